@@ -1,0 +1,120 @@
+"""Speed of the SSB check kernel next to libsodium alone.
+
+Usage: python bench/verify_kernel.py LOG [--lines N] [--runs N] [--batch-rows N]
+
+LOG is an SSB log, one message a line (`.gz` included). Prints messages per CPU second for the kernel, which parses,
+checks, hashes, verifies and writes Arrow columns, and for libsodium verifying the same signatures on bytes prepared
+beforehand; the runs alternate, so that both see the same machine. The last line is the ratio of the medians.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import sys
+import time
+from binascii import a2b_base64
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+
+import orjson
+import pyarrow as pa
+from nacl.bindings import crypto_sign_open
+from nacl.exceptions import BadSignatureError
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+from dbt_tangles.ssb.canonical import canonical_text
+from dbt_tangles.ssb.check import INPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.ssb.classic import check_form
+from dbt_tangles.ssb.shapes import unwrap
+from dbt_tangles.ssb.signature import public_key
+
+
+def read_lines(path: Path, limit: int | None) -> list[bytes]:
+    """Read the lines of a log, without their ends."""
+    opener = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rb") as log:
+        lines = log.read().split(b"\n")
+    return [line for line in lines if line][:limit]
+
+
+def to_batches(lines: list[bytes], rows: int) -> list[pa.RecordBatch]:
+    """Cut lines into record batches as a caller of the kernel would hand them over."""
+    batches = []
+    for start in range(0, len(lines), rows):
+        part = lines[start : start + rows]
+        columns = [
+            pa.array(["log"] * len(part)),
+            pa.array([0] * len(part), pa.int64()),
+            pa.array(range(start, start + len(part)), pa.int64()),
+            pa.array(part, pa.binary()),
+            pa.array([len(line) for line in part], pa.int64()),
+        ]
+        batches.append(pa.RecordBatch.from_arrays(columns, schema=INPUT_SCHEMA))
+    return batches
+
+
+def signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield signature with signed text, and public key, of each distinct message that reaches the signature check."""
+    seen = set()
+    for line in lines:
+        try:
+            exported = unwrap(orjson.loads(line))
+        except orjson.JSONDecodeError:
+            continue
+        if type(exported) is not tuple or check_form(exported[1]) is not None:
+            continue
+        value = exported[1]
+        signature = a2b_base64(value["signature"][:88])
+        if (value["author"], signature) not in seen:
+            seen.add((value["author"], signature))
+            unsigned = {name: field for name, field in value.items() if name != "signature"}
+            yield signature + canonical_text(unsigned).encode(), public_key(value["author"])
+
+
+def cpu_rate(count: int, work: Callable[[], None]) -> float:
+    """Do the work once; messages per second of this process's CPU time."""
+    start = time.process_time()
+    work()
+    return count / (time.process_time() - start)
+
+
+def main() -> None:
+    """Run the comparison and print it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("log", type=Path)
+    parser.add_argument("--lines", type=int, default=30_000)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--batch-rows", type=int, default=10_000)
+    arguments = parser.parse_args()
+
+    lines = read_lines(arguments.log, arguments.lines)
+    batches = to_batches(lines, arguments.batch_rows)
+    signed = list(signatures(lines))
+    print(f"{len(lines)} lines, {sum(map(len, lines)) // len(lines)} bytes each; {len(signed)} signatures")
+
+    def kernel() -> None:
+        for _ in check_batches(iter(batches), CheckOptions()):
+            pass
+
+    def libsodium() -> None:
+        for message, key in signed:
+            try:
+                crypto_sign_open(message, key)
+            except BadSignatureError:
+                pass
+
+    rates: dict[str, list[float]] = {"kernel": [], "libsodium": []}
+    for _ in range(arguments.runs):
+        rates["kernel"].append(cpu_rate(len(lines), kernel))
+        rates["libsodium"].append(cpu_rate(len(signed), libsodium))
+    for name, measured in rates.items():
+        runs = " ".join(f"{rate:.0f}" for rate in measured)
+        print(f"{name}: median {median(measured):.0f} messages per CPU second ({runs})")
+    print(f"ratio kernel / libsodium: {median(rates['kernel']) / median(rates['libsodium']):.3f}")
+
+
+if __name__ == "__main__":
+    main()

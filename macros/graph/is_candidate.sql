@@ -1,0 +1,3 @@
+{% macro is_candidate(reason='set_aside_reason') -%}
+    coalesce({{ reason }} not in ('malformed_tangle', 'wrong_type'), true)
+{%- endmacro %}

@@ -1,0 +1,3 @@
+{% macro this_round() -%}
+    __this_round__
+{%- endmacro %}

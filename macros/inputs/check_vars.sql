@@ -1,0 +1,31 @@
+{#- Runs before anything else: a wrong value is refused by the name of its var. -#}
+{% macro check_vars() %}
+    {%- set logs = log_vars() -%}
+    {%- for name in logs -%}
+        {%- set value = var(name) -%}
+        {% do refuse_unless(value is none or (value is string and value | trim), name, value, 'a path or glob') %}
+    {%- endfor -%}
+    {% do refuse_unless(var('ssb_log_format') in ['lines', 'pretty'], 'ssb_log_format', var('ssb_log_format'),
+        'lines or pretty') %}
+    {% do refuse_unless(var('tangle_engine') in ['auto', 'sql', 'kernel'], 'tangle_engine', var('tangle_engine'),
+        'auto, sql or kernel') %}
+    {% do refuse_unless(var('verify_signatures') is boolean, 'verify_signatures', var('verify_signatures'),
+        'true or false') %}
+    {%- for name in ['sql_round_budget', 'ancestor_limit', 'clock_limit'] -%}
+        {% do refuse_unless(
+            var(name) is integer and var(name) is not boolean and var(name) >= 0, name, var(name), 'an integer, 0 or more'
+        ) %}
+    {%- endfor -%}
+    {%- set key = var('ssb_hmac_key') -%}
+    {% do refuse_unless(
+        key is none or (key is string and modules.re.fullmatch('[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=', key)),
+        'ssb_hmac_key', '(not shown)', '32 bytes as canonical base64'
+    ) %}
+{% endmacro %}
+
+
+{% macro refuse_unless(is_right, name, value, wanted) %}
+    {%- if not is_right -%}
+        {% do exceptions.raise_compiler_error("var '" ~ name ~ "' is " ~ value | tojson ~ ", but must be " ~ wanted) %}
+    {%- endif -%}
+{% endmacro %}

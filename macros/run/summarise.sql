@@ -1,0 +1,28 @@
+{#- After a build: what was built, and how to look at it. -#}
+{% macro summarise(results) %}
+    {%- if execute and flags.WHICH in ['build', 'run'] -%}
+        {%- set built = [] -%}
+        {%- for result in results if result.node.resource_type == 'model' and result.status == 'success' -%}
+            {% do built.append(result.node.name) %}
+        {%- endfor -%}
+        {%- set counted = [] -%}
+        {%- for name in ['ssb_messages', 'ssb_rejects', 'feeds', 'tangles', 'tangle_messages', 'tangle_edges']
+            if name in built -%}
+            {% do counted.append("select " ~ loop.index0 ~ " as n, '" ~ name ~ "' as name, count(*) as c from "
+                ~ target.schema ~ '.' ~ name) %}
+        {%- endfor -%}
+        {%- if counted -%}
+            {% do log('', info=True) %}
+            {%- for row in run_query(counted | join(' union all ') ~ ' order by n') -%}
+                {% do log('  ' ~ '%-18s' | format(row[1]) ~ '%12s rows' | format('{:,}'.format(row[2] | int)), info=True) %}
+            {%- endfor -%}
+            {%- if target.name == 'local' -%}
+                {% do log(
+                    '  Tables: ' ~ env_var('TANGLES_WAREHOUSE', 'warehouse') ~ '/' ~ target.schema
+                    ~ '.db/<table>/ (parquet). A look: dbt show --limit 10 --inline "select * from '
+                    ~ "{{ '{{' }} ref('tangles') {{ '}}' }}" ~ '"', info=True
+                ) %}
+            {%- endif -%}
+        {%- endif -%}
+    {%- endif -%}
+{% endmacro %}

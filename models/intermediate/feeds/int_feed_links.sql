@@ -1,0 +1,25 @@
+-- A message is linked when it is a first message, or when its previous is a message of the same author, one sequence
+-- before.
+with messages as (
+    select
+        message_id,
+        author,
+        sequence,
+        previous_id
+    from {{ ref('ssb_messages') }}
+    where is_usable
+)
+
+select
+    messages.message_id,
+    messages.author,
+    messages.sequence,
+    messages.previous_id,
+    (messages.sequence = 1 and messages.previous_id is null) or parents.message_id is not null as is_linked
+from messages
+left join messages as parents
+    on
+        messages.previous_id = parents.message_id
+        and messages.author = parents.author
+        and messages.sequence - 1 = parents.sequence
+        and parents.sequence >= 1

@@ -1,0 +1,43 @@
+{#- Two different texts can share an id (it hashes only the low bytes): the usable text with the least digest is
+    the message, the lines of the other are rejects. Without signatures the claimed id alone decides. -#}
+{% set same_text = 'message_id, text_digest' if var('verify_signatures') else 'message_id' -%}
+
+with lines as (
+    select *
+    from {{ ref('stg_ssb__lines') }}
+    where message_id is not null
+),
+
+ranked as (
+    select
+        *,
+        row_number() over (
+            partition by message_id
+            order by is_usable desc, text_digest asc, is_decrypted desc, content asc, received_at asc
+        ) as copy_number,
+        count(*) over (partition by {{ same_text }}, is_usable) as line_count,
+        min(received_at) over (partition by {{ same_text }}, is_usable) as first_received_at,
+        max(claimed_id <> message_id) over (partition by {{ same_text }}, is_usable) as has_wrong_key
+    from lines
+)
+
+select
+    message_id,
+    cast(line_count as int) as line_count,
+    author,
+    sequence,
+    previous_id,
+    asserted_at,
+    first_received_at as received_at,
+    content_type,
+    content,
+    is_encrypted,
+    is_decrypted,
+    is_signature_valid,
+    is_usable,
+    not coalesce(has_wrong_key, false) as is_key_consistent,
+    check_error,
+    text_digest,
+    claims as tangle_claims
+from ranked
+where copy_number = 1

@@ -1,0 +1,7 @@
+select
+    tangle_name,
+    root_id,
+    message_id,
+    ancestor_id,
+    distance
+from {{ ref('int_tangle_ancestors') }}

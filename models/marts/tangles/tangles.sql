@@ -1,0 +1,91 @@
+with messages as (
+    select * from {{ ref('tangle_messages') }}
+    where root_id is not null
+),
+
+counts as (
+    select
+        tangle_name,
+        root_id,
+        max(is_root and is_member) as has_root,
+        count_if({{ is_candidate() }}) as candidate_count,
+        count_if(is_member) as member_count,
+        count_if(not is_member and {{ is_candidate() }}) as set_aside_count,
+        count_if(not {{ is_candidate() }}) as invalid_claim_count,
+        count(distinct if(is_member, author, null)) as author_count,
+        max(depth) as depth,
+        count_if(is_fork) as fork_count,
+        count_if(is_merge) as merge_count,
+        array_sort(collect_list(if(is_tip, message_id, null))) as tips
+    from messages
+    group by tangle_name, root_id
+),
+
+widths as (
+    select
+        tangle_name,
+        root_id,
+        max(member_count) as width
+    from (
+        select
+            tangle_name,
+            root_id,
+            count(*) as member_count
+        from messages
+        where is_member
+        group by tangle_name, root_id, depth
+    ) as levels
+    group by tangle_name, root_id
+),
+
+edges as (
+    select
+        edges.tangle_name,
+        edges.root_id,
+        count(*) as edge_count,
+        count_if(messages.asserted_at < previous.asserted_at) as misordered_pairs
+    from {{ ref('tangle_edges') }} as edges
+    inner join messages
+        on
+            edges.tangle_name = messages.tangle_name
+            and edges.root_id = messages.root_id
+            and edges.message_id = messages.message_id
+    inner join messages as previous
+        on
+            edges.tangle_name = previous.tangle_name
+            and edges.root_id = previous.root_id
+            and edges.previous_id = previous.message_id
+    group by edges.tangle_name, edges.root_id
+),
+
+-- A root that is known, but is no root of this tangle (or not usable), is another story than one that never came.
+known_roots as (
+    select message_id
+    from {{ ref('ssb_messages') }}
+)
+
+select
+    counts.tangle_name,
+    counts.root_id,
+    case
+        when counts.has_root then 'present'
+        when known_roots.message_id is not null then 'unusable'
+        else 'missing'
+    end as root_status,
+    cast(counts.candidate_count as int) as candidate_count,
+    cast(counts.member_count as int) as member_count,
+    cast(counts.set_aside_count as int) as set_aside_count,
+    cast(counts.invalid_claim_count as int) as invalid_claim_count,
+    cast(coalesce(edges.edge_count, 0) as int) as edge_count,
+    cast(counts.author_count as int) as author_count,
+    coalesce(counts.depth, 0) as depth,
+    cast(coalesce(widths.width, 0) as int) as width,
+    cast(counts.fork_count as int) as fork_count,
+    cast(counts.merge_count as int) as merge_count,
+    counts.tips,
+    cast(coalesce(edges.misordered_pairs, 0) as int) as misordered_pairs
+from counts
+left join widths on counts.tangle_name = widths.tangle_name and counts.root_id = widths.root_id
+left join edges on counts.tangle_name = edges.tangle_name and counts.root_id = edges.root_id
+left join known_roots on counts.root_id = known_roots.message_id
+where counts.candidate_count > 0

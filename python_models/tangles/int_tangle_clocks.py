@@ -1,0 +1,16 @@
+"""Clocks of the tangles that are too large for ancestor pairs; the walk is in dbt_tangles.graph."""
+
+from functools import partial
+
+from dbt_tangles.graph.partition import clocks_of_partition
+
+CLOCKS = "tangle_name string, root_id string, message_id string, author string, sequence int"
+
+
+def model(dbt, spark):
+    limit = dbt.config.get("ancestor_limit")
+    max_rows = dbt.config.get("clock_limit")
+    members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
+    members = members.select("tangle_name", "root_id", "message_id", "previous", "depth", "author", "sequence")
+    whole_graphs = members.repartition("tangle_name", "root_id")
+    return whole_graphs.mapInArrow(partial(clocks_of_partition, limit=limit, max_rows=max_rows), CLOCKS)

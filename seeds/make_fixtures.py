@@ -1,0 +1,1135 @@
+"""Write the seeds below `seeds/ssb/`: the documents' worked examples, really signed, and what the documents expect.
+
+Two documents work examples out: "Tangles" (of the private groups' specification) and the SSB improvement proposal of
+the same name. Each example is published here with keys of its own, and beside it stands, worked out by hand, what it
+must come to: a table per tangle. Nothing of that is computed by the project, whose answers are compared with it.
+
+    python seeds/make_fixtures.py           # write the seeds
+    python seeds/make_fixtures.py --check   # exit 1 where the seeds differ from what would be written
+
+How to read the expectations:
+
+* `feeds`: who published what, in the order of the feed. `alice: A X M`.
+* `rows`: a line per candidate. Under `previous` the letters that the message lists. `position` is by depth, then id;
+  `thread` by causality, then min(asserted, received); `asserted` by the author's timestamp alone. The marks are `root`,
+  `tip`, `fork`, `merge`, or the reason for which a message is set aside.
+* `edges`: `C>A!` is a redundant edge, which another path implies.
+* `ancestors`: `M: X1 B2` says that X is one step and B at most two steps before M.
+* `tips`: `Y: X Y` says that once Y had been received (after those before it) X and Y were the tips.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import io
+import itertools
+import sys
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dbt_tangles.ssb.author import Author, to_line, to_uri
+
+ROOT = Path(__file__).resolve().parent.parent
+SEEDS = ROOT / "seeds" / "ssb"
+DAMAGED = ROOT / "tests" / "data" / "ssb" / "small.jsonl"
+
+MIDNIGHT = 1_679_529_600_000  # 2023-03-23, in milliseconds; times below are seconds after it
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Publishing
+
+
+@dataclass
+class Published:
+    """A message of an example: its letter, its line and when it was received."""
+
+    letter: str
+    key: str
+    line: bytes
+    received: float
+    in_log: bool
+
+
+@dataclass
+class Stage:
+    """Where one example is published: its authors and messages, by name."""
+
+    example: str
+    salt: int
+    authors: dict[str, Author] = field(default_factory=dict)
+    others: dict[str, str] = field(default_factory=dict)
+    messages: dict[str, Published] = field(default_factory=dict)
+
+    def publish(
+        self, letter: str, by: str, content: dict, asserted: float, received: float | None = None, in_log: bool = True
+    ) -> str:
+        """Publish a message under a letter and return its id.
+
+        Args:
+            letter: The message's name, unique in the example.
+            by: The name of the author.
+            content: The message's content.
+            asserted: The author's time, in seconds after midnight.
+            received: The time of receipt, two seconds later when it is not given.
+            in_log: False for a message that was published but never reached the exported log.
+        """
+        if letter in self.messages:
+            raise ValueError(f"{self.example}: the letter {letter} is taken")
+        author = self.authors.setdefault(by, Author.from_seed(f"{self.example}/{by}/{self.salt}"))
+        received = asserted + 2 if received is None else received
+        # Real peers write both whole and fractional milliseconds.
+        message = author.publish(content, MIDNIGHT + round(asserted * 1000), MIDNIGHT + received * 1000 + 0.25)
+        self.messages[letter] = Published(letter, message["key"], to_line(message), received, in_log)
+        return message["key"]
+
+    def root_feed(self, name: str) -> str:
+        """Return the made-up feed that stands for a person: groups name people by root feeds, which are not classic."""
+        uri = "ssb:feed/bendybutt-v1/" + urlsafe_b64encode(_bytes(self.example, "feed", name)).decode()
+        self.others[name] = uri
+        return uri
+
+
+def _bytes(*what: str) -> bytes:
+    return hashlib.sha256("/".join(what).encode()).digest()
+
+
+def _thread(
+    stage: Stage, letter: str, by: str, asserted: float, received: float | None = None, previous: str = ""
+) -> None:
+    """Publish a post of the thread that starts with A; `previous` holds letters."""
+    ids = {name: message.key for name, message in stage.messages.items()}
+    entry = {"root": ids["A"], "previous": [ids[p] for p in previous.split()]} if previous else NO_LINKS
+    said = f"{letter}, after {' and '.join(previous.split())}" if previous else f"{letter}, the first of its thread"
+    stage.publish(letter, by, {"type": "post", "text": said, "tangles": {"thread": entry}}, asserted, received)
+
+
+NO_LINKS = {"root": None, "previous": None}
+
+
+class Group:
+    """Publishes the messages of a private group, as an exporter gives them back once they are decrypted."""
+
+    def __init__(self, stage: Stage, as_uri: Callable[[str], str] = lambda key: key):
+        """Start a group.
+
+        Args:
+            stage: Where to publish.
+            as_uri: How message ids are written inside messages; group clients write URIs.
+        """
+        self.stage = stage
+        self.group_id = "ssb:identity/group/" + urlsafe_b64encode(_bytes(stage.example, "group")).decode()
+        self.ids: dict[str, str] = {}
+        self._as_uri = as_uri
+
+    def _entry(self, root: str, previous: str) -> dict:
+        return {"root": self.ids[root], "previous": [self.ids[p] for p in previous.split()]}
+
+    def _secret(self, epoch: str) -> str:
+        return b64encode(_bytes(self.stage.example, "secret", epoch)).decode()
+
+    def _publish(self, letter: str, by: str, content: dict, at: float, **more) -> None:
+        self.ids[letter] = self._as_uri(self.stage.publish(letter, by, content, at, **more))
+
+    def init(self, letter: str, by: str, at: float, **more) -> None:
+        """Start the group: the root of its group and epoch tangles and of its first members tangle."""
+        tangles = {"group": NO_LINKS, "epoch": NO_LINKS, "members": NO_LINKS}
+        content = {"type": "group/init", "version": "v2", "secret": self._secret(letter), "tangles": tangles}
+        self._publish(letter, by, content, at, **more)
+        self.root = letter
+
+    def next_epoch(self, letter: str, by: str, at: float, *, group: str, epoch: str, creator: str) -> None:
+        """Start an epoch: a member of the group and epoch tangles, and the root of a members tangle of its own."""
+        content = {
+            "type": "group/init",
+            "version": "v2",
+            "secret": self._secret(letter),
+            "recps": [self.group_id, self.stage.root_feed(creator)],
+            "tangles": {
+                "group": self._entry(self.root, group),
+                "epoch": self._entry(self.root, epoch),
+                "members": NO_LINKS,
+            },
+        }
+        self._publish(letter, by, content, at)
+
+    def add(self, letter: str, by: str, at: float, *, who: str, epoch: str, group: str, members: str, **more) -> None:
+        """Add people to an epoch."""
+        content = {
+            "type": "group/add-member",
+            "version": "v2",
+            "secret": self._secret(epoch),
+            "root": self.ids[self.root],
+            "creator": self.stage.root_feed("Alice"),
+            "recps": [self.group_id, *(self.stage.root_feed(name) for name in who.split())],
+            "tangles": {"group": self._entry(self.root, group), "members": self._entry(epoch, members)},
+        }
+        self._publish(letter, by, content, at, **more)
+
+    def exclude(self, letter: str, by: str, at: float, *, who: str, epoch: str, group: str, members: str) -> None:
+        """Exclude people from an epoch."""
+        content = {
+            "type": "group/exclude-member",
+            "excludes": [self.stage.root_feed(name) for name in who.split()],
+            "recps": [self.group_id],
+            "tangles": {"group": self._entry(self.root, group), "members": self._entry(epoch, members)},
+        }
+        self._publish(letter, by, content, at)
+
+    def post(self, letter: str, by: str, at: float, **entries: str) -> None:
+        """Publish a post to the group; `entries` are the letters that it lists, by tangle."""
+        tangles = {name: self._entry(self.root, previous) for name, previous in entries.items()}
+        content = {"type": "post", "text": f"{letter}, to the group", "recps": [self.group_id], "tangles": tangles}
+        self._publish(letter, by, content, at)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Examples
+
+
+@dataclass
+class Tangle:
+    """What one tangle must come to; the module's text says how to read it."""
+
+    name: str
+    root: str
+    rows: str
+    depth: int
+    width: int
+    authors: int
+    members: int
+    edge_count: int
+    forks: int
+    merges: int
+    misordered: int
+    tips: str
+    edges: str = ""
+    ancestors: str = ""
+    set_aside: int = 0
+
+
+@dataclass
+class Example:
+    """One worked example: how it is published and what it must come to."""
+
+    name: str
+    publish: Callable[[Stage], None]
+    feeds: str
+    tangles: list[Tangle] = field(default_factory=list)
+    epochs: str = ""
+    people: str = ""
+    ids_in_order: str = ""  # letters whose ids must sort this way: makes `position` certain where depths are equal
+
+
+def lone(name: str, root: str) -> Tangle:
+    """Return a tangle that has nothing but its root."""
+    rows = f"""
+        message  previous  depth  position  thread  asserted  marks
+        {root}   -         0      0         0       0         root tip
+    """
+    return Tangle(name, root, rows, 0, 1, 1, 1, 0, 0, 0, 0, tips=f"{root}: {root}")
+
+
+def feed_abcd(stage: Stage) -> None:
+    """Both documents: a classic feed is a chain.
+
+    One of them shows d as `sequence: 3, previous: d`, a slip: no message can hold its own id. The other has the row as
+    it must be, sequence 4 after c.
+    """
+    for step, letter in enumerate("abcd"):
+        stage.publish(letter, "alice", {"type": "post", "text": f"{letter}, a message of a feed"}, step * 60)
+
+
+FEED_ABCD = Example("feed_abcd", feed_abcd, feeds="alice: a b c d")
+
+
+def multi_author(stage: Stage) -> None:
+    """Both documents: X and Y are published without knowledge of one another, M knows both."""
+
+    def write(letter: str, by: str, at: float, previous: str = "") -> None:
+        ids = {name: message.key for name, message in stage.messages.items()}
+        entry = {"root": ids["A"], "previous": [ids[p] for p in previous.split()]} if previous else NO_LINKS
+        stage.publish(letter, by, {"type": "record/edit", "field": letter, "tangles": {"record": entry}}, at)
+
+    write("A", "alice", 0)
+    write("B", "bob", 60, "A")
+    write("X", "alice", 120, "B")
+    write("Y", "bob", 180, "B")
+    write("M", "alice", 240, "X Y")
+
+
+MULTI_AUTHOR = Example(
+    "multi_author",
+    multi_author,
+    feeds="alice: A X M; bob: B Y",
+    ids_in_order="Y X",
+    tangles=[
+        Tangle(
+            "record",
+            "A",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            A        -         0      0         0       0         root
+            B        A         1      1         1       1         fork
+            X        B         2      3         2       2         -
+            Y        B         2      2         3       3         -
+            M        X,Y       3      4         4       4         tip merge
+            """,
+            edges="B>A X>B Y>B M>X M>Y",
+            ancestors="B: A1; X: B1 A2; Y: B1 A2; M: X1 Y1 B2 A3",
+            tips="A: A; B: B; X: X; Y: X Y; M: M",
+            depth=3,
+            width=2,
+            authors=2,
+            members=5,
+            edge_count=5,
+            forks=1,
+            merges=1,
+            misordered=0,
+        )
+    ],
+)
+
+
+def thread_a(stage: Stage) -> None:
+    """The proposal's origin story, (a): by timestamps alone B is before A, which it answers: B's clock is slow."""
+    _thread(stage, "A", "alice", 0)
+    _thread(stage, "B", "bob", -600, 62, "A")
+    _thread(stage, "C", "carol", 120, previous="B")
+    _thread(stage, "D", "dave", 180, previous="B")
+    _thread(stage, "E", "alice", 240, previous="C D")
+
+
+THREAD_A = Example(
+    "thread_a",
+    thread_a,
+    feeds="alice: A E; bob: B; carol: C; dave: D",
+    ids_in_order="D C",
+    tangles=[
+        Tangle(
+            "thread",
+            "A",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            A        -         0      0         0       1         root
+            B        A         1      1         1       0         fork
+            C        B         2      3         2       2         -
+            D        B         2      2         3       3         -
+            E        C,D       3      4         4       4         tip merge
+            """,
+            edges="B>A C>B D>B E>C E>D",
+            ancestors="B: A1; C: B1 A2; D: B1 A2; E: C1 D1 B2 A3",
+            tips="A: A; B: B; C: C; D: C D; E: E",
+            depth=3,
+            width=2,
+            authors=4,
+            members=5,
+            edge_count=5,
+            forks=1,
+            merges=1,
+            misordered=1,
+        )
+    ],
+)
+
+
+def thread_b(stage: Stage) -> None:
+    """The origin story, (b): each message lists all that its author knew of. D did not know of C."""
+    _thread(stage, "A", "alice", 0)
+    _thread(stage, "B", "bob", 60, previous="A")
+    _thread(stage, "C", "carol", 120, previous="A B")
+    _thread(stage, "D", "dave", 180, previous="A B")
+    _thread(stage, "E", "alice", 240, previous="A B C D")
+
+
+THREAD_B = Example(
+    "thread_b",
+    thread_b,
+    feeds="alice: A E; bob: B; carol: C; dave: D",
+    ids_in_order="C D",
+    tangles=[
+        Tangle(
+            "thread",
+            "A",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            A        -         0      0         0       0         root fork
+            B        A         1      1         1       1         fork
+            C        A,B       2      2         2       2         merge
+            D        A,B       2      3         3       3         merge
+            E        A,B,C,D   3      4         4       4         tip merge
+            """,
+            edges="B>A C>A! C>B D>A! D>B E>A! E>B! E>C E>D",
+            ancestors="B: A1; C: B1 A2; D: B1 A2; E: C1 D1 B2 A3",
+            tips="A: A; B: B; C: C; D: C D; E: E",
+            depth=3,
+            width=2,
+            authors=4,
+            members=5,
+            edge_count=9,
+            forks=2,
+            merges=3,
+            misordered=0,
+        )
+    ],
+)
+
+
+def thread_c(stage: Stage) -> None:
+    """The origin story, (c): each message lists only the tips. The rest follows: C is after B and A, E after all."""
+    _thread(stage, "A", "alice", 0)
+    _thread(stage, "B", "bob", 60, previous="A")
+    _thread(stage, "C", "carol", 120, previous="B")
+    _thread(stage, "D", "dave", 180, previous="B")
+    _thread(stage, "E", "alice", 240, previous="C D")
+
+
+THREAD_C = Example(
+    "thread_c",
+    thread_c,
+    feeds="alice: A E; bob: B; carol: C; dave: D",
+    ids_in_order="D C",
+    tangles=[
+        Tangle(
+            "thread",
+            "A",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            A        -         0      0         0       0         root
+            B        A         1      1         1       1         fork
+            C        B         2      3         2       2         -
+            D        B         2      2         3       3         -
+            E        C,D       3      4         4       4         tip merge
+            """,
+            edges="B>A C>B D>B E>C E>D",
+            ancestors="B: A1; C: B1 A2; D: B1 A2; E: C1 D1 B2 A3",
+            tips="A: A; B: B; C: C; D: C D; E: E",
+            depth=3,
+            width=2,
+            authors=4,
+            members=5,
+            edge_count=5,
+            forks=1,
+            merges=1,
+            misordered=0,
+        )
+    ],
+)
+
+
+def thread_d(stage: Stage) -> None:
+    """The origin story, (d): ties are broken by min(asserted, received).
+
+    The diagram's dotted arrow runs from C to D, and as each of its arrows runs from the later to the earlier message, D
+    comes first. D's clock is a day ahead: by asserted timestamps alone C would come first. (The document's snippet of
+    code subtracts the other way round, newest first, while its diagrams read oldest first; the diagrams are followed.)
+    """
+    _thread(stage, "A", "alice", 0)
+    _thread(stage, "B", "bob", 60, previous="A")
+    _thread(stage, "C", "carol", 400, previous="B")
+    _thread(stage, "D", "dave", 86_400, 302, previous="B")
+    _thread(stage, "E", "alice", 500, previous="C D")
+
+
+THREAD_D = Example(
+    "thread_d",
+    thread_d,
+    feeds="alice: A E; bob: B; carol: C; dave: D",
+    ids_in_order="C D",
+    tangles=[
+        Tangle(
+            "thread",
+            "A",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            A        -         0      0         0       0         root
+            B        A         1      1         1       1         fork
+            C        B         2      2         3       2         -
+            D        B         2      3         2       4         -
+            E        C,D       3      4         4       3         tip merge
+            """,
+            edges="B>A C>B D>B E>C E>D",
+            ancestors="B: A1; C: B1 A2; D: B1 A2; E: C1 D1 B2 A3",
+            tips="A: A; B: B; D: D; C: C D; E: E",
+            depth=3,
+            width=2,
+            authors=4,
+            members=5,
+            edge_count=5,
+            forks=1,
+            merges=1,
+            misordered=1,
+        )
+    ],
+)
+
+
+def thread_d_mirrored(stage: Stage) -> None:
+    """Form (d) the other way round: C, asserted early, comes first, although it was received last, after E even."""
+    _thread(stage, "A", "alice", 0)
+    _thread(stage, "B", "bob", 60, previous="A")
+    _thread(stage, "C", "carol", 250, 900, previous="B")
+    _thread(stage, "D", "dave", 86_400, 302, previous="B")
+    _thread(stage, "E", "alice", 500, previous="C D")
+
+
+THREAD_D_MIRRORED = Example(
+    "thread_d_mirrored",
+    thread_d_mirrored,
+    feeds="alice: A E; bob: B; carol: C; dave: D",
+    ids_in_order="D C",
+    tangles=[
+        Tangle(
+            "thread",
+            "A",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            A        -         0      0         0       0         root
+            B        A         1      1         1       1         fork
+            C        B         2      3         2       2         -
+            D        B         2      2         3       4         -
+            E        C,D       3      4         4       3         tip merge
+            """,
+            edges="B>A C>B D>B E>C E>D",
+            ancestors="B: A1; C: B1 A2; D: B1 A2; E: C1 D1 B2 A3",
+            tips="A: A; B: B; D: D; E: D; C: E",  # until C is here, E has to wait
+            depth=3,
+            width=2,
+            authors=4,
+            members=5,
+            edge_count=5,
+            forks=1,
+            merges=1,
+            misordered=1,
+        )
+    ],
+)
+
+
+def thread_f(stage: Stage) -> None:
+    """The proposal's section 3: a new message F has to list E alone, and follows all five."""
+    thread_c(stage)
+    _thread(stage, "F", "bob", 300, previous="E")
+
+
+THREAD_F = Example(
+    "thread_f",
+    thread_f,
+    feeds="alice: A E; bob: B F; carol: C; dave: D",
+    ids_in_order="C D",
+    tangles=[
+        Tangle(
+            "thread",
+            "A",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            A        -         0      0         0       0         root
+            B        A         1      1         1       1         fork
+            C        B         2      2         2       2         -
+            D        B         2      3         3       3         -
+            E        C,D       3      4         4       4         merge
+            F        E         4      5         5       5         tip
+            """,
+            edges="B>A C>B D>B E>C E>D F>E",
+            ancestors="B: A1; C: B1 A2; D: B1 A2; E: C1 D1 B2 A3; F: E1 C2 D2 B3 A4",
+            tips="A: A; B: B; C: C; D: C D; E: E; F: F",
+            depth=4,
+            width=2,
+            authors=4,
+            members=6,
+            edge_count=6,
+            forks=1,
+            merges=1,
+            misordered=0,
+        )
+    ],
+)
+
+
+def group_members(stage: Stage) -> None:
+    """The members tangle's diagram: a group, Alice added, then Bob and Carol, on a feed of additions."""
+    group = Group(stage)
+    group.init("init_0", "epoch_0", 0)
+    group.add("add_0_0", "additions", 60, who="Alice", epoch="init_0", group="init_0", members="init_0")
+    group.add("add_0_1", "additions", 120, who="Bob Carol", epoch="init_0", group="add_0_0", members="add_0_0")
+
+
+GROUP_MEMBERS_CHAIN = dict(
+    rows="""
+        message  previous  depth  position  thread  asserted  marks
+        init_0   -         0      0         0       0         root
+        add_0_0  init_0    1      1         1       1         -
+        add_0_1  add_0_0   2      2         2       2         tip
+    """,
+    edges="add_0_0>init_0 add_0_1>add_0_0",
+    ancestors="add_0_0: init_0 1; add_0_1: add_0_0 1 init_0 2",
+    tips="init_0: init_0; add_0_0: add_0_0; add_0_1: add_0_1",
+    depth=2,
+    width=1,
+    authors=2,
+    members=3,
+    edge_count=2,
+    forks=0,
+    merges=0,
+    misordered=0,
+)
+
+GROUP_MEMBERS = Example(
+    "group_members",
+    group_members,
+    feeds="epoch_0: init_0; additions: add_0_0 add_0_1",
+    tangles=[
+        Tangle("members", "init_0", **GROUP_MEMBERS_CHAIN),
+        Tangle("group", "init_0", **GROUP_MEMBERS_CHAIN),
+        lone("epoch", "init_0"),
+    ],
+    epochs="""
+        group   epoch   previous  depth  added  excluded  marks
+        init_0  init_0  -         0      3      0         tip
+    """,
+    people="""
+        group   epoch   person  added_by  excluded_by  marks
+        init_0  init_0  Alice   add_0_0   -            member
+        init_0  init_0  Bob     add_0_1   -            member
+        init_0  init_0  Carol   add_0_1   -            member
+    """,
+)
+
+
+def group_epochs(stage: Stage) -> None:
+    """The epoch tangle's diagram: a second epoch after the first."""
+    group = Group(stage)
+    group.init("init_0", "epoch_0", 0)
+    group.next_epoch("init_1", "epoch_1", 60, group="init_0", epoch="init_0", creator="Alice")
+
+
+GROUP_EPOCHS_CHAIN = dict(
+    rows="""
+        message  previous  depth  position  thread  asserted  marks
+        init_0   -         0      0         0       0         root
+        init_1   init_0    1      1         1       1         tip
+    """,
+    edges="init_1>init_0",
+    ancestors="init_1: init_0 1",
+    tips="init_0: init_0; init_1: init_1",
+    depth=1,
+    width=1,
+    authors=2,
+    members=2,
+    edge_count=1,
+    forks=0,
+    merges=0,
+    misordered=0,
+)
+
+GROUP_EPOCHS = Example(
+    "group_epochs",
+    group_epochs,
+    feeds="epoch_0: init_0; epoch_1: init_1",
+    tangles=[
+        Tangle("epoch", "init_0", **GROUP_EPOCHS_CHAIN),
+        Tangle("group", "init_0", **GROUP_EPOCHS_CHAIN),
+        lone("members", "init_0"),
+        lone("members", "init_1"),
+    ],
+    epochs="""
+        group   epoch   previous  depth  added  excluded  marks
+        init_0  init_0  -         0      0      0         -
+        init_0  init_1  init_0    1      0      0         tip
+    """,
+)
+
+
+def group_all(stage: Stage) -> None:
+    """The diagram of all the tangles together: C is excluded, and the next epoch has A and B. Ids are URIs here."""
+    group = Group(stage, to_uri)
+    group.init("init_0", "epoch_0", 0)
+    group.add("add_0_0", "additions", 60, who="A", epoch="init_0", group="init_0", members="init_0")
+    group.add("add_0_1", "additions", 120, who="B C", epoch="init_0", group="add_0_0", members="add_0_0")
+    group.exclude("remove_0_2", "epoch_0", 180, who="C", epoch="init_0", group="add_0_1", members="add_0_1")
+    group.next_epoch("init_1", "epoch_1", 240, group="remove_0_2", epoch="init_0", creator="A")
+    group.add("add_1_0", "epoch_0", 300, who="A B", epoch="init_1", group="init_1", members="init_1")
+
+
+GROUP_ALL = Example(
+    "group_all",
+    group_all,
+    feeds="epoch_0: init_0 remove_0_2 add_1_0; additions: add_0_0 add_0_1; epoch_1: init_1",
+    tangles=[
+        Tangle("epoch", "init_0", **GROUP_EPOCHS_CHAIN),
+        Tangle(
+            "members",
+            "init_0",
+            """
+            message     previous  depth  position  thread  asserted  marks
+            init_0      -         0      0         0       0         root
+            add_0_0     init_0    1      1         1       1         -
+            add_0_1     add_0_0   2      2         2       2         -
+            remove_0_2  add_0_1   3      3         3       3         tip
+            """,
+            edges="add_0_0>init_0 add_0_1>add_0_0 remove_0_2>add_0_1",
+            ancestors="add_0_0: init_0 1; add_0_1: add_0_0 1 init_0 2; remove_0_2: add_0_1 1 add_0_0 2 init_0 3",
+            tips="init_0: init_0; add_0_0: add_0_0; add_0_1: add_0_1; remove_0_2: remove_0_2",
+            depth=3,
+            width=1,
+            authors=2,
+            members=4,
+            edge_count=3,
+            forks=0,
+            merges=0,
+            misordered=0,
+        ),
+        Tangle(
+            "members",
+            "init_1",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            init_1   -         0      0         0       0         root
+            add_1_0  init_1    1      1         1       1         tip
+            """,
+            edges="add_1_0>init_1",
+            ancestors="add_1_0: init_1 1",
+            tips="init_1: init_1; add_1_0: add_1_0",
+            depth=1,
+            width=1,
+            authors=2,
+            members=2,
+            edge_count=1,
+            forks=0,
+            merges=0,
+            misordered=0,
+        ),
+        Tangle(
+            "group",
+            "init_0",
+            """
+            message     previous    depth  position  thread  asserted  marks
+            init_0      -           0      0         0       0         root
+            add_0_0     init_0      1      1         1       1         -
+            add_0_1     add_0_0     2      2         2       2         -
+            remove_0_2  add_0_1     3      3         3       3         -
+            init_1      remove_0_2  4      4         4       4         -
+            add_1_0     init_1      5      5         5       5         tip
+            """,
+            edges="add_0_0>init_0 add_0_1>add_0_0 remove_0_2>add_0_1 init_1>remove_0_2 add_1_0>init_1",
+            ancestors="add_0_0: init_0 1; add_0_1: add_0_0 1 init_0 2; remove_0_2: add_0_1 1 add_0_0 2 init_0 3;"
+            "init_1: remove_0_2 1 add_0_1 2 add_0_0 3 init_0 4;"
+            "add_1_0: init_1 1 remove_0_2 2 add_0_1 3 add_0_0 4 init_0 5",
+            tips="init_0: init_0; add_0_0: add_0_0; add_0_1: add_0_1; remove_0_2: remove_0_2; init_1: init_1;"
+            "add_1_0: add_1_0",
+            depth=5,
+            width=1,
+            authors=3,
+            members=6,
+            edge_count=5,
+            forks=0,
+            merges=0,
+            misordered=0,
+        ),
+    ],
+    epochs="""
+        group   epoch   previous  depth  added  excluded  marks
+        init_0  init_0  -         0      3      1         -
+        init_0  init_1  init_0    1      2      0         tip
+    """,
+    people="""
+        group   epoch   person  added_by  excluded_by  marks
+        init_0  init_0  A       add_0_0   -            member
+        init_0  init_0  B       add_0_1   -            member
+        init_0  init_0  C       add_0_1   remove_0_2   member
+        init_0  init_1  A       add_1_0   -            member
+        init_0  init_1  B       add_1_0   -            member
+    """,
+)
+
+
+def init_in_three_tangles(stage: Stage) -> None:
+    """One group/init in three tangles: after W and X in the group, after B among epochs, first among members."""
+    group = Group(stage, to_uri)
+    group.init("A", "alice_0", 0)
+    group.next_epoch("B", "alice_1", 60, group="A", epoch="A", creator="Alice")
+    group.post("W", "alice_1", 120, group="B")
+    group.post("X", "bob_1", 180, group="B")
+    group.next_epoch("init", "alice_2", 240, group="W X", epoch="B", creator="Alice")
+
+
+INIT_IN_THREE_TANGLES = Example(
+    "init_in_three_tangles",
+    init_in_three_tangles,
+    feeds="alice_0: A; alice_1: B W; bob_1: X; alice_2: init",
+    ids_in_order="X W",
+    tangles=[
+        Tangle(
+            "group",
+            "A",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            A        -         0      0         0       0         root
+            B        A         1      1         1       1         fork
+            W        B         2      3         2       2         -
+            X        B         2      2         3       3         -
+            init     W,X       3      4         4       4         tip merge
+            """,
+            edges="B>A W>B X>B init>W init>X",
+            ancestors="B: A1; W: B1 A2; X: B1 A2; init: W1 X1 B2 A3",
+            tips="A: A; B: B; W: W; X: W X; init: init",
+            depth=3,
+            width=2,
+            authors=4,
+            members=5,
+            edge_count=5,
+            forks=1,
+            merges=1,
+            misordered=0,
+        ),
+        Tangle(
+            "epoch",
+            "A",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            A        -         0      0         0       0         root
+            B        A         1      1         1       1         -
+            init     B         2      2         2       2         tip
+            """,
+            edges="B>A init>B",
+            ancestors="B: A1; init: B1 A2",
+            tips="A: A; B: B; init: init",
+            depth=2,
+            width=1,
+            authors=3,
+            members=3,
+            edge_count=2,
+            forks=0,
+            merges=0,
+            misordered=0,
+        ),
+        lone("members", "A"),
+        lone("members", "B"),
+        lone("members", "init"),
+    ],
+    epochs="""
+        group  epoch  previous  depth  added  excluded  marks
+        A      A      -         0      0      0         -
+        A      B      A         1      0      0         -
+        A      init   B         2      0      0         tip
+    """,
+)
+
+
+def group_set_aside(stage: Stage) -> None:
+    """The recipe's other outcomes: set aside until what is listed is there, and left out for a type of the wrong kind.
+
+    `lost` was published but never reached this log. Messages are received in an order that is not theirs.
+    """
+    group = Group(stage, lambda key: to_uri(key, "sha256"))
+    group.init("init", "epoch_0", 0)
+    group.add("add", "alice", 60, who="Alice", epoch="init", group="init", members="init", received=400)
+    group.add("lost", "erin", 90, who="Erin", epoch="init", group="init", members="init", in_log=False)
+    group.add("late", "bob", 120, who="Bob", epoch="init", group="add", members="add lost", received=300)
+    group.add("after", "carol", 180, who="Carol", epoch="init", group="late", members="late", received=200)
+    group.post("note", "dave", 500, group="after", epoch="init")
+
+
+GROUP_SET_ASIDE = Example(
+    "group_set_aside",
+    group_set_aside,
+    feeds="epoch_0: init; alice: add; bob: late; carol: after; dave: note",
+    tangles=[
+        Tangle(
+            "members",
+            "init",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            init     -         0      0         0       0         root
+            add      init      1      1         1       1         tip
+            late     add,lost  -      -         -       -         missing_previous
+            after    late      -      -         -       -         previous_set_aside
+            """,
+            edges="add>init",
+            ancestors="add: init 1",
+            tips="init: init; after: init; late: init; add: add",
+            depth=1,
+            width=1,
+            authors=2,
+            members=2,
+            edge_count=1,
+            forks=0,
+            merges=0,
+            misordered=0,
+            set_aside=2,
+        ),
+        Tangle(
+            "epoch",
+            "init",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            init     -         0      0         0       0         root tip
+            note     init      -      -         -       -         wrong_type
+            """,
+            tips="init: init; note: init",
+            depth=0,
+            width=1,
+            authors=1,
+            members=1,
+            edge_count=0,
+            forks=0,
+            merges=0,
+            misordered=0,
+            set_aside=1,
+        ),
+        Tangle(
+            "group",
+            "init",
+            """
+            message  previous  depth  position  thread  asserted  marks
+            init     -         0      0         0       0         root
+            add      init      1      1         1       1         -
+            late     add       2      2         2       2         -
+            after    late      3      3         3       3         -
+            note     after     4      4         4       4         tip
+            """,
+            edges="add>init late>add after>late note>after",
+            ancestors="add: init 1; late: add 1 init 2; after: late 1 add 2 init 3; note: after 1 late 2 add 3 init 4",
+            tips="init: init; after: init; late: init; add: after; note: note",
+            depth=4,
+            width=1,
+            authors=5,
+            members=5,
+            edge_count=4,
+            forks=0,
+            merges=0,
+            misordered=0,
+        ),
+    ],
+    epochs="""
+        group  epoch  previous  depth  added  excluded  marks
+        init   init   -         0      3      0         tip
+    """,
+    people="""
+        group  epoch  person  added_by  excluded_by  marks
+        init   init   Alice   add       -            member
+        init   init   Bob     late      -            -
+        init   init   Carol   after     -            -
+    """,
+)
+
+EXAMPLES = [
+    FEED_ABCD,
+    MULTI_AUTHOR,
+    THREAD_A,
+    THREAD_B,
+    THREAD_C,
+    THREAD_D,
+    THREAD_D_MIRRORED,
+    THREAD_F,
+    GROUP_MEMBERS,
+    GROUP_EPOCHS,
+    GROUP_ALL,
+    INIT_IN_THREE_TANGLES,
+    GROUP_SET_ASIDE,
+]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reading the tables above, and writing the seeds
+
+
+def stage_of(example: Example) -> Stage:
+    """Publish an example, with the first keys whose ids sort as it asks for."""
+    wanted = example.ids_in_order.split()
+    for salt in itertools.count():
+        stage = Stage(example.name, salt)
+        example.publish(stage)
+        ids = [stage.messages[letter].key for letter in wanted]
+        if ids == sorted(ids):
+            return stage
+    raise AssertionError("unreachable")
+
+
+def _table(text: str) -> list[dict[str, str]]:
+    """Read a table of words; the last column takes all that is left, and `-` is nothing."""
+    if not text:
+        return []
+    head, *lines = (line.split() for line in text.strip().splitlines())
+    rows = []
+    for words in lines:
+        cells = [*words[: len(head) - 1], " ".join(words[len(head) - 1 :])]
+        rows.append({name: "" if cell == "-" else cell for name, cell in zip(head, cells, strict=True)})
+    return rows
+
+
+def _pairs(text: str) -> list[tuple[str, list[str]]]:
+    """Read `A: x y; B: z`."""
+    parts = (part.split(":") for part in text.split(";") if part.strip())
+    return [(name.strip(), rest.split()) for name, rest in parts]
+
+
+def _distances(words: list[str]) -> list[tuple[str, int]]:
+    """Read `X1 B2`, and `init_0 1` where the name itself ends with a digit."""
+    found = []
+    for word in words:
+        if word.isdigit():
+            found[-1] = (found[-1][0], int(word))
+        elif word[-1].isdigit() and len(word) == 2:
+            found.append((word[0], int(word[1])))
+        else:
+            found.append((word, -1))
+    return found
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _letters(cell: str) -> str:
+    return cell.replace(",", " ")
+
+
+def _log_rows(stages: list[Stage]) -> list[list]:
+    published = [m for stage in stages for m in sorted(stage.messages.values(), key=lambda m: m.received) if m.in_log]
+    files = {
+        "worked_examples.jsonl": [m.line for m in published],
+        "damaged.jsonl": DAMAGED.read_bytes().removesuffix(b"\n").split(b"\n"),
+    }
+    return [
+        [name, number, b64encode(line).decode()]
+        for name, lines in files.items()
+        for number, line in enumerate(lines, start=1)
+    ]
+
+
+def _tangle_rows(example: Example, tables: dict[str, list[list]]) -> None:
+    for tangle in example.tangles:
+        where = [example.name, tangle.name, tangle.root]
+        for row in _table(tangle.rows):
+            marks = row["marks"].split()
+            reason = " ".join(m for m in marks if m not in {"root", "tip", "fork", "merge"})
+            flags = [_flag(mark in marks) for mark in ("root", "tip", "fork", "merge")]
+            places = [row["position"], row["thread"], row["asserted"]]
+            tables["expected_tangle_messages"].append(
+                [
+                    *where,
+                    row["message"],
+                    _flag(not reason),
+                    reason,
+                    row["depth"],
+                    *flags,
+                    *places,
+                    _letters(row["previous"]),
+                ]
+            )
+        for edge in tangle.edges.split():
+            message, previous = edge.removesuffix("!").split(">")
+            tables["expected_tangle_edges"].append([*where, message, previous, _flag(edge.endswith("!"))])
+        for message, words in _pairs(tangle.ancestors):
+            for ancestor, distance in _distances(words):
+                tables["expected_tangle_ancestors"].append([*where, message, ancestor, distance])
+        steps = _pairs(tangle.tips)
+        for step, (message, tips) in enumerate(steps, start=1):
+            for tip in tips:
+                tables["expected_tangle_tips"].append([*where, step, message, _flag(step == len(steps)), tip])
+        counts = [tangle.members, tangle.set_aside, tangle.edge_count, tangle.authors]
+        shape = [tangle.depth, tangle.width, tangle.forks, tangle.merges]
+        tables["expected_tangles"].append(
+            [*where, "present", *counts, *shape, " ".join(steps[-1][1]), tangle.misordered],
+        )
+
+
+def _feed_rows(example: Example, tables: dict[str, list[list]]) -> None:
+    for author, letters in _pairs(example.feeds):
+        count = len(letters)
+        tables["expected_feeds"].append(
+            [example.name, author, count, count, count, "", "", "complete", letters[-1]],
+        )
+        for sequence, (letter, previous) in enumerate(zip(letters, ["", *letters], strict=False), start=1):
+            tables["expected_feed_messages"].append([example.name, author, letter, sequence, previous, "true", ""])
+
+
+def _group_rows(example: Example, tables: dict[str, list[list]]) -> None:
+    for row in _table(example.epochs):
+        where = [example.name, row["group"], row["epoch"]]
+        is_tip = _flag("tip" in row["marks"])
+        tables["expected_group_epochs"].append(
+            [*where, _letters(row["previous"]), row["depth"], is_tip, row["added"], row["excluded"]]
+        )
+    for row in _table(example.people):
+        where = [example.name, row["group"], row["epoch"], row["person"]]
+        flags = [_flag(bool(row["added_by"])), _flag(bool(row["excluded_by"])), _flag("member" in row["marks"])]
+        tables["expected_group_members"].append(
+            [*where, *flags, _letters(row["added_by"]), _letters(row["excluded_by"])],
+        )
+
+
+TANGLE = "example tangle_name root"
+
+HEADERS = {
+    "ssb_fixture_log": "source_file line raw_base64",
+    "ssb_fixture_letters": "example letter message_id is_in_log",
+    "ssb_fixture_feeds": "example name feed_id",
+    "expected_feeds": "example author message_count max_sequence verified_length fork_sequence gap_sequence status"
+    " latest",
+    "expected_feed_messages": "example author message sequence previous in_chain reason",
+    "expected_tangle_messages": f"{TANGLE} message is_member set_aside_reason depth is_root is_tip is_fork is_merge"
+    " position thread_position asserted_position previous",
+    "expected_tangle_edges": f"{TANGLE} message previous is_redundant",
+    "expected_tangle_ancestors": f"{TANGLE} message ancestor distance",
+    "expected_tangle_tips": f"{TANGLE} step received is_final tip",
+    "expected_tangles": f"{TANGLE} root_status member_count set_aside_count edge_count author_count depth width"
+    " fork_count merge_count tips misordered_pairs",
+    "expected_group_epochs": "example group_root epoch previous_epochs depth is_tip added_count excluded_count",
+    "expected_group_members": "example group_root epoch person is_added is_excluded is_member added_by excluded_by",
+}
+
+
+def make_tables() -> dict[str, list[list]]:
+    """Return the rows of each seed, by its name."""
+    tables: dict[str, list[list]] = {name: [] for name in HEADERS}
+    stages = [stage_of(example) for example in EXAMPLES]
+    tables["ssb_fixture_log"] = _log_rows(stages)
+    for example, stage in zip(EXAMPLES, stages, strict=True):
+        for message in stage.messages.values():
+            tables["ssb_fixture_letters"].append([stage.example, message.letter, message.key, _flag(message.in_log)])
+        feeds = {name: author.feed_id for name, author in stage.authors.items()}
+        for name, feed_id in (feeds | stage.others).items():
+            tables["ssb_fixture_feeds"].append([stage.example, name, feed_id])
+        _feed_rows(example, tables)
+        _tangle_rows(example, tables)
+        _group_rows(example, tables)
+    return tables
+
+
+def to_csv(name: str, rows: list[list]) -> str:
+    """Return a seed's rows as CSV text."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEADERS[name].split())
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write the seeds, or compare them with what is there."""
+    parser = argparse.ArgumentParser(description="Write the fixture seeds below seeds/ssb/.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a seed differs")
+    check = parser.parse_args(argv).check
+    stale = []
+    SEEDS.mkdir(parents=True, exist_ok=True)
+    for name, rows in make_tables().items():
+        path = SEEDS / f"{name}.csv"
+        text = to_csv(name, rows)
+        if path.exists() and path.read_bytes() == text.encode():
+            continue
+        stale.append(path.relative_to(ROOT))
+        if not check:
+            path.write_bytes(text.encode())
+    for path in stale:
+        print(f"{'differs' if check else 'written'}: {path}", file=sys.stderr)
+    return int(check and bool(stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

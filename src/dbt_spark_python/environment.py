@@ -1,0 +1,31 @@
+"""What must be in the environment before the JVM of an embedded session starts."""
+
+import os
+import sys
+from pathlib import Path
+
+from dbt_spark_python import jvm
+
+HERE = Path(__file__).parent
+
+
+def prepare(environ: dict | None = None) -> None:
+    """Set the workers' interpreter, the JVM and quiet logging, each only where the user has not.
+
+    Args:
+        environ: the environment to change (default: this process's).
+
+    Raises:
+        RuntimeError: a JVM is needed and the one found is too old, or none is found.
+    """
+    environ = os.environ if environ is None else environ
+    # Without this Spark starts whatever `python3` is on the PATH, which knows none of our packages.
+    environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    if "SPARK_REMOTE" in environ:  # Spark Connect: the JVM is somebody else's
+        return
+    java = jvm.find(environ)
+    environ[jvm.REAL_JAVA] = str(java)
+    environ["JAVA_HOME"] = str(HERE / "java_home")
+    options = f"-Dlog4j2.configurationFile={(HERE / 'log4j2.properties').as_uri()}"
+    environ.setdefault("PYSPARK_SUBMIT_ARGS", f'--driver-java-options "{options}" pyspark-shell')

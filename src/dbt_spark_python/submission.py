@@ -1,0 +1,64 @@
+"""The submission method `session`: run a compiled Python model in the live Spark session."""
+
+import linecache
+import threading
+import traceback
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from dbt.adapters.base import PythonJobHelper
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import SparkSession
+
+from dbt_spark_python.packages import ship
+from dbt_spark_python.progress import Progress
+
+_shipping = threading.Lock()
+
+
+class SessionPythonJob(PythonJobHelper):
+    """Runs one Python model.
+
+    The model may use everything dbt gives Python models: `dbt.ref`, `dbt.source`, `dbt.config`, `dbt.this`,
+    `dbt.is_incremental`. Models in several threads share the session; each has its own Spark job group, named after
+    its node. A model config `ship_packages: [name, …]` sends those importable packages to the workers of a cluster.
+    """
+
+    def __init__(self, parsed_model: dict, credential: Any) -> None:
+        self.model = parsed_model
+
+    def submit(self, compiled_code: str) -> None:
+        """Run the code dbt compiled: the model, dbt's own helpers, and the write of the table.
+
+        Raises:
+            DbtRuntimeError: whatever the model raised, with the model's own file and line.
+        """
+        spark = SparkSession.active() if SparkSession.getActiveSession() else SparkSession.builder.getOrCreate()
+        path, node = self.model["original_file_path"], self.model["unique_id"]
+        try:
+            with _shipping:
+                ship(spark, self.model["config"].get("ship_packages") or [])
+            with Progress(spark, node):
+                exec(compile_model(compiled_code, self.model["raw_code"], path), {"spark": spark, "__name__": node})
+        except Exception as error:
+            raise DbtRuntimeError(explain(error, path)) from error
+
+
+def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
+    """Compile so that line n of the code is line n of the model's file (dbt puts a few lines before it)."""
+    first = max(compiled_code.find(raw_code.strip()), 0)
+    leading = raw_code[: len(raw_code) - len(raw_code.lstrip())].count("\n")
+    return compile("\n" * leading + compiled_code[first:], path, "exec")
+
+
+def explain(error: BaseException, path: str) -> str:
+    """The error's own message, then each line of the model it passed through, as `file:line in function`."""
+    lines = [f"{type(error).__name__}: {error}"]
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename == path:
+            source = linecache.getline(str(Path(path)), frame.lineno or 0).strip()
+            lines.append(f"  {path}:{frame.lineno} in {frame.name}" + (f"\n    {source}" if source else ""))
+    if isinstance(error, SyntaxError):
+        lines.append(f"  {path}:{error.lineno}")
+    return "\n".join(lines)

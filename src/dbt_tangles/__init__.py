@@ -1,0 +1,1 @@
+"""Kernels of the tangles project: pure functions on arrays, no Spark."""

@@ -1,0 +1,90 @@
+"""Every member with every ancestor, and how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.graph.members import number_members, whole
+
+ANCESTOR_SCHEMA = pa.schema(
+    [
+        ("tangle_name", pa.string()),
+        ("root_id", pa.string()),
+        ("message_id", pa.string()),
+        ("ancestor_id", pa.string()),
+        ("distance", pa.int32()),
+    ]
+)
+MAX_CHUNK_ROWS = 200_000
+
+
+def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS) -> Iterator[pa.RecordBatch]:
+    """List each member's ancestors, with the longest path to each.
+
+    A graph of m members has up to m * (m - 1) / 2 pairs, hence the limit. One member is walked at a time, from its
+    previous down, so that memory is a chunk of rows and one integer per member of a graph, whatever comes out.
+
+    Args:
+        table: As for `members.number_members`.
+        limit: Graphs with more members than this are left out.
+        chunk_rows: The most rows in one batch.
+
+    Yields:
+        Batches of `ANCESTOR_SCHEMA`.
+    """
+    dag, row = number_members(table)
+    names, roots, ids = (whole(table[name], chunk_rows) for name in ("tangle_name", "root_id", "message_id"))
+    sizes = np.diff(dag.graph_start)
+    distance = np.zeros(sizes[sizes <= limit].max(initial=0), np.int32)
+    # The graph, the member and the place on its way down at which the next batch goes on.
+    state = np.array([0, -1, -1], np.int64)
+    while state[0] < len(sizes):
+        member = np.empty(chunk_rows, np.int32)
+        ancestor = np.empty(chunk_rows, np.int32)
+        apart = np.empty(chunk_rows, np.int32)
+        count = _fill_pairs(dag.graph_start, dag.start, dag.previous, limit, distance, state, member, ancestor, apart)
+        if count:
+            at = pa.array(row[member[:count]])
+            columns = [names.take(at), roots.take(at), ids.take(at), ids.take(pa.array(row[ancestor[:count]]))]
+            columns = [column.cast(pa.string()) for column in columns]
+            yield pa.record_batch([*columns, pa.array(apart[:count])], schema=ANCESTOR_SCHEMA)
+
+
+@compiled
+def _fill_pairs(graph_start, start, previous, limit, distance, state, member, ancestor, apart):
+    graph, m, at = state
+    count = 0
+    while graph < len(graph_start) - 1:
+        first, end = graph_start[graph], graph_start[graph + 1]
+        if m < 0:
+            m = first if end - first <= limit else end
+        while m < end:
+            if at < 0:
+                for e in range(start[m], start[m + 1]):
+                    distance[previous[e] - first] = 1
+                at = m - 1
+            while at >= first:
+                d = distance[at - first]
+                if d > 0:
+                    if count == len(member):
+                        state[:] = graph, m, at
+                        return count
+                    member[count] = m
+                    ancestor[count] = at
+                    apart[count] = d
+                    count += 1
+                    distance[at - first] = 0
+                    for e in range(start[at], start[at + 1]):
+                        p = previous[e] - first
+                        distance[p] = max(distance[p], d + 1)
+                at -= 1
+            at = -1
+            m += 1
+        m = -1
+        graph += 1
+    state[:] = graph, m, at
+    return count

@@ -1,0 +1,287 @@
+"""Membership, depth, and why the rest is set aside.
+
+All arrays are per node, nodes of a graph being neighbours (`graph_start` int64[graphs + 1]); edges are compressed
+rows (`start` int64[nodes + 1] into `previous` int32[edges]), distinct, and never leave their graph. Nothing here
+recurses, and everything is linear in nodes and edges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_tangles.graph.compiled import compiled
+
+MEMBER, CLAIM_ERROR, MISSING_ROOT, EMPTY_PREVIOUS, MISSING_PREVIOUS, CYCLE, PREVIOUS_SET_ASIDE = range(7)
+REASONS = (
+    None,
+    "claim_error",
+    "missing_root",
+    "empty_previous",
+    "missing_previous",
+    "cycle",
+    "previous_set_aside",
+)
+
+
+@compiled
+def children(start, previous):
+    """Turn the edges round.
+
+    Args:
+        start: int64[nodes + 1].
+        previous: int32[edges].
+
+    Returns:
+        `child_start` int64[nodes + 1] and `child` int32[edges]; the children of a node ascend.
+    """
+    n = len(start) - 1
+    child_start = np.zeros(n + 1, np.int64)
+    for e in range(len(previous)):
+        child_start[previous[e] + 1] += 1
+    for node in range(n):
+        child_start[node + 1] += child_start[node]
+    fill = child_start[:-1].copy()
+    child = np.empty(len(previous), np.int32)
+    for node in range(n):
+        for e in range(start[node], start[node + 1]):
+            p = previous[e]
+            child[fill[p]] = node
+            fill[p] += 1
+    return child_start, child
+
+
+@compiled
+def levels(
+    graph_start,
+    start,
+    child_start,
+    child,
+    candidate,
+    root,
+    none_listed,
+    some_missing,
+    wanted,
+    missing_previous_excludes,
+):
+    """Compute who is in and how deep: one sequential pass over all graphs, each node after its last previous.
+
+    A root is in, at depth 0. Another candidate is in when it lists something and all of that is in; its depth is the
+    longest path from a root. Without `missing_previous_excludes`, what a candidate lists and is not there does not
+    count, and a candidate that then has nothing to wait for is in at depth 0, with or without a root.
+
+    Args:
+        graph_start: int64[graphs + 1].
+        start: int64[nodes + 1], the edges to previous.
+        child_start: int64[nodes + 1], the edges turned round.
+        child: int32[edges].
+        candidate: bool[nodes].
+        root: bool[nodes]. Several roots in a graph are all in.
+        none_listed: bool[nodes].
+        some_missing: bool[nodes].
+        wanted: bool[graphs]; the other graphs are passed over.
+        missing_previous_excludes: Whether a missing previous keeps a candidate out.
+
+    Returns:
+        int32[nodes], the depth of the members and -1 for the rest.
+    """
+    n = len(candidate)
+    depth = np.full(n, np.int32(-1))
+    reach = np.zeros(n, np.int32)
+    waiting = np.empty(n, np.int32)
+    queue = np.empty(n, np.int32)
+    for g in range(len(graph_start) - 1):
+        if not wanted[g]:
+            continue
+        head = graph_start[g]
+        tail = head
+        for node in range(graph_start[g], graph_start[g + 1]):
+            waiting[node] = start[node + 1] - start[node]
+            if not candidate[node]:
+                waiting[node] = -1
+            elif root[node] or (waiting[node] == 0 and not missing_previous_excludes):
+                queue[tail] = node
+                tail += 1
+            elif missing_previous_excludes and (none_listed[node] or some_missing[node]):
+                waiting[node] = -1
+        while head < tail:
+            node = queue[head]
+            head += 1
+            depth[node] = reach[node]
+            for e in range(child_start[node], child_start[node + 1]):
+                c = child[e]
+                reach[c] = max(reach[c], reach[node] + 1)
+                if waiting[c] > 0:
+                    waiting[c] -= 1
+                    if waiting[c] == 0:
+                        queue[tail] = c
+                        tail += 1
+    return depth
+
+
+@compiled
+def first_wrong_level(start, previous, candidate, root, none_listed, some_missing, depth, missing_previous_excludes):
+    """Check depths that were computed elsewhere against the definition.
+
+    Each node's own previous are all that is looked at. As depths of members grow by at least one along an edge,
+    nothing can support itself, so depths that pass are the ones that `levels` finds.
+
+    Args:
+        start: int64[nodes + 1].
+        previous: int32[edges].
+        candidate: bool[nodes].
+        root: bool[nodes].
+        none_listed: bool[nodes].
+        some_missing: bool[nodes].
+        depth: int32[nodes], negative for those set aside.
+        missing_previous_excludes: As in `levels`.
+
+    Returns:
+        The first node whose depth is not what its previous make it, or -1.
+    """
+    for node in range(len(candidate)):
+        expected = 0
+        if not candidate[node]:
+            expected = -1
+        elif not root[node]:
+            if missing_previous_excludes and (none_listed[node] or some_missing[node]):
+                expected = -1
+            else:
+                for e in range(start[node], start[node + 1]):
+                    below = depth[previous[e]]
+                    if below < 0:
+                        expected = -1
+                        break
+                    expected = max(expected, below + 1)
+        if max(depth[node], -1) != expected:
+            return node
+    return -1
+
+
+@compiled
+def set_aside_codes(
+    graph_start,
+    start,
+    previous,
+    candidate,
+    root,
+    none_listed,
+    some_missing,
+    depth,
+    missing_previous_excludes,
+):
+    """Say why each node that is not a member is not.
+
+    Args:
+        graph_start: int64[graphs + 1].
+        start: int64[nodes + 1].
+        previous: int32[edges].
+        candidate: bool[nodes].
+        root: bool[nodes].
+        none_listed: bool[nodes].
+        some_missing: bool[nodes].
+        depth: int32[nodes], negative for those set aside.
+        missing_previous_excludes: As in `levels`; without it a missing root, an empty list and a missing previous are
+            no reasons.
+
+    Returns:
+        int8[nodes], indices into `REASONS`: the first that applies, in that order. A node is in a cycle when a path
+        leads from it back to itself (Tarjan's strong components, over those left over only).
+    """
+    n = len(candidate)
+    codes = np.zeros(n, np.int8)
+    left_over = 0
+    for g in range(len(graph_start) - 1):
+        has_root = not missing_previous_excludes
+        for node in range(graph_start[g], graph_start[g + 1]):
+            has_root |= candidate[node] and root[node]
+        for node in range(graph_start[g], graph_start[g + 1]):
+            if not candidate[node]:
+                codes[node] = CLAIM_ERROR
+            elif depth[node] < 0:
+                if not has_root:
+                    codes[node] = MISSING_ROOT
+                elif missing_previous_excludes and none_listed[node]:
+                    codes[node] = EMPTY_PREVIOUS
+                elif missing_previous_excludes and some_missing[node]:
+                    codes[node] = MISSING_PREVIOUS
+                    left_over += 1
+                else:
+                    codes[node] = PREVIOUS_SET_ASIDE
+                    left_over += 1
+    if left_over == 0:
+        return codes
+    # A cycle may lead through nodes that have an earlier reason, so they are walked as well.
+    order = np.zeros(n, np.int32)
+    low = np.empty(n, np.int32)
+    edge = np.empty(n, np.int64)
+    open_nodes = np.empty(left_over, np.int32)
+    path = np.empty(left_over, np.int32)
+    is_open = np.zeros(n, np.bool_)
+    visited = 0
+    open_count = 0
+    for origin in range(n):
+        if codes[origin] < MISSING_PREVIOUS or order[origin] > 0:
+            continue
+        path[0] = origin
+        length = 1
+        while length > 0:
+            node = path[length - 1]
+            if order[node] == 0:
+                visited += 1
+                order[node] = visited
+                low[node] = visited
+                edge[node] = start[node]
+                open_nodes[open_count] = node
+                open_count += 1
+                is_open[node] = True
+            descended = False
+            while edge[node] < start[node + 1]:
+                p = previous[edge[node]]
+                if codes[p] < MISSING_PREVIOUS:
+                    edge[node] += 1
+                elif order[p] == 0:
+                    # The edge is looked at again on the way back, to take over what was found.
+                    path[length] = p
+                    length += 1
+                    descended = True
+                    break
+                else:
+                    if p == node and codes[node] == PREVIOUS_SET_ASIDE:
+                        codes[node] = CYCLE
+                    if is_open[p]:
+                        low[node] = min(low[node], low[p])
+                    edge[node] += 1
+            if descended:
+                continue
+            length -= 1
+            if low[node] == order[node]:
+                single = open_nodes[open_count - 1] == node
+                while True:
+                    open_count -= 1
+                    member = open_nodes[open_count]
+                    is_open[member] = False
+                    if not single and codes[member] == PREVIOUS_SET_ASIDE:
+                        codes[member] = CYCLE
+                    if member == node:
+                        break
+    return codes
+
+
+@compiled
+def child_counts(start, previous, depth):
+    """Count the members that list each node.
+
+    Args:
+        start: int64[nodes + 1].
+        previous: int32[edges].
+        depth: int32[nodes], negative for those set aside.
+
+    Returns:
+        int32[nodes].
+    """
+    counts = np.zeros(len(depth), np.int32)
+    for node in range(len(depth)):
+        if depth[node] >= 0:
+            for e in range(start[node], start[node + 1]):
+                counts[previous[e]] += 1
+    return counts

@@ -1,0 +1,211 @@
+"""A table of candidates in, levels and orders out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
+from dbt_tangles.graph.levels import REASONS, child_counts, children, first_wrong_level, levels, set_aside_codes
+from dbt_tangles.graph.orders import positions, renumber, thread_positions, time_keys
+from dbt_tangles.graph.redundancy import redundant_edges
+
+WALK_INPUT_SCHEMA = pa.schema(
+    [
+        ("tangle_name", pa.string()),
+        ("root_id", pa.string()),
+        ("message_id", pa.string()),
+        ("previous", pa.list_(pa.string())),
+        ("is_root", pa.bool_()),
+        ("claim_error", pa.string()),
+        ("asserted_at", pa.float64()),
+        ("received_at", pa.float64()),
+        ("known_depth", pa.int32()),
+        ("is_levelled", pa.bool_()),
+    ]
+)
+WALK_OUTPUT_SCHEMA = pa.schema(
+    [
+        ("depth", pa.int32()),
+        ("set_aside_reason", pa.string()),
+        ("position", pa.int32()),
+        ("thread_position", pa.int32()),
+        ("child_count", pa.int32()),
+        ("redundant_previous", pa.list_(pa.string())),
+    ]
+)
+
+
+def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.Table:
+    """Find the members of many graphs, their depth and their orders, and say why the rest is set aside.
+
+    The root is in. A candidate is in when it lists something and everything it lists is in. So nothing depends on
+    the order of the rows, and what is in a cycle, or hangs in the air, never gets in.
+
+    Args:
+        table: One row per graph and candidate, in any order, whole graphs only. A graph is what shares
+            `tangle_name` and `root_id` (nulls are values of their own). Columns:
+            `message_id` string, unique within its graph;
+            `previous` list<string>, null like empty; repeated ids count once, a null within counts as missing;
+            `is_root` bool: what such a row lists is ignored;
+            `claim_error` string: a row that has one is no candidate, and that is its reason;
+            `asserted_at`, `received_at` float64;
+            `is_levelled` bool, the same for all rows of a graph: membership was computed elsewhere, and
+            `known_depth` int32 is the result (null for those set aside). It is checked, not believed.
+            More columns are passed over.
+        missing_previous_excludes: Whether a previous that is not there keeps a candidate out. If not, it is ignored,
+            a candidate without any previous that is there is in at depth 0, and no root is needed.
+
+    Returns:
+        One row per row of the input, in its order:
+            `depth` int32, the longest path from the root, null for those set aside;
+            `set_aside_reason` string, null for members: the claim error, or the first that applies of
+            `missing_root`, `empty_previous`, `missing_previous`, `cycle`, `previous_set_aside`;
+            `position` int32, the members of a graph by depth, then id by code point, from 0;
+            `thread_position` int32, the members in causal order: of those whose previous have all been placed, always
+            the one with the least of asserted and received time (none at all comes last), then id;
+            `child_count` int32, the members that list this member;
+            `redundant_previous` list<string>, those of a member's previous that are ancestors of another of them.
+            The last four are null for those set aside.
+
+    Raises:
+        ValueError: A `message_id` is null, a graph is levelled in part, or a known depth is not the true one.
+        OverflowError: There are more than 2^31 - 1 rows or listed ids.
+    """
+    ids = strings_of(table["message_id"])
+    if not ids.valid.all():
+        raise ValueError("a message_id is null")
+    graph, graph_count = group_rows(strings_of(table["tangle_name"]), strings_of(table["root_id"]))
+    nodes = number_nodes(graph, graph_count, ids)
+    candidate = table["claim_error"].is_null().to_numpy()[nodes.row]
+    root = table["is_root"].fill_null(False).to_numpy()[nodes.row] & candidate
+    links = link(nodes, ids, lists_of(table["previous"]), candidate, root)
+    del graph
+
+    # Membership.
+    child_start, child = children(links.start, links.previous)
+    levelled = _levelled_graphs(table, nodes)
+    depth = levels(
+        nodes.graph_start,
+        links.start,
+        child_start,
+        child,
+        candidate,
+        root,
+        links.none_listed,
+        links.some_missing,
+        ~levelled,
+        missing_previous_excludes,
+    )
+    if levelled.any():
+        known = table["known_depth"].cast(pa.int32()).fill_null(-1).to_numpy()[nodes.row]
+        depth = np.where(np.repeat(levelled, np.diff(nodes.graph_start)), known, depth)
+        wrong = first_wrong_level(
+            links.start,
+            links.previous,
+            candidate,
+            root,
+            links.none_listed,
+            links.some_missing,
+            depth,
+            missing_previous_excludes,
+        )
+        if wrong >= 0:
+            at = int(nodes.row[wrong])
+            raise ValueError(f"known_depth of {table['message_id'][at]} in {table['root_id'][at]} is not its depth")
+    codes = set_aside_codes(
+        nodes.graph_start,
+        links.start,
+        links.previous,
+        candidate,
+        root,
+        links.none_listed,
+        links.some_missing,
+        depth,
+        missing_previous_excludes,
+    )
+
+    # Orders.
+    position = positions(nodes.graph_start, depth)
+    time = time_keys(_times(table["asserted_at"]), _times(table["received_at"]))[nodes.row]
+    thread_position = thread_positions(nodes.graph_start, links.start, child_start, child, depth, time)
+    dag = renumber(nodes.graph_start, links.start, links.previous, position)
+    redundant = redundant_edges(dag.graph_start, dag.start, dag.previous, depth[dag.node])
+
+    # Back to rows.
+    set_aside = _by_row(depth < 0, nodes.row)
+    counts = child_counts(links.start, links.previous, depth)
+    columns = [
+        pa.array(_by_row(depth, nodes.row), mask=set_aside),
+        _reasons(_by_row(codes, nodes.row), table["claim_error"]),
+        pa.array(_by_row(position, nodes.row), mask=set_aside),
+        pa.array(_by_row(thread_position, nodes.row), mask=set_aside),
+        pa.array(_by_row(counts, nodes.row), mask=set_aside),
+        _redundant_previous(table["message_id"], ids.offsets, nodes.row, dag, redundant, set_aside),
+    ]
+    return pa.table(columns, schema=WALK_OUTPUT_SCHEMA)
+
+
+def _levelled_graphs(table: pa.Table, nodes) -> np.ndarray:
+    levelled = table["is_levelled"].fill_null(False).to_numpy()
+    if not levelled.any():
+        return np.zeros(len(nodes.graph_start) - 1, np.bool_)
+    rows = np.add.reduceat(levelled[nodes.row].astype(np.int64), nodes.graph_start[:-1])
+    if ((rows > 0) & (rows < np.diff(nodes.graph_start))).any():
+        raise ValueError("a graph is levelled in part")
+    return rows > 0
+
+
+def _times(column: pa.ChunkedArray) -> np.ndarray:
+    return column.cast(pa.float64()).fill_null(np.nan).to_numpy()
+
+
+def _by_row(values: np.ndarray, row: np.ndarray) -> np.ndarray:
+    out = np.empty_like(values)
+    out[row] = values
+    return out
+
+
+def _reasons(codes: np.ndarray, claim_error: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    reasons = pa.array(REASONS, pa.string()).take(pa.array(codes))
+    if claim_error.null_count == len(claim_error):
+        return reasons
+    return pc.coalesce(claim_error.cast(pa.string()), reasons)
+
+
+def _redundant_previous(ids, id_offsets, row, dag, redundant, set_aside) -> pa.ChunkedArray:
+    """Collect the ids behind the marked edges, in the order of the rows."""
+    member = np.full(len(row), -1, np.int64)
+    member[row[dag.node]] = np.arange(len(dag.node))
+    starts, rows = _marked_rows(member, dag.start, dag.previous, redundant, row[dag.node])
+    # An array of strings ends at two gigabytes, so many of them make several chunks.
+    size = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(id_offsets)[rows])])[starts]
+    chunks = []
+    begin = 0
+    while begin < len(row) or not chunks:
+        end = max(int(np.searchsorted(size, size[begin] + 2**30, side="right")) - 1, begin + 1)
+        end = min(end, len(row))
+        values = ids.take(pa.array(rows[starts[begin] : starts[end]])).cast(pa.string())
+        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        offsets = (starts[begin : end + 1] - starts[begin]).astype(np.int32)
+        chunks.append(pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(set_aside[begin:end])))
+        begin = end
+    return pa.chunked_array(chunks, type=pa.list_(pa.string()))
+
+
+@compiled
+def _marked_rows(member, start, previous, marked, row_of_member):
+    starts = np.zeros(len(member) + 1, np.int64)
+    rows = np.empty(marked.sum(), np.int32)
+    count = 0
+    for row in range(len(member)):
+        m = member[row]
+        if m >= 0:
+            for e in range(start[m], start[m + 1]):
+                if marked[e]:
+                    rows[count] = row_of_member[previous[e]]
+                    count += 1
+        starts[row + 1] = count
+    return starts, rows

@@ -1,0 +1,1 @@
+"""SSB classic messages: canonical text, ids, rules, signatures and tangle claims, without Spark."""

@@ -1,0 +1,414 @@
+"""JSON as V8 reads and prints it.
+
+An SSB classic message is signed and hashed as ``JSON.stringify(JSON.parse(line), null, 2)``, so a validator has to
+print exactly what V8 prints. Two ways lead to the same text:
+
+* the fast way: orjson parses and prints, where the value holds nothing that V8 prints in another way;
+* the exact way: this module's own parser and printer, for whatever the fast way is not sure about.
+
+orjson and V8 print strings alike. They differ in keys that are array indices (V8 moves them to the front), in whole,
+huge and tiny floats, and in integers that a double cannot hold.
+
+Source: SSB protocol guide, "message format"; ECMA-262, ``JSON.parse``, ``JSON.stringify``, ``Number::toString`` and
+``OrdinaryOwnPropertyKeys``; ECMA-262 "well-formed JSON.stringify" (lone surrogates).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from json.decoder import scanstring
+from json.encoder import encode_basestring
+from typing import Any
+
+import orjson
+import rfc8785
+
+#: The longest text that is printed at all, in characters. Indentation makes a text quadratic in its depth, so a short
+#: line can ask for terabytes; a legal message has 8,192 units.
+TEXT_LIMIT = 2**24
+
+#: Lines above this many bytes are printed by the exact way, which counts what it prints. Below it, even the deepest
+#: nesting that orjson prints (254 levels) stays under `TEXT_LIMIT`.
+FAST_LINE_BYTES = 2**15
+
+_LAST_ARRAY_INDEX = 2**32 - 2
+_EXACT_INTEGER = 2**53
+
+# Floats between these bounds, and not whole, are laid out the same by orjson and V8: plain decimals.
+_PLAIN_FLOAT_MIN, _PLAIN_FLOAT_MAX = 1e-4, 1e15
+
+_INDEX_KEY = re.compile(r"0|[1-9][0-9]{0,9}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+_SPACE = re.compile(r"[ \t\n\r]*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_LITERALS = (("true", True), ("false", False), ("null", None))
+
+
+class MalformedJsonError(ValueError):
+    """The bytes are UTF-8, and ``JSON.parse`` would refuse them."""
+
+
+class InvalidUtf8Error(ValueError):
+    """The bytes are not UTF-8, so there is no text to judge."""
+
+
+class TextTooLongError(ValueError):
+    """The printed text would be longer than `TEXT_LIMIT` characters."""
+
+
+def parse(raw: bytes) -> tuple[Any, bool]:
+    """Parse a line as ``JSON.parse`` does.
+
+    Args:
+        raw: one line's bytes; JSON white space around the value is allowed.
+
+    Returns:
+        The value, and whether the exact parser was needed. Only its values can hold lone surrogates and infinities;
+        all their numbers are floats.
+
+    Raises:
+        InvalidUtf8Error: the bytes are not UTF-8.
+        MalformedJsonError: they are UTF-8, but not JSON (a byte order mark, NaN and raw control characters included).
+    """
+    try:
+        return orjson.loads(raw), False
+    except orjson.JSONDecodeError:
+        return parse_exact(raw), True
+
+
+def parse_exact(raw: bytes) -> Any:
+    """Parse as ``JSON.parse`` does, every number as a double; see `parse` for arguments and errors.
+
+    Accepts what orjson refuses although V8 does not: lone surrogates, numbers beyond the doubles (they become
+    infinite), and any depth.
+    """
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidUtf8Error(str(error)) from None
+    try:
+        return _decoder.decode(text)
+    except RecursionError:
+        return _parse_deep(text)
+    except json.JSONDecodeError as error:
+        raise MalformedJsonError(str(error)) from None
+
+
+def canonical_text(value: Any) -> str:
+    """Print a parsed value as ``JSON.stringify(value, null, 2)`` in V8.
+
+    Args:
+        value: what a JSON parser returns (dict, list, str, int, float, bool, None), nested as deep as you like.
+
+    Returns:
+        The text, without lone surrogates (they are escaped, as in V8 since 7.2).
+
+    Raises:
+        TextTooLongError: the text would exceed `TEXT_LIMIT` characters.
+    """
+    return canonical_bytes(value, FAST_LINE_BYTES if _is_small(value) else FAST_LINE_BYTES + 1)[0].decode()
+
+
+def canonical_bytes(value: Any, line_bytes: int) -> tuple[bytes, bool]:
+    """Print as `canonical_text` does, in UTF-8.
+
+    Args:
+        value: a parsed value.
+        line_bytes: the length of the JSON it was parsed from; above `FAST_LINE_BYTES` the fast way is not tried.
+
+    Returns:
+        The text, and whether it is plain: then orjson prints every part of this value as V8 does, compact too.
+
+    Raises:
+        TextTooLongError: see `canonical_text`.
+    """
+    if line_bytes <= FAST_LINE_BYTES and type(value) is dict:
+        text = plain_text(value)
+        if text is not None:
+            return text, True
+    return exact_text(value).encode(), False
+
+
+def plain_text(value: dict[str, Any]) -> bytes | None:
+    """Print by the fast way; None where it cannot vouch for the text.
+
+    Args:
+        value: an object as orjson parses it.
+    """
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2)
+        return text if is_plain(value) else None
+    except (TypeError, RecursionError):  # nested too deep, or not printable as UTF-8
+        return None
+
+
+def is_plain(value: dict[str, Any]) -> bool:
+    """Whether orjson prints an object, indented or compact, as V8 does.
+
+    Args:
+        value: an object of at most as many levels as orjson prints (254).
+    """
+    for key, element in value.items():
+        if "0" <= key < ":":  # it begins with a digit, so it may be an array index
+            return False
+        kind = type(element)
+        if kind is str or element is None or kind is bool:
+            continue
+        if kind is dict:
+            if not is_plain(element):
+                return False
+        elif not (_is_plain_list(element) if kind is list else is_plain_number(element)):
+            return False
+    return True
+
+
+def is_plain_number(number: int | float) -> bool:
+    """Whether orjson prints a number as V8 does."""
+    if type(number) is int:
+        return -_EXACT_INTEGER <= number <= _EXACT_INTEGER
+    return _PLAIN_FLOAT_MIN <= abs(number) < _PLAIN_FLOAT_MAX and not number.is_integer()
+
+
+def exact_text(value: Any) -> str:
+    """Print by the exact way; same contract as `canonical_text`."""
+    return _print(value, pretty=True)
+
+
+def compact_bytes(value: Any, plain: bool = False) -> bytes:
+    """Print as ``JSON.stringify(value)`` in V8, in UTF-8.
+
+    Args:
+        value: a parsed value.
+        plain: `canonical_bytes` called this value, or one around it, plain.
+
+    Raises:
+        TextTooLongError: the text would exceed `TEXT_LIMIT` characters.
+    """
+    if plain:
+        return orjson.dumps(value)
+    return _print(value, pretty=False).encode()
+
+
+def number_text(number: int | float) -> str:
+    """Print a number as ECMAScript's ``Number::toString`` does; what is not finite becomes ``null``.
+
+    Integers are doubles too: those beyond 2**53 are rounded.
+    """
+    if type(number) is int:
+        if -_EXACT_INTEGER <= number <= _EXACT_INTEGER:
+            return str(number)
+        try:
+            number = float(number)
+        except OverflowError:
+            return "null"
+    if not math.isfinite(number):
+        return "null"
+    if number.is_integer() and -_EXACT_INTEGER <= number <= _EXACT_INTEGER:
+        return str(int(number))
+    return rfc8785.dumps(number).decode()
+
+
+def replace_surrogates(text: str) -> str:
+    """Replace each lone surrogate by U+FFFD, so that the text has a UTF-8 form."""
+    return _SURROGATE.sub("\ufffd", _join_pairs(text)) if _SURROGATE.search(text) else text
+
+
+def utf16_length(text: str) -> int:
+    """Length in UTF-16 code units, JavaScript's ``text.length``."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _is_small(value: Any) -> bool:
+    try:
+        return len(orjson.dumps(value)) <= FAST_LINE_BYTES
+    except TypeError:
+        return False
+
+
+def _is_plain_list(elements: list[Any]) -> bool:
+    for element in elements:
+        kind = type(element)
+        if kind is str or element is None or kind is bool:
+            continue
+        if kind is dict:
+            if not is_plain(element):
+                return False
+        elif not (_is_plain_list(element) if kind is list else is_plain_number(element)):
+            return False
+    return True
+
+
+def _refuse_constant(name: str) -> Any:
+    raise MalformedJsonError(f"{name} is not JSON")
+
+
+# float() has no limit on digits, unlike int(), and rounds as V8 does.
+_decoder = json.JSONDecoder(parse_int=float, parse_constant=_refuse_constant)
+
+
+def _parse_deep(text: str) -> Any:
+    """Parse without recursion, for texts nested deeper than Python's own parser goes."""
+    try:
+        return _parse_tokens(text)
+    except (IndexError, json.JSONDecodeError) as error:
+        raise MalformedJsonError(str(error)) from None
+
+
+def _parse_tokens(text: str) -> Any:
+    containers: list[Any] = []
+    keys: list[str | None] = []  # the key under which each open container will be stored
+    position = 0
+    while True:
+        # A value is due here.
+        position = _skip_space(text, position)
+        char = text[position]
+        value: Any
+        if char in "{[":
+            value = {} if char == "{" else []
+            position = _skip_space(text, position + 1)
+            if text[position] != ("}" if char == "{" else "]"):
+                containers.append(value)
+                keys.append(None)
+                if char == "{":
+                    keys[-1], position = _parse_key(text, position)
+                continue
+            position += 1
+        else:
+            value, position = _parse_scalar(text, position)
+        # The value is complete: store it, and close what it closes.
+        while containers:
+            container = containers[-1]
+            if type(container) is dict:
+                container[keys[-1]] = value
+            else:
+                container.append(value)
+            position = _skip_space(text, position)
+            char = text[position]
+            position += 1
+            if char == ",":
+                if type(container) is dict:
+                    keys[-1], position = _parse_key(text, _skip_space(text, position))
+                break
+            if char != ("}" if type(container) is dict else "]"):
+                raise MalformedJsonError(f"comma or closing bracket expected at character {position - 1}")
+            value = containers.pop()
+            keys.pop()
+        else:
+            if _skip_space(text, position) != len(text):
+                raise MalformedJsonError(f"text after the value at character {position}")
+            return value
+
+
+def _skip_space(text: str, position: int) -> int:
+    return _SPACE.match(text, position).end()  # type: ignore[union-attr]  # it always matches
+
+
+def _parse_key(text: str, position: int) -> tuple[str, int]:
+    if text[position] != '"':
+        raise MalformedJsonError(f"key expected at character {position}")
+    key, position = scanstring(text, position + 1, True)
+    position = _skip_space(text, position)
+    if text[position] != ":":
+        raise MalformedJsonError(f"colon expected at character {position}")
+    return key, position + 1
+
+
+def _parse_scalar(text: str, position: int) -> tuple[Any, int]:
+    if text[position] == '"':
+        return scanstring(text, position + 1, True)
+    number = _NUMBER.match(text, position)
+    if number:
+        return float(number.group()), number.end()
+    for name, value in _LITERALS:
+        if text.startswith(name, position):
+            return value, position + len(name)
+    raise MalformedJsonError(f"value expected at character {position}")
+
+
+def _join_pairs(text: str) -> str:
+    """Join surrogate pairs that stand as two characters, which JavaScript cannot tell from the character itself."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _quote(text: str) -> str:
+    quoted = encode_basestring(text)
+    if _SURROGATE.search(quoted):
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", _join_pairs(quoted))
+    return quoted
+
+
+def _ordered_items(value: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Items in V8's order: array indices ascending, then the others as they came."""
+    indices = [key for key in value if _INDEX_KEY.fullmatch(key) and int(key) <= _LAST_ARRAY_INDEX]
+    if not indices:
+        return list(value.items())
+    first = set(indices)
+    return [(key, value[key]) for key in sorted(indices, key=int)] + [
+        item for item in value.items() if item[0] not in first
+    ]
+
+
+def _print(value: Any, pretty: bool) -> str:
+    """Print without recursion, counting the characters."""
+    parts: list[str] = []
+    frames: list[tuple[Any, bool]] = []  # what is left of each open container, and whether it is an object
+    length = 0
+    colon = ": " if pretty else ":"
+    head = ""  # what goes before the value: separator, line break, indentation, key
+    while True:
+        if type(value) is dict and value:
+            parts.append(head + "{")
+            frames.append((iter(_ordered_items(value)), True))
+            opened = True
+        elif type(value) is list and value:
+            parts.append(head + "[")
+            frames.append((iter(value), False))
+            opened = True
+        else:
+            parts.append(head + _scalar_text(value))
+            opened = False
+        length += len(parts[-1])
+        # Move on to the next element, closing whatever is used up.
+        while frames:
+            if length > TEXT_LIMIT:
+                raise TextTooLongError(f"more than {TEXT_LIMIT} characters")
+            rest, is_object = frames[-1]
+            for element in rest:
+                head = "" if opened else ","
+                if pretty:
+                    head += "\n" + "  " * len(frames)
+                if is_object:
+                    key, value = element
+                    head += _quote(key) + colon
+                else:
+                    value = element
+                break
+            else:
+                frames.pop()
+                parts.append(("\n" + "  " * len(frames) if pretty else "") + ("}" if is_object else "]"))
+                length += len(parts[-1])
+                opened = False
+                continue
+            break
+        else:
+            if length > TEXT_LIMIT:
+                raise TextTooLongError(f"more than {TEXT_LIMIT} characters")
+            return "".join(parts)
+
+
+def _scalar_text(value: Any) -> str:
+    kind = type(value)
+    if kind is str:
+        return _quote(value)
+    if value is None:
+        return "null"
+    if kind is bool:
+        return "true" if value else "false"
+    if kind is dict:
+        return "{}"
+    if kind is list:
+        return "[]"
+    return number_text(value)

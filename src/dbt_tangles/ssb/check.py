@@ -1,0 +1,419 @@
+"""The Arrow kernel: lines of a log in, one checked row each out.
+
+Each line is parsed once and its canonical text printed once; signing, hashing and measuring share that text. Nothing a
+line may hold raises an error: what cannot be used is a row with a reason.
+
+Source: SSB protocol guide, "message format"; the rules are in `classic`, the export shapes in `shapes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from dbt_tangles.ssb.canonical import (
+    FAST_LINE_BYTES,
+    InvalidUtf8Error,
+    MalformedJsonError,
+    TextTooLongError,
+    canonical_bytes,
+    compact_bytes,
+    is_plain,
+    is_plain_number,
+    parse_exact,
+    plain_text,
+    replace_surrogates,
+    utf16_length,
+)
+from dbt_tangles.ssb.claims import Claim, tangle_claims
+from dbt_tangles.ssb.classic import (
+    MAX_UNITS,
+    ORDER,
+    ORDER_AUTHOR_FIRST,
+    Reason,
+    check_form,
+    check_trusted,
+    int32,
+    is_type,
+)
+from dbt_tangles.ssb.classic import is_encrypted as is_encrypted_content
+from dbt_tangles.ssb.ids import message_id as compute_id
+from dbt_tangles.ssb.ids import normalise, sigil
+from dbt_tangles.ssb.redact import SECRETS_PREFIX, has_secrets, redact
+from dbt_tangles.ssb.shapes import unwrap
+from dbt_tangles.ssb.signature import HMAC_KEY_BYTES, is_signature, is_valid, public_key
+
+CLAIM_TYPE = pa.struct(
+    [
+        pa.field("tangle_name", pa.string()),
+        pa.field("root_id", pa.string()),
+        pa.field("previous", pa.list_(pa.string())),
+        pa.field("is_root", pa.bool_()),
+        pa.field("defect", pa.string()),
+    ]
+)
+
+_PLACE = [
+    pa.field("source_file", pa.string()),
+    pa.field("block_start", pa.int64()),
+    pa.field("row_id", pa.int64()),
+]
+
+#: `raw` may be cut by the caller where `raw_length`, in bytes, exceeds `CheckOptions.max_line_bytes`.
+INPUT_SCHEMA = pa.schema([*_PLACE, pa.field("raw", pa.binary()), pa.field("raw_length", pa.int64())])
+
+_RESULT = [
+    pa.field("message_id", pa.string()),
+    pa.field("claimed_id", pa.string()),
+    pa.field("author", pa.string()),
+    pa.field("sequence", pa.int32()),
+    pa.field("previous_id", pa.string()),
+    pa.field("asserted_at", pa.float64()),
+    pa.field("received_at", pa.float64()),
+    pa.field("content_type", pa.string()),
+    pa.field("content", pa.string()),
+    pa.field("is_encrypted", pa.bool_()),
+    pa.field("is_decrypted", pa.bool_()),
+    pa.field("is_signature_valid", pa.bool_()),
+    pa.field("is_usable", pa.bool_()),
+    pa.field("check_error", pa.string()),
+    pa.field("text_digest", pa.string()),
+]
+
+OUTPUT_SCHEMA = pa.schema([*_PLACE, *_RESULT, pa.field("claims", pa.list_(CLAIM_TYPE))])
+
+# A batch of more bytes is worked on in slices of few rows, so that no column outgrows Arrow's 32-bit offsets.
+_SLICE_BYTES = 2**26
+_SLICE_ROWS = 32
+
+# Lines read before their signatures are verified; few enough to stay in the processor's caches.
+_TURN_ROWS = 512
+
+_NO_CLAIMS: tuple[Claim, ...] = ()
+_BAD_SIGNATURE = Reason.BAD_SIGNATURE.value
+
+#: What a signature check takes: text digest, public key, signature and canonical text.
+_Job = tuple[bytes, bytes, str, bytes]
+
+#: A line as read: the values of `_RESULT` up to is_decrypted, then check_error and claims as they are if the signature
+#: holds, with the text digest between them, and last the signature check that is still due, or None.
+_Row = tuple[Any, ...]
+_ROW_LENGTH = 15
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """How lines are checked.
+
+    Attributes:
+        verify_signatures: whether the full rules apply. If not (for logs whose signed bytes are gone) the claimed key
+            is the id, every feed format is let in, and only an author, a sequence and a content are asked for.
+        hmac_key: the 32 bytes of a private network's key; None on the public network.
+        max_line_bytes: longer lines are rejected unread.
+    """
+
+    verify_signatures: bool = True
+    hmac_key: bytes | None = None
+    max_line_bytes: int = 2**21
+
+    def __post_init__(self) -> None:
+        """Refuse a key of the wrong size, which would silently fail every message."""
+        if self.hmac_key is not None and len(self.hmac_key) != HMAC_KEY_BYTES:
+            raise ValueError(f"hmac_key must have {HMAC_KEY_BYTES} bytes")
+
+
+def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> Iterator[pa.RecordBatch]:
+    """Check the lines of a log.
+
+    Args:
+        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
+        options: see `CheckOptions`.
+
+    Yields:
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
+        as several.
+    """
+    checker = _Checker(options)
+    for batch in batches:
+        if batch.nbytes <= _SLICE_BYTES:
+            yield _check_batch(batch, checker)
+        else:
+            for start in range(0, batch.num_rows, _SLICE_ROWS):
+                yield _check_batch(batch.slice(start, _SLICE_ROWS), checker)
+
+
+def _check_batch(batch: pa.RecordBatch, checker: _Checker) -> pa.RecordBatch:
+    columns = [_cast(batch.column(field.name), field.type) for field in _PLACE]
+    lines = batch.column("raw").to_pylist()
+    lengths = batch.column("raw_length").to_pylist()
+    rows: list[_Row] = []
+    verdicts: list[bool | None] = []
+    # Reading and verifying take turns by many lines, not by one: each evicts the other's code and data from the
+    # processor's caches, which costs more than all the reading.
+    for start in range(0, len(lines), _TURN_ROWS):
+        turn = list(map(checker.read, lines[start : start + _TURN_ROWS], lengths[start : start + _TURN_ROWS]))
+        rows += turn
+        verdicts += [None if row[-1] is None else checker.verify(*row[-1]) for row in turn]
+    *results, errors, digests, claims, _ = map(list, zip(*rows, strict=True)) if rows else [[]] * _ROW_LENGTH
+    for place, verdict in enumerate(verdicts):
+        if verdict is False:
+            errors[place] = _BAD_SIGNATURE
+            claims[place] = _NO_CLAIMS
+    results += [verdicts, [error is None for error in errors], errors, digests]
+    columns += [pa.array(values, field.type) for values, field in zip(results, _RESULT, strict=True)]
+    columns.append(_claims_array(claims))
+    return pa.RecordBatch.from_arrays(columns, schema=OUTPUT_SCHEMA)
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return column if column.type == kind else column.cast(kind)
+
+
+def _claims_array(rows: tuple[Any, ...]) -> pa.ListArray:
+    """Build the nested column from its flat parts, which is much cheaper than from a dict for each claim."""
+    offsets = np.zeros(len(rows) + 1, np.int32)
+    np.cumsum([len(claims) for claims in rows], out=offsets[1:])
+    parts = list(zip(*chain.from_iterable(rows), strict=True)) or [()] * CLAIM_TYPE.num_fields
+    arrays = [pa.array(values, field.type) for values, field in zip(parts, CLAIM_TYPE, strict=True)]
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), pa.StructArray.from_arrays(arrays, fields=list(CLAIM_TYPE)), type=pa.list_(CLAIM_TYPE)
+    )
+
+
+class _Checker:
+    """Reads lines and verifies signatures, remembering the verdicts on signatures.
+
+    Verdicts are kept by the digest of the text, in two generations of bounded size: a log may hold any number of
+    messages, and repeats tend to be close or whole.
+    """
+
+    _GENERATION = 2**17
+
+    def __init__(self, options: CheckOptions) -> None:
+        self._max_line_bytes = options.max_line_bytes
+        self._hmac_key = options.hmac_key
+        self._is_verifying = options.verify_signatures
+        self._verdicts: dict[bytes, bool] = {}
+        self._older_verdicts: dict[bytes, bool] = {}
+
+    def read(self, raw: bytes | None, raw_length: int | None) -> _Row:
+        """Turn a line into the values of its row."""
+        raw = raw or b""
+        line_bytes = len(raw)
+        if line_bytes > self._max_line_bytes or (raw_length is not None and raw_length > self._max_line_bytes):
+            return _rejected(Reason.TOO_LONG)
+        try:
+            document = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            return self._read_odd(raw)
+        if line_bytes <= FAST_LINE_BYTES and self._is_verifying:
+            row = self._read_ordinary(document)
+            if row is not None:
+                return row
+        return self._read_document(document, line_bytes)
+
+    def _read_odd(self, raw: bytes) -> _Row:
+        """Read a line that orjson refused, as JavaScript may accept it."""
+        try:
+            document = parse_exact(raw)
+        except InvalidUtf8Error:
+            return _rejected(Reason.INVALID_UTF8)
+        except MalformedJsonError:
+            return _rejected(Reason.MALFORMED_JSON)
+        return _storable(self._read_document(document, len(raw)))
+
+    def _read_ordinary(self, document: Any) -> _Row | None:
+        """Read what nearly every line is: an envelope around a sound message that needs no care.
+
+        Gives exactly what `_read_document` gives, in two thirds of its time; None for whatever is not that ordinary.
+        """
+        try:
+            claimed_id = document["key"]
+            value = document["value"]
+            received = document["timestamp"]
+            if type(value) is not dict or "meta" in document:
+                return None
+        except (KeyError, TypeError):
+            return None
+        order = tuple(value)
+        if order == ORDER:
+            previous, sequence, author, asserted, hash_name, content, signature = value.values()
+        elif order == ORDER_AUTHOR_FIRST:
+            previous, author, sequence, asserted, hash_name, content, signature = value.values()
+        else:
+            return None
+        key = public_key(author) if type(author) is str else None
+        if (
+            key is None
+            or type(sequence) is not int
+            or not -(2**31) <= sequence < 2**31
+            or not (type(asserted) is int or type(asserted) is float)
+            or not (type(received) is int or type(received) is float)
+            or not is_plain_number(asserted)
+            or hash_name != "sha256"
+            or not is_signature(signature)
+            or not (previous is None or (type(previous) is str and previous[:1] == "%"))
+            or type(claimed_id) is not str
+            or claimed_id[:1] != "%"
+        ):
+            return None
+        try:
+            text = orjson.dumps(value, option=orjson.OPT_INDENT_2)
+        except TypeError:
+            return None
+        claims: Any = _NO_CLAIMS
+        if type(content) is dict:
+            content_type = content.get("type")
+            if not is_type(content_type) or content_type.startswith(SECRETS_PREFIX) or not is_plain(content):
+                return None
+            is_encrypted = False
+        elif type(content) is str:
+            if not is_encrypted_content(content):
+                return None
+            content_type = None
+            is_encrypted = True
+        else:
+            return None
+
+        digest = sha256(text).digest()
+        if text.isascii():
+            if len(text) > MAX_UNITS:
+                return None
+            message_id = sigil(digest)
+        else:
+            utf16 = text.decode().encode("utf-16-le")
+            if len(utf16) > 2 * MAX_UNITS:
+                return None
+            message_id = sigil(sha256(utf16[::2]).digest())
+        if not is_encrypted and ("tangles" in content or "root" in content or "branch" in content):
+            claims = tangle_claims(content)
+        return (
+            message_id,
+            claimed_id,
+            author,
+            sequence,
+            previous,
+            asserted,
+            received,
+            content_type,
+            orjson.dumps(content),
+            is_encrypted,
+            False,
+            None,
+            digest.hex(),
+            claims,
+            (digest, key, signature, text),
+        )
+
+    def _read_document(self, document: Any, line_bytes: int) -> _Row:
+        """Read any parsed line."""
+        exported = unwrap(document)
+        if type(exported) is not tuple:
+            return _rejected(exported)
+        claimed, value, received, decrypted = exported
+
+        try:
+            text, is_plain_text = canonical_bytes(value, line_bytes)
+        except TextTooLongError:
+            text, is_plain_text, units, digest, message_id = b"", False, MAX_UNITS + 1, None, None
+        else:
+            units = utf16_length(text.decode())
+            digest = sha256(text).digest()
+            message_id = compute_id(text.decode())
+
+        claimed_id = normalise(claimed) if type(claimed) is str else None
+        job = None
+        if self._is_verifying:
+            reason = check_form(value)
+            if reason is Reason.ORDER_LOST or reason is Reason.OTHER_FORMAT:
+                message_id = None
+            if reason is None and (units > MAX_UNITS or digest is None):
+                reason = Reason.TOO_LONG
+            if reason is None:
+                job = (digest, public_key(value["author"]), value["signature"], text)
+        else:
+            reason = check_trusted(value)
+            message_id = claimed_id or message_id
+            if message_id is None and reason is None:
+                reason = Reason.TOO_LONG
+
+        signed_content = value.get("content")
+        content = signed_content if decrypted is None else decrypted
+        claims: Any = _NO_CLAIMS
+        if reason is None and type(content) is dict:
+            claims = tangle_claims(content)
+        previous = value.get("previous")
+        return (
+            message_id,
+            claimed_id,
+            _string(value.get("author")),
+            int32(value.get("sequence")),
+            normalise(previous) if type(previous) is str else None,
+            _number(value.get("timestamp")),
+            _number(received),
+            _string(content.get("type")) if type(content) is dict else None,
+            _content_text(content, is_plain_text and decrypted is None) if "content" in value else None,
+            type(signed_content) is str,
+            decrypted is not None,
+            None if reason is None else reason.value,
+            None if digest is None else digest.hex(),
+            claims,
+            job,
+        )
+
+    def verify(self, digest: bytes, key: bytes, signature: str, text: bytes) -> bool:
+        """Verify a signature, or remember what came of it before."""
+        verdict = self._verdicts.get(digest)
+        if verdict is None:
+            verdict = self._older_verdicts.get(digest)
+            if verdict is None:
+                verdict = is_valid(key, signature, text, self._hmac_key)
+            if len(self._verdicts) >= self._GENERATION:
+                self._older_verdicts = self._verdicts
+                self._verdicts = {}
+            self._verdicts[digest] = verdict
+        return verdict
+
+
+def _rejected(reason: Reason) -> _Row:
+    return (*(None,) * 9, False, False, reason.value, None, _NO_CLAIMS, None)
+
+
+def _content_text(content: Any, is_plain: bool) -> bytes | None:
+    if has_secrets(content):
+        content = redact(content)
+    if is_plain:
+        return orjson.dumps(content)
+    try:
+        return compact_bytes(content, plain=type(content) is dict and plain_text(content) is not None)
+    except TextTooLongError:
+        return None
+
+
+def _string(value: Any) -> str | None:
+    return value if type(value) is str else None
+
+
+def _number(number: Any) -> float | None:
+    return float(number) if type(number) is int or type(number) is float else None
+
+
+def _storable(row: _Row) -> _Row:
+    """Replace lone surrogates, for which UTF-8 and thus Arrow have no form. The content is JSON and escapes them."""
+    *values, claims, job = row
+    return (*map(_storable_string, values), [tuple(map(_storable_string, claim)) for claim in claims], job)
+
+
+def _storable_string(value: Any) -> Any:
+    if type(value) is str:
+        return replace_surrogates(value)
+    if type(value) is list:
+        return [replace_surrogates(reference) for reference in value]
+    return value

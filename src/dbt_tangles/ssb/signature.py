@@ -1,0 +1,87 @@
+"""ed25519 signatures of classic messages, by libsodium.
+
+Libraries disagree on malleated signatures, small-order keys and non-canonical keys. SSB's peers run libsodium, which
+refuses all three; a library that lets them in lets anybody write to some feeds.
+
+Source: SSB protocol guide, "signature"; ssb-keys, ``verifyObj`` (hmac keys included).
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from binascii import a2b_base64
+
+from nacl.bindings import crypto_sign_open
+from nacl.exceptions import BadSignatureError
+
+HMAC_KEY_BYTES = 32
+
+_FEED_ID_LENGTH = 53
+_FEED_ID = re.compile(r"@[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=\.ed25519")
+_KEY = re.compile(r"[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=")
+_SIGNATURE_LENGTH = 100
+_SIGNATURE = re.compile(r"[A-Za-z0-9+/]{85}[AQgw]==\.sig\.ed25519")
+
+# What `sign` adds to a canonical text: the last member with its separator, and the closing brace.
+_SIGNATURE_TAIL = len(',\n  "signature": "') + _SIGNATURE_LENGTH + len('"\n}')
+
+_MAX_CACHED_KEYS = 2**16
+_public_keys: dict[str, bytes | None] = {}
+
+
+def public_key(author: str) -> bytes | None:
+    """Decode a classic feed id, ``@<canonical base64 of 32 bytes>.ed25519``.
+
+    Returns:
+        The 32 bytes, or None where the string is no classic feed id. Answers are remembered, as a log has few authors.
+    """
+    try:
+        return _public_keys[author]
+    except KeyError:
+        pass
+    if len(author) != _FEED_ID_LENGTH:  # nothing else is worth remembering, nor safe to: it may be a megabyte
+        return None
+    key = a2b_base64(author[1:45]) if _FEED_ID.fullmatch(author) else None
+    if len(_public_keys) >= _MAX_CACHED_KEYS:
+        _public_keys.clear()
+    _public_keys[author] = key
+    return key
+
+
+def is_signature(signature: object) -> bool:
+    """Whether a value has the form of a signature: ``<canonical base64 of 64 bytes>.sig.ed25519``, nothing more."""
+    return type(signature) is str and _SIGNATURE.fullmatch(signature) is not None
+
+
+def is_valid(key: bytes, signature: str, text: bytes, hmac_key: bytes | None = None) -> bool:
+    """Check the signature of a message.
+
+    Args:
+        key: its author's public key, as `public_key` decodes it (32 bytes; libsodium does not look at the length).
+        signature: its signature, for which `is_signature` holds.
+        text: its canonical text in UTF-8, the signature being the last member.
+        hmac_key: the 32 bytes of a private network's key; None on the public network.
+
+    Returns:
+        Whether the key signed the text without its signature.
+    """
+    signed = text[:-_SIGNATURE_TAIL] + b"\n}"
+    if hmac_key is not None:
+        signed = hmac.digest(hmac_key, signed, "sha512")[:HMAC_KEY_BYTES]
+    try:
+        crypto_sign_open(a2b_base64(signature[:88]) + signed, key)
+    except BadSignatureError:
+        return False
+    return True
+
+
+def parse_hmac_key(text: str) -> bytes:
+    """Decode a network key as configurations hold it: the canonical base64 of 32 bytes.
+
+    Raises:
+        ValueError: the text is something else. The text itself is not repeated, as it is a secret.
+    """
+    if type(text) is not str or not _KEY.fullmatch(text):
+        raise ValueError(f"an hmac key is the canonical base64 of {HMAC_KEY_BYTES} bytes (44 characters)")
+    return a2b_base64(text)

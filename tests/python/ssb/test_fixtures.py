@@ -1,0 +1,228 @@
+"""The committed fixtures are what the script writes, really signed, and their hand-written tables contain no slip."""
+
+import base64
+import csv
+import hashlib
+import importlib.util
+import itertools
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from nacl.signing import VerifyKey
+
+ROOT = Path(__file__).resolve().parents[3]
+SEEDS = ROOT / "seeds" / "ssb"
+
+
+@pytest.fixture(scope="module")
+def script():
+    """Return the script as a module."""
+    spec = importlib.util.spec_from_file_location("make_fixtures", ROOT / "seeds" / "make_fixtures.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def read(name, **where):
+    """Return the rows of a seed, or those that have the given cells."""
+    with (SEEDS / f"{name}.csv").open(newline="") as file:
+        return [row for row in csv.DictReader(file) if all(row[k] == v for k, v in where.items())]
+
+
+def lines(source_file):
+    """Return the raw lines of a fixture log."""
+    rows = read("ssb_fixture_log", source_file=source_file)
+    assert [int(row["line"]) for row in rows] == list(range(1, len(rows) + 1))
+    return [base64.b64decode(row["raw_base64"], validate=True) for row in rows]
+
+
+MESSAGES = {message["key"]: message for message in map(json.loads, lines("worked_examples.jsonl"))}
+NAMES = {(row["example"], row["message_id"]): row["letter"] for row in read("ssb_fixture_letters")}
+IDS = {(example, letter): key for (example, key), letter in NAMES.items()}
+TANGLES = [(row["example"], row["tangle_name"], row["root"]) for row in read("expected_tangles")]
+
+
+def text_of(value):
+    """Print a value of ordinary content as JavaScript does: Python's own JSON module agrees there."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def test_check_is_clean(script):
+    """The committed seeds are what the script writes."""
+    assert script.main(["--check"]) == 0
+
+
+def test_check_notices_a_difference(script, tmp_path, monkeypatch, capsys):
+    """A seed that was edited by hand fails the check, which leaves it alone."""
+    for path in SEEDS.glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "expected_tangles.csv").write_text("example\n")
+    monkeypatch.setattr(script, "SEEDS", tmp_path)
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    assert script.main(["--check"]) == 1
+    assert "expected_tangles.csv" in capsys.readouterr().err
+    assert (tmp_path / "expected_tangles.csv").read_text() == "example\n"
+
+
+def test_letters_are_the_computed_ids_and_signatures_hold():
+    """The letters name the messages of the log, and each is validly signed."""
+    assert len(IDS) == len(NAMES) == len(read("ssb_fixture_letters"))
+    in_log = {row["message_id"] for row in read("ssb_fixture_letters", is_in_log="true")}
+    assert in_log == set(MESSAGES)
+    for key, message in MESSAGES.items():
+        value = dict(message["value"])
+        digest = hashlib.sha256(text_of(value).encode("utf-16-le")[::2]).digest()
+        assert key == "%" + base64.b64encode(digest).decode() + ".sha256"
+        signature = base64.b64decode(value.pop("signature").removesuffix(".sig.ed25519"))
+        public_key = base64.b64decode(value["author"].removeprefix("@").removesuffix(".ed25519"))
+        VerifyKey(public_key).verify(text_of(value).encode(), signature)
+
+
+def test_the_damaged_log_is_carried_byte_for_byte():
+    """Base64 keeps what no CSV would keep."""
+    raw = (ROOT / "tests" / "data" / "ssb" / "small.jsonl").read_bytes()
+    assert b"".join(line + b"\n" for line in lines("damaged.jsonl")) == raw
+
+
+def test_every_message_is_in_a_feed():
+    """The hand-written feeds are those that were published."""
+    feeds = {(row["example"], row["name"]): row["feed_id"] for row in read("ssb_fixture_feeds")}
+    rows = read("expected_feed_messages")
+    assert {IDS[row["example"], row["message"]] for row in rows} == set(MESSAGES)
+    for row in rows:
+        value = MESSAGES[IDS[row["example"], row["message"]]]["value"]
+        assert value["author"] == feeds[row["example"], row["author"]]
+        assert value["sequence"] == int(row["sequence"])
+        assert value["previous"] == IDS.get((row["example"], row["previous"]))
+    for row in read("expected_feeds"):
+        own = [r for r in rows if (r["example"], r["author"]) == (row["example"], row["author"])]
+        assert len(own) == int(row["message_count"]) == int(row["max_sequence"]) == int(row["verified_length"])
+        assert own[-1]["message"] == row["latest"]
+
+
+def to_letter(example, link):
+    """Return the letter that a link inside a message means, whichever form the link has."""
+    if link.startswith("ssb:message/"):
+        link = "%" + link.rsplit("/", 1)[1].replace("-", "+").replace("_", "/") + ".sha256"
+    return NAMES[example, link]
+
+
+def candidates(example, name, root):
+    """Return what the messages say: the letters that each candidate lists, in the order of receipt."""
+    found = {}
+    for key, message in MESSAGES.items():
+        content = message["value"]["content"]
+        entry = content.get("tangles", {}).get(name)
+        if (example, key) not in NAMES or entry is None:
+            continue
+        letter = NAMES[example, key]
+        if entry["root"] is None and letter == root:
+            found[letter] = []
+        elif entry["root"] is not None and to_letter(example, entry["root"]) == root:
+            found[letter] = [to_letter(example, link) for link in entry["previous"]]
+    return found
+
+
+def grow(links, root, refused=()):
+    """Return the depth of each member, the plainest way."""
+    depth = {root: 0} if root in links else {}
+    while True:
+        more = {
+            letter: 1 + max(depth[p] for p in previous)
+            for letter, previous in links.items()
+            if letter not in depth and letter not in refused and previous and all(p in depth for p in previous)
+        }
+        if not more:
+            return depth
+        depth |= more
+
+
+def tips_of(members, links):
+    """Return the members that no member lists."""
+    return sorted(members.keys() - {p for letter in members for p in links[letter]})
+
+
+@pytest.mark.parametrize(("example", "name", "root"), TANGLES, ids=map("-".join, TANGLES))
+def test_tables_agree_with_the_messages(example, name, root):
+    """What was worked out by hand is what the plainest reading of the messages gives."""
+    where = {"example": example, "tangle_name": name, "root": root}
+    links = candidates(example, name, root)
+    rows = {row["message"]: row for row in read("expected_tangle_messages", **where)}
+    assert {letter: " ".join(previous) for letter, previous in links.items()} == {
+        letter: row["previous"] for letter, row in rows.items()
+    }
+    refused = {letter for letter, row in rows.items() if row["set_aside_reason"] == "wrong_type"}
+    depth = grow(links, root, refused)
+    assert {letter: str(depth.get(letter, "")) for letter in links} == {x: row["depth"] for x, row in rows.items()}
+    assert {letter for letter, row in rows.items() if row["is_member"] == "true"} == depth.keys()
+
+    message = {letter: MESSAGES[IDS[example, letter]] for letter in links}
+    asserted = {letter: message[letter]["value"]["timestamp"] for letter in links}
+    earliest = {letter: min(asserted[letter], message[letter]["timestamp"]) for letter in links}
+    assert in_order(rows, "position") == sorted(depth, key=lambda x: (depth[x], message[x]["key"]))
+    assert in_order(rows, "asserted_position") == sorted(depth, key=asserted.get)
+    placed = []
+    while len(placed) < len(depth):
+        ready = [x for x in depth if x not in placed and all(p in placed for p in links[x])]
+        placed.append(min(ready, key=earliest.get))
+    assert in_order(rows, "thread_position") == placed
+
+    children = {letter: [x for x in depth if letter in links[x]] for letter in depth}
+    assert {x for x, row in rows.items() if row["is_root"] == "true"} == {root}
+    assert sorted(x for x, row in rows.items() if row["is_tip"] == "true") == tips_of(depth, links)
+    forks = {x for x in depth if len(children[x]) > 1}
+    assert {x for x, row in rows.items() if row["is_fork"] == "true"} == forks
+    merges = {x for x in depth if len(links[x]) > 1}
+    assert {x for x, row in rows.items() if row["is_merge"] == "true"} == merges
+
+    def longest(message, ancestor):
+        if message == ancestor:
+            return 0
+        steps = [longest(p, ancestor) for p in links[message]]
+        return max((1 + s for s in steps if s is not None), default=None)
+
+    pairs = {(m, a): longest(m, a) for m, a in itertools.product(depth, depth) if m != a}
+    assert {(r["message"], r["ancestor"]): int(r["distance"]) for r in read("expected_tangle_ancestors", **where)} == {
+        pair: steps for pair, steps in pairs.items() if steps is not None
+    }
+    edges = {(m, p): pairs[m, p] > 1 for m in depth for p in links[m]}
+    assert {
+        (r["message"], r["previous"]): r["is_redundant"] == "true" for r in read("expected_tangle_edges", **where)
+    } == edges
+
+    [tangle] = read("expected_tangles", **where)
+    levels = list(depth.values())
+    assert {k: v for k, v in tangle.items() if k not in where} == {
+        "root_status": "present",
+        "member_count": str(len(depth)),
+        "set_aside_count": str(len(links) - len(depth)),
+        "edge_count": str(len(edges)),
+        "author_count": str(len({message[x]["value"]["author"] for x in depth})),
+        "depth": str(max(levels)),
+        "width": str(max(levels.count(level) for level in levels)),
+        "fork_count": str(len(forks)),
+        "merge_count": str(len(merges)),
+        "tips": " ".join(tips_of(depth, links)),
+        "misordered_pairs": str(sum(asserted[m] < asserted[p] for m, p in edges)),
+    }
+
+    steps = read("expected_tangle_tips", **where)
+    received = []
+    for step, letter in enumerate(links, start=1):
+        received.append(letter)
+        known = {x: links[x] for x in received}
+        here = [row for row in steps if int(row["step"]) == step]
+        assert {row["received"] for row in here} == {letter}
+        assert {row["is_final"] for row in here} == {str(step == len(links)).lower()}
+        assert sorted(row["tip"] for row in here) == tips_of(grow(known, root, refused), known)
+    assert {int(row["step"]) for row in steps} == set(range(1, len(links) + 1))
+
+
+def in_order(rows, column):
+    """Return the letters that have a place, by their place."""
+    placed = sorted((int(row[column]), letter) for letter, row in rows.items() if row[column] != "")
+    assert [place for place, _ in placed] == list(range(len(placed)))
+    return [letter for _, letter in placed]

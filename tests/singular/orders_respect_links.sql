@@ -1,0 +1,23 @@
+-- Whatever follows a message comes after it, in depth and in both causal orders.
+select
+    edges.tangle_name,
+    edges.root_id,
+    edges.message_id,
+    edges.previous_id
+from {{ ref('tangle_edges') }} as edges
+inner join {{ ref('tangle_messages') }} as later
+    on
+        edges.tangle_name = later.tangle_name
+        and edges.root_id = later.root_id
+        and edges.message_id = later.message_id
+left join {{ ref('tangle_messages') }} as earlier
+    on
+        edges.tangle_name = earlier.tangle_name
+        and edges.root_id = earlier.root_id
+        and edges.previous_id = earlier.message_id
+        and earlier.is_member
+where
+    earlier.message_id is null
+    or later.depth <= earlier.depth
+    or later.position <= earlier.position
+    or later.thread_position <= earlier.thread_position
