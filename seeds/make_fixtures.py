@@ -220,8 +220,6 @@ class Example:
     publish: Callable[[Stage], None]
     feeds: str
     tangles: list[Tangle] = field(default_factory=list)
-    epochs: str = ""
-    people: str = ""
     ids_in_order: str = ""  # letters whose ids must sort this way: makes `position` certain where depths are equal
 
 
@@ -587,16 +585,6 @@ GROUP_MEMBERS = Example(
         Tangle("group", "init_0", **GROUP_MEMBERS_CHAIN),
         lone("epoch", "init_0"),
     ],
-    epochs="""
-        group   epoch   previous  depth  added  excluded  marks
-        init_0  init_0  -         0      3      0         tip
-    """,
-    people="""
-        group   epoch   person  added_by  excluded_by  marks
-        init_0  init_0  Alice   add_0_0   -            member
-        init_0  init_0  Bob     add_0_1   -            member
-        init_0  init_0  Carol   add_0_1   -            member
-    """,
 )
 
 
@@ -636,11 +624,6 @@ GROUP_EPOCHS = Example(
         lone("members", "init_0"),
         lone("members", "init_1"),
     ],
-    epochs="""
-        group   epoch   previous  depth  added  excluded  marks
-        init_0  init_0  -         0      0      0         -
-        init_0  init_1  init_0    1      0      0         tip
-    """,
 )
 
 
@@ -731,19 +714,6 @@ GROUP_ALL = Example(
             misordered=0,
         ),
     ],
-    epochs="""
-        group   epoch   previous  depth  added  excluded  marks
-        init_0  init_0  -         0      3      1         -
-        init_0  init_1  init_0    1      2      0         tip
-    """,
-    people="""
-        group   epoch   person  added_by  excluded_by  marks
-        init_0  init_0  A       add_0_0   -            member
-        init_0  init_0  B       add_0_1   -            member
-        init_0  init_0  C       add_0_1   remove_0_2   member
-        init_0  init_1  A       add_1_0   -            member
-        init_0  init_1  B       add_1_0   -            member
-    """,
 )
 
 
@@ -811,12 +781,6 @@ INIT_IN_THREE_TANGLES = Example(
         lone("members", "B"),
         lone("members", "init"),
     ],
-    epochs="""
-        group  epoch  previous  depth  added  excluded  marks
-        A      A      -         0      0      0         -
-        A      B      A         1      0      0         -
-        A      init   B         2      0      0         tip
-    """,
 )
 
 
@@ -879,7 +843,7 @@ GROUP_SET_ASIDE = Example(
             forks=0,
             merges=0,
             misordered=0,
-            set_aside=1,
+            set_aside=0,
         ),
         Tangle(
             "group",
@@ -905,16 +869,6 @@ GROUP_SET_ASIDE = Example(
             misordered=0,
         ),
     ],
-    epochs="""
-        group  epoch  previous  depth  added  excluded  marks
-        init   init   -         0      3      0         tip
-    """,
-    people="""
-        group  epoch  person  added_by  excluded_by  marks
-        init   init   Alice   add       -            member
-        init   init   Bob     late      -            -
-        init   init   Carol   after     -            -
-    """,
 )
 
 EXAMPLES = [
@@ -1049,21 +1003,6 @@ def _feed_rows(example: Example, tables: dict[str, list[list]]) -> None:
             tables["expected_feed_messages"].append([example.name, author, letter, sequence, previous, "true", ""])
 
 
-def _group_rows(example: Example, tables: dict[str, list[list]]) -> None:
-    for row in _table(example.epochs):
-        where = [example.name, row["group"], row["epoch"]]
-        is_tip = _flag("tip" in row["marks"])
-        tables["expected_group_epochs"].append(
-            [*where, _letters(row["previous"]), row["depth"], is_tip, row["added"], row["excluded"]]
-        )
-    for row in _table(example.people):
-        where = [example.name, row["group"], row["epoch"], row["person"]]
-        flags = [_flag(bool(row["added_by"])), _flag(bool(row["excluded_by"])), _flag("member" in row["marks"])]
-        tables["expected_group_members"].append(
-            [*where, *flags, _letters(row["added_by"]), _letters(row["excluded_by"])],
-        )
-
-
 TANGLE = "example tangle_name root"
 
 HEADERS = {
@@ -1080,8 +1019,6 @@ HEADERS = {
     "expected_tangle_tips": f"{TANGLE} step received is_final tip",
     "expected_tangles": f"{TANGLE} root_status member_count set_aside_count edge_count author_count depth width"
     " fork_count merge_count tips misordered_pairs",
-    "expected_group_epochs": "example group_root epoch previous_epochs depth is_tip added_count excluded_count",
-    "expected_group_members": "example group_root epoch person is_added is_excluded is_member added_by excluded_by",
 }
 
 
@@ -1098,7 +1035,6 @@ def make_tables() -> dict[str, list[list]]:
             tables["ssb_fixture_feeds"].append([stage.example, name, feed_id])
         _feed_rows(example, tables)
         _tangle_rows(example, tables)
-        _group_rows(example, tables)
     return tables
 
 

@@ -1,11 +1,25 @@
 -- Lines of the log = lines behind usable messages + rejected lines.
-with counts as (
-    select
-        (select count(*) from {{ ref('stg_ssb__lines') }}) as lines,
-        (select coalesce(sum(line_count), 0) from {{ ref('ssb_messages') }} where is_usable) as usable_lines,
-        (select count(*) from {{ ref('ssb_rejects') }}) as rejected_lines
+with all_lines as (
+    select count(*) as line_count
+    from {{ ref('stg_ssb__lines') }}
+),
+
+usable as (
+    select coalesce(sum(line_count), 0) as line_count
+    from {{ ref('ssb_messages') }}
+    where is_usable
+),
+
+rejected as (
+    select count(*) as line_count
+    from {{ ref('ssb_rejects') }}
 )
 
-select *
-from counts
-where lines <> usable_lines + rejected_lines
+select
+    all_lines.line_count,
+    usable.line_count as usable_count,
+    rejected.line_count as rejected_count
+from all_lines
+cross join usable
+cross join rejected
+where all_lines.line_count <> usable.line_count + rejected.line_count

@@ -86,7 +86,6 @@ def levels(
     """
     n = len(candidate)
     depth = np.full(n, np.int32(-1))
-    reach = np.zeros(n, np.int32)
     waiting = np.empty(n, np.int32)
     queue = np.empty(n, np.int32)
     for g in range(len(graph_start) - 1):
@@ -99,20 +98,21 @@ def levels(
             if not candidate[node]:
                 waiting[node] = -1
             elif root[node] or (waiting[node] == 0 and not missing_previous_excludes):
+                depth[node] = 0
                 queue[tail] = node
                 tail += 1
             elif missing_previous_excludes and (none_listed[node] or some_missing[node]):
                 waiting[node] = -1
+        # First in, first out: nodes leave by depth, so the last previous that a node waits for is the deepest.
         while head < tail:
             node = queue[head]
             head += 1
-            depth[node] = reach[node]
             for e in range(child_start[node], child_start[node + 1]):
                 c = child[e]
-                reach[c] = max(reach[c], reach[node] + 1)
                 if waiting[c] > 0:
                     waiting[c] -= 1
                     if waiting[c] == 0:
+                        depth[c] = depth[node] + 1
                         queue[tail] = c
                         tail += 1
     return depth

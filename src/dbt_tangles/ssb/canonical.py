@@ -152,7 +152,7 @@ def is_plain(value: dict[str, Any]) -> bool:
         value: an object of at most as many levels as orjson prints (254).
     """
     for key, element in value.items():
-        if "0" <= key < ":":  # it begins with a digit, so it may be an array index
+        if key < ":" and key >= "0":  # it begins with a digit, so it may be an array index
             return False
         kind = type(element)
         if kind is str or element is None or kind is bool:

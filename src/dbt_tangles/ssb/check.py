@@ -44,11 +44,10 @@ from dbt_tangles.ssb.classic import (
     is_type,
 )
 from dbt_tangles.ssb.classic import is_encrypted as is_encrypted_content
-from dbt_tangles.ssb.ids import message_id as compute_id
-from dbt_tangles.ssb.ids import normalise, sigil
+from dbt_tangles.ssb.ids import URI_SCHEME, hashed_bytes, hex_digests, normalise, sigil, sigils
 from dbt_tangles.ssb.redact import SECRETS_PREFIX, has_secrets, redact
 from dbt_tangles.ssb.shapes import unwrap
-from dbt_tangles.ssb.signature import HMAC_KEY_BYTES, is_signature, is_valid, public_key
+from dbt_tangles.ssb.signature import HMAC_KEY_BYTES, decode_signature, is_valid, public_key
 
 CLAIM_TYPE = pa.struct(
     [
@@ -89,21 +88,42 @@ _RESULT = [
 
 OUTPUT_SCHEMA = pa.schema([*_PLACE, *_RESULT, pa.field("claims", pa.list_(CLAIM_TYPE))])
 
+# The place of the content among the columns after message_id.
+_CONTENT = 7
+
 # A batch of more bytes is worked on in slices of few rows, so that no column outgrows Arrow's 32-bit offsets.
 _SLICE_BYTES = 2**26
 _SLICE_ROWS = 32
 
-# Lines read before their signatures are verified; few enough to stay in the processor's caches.
+# Lines are read, their signatures verified and their columns built in turns of so many rows. Each of the three evicts the
+# others' code and data from the processor's caches, and texts of many lines are fresh memory: by one line or by a whole
+# batch, the same work takes longer.
+_TURN_ROWS = 512
+
+_NO_CLAIMS: tuple[Claim, ...] = ()
+_BAD_SIGNATURE = Reason.BAD_SIGNATURE.value
+
+#: A line as read: the values of `_RESULT` up to is_decrypted, then check_error and claims, all as they are if the signature
+#: holds, then what the signature check takes: text digest, public key, signature and canonical text. The key is None
+#: where no check is due, the digest where there is no text. The id is in bytes, like the digest, if signatures are
+#: verified: a column of ids is written in one go.
+_Row = tuple[Any, ...]
+_ROW_LENGTH = 17
+
+# Lines are read, their signatures verified and their columns built in turns of so many rows. Each of the three evicts the
+# others' code and data from the processor's caches, and texts of many lines are fresh memory: by one line or by a whole
+# batch, the same work takes longer.
 _TURN_ROWS = 512
 
 _NO_CLAIMS: tuple[Claim, ...] = ()
 _BAD_SIGNATURE = Reason.BAD_SIGNATURE.value
 
 #: What a signature check takes: text digest, public key, signature and canonical text.
-_Job = tuple[bytes, bytes, str, bytes]
+_Job = tuple[bytes, bytes, bytes, bytes]
 
-#: A line as read: the values of `_RESULT` up to is_decrypted, then check_error and claims as they are if the signature
-#: holds, with the text digest between them, and last the signature check that is still due, or None.
+#: A line as read: the values of `_RESULT` up to is_decrypted, then check_error, text_digest and claims, all as they are if
+#: the signature holds, and last the signature check that is still due, or None. The text digest is in bytes, and so is
+#: the id if signatures are verified: a column of ids is written in one go.
 _Row = tuple[Any, ...]
 _ROW_LENGTH = 15
 
@@ -150,33 +170,60 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
 
 
 def _check_batch(batch: pa.RecordBatch, checker: _Checker) -> pa.RecordBatch:
-    columns = [_cast(batch.column(field.name), field.type) for field in _PLACE]
-    lines = batch.column("raw").to_pylist()
-    lengths = batch.column("raw_length").to_pylist()
-    rows: list[_Row] = []
-    verdicts: list[bool | None] = []
-    # Reading and verifying take turns by many lines, not by one: each evicts the other's code and data from the
-    # processor's caches, which costs more than all the reading.
-    for start in range(0, len(lines), _TURN_ROWS):
-        turn = list(map(checker.read, lines[start : start + _TURN_ROWS], lengths[start : start + _TURN_ROWS]))
-        rows += turn
-        verdicts += [None if row[-1] is None else checker.verify(*row[-1]) for row in turn]
-    *results, errors, digests, claims, _ = map(list, zip(*rows, strict=True)) if rows else [[]] * _ROW_LENGTH
+    places = [_cast(batch.column(field.name), field.type) for field in _PLACE]
+    lines, lengths = batch.column("raw"), batch.column("raw_length")
+    turns = [
+        _check_turn(
+            lines.slice(start, _TURN_ROWS).to_pylist(), lengths.slice(start, _TURN_ROWS).to_pylist(), checker
+        )
+        for start in range(0, max(len(lines), 1), _TURN_ROWS)
+    ]
+    results = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
+    return pa.RecordBatch.from_arrays(places + results, schema=OUTPUT_SCHEMA)
+
+
+def _check_turn(lines: list[bytes | None], lengths: list[int | None], checker: _Checker) -> list[pa.Array]:
+    """Check some lines: the columns from message_id on."""
+    rows = list(map(checker.read, lines, lengths))
+    ids, *plain, errors, claims, digests, keys, signatures, texts = (
+        map(list, zip(*rows, strict=True)) if rows else [[]] * _ROW_LENGTH
+    )
+    del rows
+    verdicts = checker.verify(digests, keys, signatures, texts)
     for place, verdict in enumerate(verdicts):
         if verdict is False:
             errors[place] = _BAD_SIGNATURE
             claims[place] = _NO_CLAIMS
-    results += [verdicts, [error is None for error in errors], errors, digests]
-    columns += [pa.array(values, field.type) for values, field in zip(results, _RESULT, strict=True)]
-    columns.append(_claims_array(claims))
-    return pa.RecordBatch.from_arrays(columns, schema=OUTPUT_SCHEMA)
+    contents = plain[_CONTENT]
+    plain[_CONTENT] = ()
+    plain += [verdicts, [error is None for error in errors], errors]
+    columns = [pa.array(values, field.type) for values, field in zip(plain, _RESULT[1:-1], strict=True)]
+    columns[_CONTENT] = _utf8_array(contents)
+    return [
+        sigils(ids) if checker.is_verifying else pa.array(ids, pa.string()),
+        *columns,
+        hex_digests(digests),
+        _claims_array(claims),
+    ]
 
 
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
     return column if column.type == kind else column.cast(kind)
 
 
-def _claims_array(rows: tuple[Any, ...]) -> pa.ListArray:
+def _utf8_array(values: list[bytes | None]) -> pa.StringArray:
+    """Arrange texts that are known to be UTF-8 as a column."""
+    offsets = np.zeros(len(values) + 1, np.int32)
+    np.cumsum([0 if value is None else len(value) for value in values], out=offsets[1:])
+    validity = None
+    if None in values:
+        is_present = [value is not None for value in values]
+        validity = pa.py_buffer(np.packbits(is_present, bitorder="little").tobytes())
+        values = [value or b"" for value in values]
+    return pa.StringArray.from_buffers(len(values), pa.py_buffer(offsets), pa.py_buffer(b"".join(values)), validity)
+
+
+def _claims_array(rows: list[Any]) -> pa.ListArray:
     """Build the nested column from its flat parts, which is much cheaper than from a dict for each claim."""
     offsets = np.zeros(len(rows) + 1, np.int32)
     np.cumsum([len(claims) for claims in rows], out=offsets[1:])
@@ -199,7 +246,7 @@ class _Checker:
     def __init__(self, options: CheckOptions) -> None:
         self._max_line_bytes = options.max_line_bytes
         self._hmac_key = options.hmac_key
-        self._is_verifying = options.verify_signatures
+        self.is_verifying = options.verify_signatures
         self._verdicts: dict[bytes, bool] = {}
         self._older_verdicts: dict[bytes, bool] = {}
 
@@ -213,7 +260,7 @@ class _Checker:
             document = orjson.loads(raw)
         except orjson.JSONDecodeError:
             return self._read_odd(raw)
-        if line_bytes <= FAST_LINE_BYTES and self._is_verifying:
+        if line_bytes <= FAST_LINE_BYTES and self.is_verifying:
             row = self._read_ordinary(document)
             if row is not None:
                 return row
@@ -250,18 +297,19 @@ class _Checker:
         else:
             return None
         key = public_key(author) if type(author) is str else None
+        signature = decode_signature(signature)
         if (
             key is None
+            or signature is None
             or type(sequence) is not int
             or not -(2**31) <= sequence < 2**31
             or not (type(asserted) is int or type(asserted) is float)
-            or not (type(received) is int or type(received) is float)
             or not is_plain_number(asserted)
+            or not (type(received) is int or type(received) is float)
             or hash_name != "sha256"
-            or not is_signature(signature)
-            or not (previous is None or (type(previous) is str and previous[:1] == "%"))
+            or not (previous is None or (type(previous) is str and previous < URI_SCHEME))
             or type(claimed_id) is not str
-            or claimed_id[:1] != "%"
+            or claimed_id >= URI_SCHEME
         ):
             return None
         try:
@@ -286,12 +334,12 @@ class _Checker:
         if text.isascii():
             if len(text) > MAX_UNITS:
                 return None
-            message_id = sigil(digest)
+            message_id = digest
         else:
             utf16 = text.decode().encode("utf-16-le")
             if len(utf16) > 2 * MAX_UNITS:
                 return None
-            message_id = sigil(sha256(utf16[::2]).digest())
+            message_id = sha256(utf16[::2]).digest()
         if not is_encrypted and ("tangles" in content or "root" in content or "branch" in content):
             claims = tangle_claims(content)
         return (
@@ -307,9 +355,11 @@ class _Checker:
             is_encrypted,
             False,
             None,
-            digest.hex(),
             claims,
-            (digest, key, signature, text),
+            digest,
+            key,
+            signature,
+            text,
         )
 
     def _read_document(self, document: Any, line_bytes: int) -> _Row:
@@ -326,22 +376,26 @@ class _Checker:
         else:
             units = utf16_length(text.decode())
             digest = sha256(text).digest()
-            message_id = compute_id(text.decode())
+            message_id = sha256(hashed_bytes(text.decode())).digest()
 
         claimed_id = normalise(claimed) if type(claimed) is str else None
-        job = None
-        if self._is_verifying:
+        key = signature = None
+        if self.is_verifying:
             reason = check_form(value)
             if reason is Reason.ORDER_LOST or reason is Reason.OTHER_FORMAT:
                 message_id = None
             if reason is None and (units > MAX_UNITS or digest is None):
                 reason = Reason.TOO_LONG
             if reason is None:
-                job = (digest, public_key(value["author"]), value["signature"], text)
+                key = public_key(value["author"])
+                signature = decode_signature(value["signature"])
         else:
             reason = check_trusted(value)
-            message_id = claimed_id or message_id
-            if message_id is None and reason is None:
+            if claimed_id is not None:
+                message_id = claimed_id
+            elif message_id is not None:
+                message_id = sigil(message_id)
+            elif reason is None:
                 reason = Reason.TOO_LONG
 
         signed_content = value.get("content")
@@ -363,27 +417,43 @@ class _Checker:
             type(signed_content) is str,
             decrypted is not None,
             None if reason is None else reason.value,
-            None if digest is None else digest.hex(),
             claims,
-            job,
+            digest,
+            key,
+            signature,
+            text,
         )
 
-    def verify(self, digest: bytes, key: bytes, signature: str, text: bytes) -> bool:
-        """Verify a signature, or remember what came of it before."""
-        verdict = self._verdicts.get(digest)
-        if verdict is None:
-            verdict = self._older_verdicts.get(digest)
+    def verify(
+        self,
+        digests: list[bytes | None],
+        keys: list[bytes | None],
+        signatures: list[bytes | None],
+        texts: list[bytes | None],
+    ) -> list[bool | None]:
+        """Verify signatures, or remember what came of them before; None where there is no key."""
+        if len(self._verdicts) >= self._GENERATION:
+            self._older_verdicts = self._verdicts
+            self._verdicts = {}
+        known = self._verdicts
+        older = self._older_verdicts
+        verdicts: list[bool | None] = []
+        for digest, key, signature, text in zip(digests, keys, signatures, texts, strict=True):
+            if key is None:
+                verdicts.append(None)
+                continue
+            verdict = known.get(digest)
             if verdict is None:
-                verdict = is_valid(key, signature, text, self._hmac_key)
-            if len(self._verdicts) >= self._GENERATION:
-                self._older_verdicts = self._verdicts
-                self._verdicts = {}
-            self._verdicts[digest] = verdict
-        return verdict
+                verdict = older.get(digest)
+                if verdict is None:
+                    verdict = is_valid(key, signature, text, self._hmac_key)
+                known[digest] = verdict
+            verdicts.append(verdict)
+        return verdicts
 
 
 def _rejected(reason: Reason) -> _Row:
-    return (*(None,) * 9, False, False, reason.value, None, _NO_CLAIMS, None)
+    return (*(None,) * 9, False, False, reason.value, _NO_CLAIMS, None, None, None, None)
 
 
 def _content_text(content: Any, is_plain: bool) -> bytes | None:
@@ -407,8 +477,9 @@ def _number(number: Any) -> float | None:
 
 def _storable(row: _Row) -> _Row:
     """Replace lone surrogates, for which UTF-8 and thus Arrow have no form. The content is JSON and escapes them."""
-    *values, claims, job = row
-    return (*map(_storable_string, values), [tuple(map(_storable_string, claim)) for claim in claims], job)
+    *values, claims, digest, key, signature, text = row
+    claims = [tuple(map(_storable_string, claim)) for claim in claims]
+    return (*map(_storable_string, values), claims, digest, key, signature, text)
 
 
 def _storable_string(value: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dbt_tangles.ssb.ids import normalise
+from dbt_tangles.ssb.ids import URI_SCHEME, normalise
 
 LEGACY_THREAD = "legacy_thread"
 MALFORMED_TANGLE = "malformed_tangle"
@@ -56,29 +56,34 @@ def _named_claim(name: str, fields: Any) -> Claim:
         return name, None, None, False, MALFORMED_TANGLE
     root = fields.get("root", _ABSENT)
     previous = fields.get("previous", _ABSENT)
+    if type(root) is str:
+        previous = _references(previous)
+        return name, normalise(root), previous, False, MALFORMED_TANGLE if previous is None else None
     if root is None and previous is None:
         return name, None, None, True, None
-    if type(root) is str:
-        root = normalise(root)
-        if _is_strings(previous):
-            return name, root, [normalise(reference) for reference in previous], False, None
-        return name, root, None, False, MALFORMED_TANGLE
     return name, None, None, False, MALFORMED_TANGLE
 
 
 def _legacy_claim(root: Any, branch: Any) -> Claim:
     if type(root) is not str:
         return LEGACY_THREAD, None, None, False, MALFORMED_TANGLE
-    root = _legacy_id(root)
-    if type(branch) is str:
-        return LEGACY_THREAD, root, [_legacy_id(branch)], False, None
-    if _is_strings(branch):
-        return LEGACY_THREAD, root, [_legacy_id(reference) for reference in branch], False, None
-    return LEGACY_THREAD, root, None, False, MALFORMED_TANGLE
+    previous = _references([branch] if type(branch) is str else branch)
+    if previous is None:
+        return LEGACY_THREAD, _legacy_id(root), None, False, MALFORMED_TANGLE
+    return LEGACY_THREAD, _legacy_id(root), [_legacy_id(reference) for reference in previous], False, None
 
 
-def _is_strings(value: Any) -> bool:
-    return type(value) is list and all(type(element) is str for element in value)
+def _references(value: Any) -> list[str] | None:
+    """The strings of an array, normalised; None for anything but an array of strings."""
+    if type(value) is not list:
+        return None
+    are_sigils = True
+    for reference in value:
+        if type(reference) is not str:
+            return None
+        if reference >= URI_SCHEME:
+            are_sigils = False
+    return value if are_sigils else [normalise(reference) for reference in value]
 
 
 def _legacy_id(reference: str) -> str:

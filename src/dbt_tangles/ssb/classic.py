@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from dbt_tangles.ssb.canonical import utf16_length
-from dbt_tangles.ssb.signature import is_signature, is_valid, public_key
+from dbt_tangles.ssb.signature import decode_signature, is_valid, public_key
 
 #: The longest legal canonical text with its signature, in UTF-16 code units.
 MAX_UNITS = 8192
@@ -87,8 +87,10 @@ def check_message(value: dict[str, Any], text: bytes, hmac_key: bytes | None = N
     reason = check_form(value)
     if reason is None and utf16_length(text.decode()) > MAX_UNITS:
         reason = Reason.TOO_LONG
-    if reason is None and not is_valid(public_key(value["author"]), value["signature"], text, hmac_key):
-        reason = Reason.BAD_SIGNATURE
+    if reason is None:
+        signature = decode_signature(value["signature"])
+        if not is_valid(public_key(value["author"]), signature, text, hmac_key):
+            reason = Reason.BAD_SIGNATURE
     return reason
 
 
@@ -117,7 +119,7 @@ def check_form(value: dict[str, Any]) -> Reason | None:
             return Reason.BAD_TYPE
     elif type(content) is not str or not is_encrypted(content):
         return Reason.BAD_CONTENT
-    return None if is_signature(value["signature"]) else Reason.BAD_SIGNATURE_FORM
+    return None if decode_signature(value["signature"]) else Reason.BAD_SIGNATURE_FORM
 
 
 def check_trusted(value: dict[str, Any]) -> Reason | None:

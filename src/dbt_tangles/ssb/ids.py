@@ -9,8 +9,13 @@ import re
 from binascii import b2a_base64
 from hashlib import sha256
 
+import numpy as np
+import pyarrow as pa
+
 # The 43rd character holds two bits of the hash and four zeros, as in every canonical base64 of 32 bytes.
 _MESSAGE_URI = re.compile(r"ssb:(?://)?message/(?:classic|sha256)/([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])=*")
+#: Strings below this one in code point order are no URIs, and sigils are.
+URI_SCHEME = "ssb:"
 _TO_SIGIL_ALPHABET = str.maketrans("-_", "+/")
 
 
@@ -37,6 +42,38 @@ def sigil(digest: bytes) -> str:
     return f"%{b2a_base64(digest, newline=False).decode()}.sha256"
 
 
+def sigils(digests: list[bytes | None]) -> pa.StringArray:
+    """Write many 32-byte hashes as sigil message ids; None becomes null."""
+    # All hashes are written in one go, each with a 33rd byte of zeros that takes the place of the padding.
+    present = [digest for digest in digests if digest is not None]
+    letters = np.frombuffer(b2a_base64(b"\0".join([*present, b""]), newline=False), np.uint8)
+    texts = np.empty((len(present), 52), np.uint8)
+    texts[:, 0] = ord("%")
+    texts[:, 1:44] = letters.reshape(-1, 44)[:, :43]
+    texts[:, 44:] = np.frombuffer(b"=.sha256", np.uint8)
+    return _fixed_strings(texts, digests)
+
+
+def hex_digests(digests: list[bytes | None]) -> pa.StringArray:
+    """Write many 32-byte hashes in hexadecimal; None becomes null."""
+    present = [digest for digest in digests if digest is not None]
+    return _fixed_strings(np.frombuffer(b"".join(present).hex().encode(), np.uint8).reshape(-1, 64), digests)
+
+
+def _fixed_strings(texts: np.ndarray, digests: list[bytes | None]) -> pa.StringArray:
+    """Arrange strings of one length as a column, null where the digest is None."""
+    count, length = texts.shape
+    if count == len(digests):
+        offsets = np.arange(0, (count + 1) * length, length, dtype=np.int32)
+        validity = None
+    else:
+        is_present = np.array([digest is not None for digest in digests])
+        offsets = np.zeros(len(digests) + 1, np.int32)
+        np.cumsum(is_present * length, out=offsets[1:])
+        validity = pa.py_buffer(np.packbits(is_present, bitorder="little").tobytes())
+    return pa.StringArray.from_buffers(len(digests), pa.py_buffer(offsets), pa.py_buffer(texts), validity)
+
+
 def normalise(reference: str) -> str:
     """Write a message reference in the sigil form.
 
@@ -47,7 +84,7 @@ def normalise(reference: str) -> str:
         ``%<base64>.sha256`` for the URIs ``ssb:message/classic/<url-safe base64>`` and ``ssb:message/sha256/...``
         (``ssb://message/...`` too), with or without padding; every other string as it is.
     """
-    if reference[:4] != "ssb:":
+    if reference < URI_SCHEME:
         return reference
     uri = _MESSAGE_URI.fullmatch(reference)
     return f"%{uri[1].translate(_TO_SIGIL_ALPHABET)}=.sha256" if uri else reference

@@ -16,12 +16,15 @@ from nacl.bindings import crypto_sign_open
 from nacl.exceptions import BadSignatureError
 
 HMAC_KEY_BYTES = 32
+SIGNATURE_BYTES = 64
 
 _FEED_ID_LENGTH = 53
 _FEED_ID = re.compile(r"@[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=\.ed25519")
 _KEY = re.compile(r"[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=")
 _SIGNATURE_LENGTH = 100
-_SIGNATURE = re.compile(r"[A-Za-z0-9+/]{85}[AQgw]==\.sig\.ed25519")
+_BASE64_LENGTH = 88
+# The last of 86 base64 characters holds two bits of the signature and four zeros.
+_SIGNATURE_ENDS = frozenset(f"{last}==.sig.ed25519" for last in "AQgw")
 
 # What `sign` adds to a canonical text: the last member with its separator, and the closing brace.
 _SIGNATURE_TAIL = len(',\n  "signature": "') + _SIGNATURE_LENGTH + len('"\n}')
@@ -49,17 +52,28 @@ def public_key(author: str) -> bytes | None:
     return key
 
 
-def is_signature(signature: object) -> bool:
-    """Whether a value has the form of a signature: ``<canonical base64 of 64 bytes>.sig.ed25519``, nothing more."""
-    return type(signature) is str and _SIGNATURE.fullmatch(signature) is not None
+def decode_signature(signature: object) -> bytes | None:
+    """Decode a signature, ``<canonical base64 of 64 bytes>.sig.ed25519`` and nothing more.
+
+    Returns:
+        The 64 bytes, or None where the value has another form.
+    """
+    if type(signature) is not str or len(signature) != _SIGNATURE_LENGTH or signature[85:] not in _SIGNATURE_ENDS:
+        return None
+    try:
+        # The decoder skips what is no base64 character, so only a string without any gives all 64 bytes.
+        decoded = a2b_base64(signature[:_BASE64_LENGTH])
+    except ValueError:
+        return None
+    return decoded if len(decoded) == SIGNATURE_BYTES else None
 
 
-def is_valid(key: bytes, signature: str, text: bytes, hmac_key: bytes | None = None) -> bool:
+def is_valid(key: bytes, signature: bytes, text: bytes, hmac_key: bytes | None = None) -> bool:
     """Check the signature of a message.
 
     Args:
         key: its author's public key, as `public_key` decodes it (32 bytes; libsodium does not look at the length).
-        signature: its signature, for which `is_signature` holds.
+        signature: its signature, 64 bytes, as `decode_signature` decodes it.
         text: its canonical text in UTF-8, the signature being the last member.
         hmac_key: the 32 bytes of a private network's key; None on the public network.
 
@@ -70,7 +84,7 @@ def is_valid(key: bytes, signature: str, text: bytes, hmac_key: bytes | None = N
     if hmac_key is not None:
         signed = hmac.digest(hmac_key, signed, "sha512")[:HMAC_KEY_BYTES]
     try:
-        crypto_sign_open(a2b_base64(signature[:88]) + signed, key)
+        crypto_sign_open(signature + signed, key)
     except BadSignatureError:
         return False
     return True

@@ -1,0 +1,227 @@
+"""The graph layer once more, in plain dictionaries and with no regard for speed."""
+
+from __future__ import annotations
+
+import math
+
+import pyarrow as pa
+
+from dbt_tangles.graph import WALK_INPUT_SCHEMA, ancestor_pairs, author_clocks, walk_tangles
+
+DEFAULTS = {
+    "tangle_name": "t",
+    "root_id": "A",
+    "previous": None,
+    "is_root": False,
+    "claim_error": None,
+    "asserted_at": None,
+    "received_at": None,
+    "known_depth": None,
+    "is_levelled": False,
+}
+
+
+def table_of(rows: list[dict]) -> pa.Table:
+    """Make a table of rows that leave out what they do not care for."""
+    return pa.Table.from_pylist([DEFAULTS | row for row in rows], schema=WALK_INPUT_SCHEMA)
+
+
+def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
+    """Make the rows of one tangle from id -> previous; null previous is the root. Columns are id -> value."""
+    root = next((id_ for id_, previous in links.items() if previous is None), "nobody")
+    return [
+        {
+            "root_id": root,
+            "message_id": id_,
+            "previous": previous,
+            "is_root": previous is None,
+            **{name: values.get(id_) for name, values in columns.items()},
+        }
+        for id_, previous in links.items()
+    ]
+
+
+def walk(rows: list[dict], missing_previous_excludes: bool = True) -> dict[str, dict]:
+    """Walk the rows of one graph; by message id."""
+    result = walk_tangles(table_of(rows), missing_previous_excludes).to_pylist()
+    return {row["message_id"]: out for row, out in zip(rows, result, strict=True)}
+
+
+def order(answers: dict[str, dict], column: str) -> list[str]:
+    """List the members by one of the positions."""
+    members = {id_: out[column] for id_, out in answers.items() if out[column] is not None}
+    assert sorted(members.values()) == list(range(len(members)))
+    return sorted(members, key=members.get)
+
+
+def naive_walk(rows: list[dict], strict: bool = True) -> list[dict]:
+    """Answer what `walk_tangles` should, for rows with all columns."""
+    graphs: dict[tuple, list[int]] = {}
+    for i, row in enumerate(rows):
+        graphs.setdefault((row["tangle_name"], row["root_id"]), []).append(i)
+    answers: list[dict] = [{}] * len(rows)
+    for members in graphs.values():
+        for i, answer in zip(members, _naive_graph([rows[i] for i in members], strict), strict=True):
+            answers[i] = answer
+    return answers
+
+
+def known_links(rows: list[dict]) -> dict[str, list[str]]:
+    """Map each candidate to the distinct candidates it lists."""
+    candidates = {row["message_id"]: row for row in rows if row["claim_error"] is None}
+    return {
+        id_: [] if row["is_root"] else [p for p in dict.fromkeys(row["previous"] or []) if p in candidates]
+        for id_, row in candidates.items()
+    }
+
+
+def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
+    candidates = {row["message_id"]: row for row in rows if row["claim_error"] is None}
+    links = known_links(rows)
+
+    def grounded(id_):
+        if candidates[id_]["is_root"] or not strict:
+            return True
+        listed = candidates[id_]["previous"] or []
+        return bool(listed) and all(p in candidates for p in listed)
+
+    depth: dict[str, int] = {}
+    growing = True
+    while growing:
+        growing = False
+        for id_, previous in links.items():
+            if id_ not in depth and grounded(id_) and all(p in depth for p in previous):
+                depth[id_] = max((depth[p] + 1 for p in previous), default=0)
+                growing = True
+
+    followed = {id_: longest_paths(id_, links) for id_ in depth}
+    children = {id_: sum(id_ in links[c] for c in depth) for id_ in depth}
+    by_depth = sorted(depth, key=lambda id_: (depth[id_], id_.encode()))
+    causal: list[str] = []
+    while len(causal) < len(depth):
+        ready = [id_ for id_ in depth if id_ not in causal and all(p in causal for p in links[id_])]
+        causal.append(min(ready, key=lambda id_: (_earliest(candidates[id_]), id_.encode())))
+
+    def reason(row):
+        id_ = row["message_id"]
+        if row["claim_error"] is not None:
+            return row["claim_error"]
+        if strict and not any(c["is_root"] for c in candidates.values()):
+            return "missing_root"
+        if strict and not row["previous"]:
+            return "empty_previous"
+        if strict and any(p not in candidates for p in row["previous"]):
+            return "missing_previous"
+        return "cycle" if id_ in reachable(id_, links) else "previous_set_aside"
+
+    answers = []
+    for row in rows:
+        id_ = row["message_id"]
+        if id_ in depth and row["claim_error"] is None:
+            answers.append(
+                {
+                    "depth": depth[id_],
+                    "set_aside_reason": None,
+                    "position": by_depth.index(id_),
+                    "thread_position": causal.index(id_),
+                    "child_count": children[id_],
+                    "redundant_previous": [p for p in links[id_] if any(p in followed[q] for q in links[id_])],
+                }
+            )
+        else:
+            names = ("depth", "set_aside_reason", "position", "thread_position", "child_count", "redundant_previous")
+            answers.append(dict.fromkeys(names) | {"set_aside_reason": reason(row)})
+    return answers
+
+
+def _earliest(row: dict) -> tuple[bool, float]:
+    times = [row[name] for name in ("asserted_at", "received_at")]
+    times = [t for t in times if t is not None and not math.isnan(t)]
+    return not times, min(times, default=0.0)
+
+
+def reachable(id_: str, links: dict[str, list[str]]) -> set[str]:
+    """Follow links from a node, which is in the answer only if a path leads back to it."""
+    seen: set[str] = set()
+    stack = list(links[id_])
+    while stack:
+        p = stack.pop()
+        if p not in seen:
+            seen.add(p)
+            stack.extend(links[p])
+    return seen
+
+
+def longest_paths(id_: str, links: dict[str, list[str]]) -> dict[str, int]:
+    """Map each ancestor of a member to the longest path to it, one more edge a round."""
+    longest: dict[str, int] = {}
+    front, steps = set(links[id_]), 1
+    while front:
+        longest.update(dict.fromkeys(front, steps))
+        front = {p for q in front for p in links[q]}
+        steps += 1
+    return longest
+
+
+def naive_pairs(rows: list[dict], answers: list[dict], limit: int) -> set[tuple]:
+    """Answer what `ancestor_pairs` should."""
+    pairs = set()
+    for graph, links in _member_links(rows, answers).items():
+        if len(links) <= limit:
+            pairs |= {(*graph, id_, a, d) for id_ in links for a, d in longest_paths(id_, links).items()}
+    return pairs
+
+
+def naive_clocks(rows: list[dict], answers: list[dict], limit: int, max_rows: int) -> set[tuple]:
+    """Answer what `author_clocks` should."""
+    clocks = set()
+    for graph, links in _member_links(rows, answers).items():
+        wrote = {
+            row["message_id"]: (row["author"], row["sequence"])
+            for row in rows
+            if (row["tangle_name"], row["root_id"]) == graph and row["message_id"] in links
+        }
+        counted = {id_: by for id_, by in wrote.items() if None not in by}
+        authors = {author for author, _ in counted.values()}
+        if len(links) <= limit or len(links) * len(authors) > max_rows:
+            continue
+        for id_ in links:
+            clock: dict[str, int] = {}
+            for author, sequence in (counted[a] for a in longest_paths(id_, links) if a in counted):
+                clock[author] = max(clock.get(author, sequence), sequence)
+            clocks |= {(*graph, id_, author, sequence) for author, sequence in clock.items()}
+    return clocks
+
+
+def _member_links(rows: list[dict], answers: list[dict]) -> dict[tuple, dict[str, list[str]]]:
+    graphs: dict[tuple, list[dict]] = {}
+    for row, answer in zip(rows, answers, strict=True):
+        members = graphs.setdefault((row["tangle_name"], row["root_id"]), [])
+        if answer["depth"] is not None:
+            members.append(row | {"is_root": answer["depth"] == 0, "claim_error": None})
+    return {graph: known_links(members) for graph, members in graphs.items()}
+
+
+def listed(batches, chunk_rows: int) -> list[tuple]:
+    """Collect rows out of batches, none of which may be empty or larger than was asked for."""
+    rows = []
+    for batch in batches:
+        assert 0 < len(batch) <= chunk_rows
+        rows += [tuple(row.values()) for row in batch.to_pylist()]
+    return rows
+
+
+def pairs_of(rows: list[dict]) -> set[tuple]:
+    """List (message, ancestor, distance) of the members of one tangle by the kernels."""
+    table = table_of(rows)
+    table = table.append_column("depth", walk_tangles(table)["depth"])
+    return {row[2:] for row in listed(ancestor_pairs(table, 10**6), 200_000)}
+
+
+def clocks_of(rows: list[dict]) -> set[tuple]:
+    """List (message, author, sequence) of the members of one tangle by the kernels."""
+    table = table_of(rows)
+    table = table.append_column("depth", walk_tangles(table)["depth"])
+    table = table.append_column("author", pa.array([row["author"] for row in rows], pa.string()))
+    table = table.append_column("sequence", pa.array([row["sequence"] for row in rows], pa.int32()))
+    return {row[2:] for row in listed(author_clocks(table, 0), 200_000)}

@@ -1,0 +1,227 @@
+"""Inputs that someone made to hurt: deep, wide, dense, circular, colliding, malformed."""
+
+import random
+import subprocess
+import sys
+import textwrap
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from graph_oracle import DEFAULTS, naive_walk, order, table_of, thread, walk
+
+import dbt_tangles
+from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, identity, walk_tangles
+from dbt_tangles.graph.levels import children, levels
+from dbt_tangles.graph.orders import positions, renumber
+
+
+def shuffled(links: dict) -> list[dict]:
+    """Make the rows of one tangle in random order."""
+    rows = thread(links)
+    random.Random(1).shuffle(rows)
+    return rows
+
+
+def test_no_rows():
+    """An empty partition has an empty answer, of the right type."""
+    table = table_of([])
+    assert walk_tangles(table).schema == WALK_OUTPUT_SCHEMA
+    members = pa.table([*table.columns, pa.nulls(0, pa.int32())], names=[*table.column_names, "depth"])
+    assert list(ancestor_pairs(members, 10)) == []
+    members = members.append_column("author", pa.nulls(0, pa.string()))
+    assert list(author_clocks(members.append_column("sequence", pa.nulls(0, pa.int32())), 10)) == []
+
+
+def test_chain_of_a_hundred_thousand():
+    """A depth no recursion would reach."""
+    n = 100_000
+    answers = walk(shuffled({f"{i}": [f"{i - 1}"] if i else None for i in range(n)}))
+    assert [answers[f"{i}"]["depth"] for i in range(n)] == list(range(n))
+    assert order(answers, "thread_position") == order(answers, "position") == [f"{i}" for i in range(n)]
+
+
+def test_chain_of_a_hundred_thousand_without_its_second_node():
+    """Nearly everything hangs in the air, and none of it is in a cycle."""
+    n = 100_000
+    links = {f"{i}": [f"{i - 1}"] if i else None for i in range(n)}
+    del links["1"]
+    answers = walk(shuffled(links))
+    assert answers["2"]["set_aside_reason"] == "missing_previous"
+    assert {answers[f"{i}"]["set_aside_reason"] for i in range(3, n)} == {"previous_set_aside"}
+
+
+def test_cycle_of_a_hundred_thousand():
+    """One strong component, entered from everywhere, and a tail behind it."""
+    n = 100_000
+    links = {"root": None, "tail": ["0", "root"], "end": ["tail"]}
+    links |= {f"{i}": [f"{(i + 1) % n}", "root"] for i in range(n)}
+    answers = walk(shuffled(links))
+    assert {answers[f"{i}"]["set_aside_reason"] for i in range(n)} == {"cycle"}
+    assert answers["tail"]["set_aside_reason"] == answers["end"]["set_aside_reason"] == "previous_set_aside"
+    assert order(answers, "position") == ["root"]
+
+
+def test_self_loops():
+    """A node that lists itself, alone or beside the root, is a cycle; what follows it is not."""
+    answers = walk(thread({"A": None, "B": ["B"], "C": ["A", "C"], "D": ["C"], "E": ["E", "nobody"]}))
+    reasons = {id_: out["set_aside_reason"] for id_, out in answers.items()}
+    assert reasons == {"A": None, "B": "cycle", "C": "cycle", "D": "previous_set_aside", "E": "missing_previous"}
+
+
+def test_a_root_that_lists_something():
+    """What a root lists is ignored, even itself and what follows it."""
+    rows = thread({"A": None, "B": ["A"]})
+    rows[0]["previous"] = ["A", "B", "nobody"]
+    answers = walk(rows)
+    assert [answers[id_]["depth"] for id_ in "AB"] == [0, 1]
+    assert [answers[id_]["child_count"] for id_ in "AB"] == [1, 0]
+
+
+def test_ten_thousand_previous():
+    """A fan merged by one node, which lists each reply twice, and the root."""
+    n = 10_000
+    replies = [f"r{i}" for i in range(n)]
+    answers = walk(shuffled({"A": None, "M": [*replies, "A", *replies]} | {r: ["A"] for r in replies}))
+    assert answers["M"]["depth"] == 2
+    assert answers["M"]["redundant_previous"] == ["A"]
+    assert answers["A"]["child_count"] == n + 1
+    assert answers["M"]["position"] == n + 1
+
+
+def test_every_node_lists_the_root_as_well():
+    """One doubtful target with as many children as there are nodes."""
+    n = 20_000
+    answers = walk(shuffled({"0": None, "1": ["0"]} | {f"{i}": [f"{i - 1}", "0"] for i in range(2, n)}))
+    assert all(answers[f"{i}"]["redundant_previous"] == ["0"] for i in range(2, n))
+
+
+def test_every_node_lists_all_before_it():
+    """As dense as a history can be: only the edge to the last node is needed."""
+    n = 600
+    answers = walk(shuffled({f"{i}": [f"{k}" for k in range(i)] or None for i in range(n)}))
+    for i in range(1, n):
+        assert answers[f"{i}"]["redundant_previous"] == [f"{k}" for k in range(i - 1)]
+
+
+def test_redundancy_on_large_random_histories():
+    """More doubtful targets than one word holds, near and far ones among them."""
+    random_ = random.Random(3)
+    for reach in (5, 60, 400):
+        n = 400
+        links: dict = {"0": None}
+        for i in range(1, n):
+            low = max(0, i - reach)
+            links[f"{i}"] = [f"{random_.randrange(low, i)}" for _ in range(random_.choice([1, 1, 2, 3, 5]))]
+        rows = [DEFAULTS | row for row in shuffled(links)]
+        assert walk_tangles(table_of(rows)).to_pylist() == naive_walk(rows)
+
+
+def test_colliding_hashes_cost_another_round(monkeypatch):
+    """Ids are told apart by their bytes: hashes that collide are noticed, and drawn anew."""
+    real, calls = identity.hash_strings, []
+
+    def weak(strings, keys):
+        calls.append(len(strings.valid))
+        hashes = real(strings, keys)
+        return hashes % np.uint64(4) if len(calls) in (1, 2, 5, 6) else hashes
+
+    monkeypatch.setattr(identity, "hash_strings", weak)
+    rows = [
+        DEFAULTS | row | {"root_id": f"{i % 7}"} for i, row in enumerate(thread({f"{i}": ["0"] for i in range(70)}))
+    ]
+    for row in rows[:7]:
+        row["is_root"] = True
+    assert walk_tangles(table_of(rows)).to_pylist() == naive_walk(rows)
+    assert len(calls) == 8
+
+
+def test_repeated_rows_break_nothing():
+    """A row that is there twice should have been removed before; the first then stands for both."""
+    rows = thread({"A": None, "B": ["A"], "C": ["B"]})
+    result = walk_tangles(table_of([*rows, *rows])).to_pylist()
+    assert [out["depth"] for out in result] == [0, 1, 2, 0, 1, 2]
+    assert sorted(out["position"] for out in result) == [0, 1, 2, 3, 4, 5]
+    assert sorted(out["thread_position"] for out in result) == [0, 1, 2, 3, 4, 5]
+
+
+def test_null_list_over_something():
+    """A null list is empty, even where Arrow keeps values below it."""
+    rows = table_of(thread({"A": None, "B": ["A"]}))
+    lists = pa.ListArray.from_arrays(pa.array([0, 0, 1], pa.int32()), pa.array(["A"]), mask=pa.array([False, True]))
+    rows = rows.set_column(rows.column_names.index("previous"), "previous", lists)
+    assert walk_tangles(rows)["set_aside_reason"].to_pylist() == [None, "empty_previous"]
+
+
+def test_wide_arrow_types():
+    """Spark may send strings and lists with 64-bit offsets."""
+    rows = table_of(thread({"A": None, "B": ["A"], "C": ["A", "B"]}))
+    wide = {pa.string(): pa.large_string(), pa.list_(pa.string()): pa.large_list(pa.large_string())}
+    schema = pa.schema([(field.name, wide.get(field.type, field.type)) for field in rows.schema])
+    assert walk_tangles(rows.cast(schema)).equals(walk_tangles(rows))
+
+
+def test_claim_errors_are_kept_as_they_are():
+    """A row with a claim error is no candidate, so what lists it misses a previous."""
+    rows = thread({"A": None, "B": ["A"], "C": ["B"]})
+    rows[1]["claim_error"] = "wrong_type"
+    assert [out["set_aside_reason"] for out in walk(rows).values()] == [None, "wrong_type", "missing_previous"]
+    rows[0]["claim_error"] = "malformed_tangle"
+    answers = walk(rows)
+    assert [out["set_aside_reason"] for out in answers.values()] == ["malformed_tangle", "wrong_type", "missing_root"]
+
+
+def test_what_is_refused():
+    """Mistakes of the caller, not of the log."""
+    rows = thread({"A": None, "B": ["A"]})
+    with pytest.raises(ValueError, match="message_id"):
+        walk_tangles(table_of([rows[0] | {"message_id": None}]))
+    with pytest.raises(ValueError, match="in part"):
+        walk_tangles(table_of([rows[0] | {"is_levelled": True, "known_depth": 0}, rows[1]]))
+    table = table_of(rows)
+    for depths in ([0, 5], [1, 1]):
+        with pytest.raises(ValueError, match="depth"):
+            list(ancestor_pairs(table.append_column("depth", pa.array(depths, pa.int32())), 10))
+    with pytest.raises(OverflowError, match="partition"):
+        identity._check_size(2**31)
+    with pytest.raises(ValueError, match="earlier"):
+        renumber(np.array([0, 2]), np.array([0, 1, 1]), np.array([1], np.int32), np.array([0, 1], np.int32))
+
+
+def test_levels_on_arrays():
+    """The kernels below, as another model may call them."""
+    graph_start, start = np.array([0, 4]), np.array([0, 0, 1, 2, 4])
+    previous = np.array([0, 0, 1, 2], np.int32)
+    child_start, child = children(start, previous)
+    assert child_start.tolist() == [0, 2, 3, 4, 4]
+    assert child.tolist() == [1, 2, 3, 3]
+    yes, no = np.ones(4, np.bool_), np.zeros(4, np.bool_)
+    root = np.array([True, False, False, False])
+    depth = levels(graph_start, start, child_start, child, yes, root, no, no, np.ones(1, np.bool_), True)
+    assert depth.tolist() == [0, 1, 1, 2]
+    assert positions(graph_start, depth).tolist() == [0, 1, 2, 3]
+
+
+def test_kernels_run_out_of_a_zip(tmp_path):
+    """A cluster's workers get the package as a zip, beside which nothing can be kept."""
+    source = Path(dbt_tangles.__file__).parent
+    with zipfile.ZipFile(tmp_path / "code.zip", "w") as archive:
+        for path in [source / "__init__.py", *sorted((source / "graph").glob("*.py"))]:
+            archive.write(path, path.relative_to(source.parent))
+    code = """
+        import numpy as np
+        from dbt_tangles.graph import levels
+        assert "code.zip" in levels.__file__, levels.__file__
+        print(levels.child_counts(np.array([0, 0, 1]), np.array([0], np.int32), np.array([0, 1], np.int32)))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, 'code.zip')\n{textwrap.dedent(code)}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[1 0]"

@@ -1,0 +1,158 @@
+"""The kernels against the naive answers: on random graphs, and on every small one."""
+
+import itertools
+import random
+
+import pyarrow as pa
+import pytest
+from graph_oracle import DEFAULTS, listed, naive_clocks, naive_pairs, naive_walk, table_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_tangles.graph import ancestor_pairs, author_clocks, walk_tangles
+
+# Ids that are easily confused: empty, prefixes of each other, zero bytes, long common beginnings, and characters
+# whose order by code point is not their order by UTF-16 unit.
+IDS = [
+    "",
+    "a",
+    "a\0",
+    "a\0\0",
+    "aaaaaaa",
+    "aaaaaaaa",
+    "aaaaaaa\0",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac",
+    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+    "b",
+    "é",
+    "\uff5e",
+    "\U0001f980",
+    "%" + "A" * 43 + "=.sha256",
+    "%" + "A" * 42 + "B=.sha256",
+]
+TIMES = st.sampled_from([None, None, 0.0, -0.0, -1.5, 1.0, 2.0, float("nan"), float("inf"), 1.6e12])
+
+
+@st.composite
+def logs(draw):
+    """Draw candidates of a few graphs that share their ids, in any order."""
+    prefix = draw(st.sampled_from(["", "refs/heads/"]))
+    ids = [prefix + id_ for id_ in draw(st.lists(st.sampled_from(IDS), min_size=1, max_size=9, unique=True))]
+    listable = st.sampled_from([*ids, *ids, *ids, "nobody", None])
+    rows = []
+    for name, root in draw(
+        st.lists(st.tuples(st.sampled_from([None, "", "t"]), st.sampled_from([None, "", "A"])), max_size=3, unique=True)
+    ):
+        # Mostly histories, where a node lists earlier ones; sometimes anything.
+        causal = draw(st.booleans())
+        order = draw(st.permutations(ids))
+        for i, id_ in enumerate(order):
+            earlier = st.sampled_from(order[: max(i, 1)])
+            choice = draw(st.integers(0, 19))
+            lists = st.lists(earlier, max_size=4) if causal and choice > 1 else st.lists(listable, max_size=4)
+            rows.append(
+                {
+                    "tangle_name": name,
+                    "root_id": root,
+                    "message_id": id_,
+                    "previous": draw(st.one_of(st.none(), lists) if choice < 4 else lists),
+                    "is_root": (i == 0 and choice > 0) or choice == 19,
+                    "claim_error": draw(st.sampled_from(["wrong_type", "malformed_tangle"])) if choice == 18 else None,
+                    "asserted_at": draw(TIMES),
+                    "received_at": draw(TIMES),
+                    "known_depth": None,
+                    "is_levelled": False,
+                    "author": draw(st.sampled_from(["x", "y", "z", "z", None])),
+                    "sequence": draw(st.sampled_from([1, 2, 3, 4, 5, 2**31 - 1, 0, -1, None])),
+                }
+            )
+    return draw(st.permutations(rows))
+
+
+def in_pieces(rows: list[dict], seed: int) -> pa.Table:
+    """Make a table whose columns are cut into chunks, each its own way, and some slices of something longer."""
+    table = table_of(rows)
+    random_ = random.Random(seed)
+    columns = []
+    for column in table.columns:
+        cuts = sorted(random_.randrange(len(rows) + 1) for _ in range(2))
+        ends = zip([0, *cuts], [*cuts, len(rows)], strict=True)
+        parts = [column.slice(at, end - at).combine_chunks() for at, end in ends]
+        whole = column.combine_chunks()
+        parts = [whole.slice(0, len(parts[0])), *parts[1:]]
+        columns.append(pa.chunked_array(parts, type=column.type))
+    return pa.table(columns, names=table.column_names)
+
+
+@settings(max_examples=400, deadline=None)
+@given(logs(), st.booleans(), st.integers(0, 99))
+def test_walk_equals_the_naive_answer(rows, strict, seed):
+    """Any rows, in any order and in any pieces."""
+    assert walk_tangles(in_pieces(rows, seed), strict).to_pylist() == naive_walk(rows, strict)
+
+
+@settings(max_examples=100, deadline=None)
+@given(logs(), st.booleans(), st.data())
+def test_levels_of_another_engine_are_taken_and_checked(rows, strict, data):
+    """Some graphs come with their depths: the same answer. A single wrong depth is an error."""
+    answers = naive_walk(rows, strict)
+    graphs = sorted({(row["tangle_name"], row["root_id"]) for row in rows}, key=str)
+    levelled = {graph for graph in graphs if data.draw(st.booleans())}
+    rows = [
+        row | {"is_levelled": True, "known_depth": answer["depth"]}
+        if (row["tangle_name"], row["root_id"]) in levelled
+        else row
+        for row, answer in zip(rows, answers, strict=True)
+    ]
+    assert walk_tangles(table_of(rows), strict).to_pylist() == answers
+    at = [i for i, row in enumerate(rows) if row["is_levelled"]]
+    if at:
+        at = data.draw(st.sampled_from(at))
+        right = rows[at]["known_depth"]
+        wrong = data.draw(st.sampled_from([d for d in (None, 0, 1, 2, 3, 2**31 - 1) if d != right]))
+        rows[at] = rows[at] | {"known_depth": wrong}
+        with pytest.raises(ValueError, match="known_depth"):
+            walk_tangles(table_of(rows), strict)
+
+
+@settings(max_examples=200, deadline=None)
+@given(logs(), st.booleans(), st.integers(0, 9), st.sampled_from([1, 2, 7, 1000]), st.sampled_from([1, 40, 10**6]))
+def test_ancestors_and_clocks_equal_the_naive_answer(rows, strict, limit, chunk_rows, memory):
+    """Batches of any size, clocks in blocks of any size: each row once."""
+    answers = naive_walk(rows, strict)
+    table = table_of(rows)
+    for name, kind in (("author", pa.string()), ("sequence", pa.int32())):
+        table = table.append_column(name, pa.array([row[name] for row in rows], kind))
+    table = table.append_column("depth", pa.array([answer["depth"] for answer in answers], pa.int32()))
+    pairs = listed(ancestor_pairs(table, limit, chunk_rows), chunk_rows)
+    assert len(pairs) == len(set(pairs))
+    assert set(pairs) == naive_pairs(rows, answers, limit)
+    clocks = listed(author_clocks(table, limit, 20, chunk_rows, memory), chunk_rows)
+    assert len(clocks) == len(set(clocks))
+    assert set(clocks) == naive_clocks(rows, answers, limit, 20)
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("has_root", [True, False])
+def test_every_graph_of_up_to_three_nodes(strict, has_root):
+    """Each node lists any subset of the root, the nodes (itself too) and one that is not there."""
+    rows = []
+    sizes = (1, 2, 3) if has_root else (1, 2)
+    for size in sizes:
+        nodes = [f"n{i}" for i in range(size)]
+        targets = ["A", *nodes, "nobody"]
+        subsets = [[t for i, t in enumerate(targets) if bits >> i & 1] for bits in range(2 ** len(targets))]
+        for lists in itertools.product(subsets, repeat=size):
+            graph = {"tangle_name": str(size), "root_id": str(len(rows))}
+            if has_root:
+                rows.append(DEFAULTS | graph | {"message_id": "A", "is_root": True})
+            rows += [
+                DEFAULTS | graph | {"message_id": id_, "previous": previous}
+                for id_, previous in zip(nodes, lists, strict=True)
+            ]
+    expected = naive_walk(rows, strict)
+    shuffled = list(range(len(rows)))
+    random.Random(7).shuffle(shuffled)
+    answers = walk_tangles(table_of([rows[i] for i in shuffled]), strict).to_pylist()
+    assert answers == [expected[i] for i in shuffled]

@@ -1,0 +1,168 @@
+"""What other implementations answered.
+
+@tangle/graph takes every node without previous for a root, where a tangle has one root, which its id names. Cases with
+one such node ask the same of both. For cases with several, the kernel is first given all of them as roots, which must
+equal the peer's whole answer; then one root at a time, where the others are mere candidates that list nothing: the
+members are then those whose history, by the peer, knows no other root.
+"""
+
+import gzip
+import json
+import re
+from pathlib import Path
+
+import pytest
+from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, walk
+
+DATA = Path(__file__).parents[2] / "data" / "sets"
+MESSAGE_ID = re.compile(r"%[A-Za-z0-9+/]{43}=\.sha256")
+
+
+def cases(name: str) -> list[dict]:
+    """Read a file of vectors."""
+    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+TANGLE_GRAPH = cases("tangle_graph")
+ANSWERED = [case for case in TANGLE_GRAPH if "graphError" not in case["expected"]["flags"]]
+REFUSED = [case for case in TANGLE_GRAPH if "graphError" in case["expected"]["flags"]]
+SSB_SORT = cases("ssb_sort")
+
+
+def nodes_of(case: dict, roots: list[str]) -> list[dict]:
+    """Make rows of a case's nodes, each key once."""
+    nodes = {node["key"]: node["previous"] for node in case["candidates"]}
+    return [
+        DEFAULTS | {"root_id": roots[0], "message_id": key, "previous": previous, "is_root": key in roots}
+        for key, previous in nodes.items()
+    ]
+
+
+def check_graph(rows: list[dict], members: set[str], history: dict[str, list[str]]) -> None:
+    """Compare all that can be derived from the peer's history with what the kernels say."""
+    answers = walk(rows)
+    previous = {row["message_id"]: set(row["previous"] or []) for row in rows}
+    children = {key: {c for c in members if key in previous[c]} for key in members}
+    assert {key for key, out in answers.items() if out["depth"] is not None} == members
+    assert {key for key in members if answers[key]["child_count"] == 0} == {k for k in members if not children[k]}
+    assert {key for key in members if answers[key]["child_count"] > 1} == {k for k, c in children.items() if len(c) > 1}
+    found = {key: set() for key in members}
+    for key, ancestor, distance in pairs_of(rows):
+        found[key].add(ancestor)
+        assert distance <= answers[key]["depth"]
+    assert found == {key: set(history[key]) for key in members}
+
+
+def test_all_vectors_are_there():
+    """Count the cases, so that none goes missing unseen."""
+    assert (len(ANSWERED), len(REFUSED), len(SSB_SORT)) == (119, 31, 150)
+
+
+@pytest.mark.parametrize("case", ANSWERED, ids=lambda case: case["case"])
+def test_tangle_graph(case):
+    """Members, tips, branch and merge nodes, and histories, with the peer's own roots."""
+    expected = case["expected"]
+    rows = nodes_of(case, expected["roots"])
+    check_graph(rows, set(expected["connected"]), expected["history"])
+    answers = walk(rows)
+    members = set(expected["connected"])
+    previous = {row["message_id"]: set(row["previous"] or []) for row in rows}
+    assert {key for key in members if answers[key]["child_count"] == 0} == set(expected["tips"])
+    assert {key for key in members if answers[key]["child_count"] > 1} == set(expected["branch"])
+    assert {key for key in members if len(previous[key]) > 1} == set(expected["merge"])
+    assert {key for key in answers if key not in members} == set(expected["disconnectedPresent"])
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in ANSWERED if len(c["expected"]["roots"]) > 1], ids=lambda case: case["case"]
+)
+def test_tangle_graph_one_root_at_a_time(case):
+    """The tangle of one root, out of a case with several."""
+    history = case["expected"]["history"]
+    roots = set(case["expected"]["roots"])
+    for root in roots:
+        members = {key for key, before in history.items() if roots & {key, *before} == {root}}
+        rows = nodes_of(case, [root])
+        check_graph(rows, members, history)
+        answers = walk(rows)
+        assert all(answers[other]["set_aside_reason"] == "empty_previous" for other in roots - {root})
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["case"])
+def test_tangle_graph_where_the_peer_throws(case):
+    """No root, a node that lists itself, a key twice: nothing throws here, and the recipe is followed."""
+    root = [node["key"] for node in case["candidates"] if node["previous"] is None][:1] or ["nobody"]
+    rows = nodes_of(case, root)
+    answers = walk(rows)
+    assert list(answers.values()) == naive_walk(rows)
+    if case["mode"] == "noroot":
+        assert {out["set_aside_reason"] for out in answers.values()} == {"missing_root"}
+    if case["mode"] == "self":
+        assert "cycle" in {out["set_aside_reason"] for out in answers.values()}
+
+
+def strings_in(value) -> list[str]:
+    """Collect the strings anywhere inside a JSON value."""
+    if isinstance(value, dict):
+        return [s for inner in value.values() for s in strings_in(inner)]
+    if isinstance(value, list):
+        return [s for inner in value for s in strings_in(inner)]
+    return [value] if isinstance(value, str) else []
+
+
+def messages_of(case: dict, previous_of) -> list[dict]:
+    """Make rows of a case's thread."""
+    root = next(m["key"] for m in case["thread"] if "root" not in m["value"]["content"])
+    return [
+        DEFAULTS
+        | {
+            "root_id": root,
+            "message_id": message["key"],
+            "previous": previous_of(message),
+            "is_root": message["key"] == root,
+            "asserted_at": message["value"].get("timestamp"),
+            "received_at": message.get("timestamp"),
+        }
+        for message in case["thread"]
+    ]
+
+
+def check_thread_order(rows: list[dict], answers: dict[str, dict]) -> None:
+    """Check that each message comes when it may: after its previous, and before all that were ready and later."""
+    known = {row["message_id"]: row for row in rows}
+    sequence = order(answers, "thread_position")
+    links = {key: {p for p in known[key]["previous"] or [] if p in answers} for key in sequence}
+    placed: set[str] = set()
+    for key in sequence:
+        ready = [k for k in sequence if k not in placed and (known[k]["is_root"] or links[k] <= placed)]
+        times = {k: [t for t in (known[k]["asserted_at"], known[k]["received_at"]) if t is not None] for k in ready}
+        assert key == min(ready, key=lambda k: (min(times[k]), k))
+        placed.add(key)
+
+
+@pytest.mark.parametrize("case", SSB_SORT, ids=lambda case: case["case"])
+def test_ssb_sort_as_a_tangle(case):
+    """Legacy threads: `branch` is previous. The order is causal and by the rule, whatever the peer's own order is."""
+
+    def branch(message):
+        listed = message["value"]["content"].get("branch")
+        return [listed] if isinstance(listed, str) else listed
+
+    rows = messages_of(case, branch)
+    answers = walk(rows)
+    assert list(answers.values()) == naive_walk(rows)
+    check_thread_order(rows, answers)
+
+
+@pytest.mark.parametrize("case", SSB_SORT, ids=lambda case: case["case"])
+def test_ssb_sort_by_every_reference(case):
+    """The peer's notion of causality: any id anywhere in a message. Heads and roots are the peer's, too."""
+    rows = messages_of(case, lambda m: [s for s in strings_in(m["value"]) if MESSAGE_ID.fullmatch(s)])
+    answers = walk(rows, missing_previous_excludes=False)
+    assert all(out["depth"] is not None for out in answers.values())
+    check_thread_order(rows, answers)
+    assert sorted(key for key, out in answers.items() if out["child_count"] == 0) == case["expected"]["heads"]
+    assert {key for key, out in answers.items() if out["depth"] == 0} == set(case["expected"]["roots"])
+    if case["expected"]["causalViolations"]:
+        assert order(answers, "thread_position") != case["expected"]["order"]

@@ -1,0 +1,31 @@
+-- Every example of the documents: the links, and which of them other links imply.
+{{ config(enabled=(var('ssb_log') is none)) }}
+
+with expected as (
+    select
+        stated.tangle_name,
+        roots.message_id as root_id,
+        letters.message_id,
+        previous.message_id as previous_id,
+        stated.is_redundant
+    from {{ ref('expected_tangle_edges') }} as stated
+    inner join {{ ref('ssb_fixture_letters') }} as letters
+        on stated.example = letters.example and stated.message = letters.letter
+    inner join {{ ref('ssb_fixture_letters') }} as roots
+        on stated.example = roots.example and stated.root = roots.letter
+    inner join {{ ref('ssb_fixture_letters') }} as previous
+        on stated.example = previous.example and stated.previous = previous.letter
+),
+
+built as (
+    select
+        edges.tangle_name,
+        edges.root_id,
+        edges.message_id,
+        edges.previous_id,
+        edges.is_redundant
+    from {{ ref('tangle_edges') }} as edges
+    left semi join {{ ref('ssb_fixture_letters') }} as letters on edges.message_id = letters.message_id
+)
+
+{{ differences('expected', 'built') }}
