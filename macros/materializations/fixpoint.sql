@@ -52,7 +52,7 @@
     {%- endfor -%}
     {% do adapter.drop_relation(rounds[-1].relation) %}
     {%- if rounds[-1].settled > 0 -%}
-        {% do exceptions.raise_compiler_error(model['alias'] ~ ': not settled after ' ~ rounds | length ~ ' rounds') %}
+        {% do exceptions.raise_compiler_error(model['alias'] ~ ': not settled after ' ~ rounds | length ~ ' rounds; tangle_engine: kernel has no such limit') %}
     {%- endif %}
 
     {{ run_hooks(post_hooks) }}

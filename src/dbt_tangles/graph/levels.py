@@ -58,7 +58,6 @@ def levels(
     child,
     candidate,
     root,
-    none_listed,
     some_missing,
     wanted,
     missing_previous_excludes,
@@ -75,8 +74,7 @@ def levels(
         child_start: int64[nodes + 1], the edges turned round.
         child: int32[edges].
         candidate: bool[nodes].
-        root: bool[nodes]. Several roots in a graph are all in.
-        none_listed: bool[nodes].
+        root: bool[nodes], candidates all. Several roots in a graph are all in.
         some_missing: bool[nodes].
         wanted: bool[graphs]; the other graphs are passed over.
         missing_previous_excludes: Whether a missing previous keeps a candidate out.
@@ -101,7 +99,7 @@ def levels(
                 depth[node] = 0
                 queue[tail] = node
                 tail += 1
-            elif missing_previous_excludes and (none_listed[node] or some_missing[node]):
+            elif missing_previous_excludes and some_missing[node]:
                 waiting[node] = -1
         # First in, first out: nodes leave by depth, so the last previous that a node waits for is the deepest.
         while head < tail:
@@ -193,7 +191,7 @@ def set_aside_codes(
     for g in range(len(graph_start) - 1):
         has_root = not missing_previous_excludes
         for node in range(graph_start[g], graph_start[g + 1]):
-            has_root |= candidate[node] and root[node]
+            has_root |= root[node]
         for node in range(graph_start[g], graph_start[g + 1]):
             if not candidate[node]:
                 codes[node] = CLAIM_ERROR

@@ -36,6 +36,8 @@ WALK_OUTPUT_SCHEMA = pa.schema(
         ("redundant_previous", pa.list_(pa.string())),
     ]
 )
+# An Arrow array of strings ends at two gigabytes, so many of them make several chunks.
+MAX_CHUNK_BYTES = 2**30
 
 
 def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.Table:
@@ -94,7 +96,6 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.
         child,
         candidate,
         root,
-        links.none_listed,
         links.some_missing,
         ~levelled,
         missing_previous_excludes,
@@ -180,12 +181,11 @@ def _redundant_previous(ids, id_offsets, row, dag, redundant, set_aside) -> pa.C
     member = np.full(len(row), -1, np.int64)
     member[row[dag.node]] = np.arange(len(dag.node))
     starts, rows = _marked_rows(member, dag.start, dag.previous, redundant, row[dag.node])
-    # An array of strings ends at two gigabytes, so many of them make several chunks.
     size = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(id_offsets)[rows])])[starts]
     chunks = []
     begin = 0
     while begin < len(row) or not chunks:
-        end = max(int(np.searchsorted(size, size[begin] + 2**30, side="right")) - 1, begin + 1)
+        end = max(int(np.searchsorted(size, size[begin] + MAX_CHUNK_BYTES, side="right")) - 1, begin + 1)
         end = min(end, len(row))
         values = ids.take(pa.array(rows[starts[begin] : starts[end]])).cast(pa.string())
         values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values

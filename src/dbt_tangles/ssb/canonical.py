@@ -109,7 +109,8 @@ def canonical_text(value: Any) -> str:
     Raises:
         TextTooLongError: the text would exceed `TEXT_LIMIT` characters.
     """
-    return canonical_bytes(value, FAST_LINE_BYTES if _is_small(value) else FAST_LINE_BYTES + 1)[0].decode()
+    text = plain_text(value) if type(value) is dict and _is_small(value) else None
+    return exact_text(value) if text is None else text.decode()
 
 
 def canonical_bytes(value: Any, line_bytes: int) -> tuple[bytes, bool]:
@@ -149,7 +150,10 @@ def is_plain(value: dict[str, Any]) -> bool:
     """Whether orjson prints an object, indented or compact, as V8 does.
 
     Args:
-        value: an object of at most as many levels as orjson prints (254).
+        value: an object as a JSON parser returns it.
+
+    Raises:
+        RecursionError: it is nested deeper than Python's stack.
     """
     for key, element in value.items():
         if key < ":" and key >= "0":  # it begins with a digit, so it may be an array index
@@ -177,18 +181,20 @@ def exact_text(value: Any) -> str:
     return _print(value, pretty=True)
 
 
-def compact_bytes(value: Any, plain: bool = False) -> bytes:
+def compact_bytes(value: Any) -> bytes:
     """Print as ``JSON.stringify(value)`` in V8, in UTF-8.
 
     Args:
-        value: a parsed value.
-        plain: `canonical_bytes` called this value, or one around it, plain.
+        value: a parsed value, nested as deep as you like.
 
     Raises:
         TextTooLongError: the text would exceed `TEXT_LIMIT` characters.
     """
-    if plain:
-        return orjson.dumps(value)
+    try:
+        if type(value) is dict and is_plain(value):
+            return orjson.dumps(value)
+    except (TypeError, RecursionError):  # nested too deep, or not printable as UTF-8
+        pass
     return _print(value, pretty=False).encode()
 
 

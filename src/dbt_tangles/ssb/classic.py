@@ -64,9 +64,7 @@ class Reason(str, enum.Enum):
 _OTHER_AUTHOR = re.compile(r"ssb:(?://)?feed/.*|@[A-Za-z0-9+/_=-]+\.[a-z][a-z0-9]*-v[0-9]+", re.DOTALL)
 # Any box version is let in, and whatever follows it on the same line; JavaScript ends lines at these four. A canonical
 # base64 has, besides, a length that is a multiple of four (asking that of the pattern would take ten times as long).
-_ENCRYPTED = re.compile(
-    "[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?(\\.box)[^\n\r\u2028\u2029]*"
-)
+_ENCRYPTED = re.compile("[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?(\\.box)[^\n\r\u2028\u2029]*")
 _MIN_TYPE_UNITS, _MAX_TYPE_UNITS = 3, 52
 _MIN_INT32, _MAX_INT32 = -(2**31), 2**31 - 1
 _FIELDS = frozenset(ORDER)
@@ -165,7 +163,7 @@ def _broken_order(value: dict[str, Any], order: tuple[str, ...]) -> Reason:
         return Reason.OTHER_FORMAT
     if order == _ALPHABETICAL:
         return Reason.ORDER_LOST
-    if not _FIELDS <= value.keys():
+    if not value.keys() >= _FIELDS:
         return Reason.MISSING_FIELD
     return Reason.EXTRA_FIELD if len(order) > len(ORDER) else Reason.BAD_ORDER
 

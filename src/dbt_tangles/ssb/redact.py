@@ -42,8 +42,8 @@ def redact(content: dict[str, Any]) -> dict[str, Any]:
         redacted["secret"] = _fingerprint_of(redacted["secret"])
     if "oldSecrets" in redacted:
         old = redacted["oldSecrets"]
-        redacted["oldSecrets"] = [_fingerprint_of(secret) for secret in old] if type(old) is list else (
-            _fingerprint_of(old)
+        redacted["oldSecrets"] = (
+            [_fingerprint_of(secret) for secret in old] if type(old) is list else (_fingerprint_of(old))
         )
     return redacted
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from graph_oracle import DEFAULTS, naive_walk, order, table_of, thread, walk
+from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, table_of, thread, walk
 
 import dbt_tangles
-from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, identity, walk_tangles
+from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, identity, tangles, walk_tangles
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.graph.orders import positions, renumber
 
@@ -119,6 +119,40 @@ def test_redundancy_on_large_random_histories():
         assert walk_tangles(table_of(rows)).to_pylist() == naive_walk(rows)
 
 
+def test_the_longest_path_need_not_be_the_last_one_found():
+    """From M, A is four links away by X, Y and R, and two by B, which is met later on the way down."""
+    links = {"A": None, "B": ["A"], "R": ["A"], "Y": ["A", "R"], "X": ["Y"], "M": ["B", "X"]}
+    assert {(a, d) for m, a, d in pairs_of(thread(links)) if m == "M"} == {
+        ("B", 1),
+        ("X", 1),
+        ("Y", 2),
+        ("R", 3),
+        ("A", 4),
+    }
+
+
+def test_clocks_are_left_out_above_a_product():
+    """Three members and two authors are six rows at most."""
+    rows = thread({"A": None, "B": ["A"], "C": ["B"]})
+    table = table_of(rows).append_column("depth", pa.array([0, 1, 2], pa.int32()))
+    table = table.append_column("author", pa.array(["x", "y", "x"]))
+    table = table.append_column("sequence", pa.array([1, 1, 2], pa.int32()))
+    assert sum(map(len, author_clocks(table, 2, 6))) == 3
+    assert sum(map(len, author_clocks(table, 2, 5))) == 0
+    assert sum(map(len, author_clocks(table, 3, 6))) == 0
+
+
+def test_many_redundant_previous_come_in_chunks(monkeypatch):
+    """What does not fit into one Arrow array is cut between rows."""
+    links = {f"{i}": [f"{k}" for k in range(i)] or None for i in range(20)}
+    whole = walk_tangles(table_of(thread(links)))
+    for size in (1, 7, 100):
+        monkeypatch.setattr(tangles, "MAX_CHUNK_BYTES", size)
+        pieces = walk_tangles(table_of(thread(links)))
+        assert pieces["redundant_previous"].num_chunks > 1
+        assert pieces.equals(whole)
+
+
 def test_colliding_hashes_cost_another_round(monkeypatch):
     """Ids are told apart by their bytes: hashes that collide are noticed, and drawn anew."""
     real, calls = identity.hash_strings, []
@@ -199,7 +233,7 @@ def test_levels_on_arrays():
     assert child.tolist() == [1, 2, 3, 3]
     yes, no = np.ones(4, np.bool_), np.zeros(4, np.bool_)
     root = np.array([True, False, False, False])
-    depth = levels(graph_start, start, child_start, child, yes, root, no, no, np.ones(1, np.bool_), True)
+    depth = levels(graph_start, start, child_start, child, yes, root, no, np.ones(1, np.bool_), True)
     assert depth.tolist() == [0, 1, 1, 2]
     assert positions(graph_start, depth).tolist() == [0, 1, 2, 3]
 

@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m bench` (`make bench`); what they measure is in README.md."""

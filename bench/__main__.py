@@ -1,0 +1,67 @@
+"""The command line: `python -m bench [--scale S] [--repeats N] [graphs] [verify] [builds]`."""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+from pathlib import Path
+
+from bench import cpu, one
+
+BENCHMARKS = ("graphs", "verify", "builds")
+SHAPES = ("W", "D", "M")
+
+
+def parse(argv: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line; what is wrong with it ends the process with exit code 2."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure, and write target/bench/*.json.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full size, up to 1 (default 1)")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds of graphs and verify (default 3)")
+    parser.add_argument("--shapes", nargs="+", choices=SHAPES, help="graphs: only these shapes")
+    parser.add_argument("--sql", action="store_true", help="graphs: also a small slice in SQL rounds, through dbt")
+    parser.add_argument("--log", type=Path, help="verify: an SSB log of messages without copies, instead of a made one")
+    parser.add_argument("--peer", action="store_true", help="builds: also from a log in the size of a real peer's")
+    parser.add_argument("--peer-log", type=Path, help="builds: that log, instead of a made one (implies --peer)")
+    options = parser.parse_args(argv)
+    for name in options.names:
+        if name not in BENCHMARKS:
+            parser.error(f"no benchmark is called {name!r}; there are {', '.join(BENCHMARKS)}")
+    if not 0 < options.scale <= 1:
+        parser.error("--scale must be above 0 and at most 1")
+    if options.repeats < 1:
+        parser.error("--repeats must be at least 1")
+    for name, path in (("--log", options.log), ("--peer-log", options.peer_log)):
+        if path is not None and not path.is_file():
+            parser.error(f"{name}: there is no file {path}")
+    options.names = list(dict.fromkeys(options.names)) or list(BENCHMARKS)
+    return options
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the benchmarks one after the other; 0 also where a goal is missed, 1 where a benchmark failed.
+
+    Each has a process of its own, so that each starts with a new JVM, whose compiled code, heap and peak memory are
+    not those of the benchmark before, and one that fails takes no other with it.
+    """
+    options = parse(argv)
+    try:
+        cpu.processes()
+    except RuntimeError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    failed = []
+    for name in options.names:
+        process = multiprocessing.get_context("spawn").Process(target=one.run_or_explain, args=(name, options))
+        process.start()
+        process.join()
+        if process.exitcode:
+            failed.append(name)
+    if failed:
+        print(f"bench: failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""`dbt build` as a user runs it: a process of its own, a fresh warehouse, the settings of profiles.yml.
+
+Each build runs once, as it is the clock that counts here. The tables stay under target/bench/builds, for looking at.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+
+from bench import logs
+from bench.cpu import Spent, Watch, adopt_orphans, wait_for_orphans
+from bench.machine import ROOT
+from bench.report import RESULTS, Goal, at_most, say
+
+NAME = "builds"
+MEDIUM = ROOT / "tests" / "data" / "ssb" / "medium.jsonl.gz"
+GOALS = {"fixtures": 90, "medium": 180, "peer": 600}  # seconds
+SLOWEST = 10
+PATIENCE = 15.0  # seconds between two lines of progress
+
+
+def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
+    """Build from each input; the figures of each, and the goals."""
+    adopt_orphans()
+    inputs: dict[str, Path | None] = {"fixtures": None, "medium": logs.head(MEDIUM, options.scale)}
+    if options.peer or options.peer_log:
+        inputs["peer"] = logs.head(options.peer_log or logs.signed_log(suffix=".jsonl.gz"), options.scale)
+    results, goals = [], []
+    for name, log in inputs.items():
+        result = build(name, log)
+        results.append(result)
+        judged = log is None or options.scale == 1
+        goals.append(at_most(f"{name}: seconds on the clock", GOALS[name], result["wall_s"], judged))
+    return results, goals
+
+
+def build(name: str, log: Path | None) -> dict:
+    """Run `dbt build` with a fresh warehouse, from a log or from the fixtures.
+
+    Raises:
+        RuntimeError: The build failed.
+    """
+    folder = RESULTS / NAME / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    command = [str(Path(sys.executable).with_name("dbt")), "build", "--no-use-colors", "--project-dir", str(ROOT)]
+    command += ["--profiles-dir", str(ROOT), "--target", "local"]
+    command += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
+    if log is not None:
+        command += ["--vars", json.dumps({"ssb_log": str(log.resolve())})]
+    # Spark's catalog writes a log into the folder it is started in.
+    environ = {**os.environ, "TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": "tangles"}
+    say(f"builds {name}: dbt build")
+    with Watch() as watch:
+        with watch.measure() as spent:
+            code = follow(name, command, environ, folder)
+            finished = time.monotonic()
+            wait_for_orphans()
+            ended = time.monotonic()
+        peaks = watch.peaks()
+    spent.wall -= ended - finished  # the JVM's way out is nobody's wait
+    if code:
+        raise RuntimeError(f"dbt build of {name} failed: see {folder / 'output.txt'}")
+    say(f"builds {name}: {spent.wall:.0f} s, {spent.total:.0f} CPU seconds, JVM {peaks['jvm']} MiB")
+    return figures(name, log, spent, peaks, json.loads((folder / "target" / "run_results.json").read_text()))
+
+
+def follow(name: str, command: list[str], environ: dict[str, str], folder: Path) -> int:
+    """Run dbt, keep what it says, and repeat a line of it now and then; its exit code."""
+    said = time.monotonic()
+    with (
+        (folder / "output.txt").open("w") as output,
+        subprocess.Popen(
+            command, env=environ, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        ) as dbt,
+    ):
+        for line in dbt.stdout:
+            output.write(line)
+            if time.monotonic() - said > PATIENCE and line.strip():
+                said = time.monotonic()
+                say(f"builds {name}: {line.strip()}")
+    return dbt.returncode
+
+
+def figures(name: str, log: Path | None, spent: Spent, peaks: dict[str, float], run_results: dict) -> dict:
+    """Bring the figures of a build into one form.
+
+    Args:
+        name: What was built.
+        log: From which log.
+        spent: What it took.
+        peaks: Memory, as `Watch.peaks` gives it.
+        run_results: dbt's run_results.json.
+    """
+    nodes = sorted(run_results["results"], key=lambda result: -result["execution_time"])
+    seconds: dict[str, float] = {}
+    for node in nodes:
+        kind = node["unique_id"].partition(".")[0]
+        seconds[kind] = seconds.get(kind, 0.0) + node["execution_time"]
+    return {
+        "build": name,
+        "log": log.name if log else None,
+        "wall_s": round(spent.wall, 1),
+        "cpu_s": round(spent.total, 1),
+        "cpu_s_by_process": {kind: round(cpu, 1) for kind, cpu in spent.cpu.items()},
+        "peak_mib": peaks,
+        "nodes": len(nodes),
+        "nodes_s": round(run_results["elapsed_time"], 1),
+        "nodes_s_by_type": {kind: round(took, 1) for kind, took in seconds.items()},
+        "slowest_nodes": [
+            {"node": node["unique_id"].split(".", 2)[-1], "wall_s": round(node["execution_time"], 1)}
+            for node in nodes[:SLOWEST]
+        ],
+    }

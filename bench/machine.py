@@ -1,0 +1,56 @@
+"""Where and with what a figure was measured."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+from dbt_spark_python import jvm
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("dbt-core", "dbt-spark", "pyspark", "pyarrow", "numpy", "numba", "PyNaCl", "orjson")
+
+
+def facts() -> dict:
+    """Return the machine's processor and memory, how busy it is, and the versions of what runs on it."""
+    return {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "load_average": [round(load, 2) for load in os.getloadavg()],
+        "system": f"{platform.system()} {platform.release()}",
+        "revision": _revision(),
+        "versions": {
+            "python": platform.python_version(),
+            "java": jvm.major_version(jvm.find()),
+            **{name.lower(): version(name) for name in PACKAGES},
+        },
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def _revision() -> str | None:
+    """Name the commit, with a plus where files differ from it."""
+    try:
+        answer = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=10", "--dirty=+"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip() or None

@@ -1,0 +1,28 @@
+"""Runs one benchmark, in the process that is its own."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import traceback
+
+from bench import report
+
+
+def run(name: str, options: argparse.Namespace) -> None:
+    """Run a benchmark in this process, and write and print its report."""
+    results, goals = importlib.import_module(f"bench.{name}").run(options)
+    path = report.save(name, options.scale, options.repeats, results, goals)
+    for goal in goals:
+        report.say(f"{name} {goal}")
+    report.say(f"{name}: written to {path.relative_to(report.machine.ROOT)}")
+
+
+def run_or_explain(name: str, options: argparse.Namespace) -> None:
+    """Run a benchmark as a process, which ends with 1 where it fails."""
+    try:
+        run(name, options)
+    except Exception:
+        traceback.print_exc()
+        sys.exit(1)

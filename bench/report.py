@@ -1,0 +1,99 @@
+"""Goals, the files under target/bench, and the lines of progress."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from statistics import median
+
+from bench import machine
+from bench.cpu import Spent
+
+RESULTS = machine.ROOT / "target" / "bench"
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A goal and what was measured.
+
+    Attributes:
+        what: The figure.
+        goal: What it should be, in words.
+        measured: What it is.
+        met: Whether it is that; None where this run cannot tell, as the goal is for the full size.
+    """
+
+    what: str
+    goal: str
+    measured: float | int | str
+    met: bool | None
+
+    def __str__(self) -> str:
+        verdict = {True: "met", False: "MISSED", None: "not judged at this scale"}[self.met]
+        return f"{self.what}: {self.measured} (goal: {self.goal}; {verdict})"
+
+
+def at_most(what: str, limit: float, measured: float, judged: bool = True) -> Goal:
+    """Make a goal of something that should be small."""
+    return Goal(what, f"at most {limit:g}", measured, measured <= limit if judged else None)
+
+
+def at_least(what: str, limit: float, measured: float, judged: bool = True) -> Goal:
+    """Make a goal of something that should be large."""
+    return Goal(what, f"at least {limit:g}", measured, measured >= limit if judged else None)
+
+
+def same(what: str, wanted: int, measured: int) -> Goal:
+    """Make a goal of something that should not change."""
+    return Goal(what, f"{wanted}, as for a small input", measured, measured == wanted)
+
+
+def summary(runs: list[Spent]) -> dict:
+    """Sum up runs of the same work: medians, and every run's CPU seconds."""
+    return {
+        "cpu_s": round(median(run.total for run in runs), 2),
+        "cpu_s_by_process": {kind: round(median(run.cpu[kind] for run in runs), 2) for kind in runs[0].cpu},
+        "wall_s": round(median(run.wall for run in runs), 2),
+        "cpu_s_of_runs": [round(run.total, 2) for run in runs],
+        "wall_s_of_runs": [round(run.wall, 2) for run in runs],
+    }
+
+
+def save(
+    name: str, scale: float, repeats: int, results: list[dict], goals: list[Goal], folder: Path | None = None
+) -> Path:
+    """Write `target/bench/<name>.json`.
+
+    Args:
+        name: The benchmark.
+        scale: The fraction of the full size.
+        repeats: How often each piece of work was measured.
+        results: The figures.
+        goals: The goals.
+        folder: Where to write (default: target/bench).
+
+    Returns:
+        The file.
+    """
+    folder = folder or RESULTS
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
+    report = {
+        "benchmark": name,
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "scale": scale,
+        "repeats": repeats,
+        "goals": [asdict(goal) for goal in goals],
+        "results": results,
+        "machine": machine.facts(),
+    }
+    path.write_text(json.dumps(report, indent=2) + "\n")
+    return path
+
+
+def say(text: str) -> None:
+    """Print a line of progress."""
+    print(f"{time.strftime('%H:%M:%S')}  {text}", flush=True)

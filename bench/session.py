@@ -1,0 +1,57 @@
+"""A local Spark session with the settings of profiles.yml, its tables under target/bench."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import jinja2
+import yaml
+
+from bench.machine import ROOT
+from bench.report import RESULTS
+from dbt_spark_python import environment
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SCHEMA = "bench"
+
+
+def settings(environ: Mapping[str, str], target: str = "local") -> dict[str, str]:
+    """Read the Spark settings of a target, as dbt would in this environment."""
+    profile = yaml.safe_load((ROOT / "profiles.yml").read_text())["tangles"]["outputs"][target]
+    jinja = jinja2.Environment(undefined=jinja2.StrictUndefined)
+    jinja.globals["env_var"] = lambda name, default: environ.get(name, default)
+    return {
+        name: jinja.from_string(value).render() if isinstance(value, str) else str(value)
+        for name, value in profile["server_side_parameters"].items()
+    }
+
+
+def start(name: str) -> SparkSession:
+    """Start a session with a fresh warehouse and a catalog in memory.
+
+    The environment is set accordingly, so that dbt in this process would use the same session and schema.
+    """
+    from pyspark.sql import SparkSession
+
+    warehouse = RESULTS / name / "warehouse"
+    shutil.rmtree(warehouse, ignore_errors=True)
+    os.environ["TANGLES_WAREHOUSE"] = str(warehouse)
+    os.environ["TANGLES_CATALOG"] = "in-memory"
+    os.environ["TANGLES_SCHEMA"] = SCHEMA
+    environment.prepare()
+    builder = SparkSession.builder.appName(f"bench-{name}")
+    for setting, value in settings(os.environ).items():
+        builder = builder.config(setting, value)
+    spark = builder.getOrCreate()
+    spark.sql(f"create schema {SCHEMA}")
+    return spark
+
+
+def write(frame: DataFrame, table: str) -> None:
+    """Write a table as dbt-spark writes those of Python models."""
+    frame.write.mode("overwrite").format("parquet").option("overwriteSchema", "true").saveAsTable(f"{SCHEMA}.{table}")

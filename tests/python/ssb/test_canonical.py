@@ -1,0 +1,330 @@
+"""JSON as V8 reads and prints it."""
+
+import json
+import math
+import re
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ssb_kit import json_objects, json_values, numbers
+
+from dbt_tangles.ssb import canonical
+from dbt_tangles.ssb.canonical import (
+    InvalidUtf8Error,
+    MalformedJsonError,
+    TextTooLongError,
+    canonical_text,
+    compact_bytes,
+    exact_text,
+    number_text,
+    parse,
+    parse_exact,
+    plain_text,
+    replace_surrogates,
+    utf16_length,
+)
+
+
+def printed(source):
+    """Print JSON as `JSON.stringify(JSON.parse(source))` does."""
+    return compact_bytes(parse(source if type(source) is bytes else source.encode())[0]).decode()
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("1", "1"),
+        ("1.0", "1"),
+        ("1e0", "1"),
+        ("1.50", "1.5"),
+        ("-0", "0"),
+        ("-0.0", "0"),
+        ("0.000001", "0.000001"),
+        ("0.0000015", "0.0000015"),
+        ("1e-7", "1e-7"),
+        ("1.5E-7", "1.5e-7"),
+        ("123e-20", "1.23e-18"),
+        ("1e15", "1000000000000000"),
+        ("1e16", "10000000000000000"),
+        ("1e20", "100000000000000000000"),
+        ("123456789012345680000", "123456789012345680000"),
+        ("1e21", "1e+21"),
+        ("1.5e300", "1.5e+300"),
+        ("-1e21", "-1e+21"),
+        ("5e-324", "5e-324"),
+        ("1e-400", "0"),
+        ("1491901740000.001", "1491901740000.001"),
+        ("9007199254740992", "9007199254740992"),
+        ("9007199254740993", "9007199254740992"),
+        ("12345678901234567890", "12345678901234567000"),
+        ("-12345678901234567890", "-12345678901234567000"),
+        ("18446744073709551616", "18446744073709552000"),
+        ("1e400", "null"),
+        ("-1e400", "null"),
+        ("1" * 400, "null"),
+        ("1" * 5000, "null"),
+        ("0." + "1" * 5000, "0.1111111111111111"),
+    ],
+)
+def test_numbers_are_printed_as_javascript_prints_doubles(source, text):
+    """Number::toString: shortest digits, exponents below 1e-6 and from 1e21, no negative zero, null for infinities."""
+    assert printed(source) == text
+    assert printed(f"[{source}]") == f"[{text}]"
+    assert printed(f'{{"a":{source}}}') == f'{{"a":{text}}}'
+    assert canonical_text(parse(f'{{"a":{source}}}'.encode())[0]) == f'{{\n  "a": {text}\n}}'
+
+
+@given(numbers)
+def test_numbers_keep_their_value_and_the_fewest_digits(number):
+    """Any number comes back as the same double, with the digits of the shortest form."""
+    text = number_text(number)
+    try:
+        double = float(number)
+    except OverflowError:
+        assert text == "null"
+        return
+    assert float(text) == double
+
+    def digits(decimal):
+        return re.sub(r"e.*|[-.]", "", decimal).strip("0")
+
+    assert digits(text) == digits(repr(double))
+    if double:
+        assert ("e" in text) == (not 1e-6 <= abs(double) < 1e21)
+    assert not re.search(r"\.0*$|e[+-]0|e\d|E|^-0$", text)
+
+
+def test_infinities_and_nan_are_null():
+    """JSON has no form for them; JSON.stringify prints null."""
+    assert [number_text(number) for number in (math.inf, -math.inf, math.nan, 10**400)] == ["null"] * 4
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ('{"b":1,"a":2}', '{"b":1,"a":2}'),
+        ('{"b":1,"10":2,"9":3,"a":4}', '{"9":3,"10":2,"b":1,"a":4}'),
+        ('{"a":{"b":[{"x":1,"0":2}]}}', '{"a":{"b":[{"0":2,"x":1}]}}'),
+        ('{"a":1,"4294967294":2}', '{"4294967294":2,"a":1}'),
+        ('{"a":1,"4294967295":2}', '{"a":1,"4294967295":2}'),
+        ('{"a":1,"01":2,"-1":3,"1.5":4,"1e3":5,"":6}', '{"a":1,"01":2,"-1":3,"1.5":4,"1e3":5,"":6}'),
+        ('{"a":1,"٣":2}', '{"a":1,"٣":2}'),
+        ('{"a":1,"\\u0030":2}', '{"0":2,"a":1}'),
+        ('{"a":1,"__proto__":{"x":1},"toJSON":2}', '{"a":1,"__proto__":{"x":1},"toJSON":2}'),
+    ],
+)
+def test_array_index_keys_come_first_at_every_level(source, text):
+    """OrdinaryOwnPropertyKeys: "0" to "4294967294" without leading zeros, ascending, then the others as they came."""
+    assert printed(source) == text
+
+
+def test_duplicate_key_keeps_the_first_place_and_the_last_value():
+    """An assignment to an own property does not move it."""
+    assert printed('{"a":1,"b":2,"a":3}') == '{"a":3,"b":2}'
+    assert printed('{"a":1,"b":1.0,"\\u0061":3,"c":"\\ud800"}') == '{"a":3,"b":1,"c":"\\ud800"}'
+
+
+def test_layout_of_empty_and_nested_containers():
+    """Two spaces a level, one element a line, nothing inside what is empty, no newline at the end."""
+    value = {"a": {}, "b": [], "c": [[], {}, [1]], "d": {"e": None, "f": True, "g": False}}
+    text = (
+        '{\n  "a": {},\n  "b": [],\n  "c": [\n    [],\n    {},\n    [\n      1\n    ]\n  ],\n'
+        '  "d": {\n    "e": null,\n    "f": true,\n    "g": false\n  }\n}'
+    )
+    assert canonical_text(value) == exact_text(value) == text
+    assert canonical_text([]) == "[]"
+    assert canonical_text({}) == "{}"
+    assert canonical_text("a") == '"a"'
+    assert canonical_text(1.0) == "1"
+    assert canonical_text(None) == "null"
+
+
+def test_only_quote_backslash_and_controls_are_escaped():
+    """Short escapes where there are some, lower-case hexadecimal for other controls; DEL, U+2028 and the like stay."""
+    controls = "".join(map(chr, range(32)))
+    escaped = "".join({8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}.get(i, f"\\u{i:04x}") for i in range(32))
+    for text, expected in [
+        (controls, escaped),
+        ('"\\/', '\\"\\\\/'),
+        ("\x7f\x80\u2028\u2029\ufeff\ufffe\uffff", "\x7f\x80\u2028\u2029\ufeff\ufffe\uffff"),
+        ("é日🐚", "é日🐚"),
+    ]:
+        assert exact_text({"a": text}) == canonical_text({"a": text}) == f'{{\n  "a": "{expected}"\n}}'
+
+
+def test_every_character_is_printed_alike_by_both_ways():
+    """The fast way may leave strings to orjson."""
+    every = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x110000)]))
+    assert orjson.dumps(every).decode() == exact_text(every)
+
+
+def test_lone_surrogates_are_escaped_and_pairs_joined():
+    """Well-formed JSON.stringify, in lower case; two escapes that make a pair are the character itself."""
+    assert printed(r'"\ud800"') == r'"\ud800"'
+    assert printed(r'"\uDFFF x"') == r'"\udfff x"'
+    assert printed(r'"\udc1a\ud83d"') == r'"\udc1a\ud83d"'
+    assert printed(r'"\ud83d\uD83D\udc1a"') == r'"\ud83d🐚"'
+    assert printed(r'{"\ud800":1}') == r'{"\ud800":1}'
+    assert canonical_text({"a": "\ud83d\udc1a"}) == canonical_text({"a": "🐚"})
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"",
+        b" ",
+        b"\xef\xbb\xbf{}",
+        b"NaN",
+        b"Infinity",
+        b"-Infinity",
+        b"[NaN]",
+        b"01",
+        b"1.",
+        b".5",
+        b"+1",
+        b"-",
+        b"1e",
+        b"0x1",
+        b"1_000",
+        b"[1,]",
+        b'{"a":1,}',
+        b"{'a':1}",
+        b'{"a" 1}',
+        b'{"a":}',
+        b"{1:2}",
+        b'"\n"',
+        b'"\x00"',
+        b'"\\x41"',
+        b'"\\u12"',
+        b'"\\u 123"',
+        b'"a',
+        b"[",
+        b"{",
+        b"tru",
+        b"True",
+        b"{} {}",
+        b"{}\x00",
+        b"\x0b{}",
+        b"\xc2\xa0{}",
+        b"\xe2\x80\xa8{}",
+        b"[1]/**/",
+    ],
+)
+def test_what_json_parse_refuses_is_malformed(source):
+    """Neither parser is more lenient than JSON.parse."""
+    for text in (source, b"\t\r\n " + source if source.strip() else source):
+        with pytest.raises(MalformedJsonError):
+            parse(text)
+        with pytest.raises(MalformedJsonError):
+            parse_exact(text)
+
+
+def test_deep_texts_are_judged_like_shallow_ones():
+    """Beyond Python's stack, too, good JSON is parsed and bad JSON refused."""
+    deep, close = b"[" * 20_000, b"]" * 20_000
+    parse(deep + close)
+    parse(deep + b'{"a":[1,"x",{"b":null},true,-0.5e3,"\\ud800",{},[]],"c":2}' + close)
+    for broken in [
+        deep,
+        deep + close[1:],
+        deep + close + b"]",
+        deep + b"1 2" + close,
+        deep + b"{" + close,
+        deep + b'{"a"}' + close,
+        deep + b"{a:1}" + close,
+        deep + b"[1,]" + close,
+        deep + b"1,}" + close,
+        deep + b"nul" + close,
+        deep + b'"\n"' + close,
+        deep + b"NaN" + close,
+    ]:
+        with pytest.raises(MalformedJsonError):
+            parse(broken)
+
+
+def test_bytes_that_are_not_utf8_are_told_from_malformed_json():
+    """Encoded surrogates and overlong forms are no UTF-8."""
+    for source in (b'"\xff"', b'"\xc3"', b'"\xed\xa0\x80"', b'"\xc0\x80"', b"\x80"):
+        with pytest.raises(InvalidUtf8Error):
+            parse(source)
+
+
+def test_text_that_would_be_too_long_is_not_printed():
+    """A short line may ask for a text of terabytes; its compact text is harmless."""
+    value = parse(b"[" * 100_000 + b"]" * 100_000)[0]
+    with pytest.raises(TextTooLongError):
+        canonical_text(value)
+    assert len(compact_bytes(value)) == 200_000
+    with pytest.raises(TextTooLongError):
+        canonical_text(["x" * canonical.TEXT_LIMIT])
+
+
+def test_depth_alone_does_not_stop_printing():
+    """At each of orjson's limits the text goes on as before."""
+    for depth in (200, 254, 255, 300, 1024, 1025, 1500):
+        value = parse(b"[" * depth + b"]" * depth)[0]
+        lines = ["  " * level + "[" for level in range(depth - 1)] + ["  " * (depth - 1) + "[]"]
+        lines += ["  " * level + "]" for level in reversed(range(depth - 1))]
+        assert canonical_text(value) == "\n".join(lines)
+        assert canonical_text({"a": value}).startswith('{\n  "a": [\n    [\n')
+
+
+@given(json_objects)
+def test_fast_way_equals_exact_way_wherever_it_applies(value):
+    """The fast way only ever answers where it is right."""
+    source = json.dumps(value).encode()
+    try:
+        value = orjson.loads(source)
+    except orjson.JSONDecodeError:
+        return
+    text = plain_text(value)
+    if text is not None:
+        assert text.decode() == exact_text(value)
+    assert canonical_text(value) == exact_text(value)
+
+
+@given(json_values)
+def test_parsers_agree_up_to_the_type_of_numbers(value):
+    """orjson, the exact parser and the one without recursion read the same value."""
+    source = json.dumps(value).encode()
+    exact = parse_exact(source)
+    assert exact_text(parse(source)[0]) == exact_text(exact)
+    assert exact_text(canonical._parse_deep(source.decode())) == exact_text(exact)
+
+
+@given(json_values)
+def test_canonical_text_is_a_fixed_point(value):
+    """Printing what was printed changes nothing, and no way of printing loses a value."""
+    text = canonical_text(value)
+    assert canonical_text(parse(text.encode())[0]) == text
+    assert json.loads(text) == json.loads(compact_bytes(value))
+
+
+@given(st.binary(max_size=40) | st.text('[]{},:"\\u0d8 -1.e+tfn\n', max_size=20).map(str.encode))
+def test_all_parsers_refuse_the_same_bytes(source):
+    """Nor do any bytes part the three parsers."""
+
+    def outcome(parser, argument):
+        try:
+            return exact_text(parser(argument))
+        except (MalformedJsonError, InvalidUtf8Error) as error:
+            return type(error)
+
+    result = outcome(parse_exact, source)
+    assert outcome(lambda raw: parse(raw)[0], source) == result
+    if result is not InvalidUtf8Error:
+        assert outcome(canonical._parse_deep, source.decode()) == result
+
+
+def test_lengths_are_in_utf16_units():
+    """A character beyond the basic plane counts twice."""
+    assert [utf16_length(text) for text in ("", "a", "é", "日", "🐚", "\ud800", "\x01")] == [0, 1, 1, 1, 2, 1, 1]
+
+
+def test_surrogates_are_replaced_one_by_one():
+    """Each lone one becomes U+FFFD; pairs are joined."""
+    assert replace_surrogates("a\ud800\udfffb\udc00") == "a\U000103ffb\ufffd"
+    assert replace_surrogates("\udc00\ud800") == "\ufffd\ufffd"
+    assert replace_surrogates("plain") == "plain"

@@ -1,0 +1,117 @@
+"""The canonical text against V8 itself, on machines that have Node.js (the other tests need no Node)."""
+
+import base64
+import json
+import random
+import shutil
+import struct
+import subprocess
+
+import pytest
+
+from dbt_tangles.ssb.canonical import canonical_text, compact_bytes, exact_text, parse, parse_exact
+
+SCRIPT = """
+const lines = require('fs').readFileSync(0, 'latin1').split('\\n')
+console.log(lines.map(line => {
+  try {
+    const value = JSON.parse(Buffer.from(line, 'base64').toString('utf8'))
+    return JSON.stringify([JSON.stringify(value, null, 2), JSON.stringify(value)])
+  } catch (error) { return 'null' }
+}).join('\\n'))
+"""
+
+
+class Writer:
+    """Writes random JSON texts full of what printers disagree on, about a quarter of them damaged."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def number(self):
+        """Any number, as often at a border as not."""
+        below = self.random.randrange
+        double = struct.unpack("d", struct.pack("Q", self.random.getrandbits(64)))[0]
+        return self.random.choice(
+            [
+                str(below(-(10 ** below(1, 25)), 10 ** below(1, 25))),
+                repr(double) if abs(double) < float("inf") else "1e999",
+                f"{below(10 ** below(1, 19))}.{below(10 ** below(1, 19))}",
+                f"-{below(100)}.{below(1000)}{self.random.choice(['e', 'E+', 'e-'])}{below(330)}",
+                str(2 ** below(50, 70) + below(-3, 4)),
+                f"0.{'0' * below(9)}{below(1, 10 ** below(1, 18))}",
+                self.random.choice(["-0", "0.0", "-0.0", "1.0", "1e21", "1e-7", "9007199254740993", "2e-324"]),
+            ]
+        )
+
+    def string(self):
+        """A string with escapes, or halves of pairs."""
+        below = self.random.randrange
+        parts = [
+            *"ab019-. é日🐚\u2028\x7f\ufeff\uffff",
+            *("\\n", '\\"', "\\\\", "\\/", "\\b"),
+            f"\\u{below(0x10000):04x}",
+            f"\\u{below(0xD800, 0xE000):04X}",
+            f"\\u{below(0xD800, 0xDC00):04x}\\u{below(0xDC00, 0xE000):04x}",
+        ]
+        return '"' + "".join(self.random.choices(parts, k=below(6))) + '"'
+
+    def key(self):
+        """A key, often an array index or nearly one."""
+        below = self.random.randrange
+        return self.random.choice(
+            [
+                self.string(),
+                '"a"',
+                '"b"',
+                '"__proto__"',
+                f'"{below(20)}"',
+                f'"{below(2**33)}"',
+                f'"0{below(9)}"',
+                '"\\u0031"',
+            ]
+        )
+
+    def value(self, depth):
+        """Any value of so many levels."""
+        kind = self.random.randrange(10 if depth else 6)
+        space = self.random.choice(["", "", " ", "\n\t"])
+        if kind < 3:
+            return self.number()
+        if kind < 6:
+            return self.random.choice([self.string(), self.string(), "true", "null"])
+        count = range(self.random.randrange(4))
+        if kind < 8:
+            return "[" + ",".join(space + self.value(depth - 1) for _ in count) + "]"
+        return "{" + ",".join(f"{space}{self.key()}:{self.value(depth - 1)}" for _ in count) + "}"
+
+    def text(self):
+        """A text that may be damaged."""
+        text = self.value(4)
+        if self.random.randrange(4) == 0:
+            place = self.random.randrange(len(text))
+            wrong = self.random.choice([*',}]"\\0e.-\n{:', "", "\x00", "NaN"])
+            text = text[:place] + wrong + text[place + self.random.randrange(2) :]
+        return text
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
+def test_texts_equal_v8s():
+    """Every random text is refused by both, or printed alike, by both ways of printing."""
+    writer = Writer(8)
+    texts = [writer.text().encode() for _ in range(4000)]
+    node = subprocess.run(
+        ["node", "-e", SCRIPT], input=b"\n".join(map(base64.b64encode, texts)), capture_output=True, check=True
+    )
+    expected = [json.loads(line) for line in node.stdout.splitlines()]
+    assert len(expected) == len(texts)
+
+    def printed(text, parser, printer):
+        try:
+            value = parser(text)
+        except ValueError:
+            return None
+        return [printer(value), compact_bytes(value).decode()]
+
+    assert [printed(text, lambda raw: parse(raw)[0], canonical_text) for text in texts] == expected
+    assert [printed(text, parse_exact, exact_text) for text in texts] == expected

@@ -1,0 +1,340 @@
+"""The Arrow kernel: rows, batches, options."""
+
+import json
+from hashlib import sha256
+
+import orjson
+import pyarrow as pa
+import pytest
+from ssb_kit import ALICE, NOW, POST, batch_of, check, check_one, read_lines, value_of, value_of_units
+
+from dbt_tangles.ssb import check as kernel
+from dbt_tangles.ssb.author import box, to_line, to_uri
+from dbt_tangles.ssb.canonical import canonical_text
+from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+
+ROOT, REPLY = "%root", "%reply"
+
+
+def table_of(batches, **options):
+    """Run batches through the kernel."""
+    return pa.Table.from_batches(check_batches(iter(batches), CheckOptions(**options)), OUTPUT_SCHEMA)
+
+
+def test_row_of_a_message():
+    """Every column of an ordinary message."""
+    content = {"type": "post", "text": "é", "tangles": {"thread": {"root": ROOT, "previous": [REPLY]}}}
+    value = value_of(content, previous="%x", timestamp=NOW + 0.5)
+    line = orjson.dumps({"key": "%claimed", "value": value, "timestamp": NOW + 1})
+    assert check_one(line) == {
+        "source_file": "log.jsonl",
+        "block_start": 0,
+        "row_id": 0,
+        "message_id": ALICE.sign({n: f for n, f in value.items() if n != "signature"}, NOW)["key"],
+        "claimed_id": "%claimed",
+        "author": ALICE.feed_id,
+        "sequence": 1,
+        "previous_id": "%x",
+        "asserted_at": NOW + 0.5,
+        "received_at": float(NOW + 1),
+        "content_type": "post",
+        "content": orjson.dumps(content).decode(),
+        "is_encrypted": False,
+        "is_decrypted": False,
+        "is_signature_valid": True,
+        "is_usable": True,
+        "check_error": None,
+        "text_digest": sha256(canonical_text(value).encode()).hexdigest(),
+        "claims": [
+            {"tangle_name": "thread", "root_id": ROOT, "previous": [REPLY], "is_root": False, "defect": None},
+        ],
+    }
+
+
+def test_row_of_an_encrypted_message():
+    """Its content is the string, and it has no type."""
+    row = check_one(value_of(box(b"x")))
+    assert (row["content"], row["content_type"]) == (f'"{box(b"x")}"', None)
+    assert (row["is_encrypted"], row["is_decrypted"], row["claims"]) == (True, False, [])
+
+
+def test_row_of_a_rejected_line():
+    """Everything but the place and the reason is null, false or empty."""
+    row = check_one(b"not json")
+    assert row.pop("check_error") == "malformed_json"
+    assert not any(field for name, field in row.items() if name != "source_file")
+    assert row["is_usable"] is row["is_encrypted"] is row["is_decrypted"] is False
+    assert row["is_signature_valid"] is row["message_id"] is None
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (b"", "malformed_json"),
+        (b"\r", "malformed_json"),
+        (b"{", "malformed_json"),
+        (b"\xef\xbb\xbf{}", "malformed_json"),
+        (b'"\xff"', "invalid_utf8"),
+        (b'{"key":"\xed\xa0\x80"}', "invalid_utf8"),
+        (b"[]", "not_a_message"),
+        (b"1e400", "not_a_message"),
+        (rb'"\ud800"', "not_a_message"),
+        (b"[" * 10_000 + b"]" * 10_000, "not_a_message"),
+        (b"[" * 10_000, "malformed_json"),
+        (None, "malformed_json"),
+    ],
+)
+def test_lines_without_a_message(line, reason):
+    """A reason for each."""
+    assert check([b"x" if line is None else line])[0]["check_error"] == reason
+
+
+def test_signature_is_checked_only_where_the_rest_is_sound():
+    """Null says that it was not."""
+    assert check_one(value_of())["is_signature_valid"] is True
+    assert check_one({**value_of(), "sequence": 2})["is_signature_valid"] is False
+    assert check_one(value_of({"type": "x"}))["is_signature_valid"] is None
+    assert check_one(value_of_units(8193, "x"))["is_signature_valid"] is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {**value_of(), "sequence": 2},
+        value_of({"type": "ab", "tangles": {"thread": {"root": ROOT, "previous": []}}}),
+        value_of(hash="md5"),
+        value_of([POST]),
+        value_of(extra=1),
+    ],
+)
+def test_unusable_messages_keep_their_id_and_claim_nothing(value):
+    """The peers print an id for whatever is a value; a claim counts only if the message does."""
+    row = check_one(value)
+    assert not row["is_usable"]
+    assert row["message_id"] == check_one({"value": value})["message_id"] is not None
+    assert row["text_digest"] == sha256(canonical_text(value).encode()).hexdigest()
+    assert row["content"] == json.dumps(value["content"], separators=(",", ":"))
+    assert row["claims"] == []
+
+
+def test_forged_reply_claims_nothing():
+    """Its claims look sound until the signature is checked."""
+    value = value_of({"type": "post", "tangles": {"thread": {"root": ROOT, "previous": [REPLY]}}})
+    assert check_one(value)["claims"]
+    assert check_one({**value, "sequence": 7})["claims"] == []
+
+
+def test_content_is_printed_as_v8_prints_it():
+    """Key order, doubles and escapes, without white space."""
+    content = '{"b": 1.0, "type": "post", "2": "\\u0041\\ud800", "1": [1e21, -0, 12345678901234567890, {}]}'
+    line = json.dumps(value_of(json.loads(content))).replace(json.dumps(json.loads(content)), content)
+    row = check_one(line.encode())
+    assert row["is_usable"]
+    assert row["content"] == ('{"1":[1e+21,0,12345678901234567000,{}],"2":"A\\ud800","b":1,"type":"post"}')
+
+
+def test_lone_surrogates_become_replacement_characters():
+    """Arrow and Spark hold UTF-8; only the content is JSON text, in which they are escaped."""
+    bad = "\ud800"
+    content = {"type": f"po{bad}", "tangles": {bad: {"root": bad, "previous": [bad, "x"]}}}
+    row = check_one({"key": bad, "value": value_of(content, previous=bad)})
+    assert row["is_usable"]
+    assert (row["claimed_id"], row["previous_id"], row["content_type"]) == ("\ufffd", "\ufffd", "po\ufffd")
+    assert row["claims"][0]["tangle_name"] == row["claims"][0]["root_id"] == "\ufffd"
+    assert row["claims"][0]["previous"] == ["\ufffd", "x"]
+    assert json.loads(row["content"]) == content
+    assert check_one({**value_of(), "author": bad})["author"] == "\ufffd"
+
+
+def test_nul_characters_pass():
+    """JSON may escape them anywhere."""
+    content = {"type": "p\0t", "tangles": {"\0": {"root": "\0", "previous": ["\0"]}}}
+    row = check_one({"key": "\0", "value": value_of(content, previous="\0")})
+    assert (row["claimed_id"], row["previous_id"], row["content_type"]) == ("\0", "\0", "p\0t")
+    assert row["claims"][0]["previous"] == ["\0"]
+
+
+def test_texts_that_share_an_id_differ_in_their_digest():
+    """Ids hash low bytes only: U+0141 and A are one to them."""
+    one, other = (check_one(value_of({"type": "post", "text": text})) for text in ("A", "\u0141"))
+    forged = check_one({**value_of({"type": "post", "text": "A"}), "content": {"type": "post", "text": "\u0141"}})
+    assert forged["message_id"] == one["message_id"] and forged["text_digest"] != one["text_digest"]
+    assert (one["is_usable"], other["is_usable"], forged["is_usable"]) == (True, True, False)
+
+
+@pytest.mark.parametrize("rows_a_turn", [1, 7, 512])
+def test_rows_keep_their_order_in_batches_of_any_size(monkeypatch, rows_a_turn):
+    """However lines are cut into batches and turns, the rows are the same."""
+    monkeypatch.setattr(kernel, "_TURN_ROWS", rows_a_turn)
+    lines = read_lines("small.jsonl")
+    whole = table_of([batch_of(lines)])
+    assert whole.num_rows == len(lines)
+    for size in (1, 100, 1000):
+        parts = [batch_of(lines).slice(start, size) for start in range(0, len(lines), size)]
+        assert table_of(parts).equals(whole)
+
+
+def test_large_batches_are_cut(monkeypatch):
+    """No column may outgrow what Arrow's offsets can count."""
+    lines = read_lines("small.jsonl")
+    whole = table_of([batch_of(lines)])
+    monkeypatch.setattr(kernel, "_SLICE_BYTES", 1000)
+    batches = list(check_batches(iter([batch_of(lines)]), CheckOptions()))
+    assert len(batches) > 1
+    assert pa.Table.from_batches(batches).equals(whole)
+
+
+def test_empty_batches_and_none_at_all():
+    """Spark hands over both."""
+    assert table_of([]).num_rows == 0
+    assert table_of([batch_of([])]).num_rows == 0
+    assert next(check_batches(iter([batch_of([])]), CheckOptions())).schema == OUTPUT_SCHEMA
+
+
+def test_columns_are_found_by_name_and_cast():
+    """Spark may order columns otherwise, add some, and use large types."""
+    batch = batch_of(read_lines("small.jsonl"))
+    columns = {
+        "raw_length": batch["raw_length"].cast(pa.int32()),
+        "other": pa.array([1] * batch.num_rows),
+        "raw": batch["raw"].cast(pa.large_binary()),
+        "row_id": batch["row_id"],
+        "block_start": batch["block_start"].cast(pa.int32()),
+        "source_file": batch["source_file"].cast(pa.large_string()),
+    }
+    assert table_of([pa.RecordBatch.from_pydict(columns)]).equals(table_of([batch]))
+
+
+def test_null_lines_are_malformed():
+    """Nothing is no JSON."""
+    nothing = pa.RecordBatch.from_arrays(
+        [pa.array([None], field.type) for field in kernel.INPUT_SCHEMA], schema=kernel.INPUT_SCHEMA
+    )
+    assert table_of([nothing])["check_error"].to_pylist() == ["malformed_json"]
+
+
+def test_identical_texts_are_verified_once(monkeypatch):
+    """Copies of a message cost no second check, whatever their envelopes and white space."""
+    calls = []
+    real = kernel.is_valid
+    monkeypatch.setattr(kernel, "is_valid", lambda *arguments: calls.append(1) or real(*arguments))
+    good, forged = value_of(), {**value_of(), "sequence": 7}
+    copies = [json.dumps({"key": "%x", "value": v, "timestamp": n}).encode() for v in (good, forged) for n in range(9)]
+    copies += [orjson.dumps(good), orjson.dumps({"value": good, "meta": {}}), orjson.dumps(forged)]
+    table = table_of([batch_of(copies), batch_of(copies)])
+    assert len(calls) == 2
+    assert table["is_signature_valid"].to_pylist() == ([True] * 9 + [False] * 9 + [True, True, False]) * 2
+
+
+def test_memory_of_verdicts_is_bounded(monkeypatch):
+    """The kernel forgets the oldest verdicts, and then verifies again."""
+    monkeypatch.setattr(kernel._Checker, "_GENERATION", 10)
+    monkeypatch.setattr(kernel, "_TURN_ROWS", 5)
+    lines = [orjson.dumps(value_of(sequence=sequence)) for sequence in range(40)]
+    checker = kernel._Checker(CheckOptions())
+    for _ in range(2):
+        for start in range(0, 40, 5):
+            kernel._check_turn(lines[start : start + 5], [1] * 5, checker)
+            assert len(checker._verdicts) + len(checker._older_verdicts) <= 25
+
+
+def test_lines_longer_than_the_limit_are_too_long_unread():
+    """The caller may have cut them, so they are not even parsed."""
+    value = orjson.dumps(value_of())
+    assert check([value], max_line_bytes=len(value))[0]["is_usable"]
+    assert check([value], max_line_bytes=len(value) - 1)[0]["check_error"] == "too_long"
+    batch = batch_of([value[:50], value, value], [3_000_000, 2**21, 2**40])
+    assert table_of([batch])["check_error"].to_pylist() == ["too_long", None, "too_long"]
+    assert table_of([batch], verify_signatures=False)["check_error"].to_pylist() == ["too_long", None, "too_long"]
+
+
+def test_hmac_key_must_have_32_bytes():
+    """A wrong key would silently make every message a forgery."""
+    with pytest.raises(ValueError, match="hmac_key"):
+        CheckOptions(hmac_key=b"short")
+
+
+class TestWithoutSignatures:
+    """verify_signatures=False, for logs whose signed bytes are gone."""
+
+    def test_claimed_key_is_the_id(self):
+        """The text that would give it is gone."""
+        row = check_one({"key": "%claimed", "value": value_of()}, verify_signatures=False)
+        assert (row["message_id"], row["claimed_id"], row["is_usable"]) == ("%claimed", "%claimed", True)
+        assert row["is_signature_valid"] is None
+
+    def test_claimed_uri_is_normalised(self):
+        """Ids have one form in all tables; those of other formats keep theirs."""
+        message = ALICE.sign({n: f for n, f in value_of().items() if n != "signature"}, NOW)
+        for kind in ("classic", "sha256"):
+            line = {**message, "key": to_uri(message["key"], kind)}
+            assert check_one(line, verify_signatures=False)["message_id"] == message["key"]
+        line = {**message, "key": "ssb:message/bendybutt-v1/x"}
+        assert check_one(line, verify_signatures=False)["message_id"] == "ssb:message/bendybutt-v1/x"
+
+    def test_without_a_key_the_id_is_computed(self):
+        """As well as can be."""
+        expected = check_one(value_of())["message_id"]
+        assert check_one(value_of(), verify_signatures=False)["message_id"] == expected
+        assert check_one({"key": 7, "value": value_of()}, verify_signatures=False)["message_id"] == expected
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {"author": "ssb:feed/bendybutt-v1/x", "sequence": 1, "content": {}, "contentSignature": "x"},
+            {"author": "x", "sequence": 1.0, "content": {"type": 7}},
+            {"content": "not encrypted", "sequence": -1, "author": ""},
+            {**value_of(), "signature": None},
+            {**value_of(), "extra": 1},
+            {name: value_of()[name] for name in sorted(value_of())},
+            value_of_units(9000, "x"),
+            value_of(hash="md5", timestamp="x"),
+        ],
+    )
+    def test_other_rules_do_not_apply(self, value):
+        """Formats, orders, lengths, hashes and signatures are let in."""
+        row = check_one({"key": "%x", "value": value}, verify_signatures=False)
+        assert row["is_usable"] and row["check_error"] is None and row["message_id"] == "%x"
+        assert row["sequence"] == int(value["sequence"])
+
+    @pytest.mark.parametrize(
+        ("change", "reason"),
+        [
+            ({"author": 7}, "bad_author"),
+            ({"author": None}, "bad_author"),
+            ({"sequence": 2**31}, "bad_sequence"),
+            ({"sequence": 1.5}, "bad_sequence"),
+            ({"sequence": "1"}, "bad_sequence"),
+            ({"sequence": True}, "bad_sequence"),
+            ({"content": None}, "bad_content"),
+            ({"content": []}, "bad_content"),
+        ],
+    )
+    def test_author_sequence_and_content_are_asked_for(self, change, reason):
+        """Without them there is no feed and no tangle."""
+        line = {"key": "%x", "value": {**value_of(), **change}}
+        assert check_one(line, verify_signatures=False)["check_error"] == reason
+        del line["value"][next(iter(change))]
+        assert check_one(line, verify_signatures=False)["check_error"] == "missing_field"
+
+    def test_lines_without_a_message_are_rejected_alike(self):
+        """The mode is about messages."""
+        lines = [b"x", b'"\xff"', b"[]", b'{"sync":true}']
+        expected = ["malformed_json", "invalid_utf8", "not_a_message", "not_a_message"]
+        assert [row["check_error"] for row in check(lines, verify_signatures=False)] == expected
+
+    def test_claims_and_columns_are_the_same(self):
+        """Everything else is as with signatures."""
+        content = {"type": "post", "tangles": {"thread": {"root": ROOT, "previous": [REPLY]}}}
+        message = ALICE.sign({n: f for n, f in value_of(content).items() if n != "signature"}, NOW)
+        with_signatures = check_one(to_line(message))
+        assert check_one(to_line(message), verify_signatures=False) == {**with_signatures, "is_signature_valid": None}
+
+    def test_text_that_cannot_be_printed_needs_a_key(self):
+        """No id can be computed of it."""
+        content = '{"type":"deep","x":' + "[" * 20_000 + "]" * 20_000 + "}"
+        bare = json.dumps(value_of()).replace(json.dumps(POST), content)
+        row = check_one(bare.encode(), verify_signatures=False)
+        assert (row["check_error"], row["message_id"], row["text_digest"]) == ("too_long", None, None)
+        row = check_one(f'{{"key":"%x","value":{bare}}}'.encode(), verify_signatures=False)
+        assert row["is_usable"] and row["message_id"] == "%x" and row["content"] == content

@@ -1,0 +1,201 @@
+"""Tangle claims: which contents make them, and which defects are told from none."""
+
+import gzip
+import json
+from collections import defaultdict
+
+import pytest
+from ssb_kit import DATA, check, read_expected, read_lines
+
+from dbt_tangles.ssb.claims import LEGACY_THREAD, MALFORMED_TANGLE, tangle_claims
+
+A, B, C = (f"%{letter * 43}=.sha256" for letter in "ABC")
+A_URI = f"ssb:message/classic/{'A' * 43}"
+B_URI = f"ssb:message/sha256/{'A' * 42}E="
+B_SIGIL = f"%{'A' * 42}E=.sha256"
+
+
+def named(fields):
+    """The claims of a content with one tangle."""
+    return tangle_claims({"type": "post", "tangles": {"thread": fields}})
+
+
+def legacy(**fields):
+    """The claims of a content with these fields."""
+    return tangle_claims({"type": "post", **fields})
+
+
+def malformed(root=None, name="thread"):
+    """A claim with a defect."""
+    return [(name, root, None, False, MALFORMED_TANGLE)]
+
+
+def test_root_claim():
+    """Both are null, and both are there."""
+    assert named({"root": None, "previous": None}) == [("thread", None, None, True, None)]
+
+
+def test_candidate():
+    """A root and what came before."""
+    assert named({"root": A, "previous": [B, C]}) == [("thread", A, [B, C], False, None)]
+
+
+def test_empty_previous_is_well_formed():
+    """It leads nowhere, which is for the graph to say."""
+    assert named({"root": A, "previous": []}) == [("thread", A, [], False, None)]
+
+
+def test_repeated_previous_and_odd_ids_are_kept():
+    """Any string is an id, and what repeats is for the graph to collapse."""
+    assert named({"root": "x", "previous": ["", "", "\0"]}) == [("thread", "x", ["", "", "\0"], False, None)]
+
+
+def test_uris_are_normalised():
+    """Group clients write ids as URIs; both forms name one message."""
+    assert named({"root": A_URI, "previous": [B_URI, C]}) == [("thread", A, [B_SIGIL, C], False, None)]
+    assert legacy(root=A_URI, branch=[B_URI]) == [(LEGACY_THREAD, A, [B_SIGIL], False, None)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "root"),
+    [
+        ({}, None),
+        ({"root": None}, None),
+        ({"previous": None}, None),
+        ({"root": A}, A),
+        ({"previous": [B]}, None),
+        ({"root": A, "previous": None}, A),
+        ({"root": None, "previous": []}, None),
+        ({"root": None, "previous": [B]}, None),
+        ({"root": A, "previous": B}, A),
+        ({"root": A, "previous": {"0": B}}, A),
+        ({"root": A, "previous": [None]}, A),
+        ({"root": A, "previous": [B, 7]}, A),
+        ({"root": A_URI, "previous": [[B]]}, A),
+        ({"root": 7, "previous": [7]}, None),
+        ({"root": [A], "previous": [B]}, None),
+        ({"root": False, "previous": False}, None),
+        (None, None),
+        ("x", None),
+        (7, None),
+        (True, None),
+        ([], None),
+        ([A], None),
+    ],
+)
+def test_other_tangles_are_malformed(fields, root):
+    """The root is kept where it is a string, so that the defect can be shown with its tangle."""
+    assert named(fields) == malformed(root)
+
+
+@pytest.mark.parametrize("tangles", [[], [A], "thread", "", 7, 0, True, False])
+def test_tangles_that_are_no_object_are_malformed(tangles):
+    """There is no name to show."""
+    assert tangle_claims({"type": "post", "tangles": tangles}) == malformed(name=None)
+
+
+@pytest.mark.parametrize("content", [{}, {"tangles": None}, {"tangles": {}}, {"type": "post", "text": "x"}])
+def test_content_without_tangles_claims_nothing(content):
+    """Absent, null or empty."""
+    assert tangle_claims(content) == []
+
+
+def test_each_tangle_makes_its_claim_in_order():
+    """One message may belong to many tangles."""
+    root = {"root": None, "previous": None}
+    content = {"tangles": {"group": {"root": A, "previous": [B]}, "members": root, "": root, "__proto__": 7}}
+    assert tangle_claims(content) == [
+        ("group", A, [B], False, None),
+        ("members", None, None, True, None),
+        ("", None, None, True, None),
+        *malformed(name="__proto__"),
+    ]
+
+
+@pytest.mark.parametrize("branch", [B, [B], [B, C], [B, B], []])
+def test_legacy_candidate(branch):
+    """A branch is a string or an array of strings."""
+    previous = branch if type(branch) is list else [branch]
+    assert legacy(root=A, branch=branch) == [(LEGACY_THREAD, A, previous, False, None)]
+
+
+@pytest.mark.parametrize("fields", [{}, {"root": None}, {"branch": None}, {"root": None, "branch": None}])
+def test_neither_root_nor_branch_is_no_claim(fields):
+    """Old posts that start a thread say so, or nothing."""
+    assert legacy(**fields) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "root"),
+    [
+        ({"root": A}, A),
+        ({"root": A, "branch": None}, A),
+        ({"root": A, "branch": 7}, A),
+        ({"root": A, "branch": [B, None]}, A),
+        ({"root": A, "branch": {}}, A),
+        ({"root": f"{A}?unbox=key"}, A),
+        ({"branch": B}, None),
+        ({"root": None, "branch": [B]}, None),
+        ({"root": 7}, None),
+        ({"root": 7, "branch": B}, None),
+        ({"root": {"link": A}, "branch": B}, None),
+        ({"root": "", "branch": False}, ""),
+    ],
+)
+def test_other_legacy_threads_are_malformed(fields, root):
+    """Never are types trusted."""
+    assert legacy(**fields) == malformed(root, LEGACY_THREAD)
+
+
+def test_legacy_links_lose_their_unbox_tail():
+    """Old links to private messages carry a key."""
+    assert legacy(root=f"{A}?unbox=x.boxs", branch=[f"{B}?unbox=", C]) == [(LEGACY_THREAD, A, [B, C], False, None)]
+    assert legacy(root=f"{A_URI}?unbox=x", branch=B) == [(LEGACY_THREAD, A, [B], False, None)]
+
+
+def test_lone_root_beside_tangles_is_something_else():
+    """As in group/add-member, whose root is the group's."""
+    tangles = {"group": {"root": A, "previous": [B]}}
+    assert tangle_claims({"root": A, "tangles": tangles}) == [("group", A, [B], False, None)]
+    assert tangle_claims({"root": 7, "tangles": {}}) == []
+    assert tangle_claims({"root": A, "tangles": None}) == malformed(A, LEGACY_THREAD)
+    assert tangle_claims({"root": A, "tangles": 7}) == malformed(name=None) + malformed(A, LEGACY_THREAD)
+    assert tangle_claims({"root": A, "branch": None, "tangles": {}}) == malformed(A, LEGACY_THREAD)
+
+
+def test_both_forms_make_both_claims():
+    """Clients wrote both for a while."""
+    content = {"root": A, "branch": B, "tangles": {"thread": {"root": A, "previous": [B]}}}
+    assert tangle_claims(content) == [("thread", A, [B], False, None), (LEGACY_THREAD, A, [B], False, None)]
+
+
+@pytest.mark.parametrize("log", ["small.jsonl", "medium.jsonl.gz"])
+def test_claims_are_those_of_the_peers(log):
+    """Which messages are candidates of which tangle, and which claims are malformed."""
+    name = log.split(".")[0]
+    candidates, odd, types = defaultdict(set), set(), {}
+    # Lines without these words make no claims; a third of the log is left.
+    lines = [line for line in read_lines(log) if b'"tangles"' in line or b'"root"' in line or b'"branch"' in line]
+    for row in check(lines, verify_signatures=name == "small"):
+        types[row["message_id"]] = row["content_type"]
+        for claim in row["claims"]:
+            if claim["defect"]:
+                odd.add((claim["tangle_name"], row["message_id"]))
+            elif not claim["is_root"]:
+                candidates[claim["tangle_name"], claim["root_id"]].add(row["message_id"])
+    assert odd == {(said["tangle"], said["id"]) for said in read_expected(f"{name}.expect_odd.jsonl")}
+    if name != "small":
+        # Signatures were not checked: leave out what the peers do not use.
+        usable = {said["id"] for said in read_expected(f"{name}.expect_messages.jsonl.gz") if said.get("ooo")}
+        candidates = {tangle: ids & usable for tangle, ids in candidates.items()}
+    path = DATA / f"{name}.expect_tangles.jsonl{'' if name == 'small' else '.gz'}"
+    seen = 0
+    with gzip.open(path) if path.suffix == ".gz" else path.open() as tangles:
+        for said in map(json.loads, tangles):
+            tangle = LEGACY_THREAD if said["tangle"] == "old" else said["tangle"]
+            ours = candidates.get((tangle, said["root"]), set()) - {said["root"]}
+            assert len(ours) == said["candidates"], said
+            if "members" in said and said["members"] is not None:
+                assert ours == (set(said["members"]) | set(said["aside"])) - {said["root"]}, said
+            seen += len(ours)
+    assert seen == sum(map(len, candidates.values()))

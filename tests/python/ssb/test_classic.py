@@ -1,0 +1,286 @@
+"""The rules of one message, each with what just keeps it and what just breaks it."""
+
+import base64
+
+import pytest
+from ssb_kit import ALICE, NOW, POST, check_one, value_of, value_of_units
+
+from dbt_tangles.ssb.canonical import canonical_text
+from dbt_tangles.ssb.classic import (
+    ORDER,
+    ORDER_AUTHOR_FIRST,
+    Reason,
+    check_form,
+    check_message,
+    int32,
+    is_encrypted,
+)
+
+
+def reason_of(value):
+    """Judge a value by the rules, and make sure that the kernel judges alike."""
+    reason = check_message(value, canonical_text(value).encode())
+    row = check_one({"key": "%x", "value": value, "timestamp": NOW})
+    assert row["check_error"] == (reason and reason.value)
+    assert row["is_usable"] == (reason is None)
+    return reason
+
+
+def reordered(value, *order):
+    """The same fields in another order, signed in that order."""
+    unsigned = {name: value[name] for name in order if name != "signature"}
+    return ALICE.sign(unsigned, NOW)["value"]
+
+
+def test_sound_message_is_usable():
+    """The other tests break one thing of this one."""
+    assert reason_of(value_of()) is None
+
+
+def test_both_orders_are_legal():
+    """Sequence and author may change places; nothing else may."""
+    assert reason_of(reordered(value_of(), *ORDER)) is None
+    assert reason_of(reordered(value_of(), *ORDER_AUTHOR_FIRST)) is None
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_other_orders_are_bad_order(place):
+    """Every swap of neighbours but the legal one; the peers print ids for such messages, and so does the kernel."""
+    order = list(ORDER)
+    order[place : place + 2] = reversed(order[place : place + 2])
+    value = reordered(value_of(), *order)
+    assert reason_of(value) == (None if tuple(order) == ORDER_AUTHOR_FIRST else Reason.BAD_ORDER)
+    assert check_one(value)["message_id"] is not None
+
+
+def test_signature_first_is_bad_order():
+    """The signature has its place, too."""
+    value = value_of()
+    assert reason_of({"signature": value.pop("signature"), **value}) is Reason.BAD_ORDER
+
+
+def test_alphabetical_order_is_order_lost():
+    """An exporter sorted the keys: not the author's fault, so neither forged nor a message with an id."""
+    value = value_of()
+    value = {name: value[name] for name in sorted(value)}
+    assert reason_of(value) is Reason.ORDER_LOST
+    assert check_one(value)["message_id"] is None
+
+
+@pytest.mark.parametrize("name", ORDER)
+def test_missing_field(name):
+    """All seven fields are asked for."""
+    value = value_of()
+    del value[name]
+    assert reason_of(value) is Reason.MISSING_FIELD
+
+
+@pytest.mark.parametrize("name", ["extra", "meta", "0", "__proto__", ""])
+def test_extra_field(name):
+    """Nothing but the seven is let in, even if it was signed."""
+    value = value_of(**{name: 1})
+    assert reason_of(value) is Reason.EXTRA_FIELD
+    assert check_one(value)["message_id"] is not None
+
+
+def test_duplicate_field_counts_where_it_came_first():
+    """As in JavaScript, the order is that of first appearance and the value that of the last."""
+    line = canonical_text(value_of()).replace('"hash": "sha256"', '"hash": "md5",\n  "hash": "sha256"')
+    assert check_one(line.encode())["is_usable"]
+    line = canonical_text(value_of()).replace('"hash": "sha256"', '"hash": "sha256",\n  "hash": "md5"')
+    assert check_one(line.encode())["check_error"] == "bad_hash"
+    line = canonical_text(value_of()).replace('"previous": null', '"hash": "x",\n  "previous": null')
+    assert check_one(line.encode())["check_error"] == "bad_order"
+
+
+@pytest.mark.parametrize(
+    "author",
+    [None, 7, {}, [], "", "@", ALICE.feed_id[1:], ALICE.feed_id.replace("=.", "=x"), ALICE.feed_id + " ", "\ud800"],
+)
+def test_bad_author(author):
+    """An author is a canonical classic feed id."""
+    assert reason_of({**value_of(), "author": author}) is Reason.BAD_AUTHOR
+
+
+def test_author_with_a_hash_suffix_is_bad_author():
+    """The regular expression of the peers lets it pass; then they find no curve of that name."""
+    assert reason_of({**value_of(), "author": ALICE.feed_id.replace("ed25519", "sha256")}) is Reason.BAD_AUTHOR
+
+
+@pytest.mark.parametrize(
+    "author",
+    [
+        "ssb:feed/bendybutt-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek",
+        "ssb:feed/indexed-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek",
+        "ssb:feed/buttwoo-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek/x",
+        "ssb://feed/gabbygrove-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek",
+        "@6imv9Pdjodu+RrxRT8sbMKMkKwekdxF/x54uR2yU5Ek=.ggfeed-v1",
+        "@6imv9Pdjodu+RrxRT8sbMKMkKwekdxF/x54uR2yU5Ek=.bbfeed-v1",
+    ],
+)
+def test_author_of_another_format_is_other_format(author):
+    """Their rules are others, so they are neither bad nor given a classic id, whatever fields they have."""
+    value = {**value_of(), "author": author}
+    assert reason_of(value) is Reason.OTHER_FORMAT
+    assert check_one(value)["message_id"] is None
+    other = {"author": author, "sequence": 1, "content": {}, "contentSignature": "x", "signature": "x"}
+    assert reason_of(other) is Reason.OTHER_FORMAT
+
+
+@pytest.mark.parametrize("sequence", [1, 0, -1, 2**31 - 1, -(2**31), 1.0, 7e0, -0.0])
+def test_sequence_of_32_bits(sequence):
+    """What a sequence must be in a feed is for the chain to say."""
+    assert reason_of(value_of(sequence=sequence)) is None
+    assert check_one(value_of(sequence=sequence))["sequence"] == int(sequence)
+
+
+@pytest.mark.parametrize("sequence", [2**31, -(2**31) - 1, 1.5, 1e300, True, "1", None, [], {}])
+def test_bad_sequence(sequence):
+    """``~~sequence === sequence`` does not hold."""
+    assert reason_of(value_of(sequence=sequence)) is Reason.BAD_SEQUENCE
+
+
+def test_infinite_sequence_is_bad_sequence():
+    """1e400 is a number in JavaScript, but no integer."""
+    line = canonical_text(value_of()).replace('"sequence": 1', '"sequence": 1e400')
+    assert check_one(line.encode())["check_error"] == "bad_sequence"
+    assert [int32(number) for number in (1, 1.0, True, "1", None, float("inf"), 0.5)] == [1, 1, *[None] * 5]
+
+
+@pytest.mark.parametrize("timestamp", [NOW, NOW + 0.001, 0, -1, 0.5, 1e21, 5e-324, 2**53, 12345678901234567890])
+def test_timestamp_is_any_number(timestamp):
+    """Neither order nor nearness nor sign is asked for."""
+    value = value_of(timestamp=timestamp)
+    assert reason_of(value) is None
+    assert check_one(value)["asserted_at"] == float(timestamp)
+
+
+def test_infinite_timestamp_is_a_number_and_printed_as_null():
+    """1e400 parses to Infinity, which JSON.stringify prints as null: that is what was signed."""
+    line = canonical_text(value_of(timestamp=None)).replace('"timestamp": null', '"timestamp": 1e400')
+    row = check_one(line.encode())
+    assert row["is_usable"] and row["asserted_at"] == float("inf")
+    assert check_one(canonical_text(value_of(timestamp=None)).encode())["check_error"] == "bad_timestamp"
+
+
+@pytest.mark.parametrize("timestamp", ["1", None, True, {}, []])
+def test_bad_timestamp(timestamp):
+    """Nothing but a number is a timestamp."""
+    assert reason_of(value_of(timestamp=timestamp)) is Reason.BAD_TIMESTAMP
+
+
+@pytest.mark.parametrize("name", ["SHA256", "sha512", "", None, 256, ["sha256"], {}])
+def test_bad_hash(name):
+    """There is one hash."""
+    assert reason_of(value_of(hash=name)) is Reason.BAD_HASH
+
+
+@pytest.mark.parametrize("previous", [None, "%x", "", 7, {}, [], True, "\ud800"])
+def test_previous_is_no_rule_of_one_message(previous):
+    """The chain compares it with an id; here it may be anything."""
+    value = value_of(previous=previous)
+    assert reason_of(value) is None
+    expected = previous.replace("\ud800", "\ufffd") if type(previous) is str else None
+    assert check_one(canonical_text(value).encode())["previous_id"] == expected
+
+
+@pytest.mark.parametrize("content", [None, 7, True, [], [{"type": "post"}], "", "text", "box", "x.box", "AAB=.box"])
+def test_bad_content(content):
+    """Content is an object or an encrypted string."""
+    assert reason_of(value_of(content)) is Reason.BAD_CONTENT
+
+
+@pytest.mark.parametrize("length", range(7))
+def test_encrypted_content_of_every_base64_length(length):
+    """Base64 of any bytes, canonical."""
+    encoded = base64.b64encode(b"\xff" * length).decode()
+    for tail in (".box", ".box2", ".box3 and so on", ".boxing"):
+        assert is_encrypted(encoded + tail)
+        assert reason_of(value_of(encoded + tail)) is None
+    if encoded.endswith("="):
+        assert not is_encrypted(encoded.rstrip("=") + ".box")
+        last = {"8": "9", "w": "x"}[encoded.rstrip("=")[-1]]
+        assert not is_encrypted(encoded.rstrip("=")[:-1] + last + "=" * encoded.count("=") + ".box")
+
+
+@pytest.mark.parametrize("content", ["A.box", "AA.box", "AAA.box", "====.box", "AA==AA==.box", "A===.box", "é.box"])
+def test_content_that_is_not_canonical_base64_is_bad_content(content):
+    """A box alone does not make a content encrypted."""
+    assert not is_encrypted(content)
+    assert reason_of(value_of(content)) is Reason.BAD_CONTENT
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\u2028", "\u2029"])
+def test_line_end_after_box_is_bad_content(end):
+    """JavaScript's dot stops at each of its line terminators, at the very end too."""
+    assert not is_encrypted("AAAA.box" + end)
+    assert not is_encrypted("AAAA.box2" + end + "x")
+    assert is_encrypted("AAAA.box\x0b\x85\ud800")
+    assert reason_of(value_of("AAAA.box" + end)) is Reason.BAD_CONTENT
+
+
+@pytest.mark.parametrize("name", ["abc", "x" * 52, "🐚🐚", "🐚x", "🐚" * 26, "é" * 52, "日" * 52])
+def test_type_of_3_to_52_utf16_units(name):
+    """Units, not characters and not bytes."""
+    assert reason_of(value_of({"type": name})) is None
+
+
+@pytest.mark.parametrize("name", ["", "ab", "🐚", "x" * 53, "🐚" * 26 + "x", "🐚" * 27, None, 7, True, [], {"a": 1}])
+def test_bad_type(name):
+    """One unit less, one more, or no string."""
+    assert reason_of(value_of({"type": name})) is Reason.BAD_TYPE
+
+
+def test_content_without_type_is_bad_type():
+    """A type is asked for."""
+    assert reason_of(value_of({})) is Reason.BAD_TYPE
+    assert reason_of(value_of({"text": "no type"})) is Reason.BAD_TYPE
+
+
+@pytest.mark.parametrize("filler", ["x", "é", "日", "🐚", "\x01", '"', "\n", "\u2028"])
+def test_text_of_8192_utf16_units_is_legal_and_8193_is_not(filler):
+    """Counted as JavaScript counts: an emoji twice, an escape as it is written."""
+    assert reason_of(value_of_units(8192, filler)) is None
+    too_long = value_of_units(8193, filler)
+    assert reason_of(too_long) is Reason.TOO_LONG
+    assert check_one(too_long)["message_id"] is not None
+
+
+@pytest.mark.parametrize("signature", [None, 7, "", "x.sig.ed25519", [], "\ud800"])
+def test_bad_signature_form(signature):
+    """Told from a signature that does not verify."""
+    assert reason_of({**value_of(), "signature": signature}) is Reason.BAD_SIGNATURE_FORM
+
+
+def test_signature_with_a_tail_is_bad_signature_form():
+    """Nothing may follow the curve's name."""
+    value = value_of()
+    for tail in ("\n", " ", "x", "."):
+        assert reason_of({**value, "signature": value["signature"] + tail}) is Reason.BAD_SIGNATURE_FORM
+
+
+def test_wrong_signature_is_bad_signature():
+    """The form is right, the text is not what was signed."""
+    assert reason_of({**value_of(), "content": {**POST, "text": "hallo"}}) is Reason.BAD_SIGNATURE
+
+
+def test_content_is_signed_as_v8_prints_it():
+    """Index keys first, doubles, escapes: a line may say it otherwise and mean the same."""
+    content = {"type": "odd", "10": 1, "9": 1e21, "a": 1e-7, "b": 12345678901234567000, "c": "\u0001\u2028", "d": 0}
+    value = value_of(content)
+    line = canonical_text(value).replace('"d": 0', '"d": -0.0').replace("1e+21", "1000e18").replace("\u2028", "\\u2028")
+    assert check_one(line.encode())["is_usable"]
+    assert check_one(line.encode())["message_id"] == check_one(value)["message_id"]
+
+
+def test_check_form_asks_for_no_text():
+    """The rules that the benchmark and the kernel check before any text is printed."""
+    assert check_form(value_of()) is None
+
+
+def test_every_reason_has_a_code_and_a_description():
+    """The documentation is made of these."""
+    assert len({reason.value for reason in Reason}) == len(Reason) == 17
+    for reason in Reason:
+        assert reason.value == reason.name.lower()
+        assert reason.description.endswith(".") and "\n" not in reason.description

@@ -1,0 +1,249 @@
+"""Whatever a line holds, it becomes a row: no error escapes, and the short way never differs from the long one."""
+
+import json
+import random
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ssb_kit import ALICE, POST, check, json_objects, json_values, names, read_lines, value_of
+
+from dbt_tangles.ssb.author import box
+from dbt_tangles.ssb.canonical import parse
+from dbt_tangles.ssb.check import CheckOptions, _Checker
+from dbt_tangles.ssb.classic import ORDER, Reason
+
+CODES = {reason.value for reason in Reason}
+SMALL = [line for line in read_lines("small.jsonl") if 0 < len(line) < 2000]
+BOTH_MODES = pytest.mark.parametrize("verify_signatures", [True, False])
+
+
+def check_soundly(lines, verify_signatures):
+    """Run lines through the kernel; its rows keep the promises of their columns."""
+    for row in check(lines, verify_signatures=verify_signatures):
+        assert row["is_usable"] == (row["check_error"] is None)
+        assert row["check_error"] is None or row["check_error"] in CODES
+        assert row["content"] is None or parse(row["content"].encode())
+        if row["is_usable"]:
+            assert row["message_id"] is not None
+            assert row["is_signature_valid"] is (True if verify_signatures else None)
+        else:
+            assert row["claims"] == []
+
+
+class Doubting(_Checker):
+    """A reader that never trusts the short way: where that answers, the long way must answer the same."""
+
+    answers = 0
+
+    def _read_ordinary(self, document):
+        size = len(orjson.dumps(document))
+        short = super()._read_ordinary(document)
+        if short is not None:
+            assert short == (*self._read_document(document, size)[:12], *short[12:])
+            assert list(short[12]) == list(self._read_document(document, size)[12])
+            assert short[13:] == self._read_document(document, size)[13:]
+            Doubting.answers += 1
+        return short
+
+
+def read_doubting(line):
+    """Read a line in both ways."""
+    Doubting(CheckOptions()).read(line, len(line))
+
+
+@BOTH_MODES
+@given(line=st.binary(max_size=200))
+def test_any_bytes(verify_signatures, line):
+    """Noise."""
+    check_soundly([line], verify_signatures)
+
+
+@BOTH_MODES
+@settings(max_examples=200)
+@given(
+    document=json_values
+    | st.fixed_dictionaries(
+        {},
+        optional={
+            "key": json_values,
+            "value": json_values | json_objects,
+            "timestamp": json_values,
+            "meta": json_objects,
+        },
+    )
+)
+def test_any_json(verify_signatures, document):
+    """JSON of any shape, envelopes of anything."""
+    line = json.dumps(document).encode()
+    check_soundly([line], verify_signatures)
+    read_doubting(line)
+
+
+FIELDS = {
+    "previous": json_values,
+    "sequence": json_values | st.integers(-3, 3),
+    "author": json_values | st.just(ALICE.feed_id),
+    "timestamp": json_values | st.integers(0, 10),
+    "hash": json_values | st.just("sha256"),
+    "content": json_values
+    | st.builds(lambda kind, rest: {"type": kind, **rest}, st.sampled_from(["post", "group/init", "x"]), json_objects)
+    | st.just(box(b"x")),
+    "signature": json_values | st.just(value_of()["signature"]),
+}
+
+
+@BOTH_MODES
+@settings(max_examples=200)
+@given(
+    value=st.fixed_dictionaries(FIELDS, optional={"meta": json_objects, "cyphertext": st.text(), "x": json_values}),
+    order=st.permutations(ORDER) | st.just(list(ORDER)),
+    received=json_values,
+)
+def test_any_fields(verify_signatures, value, order, received):
+    """The right fields with anything in them, in any order."""
+    value = {name: value[name] for name in [*order, *value.keys() - set(order)]}
+    line = json.dumps({"key": "%x", "value": value, "timestamp": received}).encode()
+    check_soundly([line], verify_signatures)
+    read_doubting(line)
+
+
+tangle_parts = st.none() | st.text(max_size=3) | st.lists(st.text(max_size=3) | st.none(), max_size=3) | json_values
+
+
+@settings(max_examples=200)
+@given(
+    content=st.fixed_dictionaries(
+        {"type": st.just("post")},
+        optional={
+            "tangles": st.dictionaries(
+                names,
+                st.fixed_dictionaries({}, optional={"root": tangle_parts, "previous": tangle_parts}) | json_values,
+            )
+            | json_values,
+            "root": tangle_parts,
+            "branch": tangle_parts,
+            "secret": json_values,
+            "oldSecrets": json_values,
+        },
+    )
+)
+def test_any_claims(content):
+    """Signed messages with any claims: every one is listed, none raises."""
+    line = json.dumps({"key": "%x", "value": value_of(content)}).encode()
+    check_soundly([line], True)
+    read_doubting(line)
+    row = check([line])[0]
+    tangles = content.get("tangles")
+    named = len(tangles) if type(tangles) is dict else tangles is not None
+    assert row["is_usable"]
+    assert named <= len(row["claims"]) <= named + 1
+
+
+@BOTH_MODES
+def test_mutated_messages(verify_signatures):
+    """Real messages with bytes changed, dropped, doubled and swapped."""
+    chance = random.Random(7)
+    lines = []
+    for _ in range(3000):
+        line = bytearray(chance.choice(SMALL))
+        for _ in range(chance.randrange(1, 4)):
+            place, length = chance.randrange(len(line) + 1), chance.randrange(8)
+            piece = chance.choice(
+                [
+                    b"",
+                    bytes([chance.randrange(256)]),
+                    b'"',
+                    b"\\ud800",
+                    b"1e400",
+                    b"{",
+                    b"null",
+                    line[place : place + length],
+                ]
+            )
+            line[place : place + length] = piece
+        lines.append(bytes(line))
+    check_soundly(lines, verify_signatures)
+    for line in lines:
+        read_doubting(line)
+
+
+def test_short_way_equals_long_way_on_real_messages():
+    """And answers for nearly all of them."""
+    lines = SMALL + [line for line in read_lines("medium.jsonl.gz")[::25] if len(line) < 20_000]
+    Doubting.answers = 0
+    for line in lines:
+        read_doubting(line)
+    assert Doubting.answers > 0.95 * len(lines)
+
+
+def deep(depth, inner="1"):
+    """An array in an array, and so on."""
+    return "[" * depth + inner + "]" * depth
+
+
+HUGE = {
+    "nested": lambda: deep(10_000),
+    "nested_beyond_orjson": lambda: deep(1_030),
+    "nested_beyond_printing": lambda: deep(300),
+    "nested_objects": lambda: '{"a":' * 10_000 + "1" + "}" * 10_000,
+    "unclosed": lambda: "[" * 50_000,
+    "long_string": lambda: json.dumps("x" * 1_000_000),
+    "long_emoji": lambda: json.dumps("🐚" * 200_000, ensure_ascii=False),
+    "long_escapes": lambda: '"' + "\\u0000" * 100_000 + '"',
+    "long_surrogates": lambda: '"' + "\\ud800" * 100_000 + '"',
+    "long_number": lambda: "1" * 1_000_000,
+    "long_fraction": lambda: "0." + "1" * 500_000,
+    "long_exponent": lambda: "1e" + "1" * 500_000,
+    "many_elements": lambda: "[" + ",".join(["[]"] * 50_000) + "]",
+    "many_deep_elements": lambda: deep(200, ",".join(["1"] * 50_000)),
+    "many_keys": lambda: "{" + ",".join(f'"{key}":1.0' for key in range(20_000)) + "}",
+    "same_keys": lambda: "{" + ",".join(['"a":1'] * 100_000) + "}",
+    "many_tangles": lambda: json.dumps({f"{key}": {"root": "%x", "previous": ["%y"]} for key in range(3_000)}),
+}
+
+
+@BOTH_MODES
+@pytest.mark.parametrize("name", HUGE)
+def test_huge_parts(name, verify_signatures):
+    """In every place of a message: too long or malformed, never an error, and in good time."""
+    part = HUGE[name]()
+    message = json.dumps({"key": "%x", "value": value_of(), "timestamp": 1})
+    places = [json.dumps(POST), '"hello"', '"%x"', "null", '"sha256"', json.dumps(ALICE.feed_id)]
+    lines = [part, *(message.replace(place, part, 1) for place in places)]
+    lines.append(message.replace(json.dumps(POST), f'{{"type":"post","tangles":{part},"root":{part}}}'))
+    check_soundly([line.encode() for line in lines], verify_signatures)
+
+
+def test_deep_content_is_too_long():
+    """The peers can print it, and then it has too many units; deeper still, its text is not even printed."""
+    for depth, has_id in [(300, True), (1_500, True), (10_000, False)]:
+        line = json.dumps(value_of()).replace(json.dumps(POST), f'{{"type":"post","x":{deep(depth)}}}')
+        row = check([line.encode()])[0]
+        assert row["check_error"] == "too_long"
+        assert (row["message_id"] is not None) == has_id
+        assert row["content"] == f'{{"type":"post","x":{deep(depth)}}}'
+
+
+def test_deep_envelope_is_no_matter():
+    """What is not signed is not measured."""
+    for depth in (300, 1_500, 10_000):
+        line = json.dumps({"x": 0, "value": value_of()}).replace("0", deep(depth), 1)
+        assert check([line.encode()])[0]["is_usable"]
+
+
+def test_deep_stack_of_the_caller_is_no_matter():
+    """A caller with little stack left gets the same rows."""
+    lines = [json.dumps(value_of({"type": "post", "x": json.loads(deep(40))})).encode(), deep(900).encode()]
+    expected = check(lines)
+
+    def descend(levels):
+        if levels:
+            return descend(levels - 1)
+        checker = _Checker(CheckOptions())
+        return [checker.read(line, len(line))[:12] for line in lines]
+
+    shallow = descend(0)
+    assert descend(650) == shallow
+    assert [row["check_error"] for row in expected] == [None, "not_a_message"]

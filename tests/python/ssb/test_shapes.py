@@ -1,0 +1,228 @@
+"""The shapes in which databases export a message: each comes down to the same signed value."""
+
+import pytest
+from ssb_kit import ALICE, NOW, POST, check, check_one, read_expected, read_lines, value_of
+
+from dbt_tangles.ssb.author import box
+from dbt_tangles.ssb.classic import Reason
+from dbt_tangles.ssb.shapes import unwrap
+
+VALUE = value_of()
+KEY = ALICE.sign({name: field for name, field in VALUE.items() if name != "signature"}, NOW)["key"]
+BOXED = box(b"sealed")
+SEALED = value_of(BOXED)
+SECRET = {"type": "post", "text": "secret", "recps": [ALICE.feed_id]}
+
+
+@pytest.mark.parametrize(
+    ("document", "claimed", "received"),
+    [
+        ({"key": KEY, "value": VALUE, "timestamp": NOW}, KEY, NOW),
+        ({"timestamp": NOW + 0.25, "value": VALUE, "key": KEY}, KEY, NOW + 0.25),
+        ({"key": KEY, "value": VALUE}, KEY, None),
+        ({"value": VALUE, "timestamp": NOW}, None, NOW),
+        (VALUE, None, None),
+        ({"seq": 7, "value": {"key": KEY, "value": VALUE, "timestamp": NOW}}, KEY, NOW),
+        ({"seq": 7, "value": VALUE}, None, None),
+        ({"key": KEY, "value": VALUE, "timestamp": NOW, "rts": 1.5, "feed": ALICE.feed_id, "offset": 9}, KEY, NOW),
+        ({"key": KEY, "value": VALUE, "timestamp": NOW, "meta": {}}, KEY, NOW),
+        ({"key": KEY, "value": VALUE, "timestamp": NOW, "author": "x", "content": "y"}, KEY, NOW),
+    ],
+    ids=[
+        "envelope",
+        "other_order",
+        "no_timestamp",
+        "no_key",
+        "bare_value",
+        "raw_log",
+        "raw_log_of_values",
+        "extra_fields",
+        "empty_meta",
+        "misleading_fields",
+    ],
+)
+def test_envelopes(document, claimed, received):
+    """Key, value and receive timestamp, wherever they stand."""
+    assert unwrap(document) == (claimed, VALUE, received, None)
+    row = check_one(document)
+    assert row["is_usable"] and not row["is_encrypted"] and not row["is_decrypted"]
+    assert (row["message_id"], row["claimed_id"], row["received_at"]) == (KEY, claimed, received)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        None,
+        7,
+        "text",
+        KEY,
+        True,
+        [],
+        [VALUE],
+        {},
+        {"sync": True},
+        {"key": KEY},
+        {"key": KEY, "value": None},
+        {"key": KEY, "value": KEY},
+        {"key": KEY, "value": [VALUE]},
+        {"key": KEY, "value": {}},
+        {"key": KEY, "value": {"sync": True}},
+        {"seq": 7, "value": {"key": KEY, "value": 7}},
+        {"id": KEY, "msg": {"data": None, "metadata": {}, "sigkey": "x", "sig": "x"}},
+        {"timeline": "a", "event": "b", "after": [], "author": "x", "arrival": 1},
+        {"base": "a", "writer": "b", "length": 1, "heads": [], "value": {"text": "x"}},
+    ],
+)
+def test_documents_without_a_message_are_not_a_message(document):
+    """Markers, bare keys and lines of other systems."""
+    assert unwrap(document) is Reason.NOT_A_MESSAGE
+    row = check_one(document)
+    assert (row["check_error"], row["message_id"], row["is_usable"]) == ("not_a_message", None, False)
+
+
+SSB_DB = {
+    **SEALED,
+    "content": SECRET,
+    "meta": {"private": True, "original": {"content": BOXED}, "unbox": "key"},
+    "cyphertext": BOXED,
+    "private": True,
+    "unbox": "key",
+}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"key": KEY, "value": SSB_DB, "timestamp": NOW},
+        SSB_DB,
+        {"key": KEY, "value": {name: SSB_DB[name] for name in (*SEALED, "meta")}, "timestamp": NOW},
+        {"key": KEY, "value": {**SEALED, "content": SECRET, "cyphertext": BOXED, "private": True}, "timestamp": NOW},
+        {
+            "key": KEY,
+            "value": {**SEALED, "content": SECRET},
+            "timestamp": NOW,
+            "meta": {"private": True, "originalContent": BOXED, "encryptionFormat": "box"},
+        },
+        {
+            "seq": 1,
+            "value": {"key": KEY, "value": {**SEALED, "content": SECRET}, "meta": {"originalContent": BOXED}},
+        },
+    ],
+    ids=["ssb_db", "ssb_db_bare", "ssb_db_meta_only", "ssb_db_old", "ssb_db2", "ssb_db2_raw_log"],
+)
+def test_decrypted_messages_are_resealed(document):
+    """What was signed is checked; what the exporter decrypted is shown, and makes the claims."""
+    assert unwrap(document)[1] == SEALED
+    assert list(unwrap(document)[1]) == list(SEALED)
+    assert unwrap(document)[3] == SECRET
+    row = check_one(document)
+    assert row["is_usable"] and row["is_encrypted"] and row["is_decrypted"]
+    assert row["message_id"] == check_one(SEALED)["message_id"]
+    assert row["content_type"] == "post"
+    assert row["content"] == check_one(value_of(SECRET))["content"]
+
+
+def test_claims_of_a_decrypted_content():
+    """The content as decrypted says which tangles a private message belongs to."""
+    content = {"type": "post", "tangles": {"thread": {"root": KEY, "previous": [KEY]}}}
+    document = {"value": {**SEALED, "content": content}, "meta": {"originalContent": BOXED}}
+    assert [claim["root_id"] for claim in check_one(document)["claims"]] == [KEY]
+    assert check_one(SEALED)["claims"] == []
+
+
+def test_forged_decryption_of_another_message_does_not_verify():
+    """A ciphertext put in place of a plain content is not what was signed."""
+    document = {"key": KEY, "value": VALUE, "meta": {"originalContent": BOXED}}
+    assert check_one(document)["check_error"] == "bad_signature"
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"meta": None},
+        {"meta": 7},
+        {"meta": {}},
+        {"meta": {"original": 7}},
+        {"meta": {"original": {}}},
+        {"cyphertext": 7, "private": True},
+        {"cyphertext": BOXED},
+        {"private": True},
+    ],
+)
+def test_fields_that_restore_nothing_are_extra_fields(extra):
+    """Only what can be put back is taken away."""
+    assert check_one({"key": KEY, "value": {**VALUE, **extra}})["check_error"] == "extra_field"
+
+
+@pytest.mark.parametrize("meta", [None, 7, {}, {"originalContent": 7}, {"private": True}, []])
+def test_envelope_meta_that_restores_nothing_is_ignored(meta):
+    """The envelope may hold anything."""
+    assert check_one({"key": KEY, "value": VALUE, "meta": meta})["is_usable"]
+
+
+def test_decrypted_content_that_is_no_object_is_not_shown():
+    """Then the signed content is all there is."""
+    row = check_one({"value": {**SEALED, "content": ["x"]}, "meta": {"originalContent": BOXED}})
+    assert row["is_usable"] and row["is_encrypted"] and not row["is_decrypted"]
+    assert row["content"] == f'"{BOXED}"'
+
+
+@pytest.mark.parametrize("received", [None, "1", True, {}, []])
+def test_receive_timestamp_that_is_no_number_is_null(received):
+    """The envelope is not signed: nothing in it makes a message unusable."""
+    row = check_one({"key": KEY, "value": VALUE, "timestamp": received})
+    assert row["is_usable"] and row["received_at"] is None
+
+
+@pytest.mark.parametrize("received", [2**53 + 1, 2**60, 2**70, 1e300, -0.0, 1.0])
+def test_receive_timestamp_is_a_double(received):
+    """As a JavaScript number is."""
+    assert check_one({"key": KEY, "value": VALUE, "timestamp": received})["received_at"] == float(received)
+
+
+@pytest.mark.parametrize("key", [None, 7, {}, ["%x"]])
+def test_key_that_is_no_string_is_no_claim(key):
+    """The id is computed anyway."""
+    row = check_one({"key": key, "value": VALUE})
+    assert row["claimed_id"] is None and row["message_id"] == KEY
+
+
+def test_key_as_uri_is_normalised():
+    """Both forms of an id name one message."""
+    uri = "ssb:message/classic/" + KEY[1:-7].replace("+", "-").replace("/", "_")
+    assert check_one({"key": uri, "value": VALUE})["claimed_id"] == KEY
+
+
+def test_wrong_key_is_only_a_claim():
+    """The message counts under its computed id."""
+    row = check_one({"key": "%wrong", "value": {**value_of(POST)}})
+    assert row["is_usable"] and row["claimed_id"] == "%wrong" and row["message_id"] == KEY
+
+
+def test_white_space_around_a_line_is_no_matter():
+    """Windows line ends, indentation."""
+    line = read_lines("small.jsonl")[0]
+    assert check([line, line + b"\r", b" \t" + line + b" \n\r"])[2]["is_usable"]
+
+
+def test_variants_of_the_peers():
+    """The same messages in 17 export shapes, as peers wrote them."""
+    rows = check(read_lines("variants.jsonl"))
+    expected = read_expected("variants.expect.jsonl")
+    assert len(rows) == len(expected) == 51
+    for row, said in zip(rows, expected, strict=True):
+        reason = None if said["expect"] == "valid" else said["expect"].replace("-", "_")
+        assert (row["check_error"], row["is_usable"]) == (reason, reason is None), said
+        assert row["message_id"] == (said["id"] if reason is None else None), said
+        assert (row["is_encrypted"], row["is_decrypted"]) == ("unboxed" in said["variant"],) * 2, said
+
+
+def test_pretty_printed_log():
+    """Records of several lines, apart by blank lines, as the command line client prints them."""
+    text = b"\n".join(read_lines("variants_pretty.txt"))
+    rows = check([record for record in text.split(b"\n\n") if record.strip()])
+    by_key = {row["message_id"]: row for row in check(read_lines("small.jsonl")) if row["is_usable"]}
+    assert len(rows) == 10
+    for row in rows:
+        assert row["is_usable"]
+        assert {**row, "row_id": 0} == {**by_key[row["message_id"]], "row_id": 0}

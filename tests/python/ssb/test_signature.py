@@ -1,0 +1,211 @@
+"""Signatures, above all the ones on which ed25519 libraries disagree."""
+
+import base64
+
+import pytest
+from nacl.bindings import crypto_sign, crypto_sign_seed_keypair
+from ssb_kit import ALICE, GROUP_ORDER, check_one, value_of
+
+from dbt_tangles.ssb.author import Author
+from dbt_tangles.ssb.canonical import canonical_text
+from dbt_tangles.ssb.signature import decode_signature, is_valid, public_key
+
+IDENTITY = (1).to_bytes(32, "little")
+FIELD = 2**255 - 19
+
+
+def feed_id(key):
+    """Write a public key as a feed id."""
+    return f"@{base64.b64encode(key).decode()}.ed25519"
+
+
+def signature_text(signature):
+    """Write 64 bytes as a signature."""
+    return base64.b64encode(signature).decode() + ".sig.ed25519"
+
+
+def verdict(value, hmac_key=None):
+    """Check a value's signature as the kernel does."""
+    key, signature = public_key(value["author"]), decode_signature(value["signature"])
+    return is_valid(key, signature, canonical_text(value).encode(), hmac_key)
+
+
+def test_genuine_signature_holds():
+    """The other tests alter this one."""
+    assert verdict(value_of())
+
+
+def test_signature_is_over_utf8():
+    """Signed is the UTF-8 text, unlike what the id hashes."""
+    assert verdict(value_of({"type": "post", "text": "é日🐚\u2028"}))
+
+
+@pytest.mark.parametrize("field", ["sequence", "timestamp"])
+def test_altered_field_breaks_the_signature(field):
+    """Any change of the text counts."""
+    value = value_of()
+    value[field] += 1
+    assert not verdict(value)
+    assert check_one(value)["check_error"] == "bad_signature"
+
+
+def test_signature_of_another_author_does_not_hold():
+    """The author names the key."""
+    assert not verdict({**value_of(), "author": Author.from_seed("bob").feed_id})
+
+
+def test_malleated_signature_is_refused():
+    """S + L satisfies the equation as S does; libsodium asks for the least S."""
+    value = value_of()
+    signature = decode_signature(value["signature"])
+    scalar = int.from_bytes(signature[32:], "little") + GROUP_ORDER
+    value["signature"] = signature_text(signature[:32] + scalar.to_bytes(32, "little"))
+    assert not verdict(value)
+    assert check_one(value)["check_error"] == "bad_signature"
+
+
+# Points of small order. With R the identity and S zero the verification equation holds for any text (or for one text in
+# eight), so a library that does not refuse these keys lets anybody write to their feeds.
+SMALL_ORDER = [
+    IDENTITY,
+    (FIELD - 1).to_bytes(32, "little"),
+    bytes(32),
+    bytes(31) + b"\x80",
+    bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"),
+    bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"),
+]
+# The same encoded with a y beyond the field, or with the sign of a zero x.
+NON_CANONICAL = [
+    FIELD.to_bytes(32, "little"),
+    (FIELD + 1).to_bytes(32, "little"),
+    (FIELD + 1 + 2**255).to_bytes(32, "little"),
+    (1 + 2**255).to_bytes(32, "little"),
+]
+
+
+@pytest.mark.parametrize("key", SMALL_ORDER + NON_CANONICAL, ids=bytes.hex)
+def test_small_order_and_non_canonical_keys_are_refused(key):
+    """Keys for which anybody can sign."""
+    for sequence in range(1, 17):
+        value = {
+            **value_of(sequence=sequence),
+            "author": feed_id(key),
+            "signature": signature_text(IDENTITY + bytes(32)),
+        }
+        assert public_key(value["author"]) == key
+        assert not verdict(value)
+    assert check_one(value)["check_error"] == "bad_signature"
+
+
+def test_non_canonical_key_of_large_order_is_refused():
+    """A y beyond the field is refused whatever its point."""
+    for offset in range(2, 19):
+        value = {**value_of(), "author": feed_id((FIELD + offset).to_bytes(32, "little"))}
+        assert not verdict(value)
+
+
+def test_signature_of_small_order_point_is_refused():
+    """R may be no point of small order either."""
+    for key in SMALL_ORDER:
+        value = {**value_of(), "signature": signature_text(key + bytes(32))}
+        assert not verdict(value)
+
+
+def test_all_zero_and_all_one_signatures_are_refused():
+    """Formally fine, and wrong."""
+    for byte in (b"\0", b"\xff"):
+        assert not verdict({**value_of(), "signature": signature_text(byte * 64)})
+
+
+def test_hmac_key_is_needed_on_its_network_and_wrong_elsewhere():
+    """A network key changes what is signed."""
+    key, other = bytes(range(32)), bytes(32)
+    inside = Author.from_seed("carol", hmac_key=key)
+    value = value_of(author=inside)
+    assert verdict(value, key)
+    assert not verdict(value)
+    assert not verdict(value, other)
+    assert not verdict(value_of(), key)
+    assert check_one(value, hmac_key=key)["is_usable"]
+    assert check_one(value)["check_error"] == "bad_signature"
+
+
+def test_hmac_key_does_not_change_the_id():
+    """The id is of the text, whatever was signed."""
+    value = value_of()
+    assert check_one(value)["message_id"] == check_one(value, hmac_key=bytes(32))["message_id"]
+
+
+def test_signature_covers_the_text_without_the_signature():
+    """A message signed here without the author's helper holds too."""
+    public, secret = crypto_sign_seed_keypair(bytes(32))
+    value = {**value_of(), "author": feed_id(public)}
+    del value["signature"]
+    value["signature"] = signature_text(crypto_sign(canonical_text(value).encode(), secret)[:64])
+    assert verdict(value)
+
+
+@pytest.mark.parametrize(
+    "author",
+    [
+        "",
+        ALICE.feed_id[1:],
+        ALICE.feed_id.replace(".ed25519", "xed25519"),
+        ALICE.feed_id.replace(".ed25519", ".sha256"),
+        ALICE.feed_id + "\n",
+        ALICE.feed_id[:44] + "A" + ALICE.feed_id[45:],
+        "@" + "A" * 42 + "B=.ed25519",
+        "@" + "A" * 42 + "==.ed25519",
+        "@" + "A" * 41 + "\n" + "A=.ed25519",
+        "@" + "-" * 42 + "A=.ed25519",
+        "@" + "é" * 42 + "A=.ed25519",
+        "x" * 100_000,
+    ],
+)
+def test_what_is_no_classic_feed_id_has_no_key(author):
+    """Asked twice, as answers are remembered."""
+    assert public_key(author) is None
+    assert public_key(author) is None
+
+
+def test_feed_id_is_decoded():
+    """The extremes of 32 bytes."""
+    assert public_key("@" + "A" * 43 + "=.ed25519") == bytes(32)
+    assert public_key("@" + "/" * 42 + "8=.ed25519") == b"\xff" * 32
+
+
+def test_signature_is_decoded():
+    """The extremes of 64 bytes."""
+    assert decode_signature("A" * 86 + "==.sig.ed25519") == bytes(64)
+    assert decode_signature("/" * 85 + "w==.sig.ed25519") == b"\xff" * 64
+
+
+@pytest.mark.parametrize(
+    "signature",
+    [
+        None,
+        7,
+        ["A" * 86 + "==.sig.ed25519"],
+        "",
+        "A" * 88 + ".sig.ed25519",
+        "A" * 85 + "B==.sig.ed25519",
+        "A" * 86 + "==.sig.ed25519\n",
+        "A" * 86 + "==.sig.ed25519 ",
+        "A" * 86 + "==xsig.ed25519",
+        "A" * 86 + "==.sigxed25519",
+        "A" * 82 + "==.sig.ed25519",
+        "A" * 90 + "==.sig.ed25519",
+        "A" * 20 + "-" + "A" * 65 + "==.sig.ed25519",
+        "A" * 20 + "=" + "A" * 65 + "==.sig.ed25519",
+        "A" * 20 + "==" + "A" * 64 + "==.sig.ed25519",
+        "A" * 20 + "====" + "A" * 62 + "==.sig.ed25519",
+        "=" * 86 + "==.sig.ed25519",
+        "A" * 20 + "\n" + "A" * 65 + "==.sig.ed25519",
+        "A" * 20 + "é" + "A" * 65 + "==.sig.ed25519",
+        "A" * 20 + "\ud800" + "A" * 65 + "==.sig.ed25519",
+        "A" * 20 + "\0" + "A" * 65 + "==.sig.ed25519",
+    ],
+)
+def test_what_is_no_signature_is_not_decoded(signature):
+    """Not canonical base64, not 64 bytes, or something before or after it."""
+    assert decode_signature(signature) is None

@@ -1,0 +1,276 @@
+"""One contract, three engines: kernel, SQL rounds and any mixture of both give the same tables, and the right ones.
+
+The log is made of other implementations' test cases beside a signed one, so each case is a tangle of its own.
+"""
+
+import gzip
+import json
+from collections import defaultdict
+
+import pytest
+
+from conftest import DATA
+
+TABLES = ("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks")
+# Small enough that the cases are on both sides of it.
+ANCESTOR_LIMIT = 8
+# A round of SQL is a second, whatever it does, and there is one for each level.
+LONGEST_THREAD = 24
+ENGINES = {
+    "sql": {"tangle_engine": "sql"},
+    "auto": {"tangle_engine": "auto"},
+    "mixed": {"tangle_engine": "auto", "sql_round_budget": 5},
+}
+
+
+def cases(name: str) -> list[dict]:
+    """Read a file of vectors."""
+    with gzip.open(DATA / "sets" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+GRAPHS = cases("tangle_graph")
+ANSWERED = [case for case in GRAPHS if "graphError" not in case["expected"]["flags"]]
+THREADS = [case for case in cases("ssb_sort") if 1 < len(case["thread"]) <= LONGEST_THREAD]
+
+
+def roots_of(case: dict) -> list[str]:
+    """List the nodes without previous, which the peer takes for roots; there is a tangle for each."""
+    roots = dict.fromkeys(node["key"] for node in case["candidates"] if node["previous"] is None)
+    return list(roots) or ["nobody"]
+
+
+def graph_messages(case: dict) -> list[dict]:
+    """Make messages of a case's nodes. Other roots than a tangle's own list nothing there."""
+    name, messages = case["case"], []
+    for number, node in enumerate(case["candidates"]):
+        tangles = {}
+        for place, root in enumerate(roots_of(case)):
+            previous = [f"%{name} {key}" for key in node["previous"] or []]
+            claim = {"root": f"%{name} {root}", "previous": previous}
+            tangles[f"{name}/{place}"] = {"root": None, "previous": None} if node["key"] == root else claim
+        value = {
+            "author": f"@{number % 3}",
+            "sequence": number * 7 % 5 - 1,
+            "timestamp": number * 5 % 7,
+            "content": {"type": "post", "tangles": tangles},
+        }
+        messages.append({"key": f"%{name} {node['key']}", "value": value})
+    return messages
+
+
+@pytest.fixture(scope="module")
+def variables(tmp_path_factory) -> dict:
+    """Write the log."""
+    folder = tmp_path_factory.mktemp("engines")
+    messages = [message for case in GRAPHS for message in graph_messages(case)]
+    messages += [message for case in THREADS for message in case["thread"]]
+    (folder / "vectors.jsonl").write_text("\n".join(map(json.dumps, messages)))
+    (folder / "small.jsonl").write_bytes((DATA / "ssb" / "small.jsonl").read_bytes())
+    return {"ssb_log": str(folder), "verify_signatures": False, "ancestor_limit": ANCESTOR_LIMIT}
+
+
+def contents(built) -> dict[str, list[tuple]]:
+    """Read the tables, rows in a fixed order."""
+    return {table: sorted((tuple(row.values()) for row in built.rows(table)), key=repr) for table in TABLES}
+
+
+@pytest.fixture(scope="module")
+def built(variables, project):
+    """Build with the kernel, and keep what it gave: other engines go over the same tables."""
+    kernel = project("engines", **variables, tangle_engine="kernel")
+    assert kernel.invoke("run").success
+    kernel.kept = contents(kernel)
+    kernel.candidates = kernel.rows("int_tangle_candidates")
+    return kernel
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def other(request, built, variables, project):
+    """Build what depends on the engine once more."""
+    engine = project("engines", **variables, **ENGINES[request.param])
+    assert engine.invoke("run", "--select", "int_tangle_sql_edges+").success
+    return request.param, engine
+
+
+def test_engines_agree(built, other):
+    """All tables, row by row."""
+    ours = contents(other[1])
+    for table in TABLES:
+        assert len(built.kept[table]) > 100
+        different = set(map(repr, built.kept[table])) ^ set(map(repr, ours[table]))
+        assert not different, (table, len(different), sorted(different)[:4])
+        assert ours[table] == built.kept[table]
+
+
+def test_engines_are_what_they_say(built, other):
+    """SQL levels all members, a budget of 5 those of tangles with at most 6 candidates, the default none."""
+    name, engine = other
+    levelled = {(row["tangle_name"], row["root_id"]) for row in engine.rows("int_tangle_sql_levels")}
+    sizes = defaultdict(int)
+    for row in built.candidates:
+        sizes[row["tangle_name"], row["root_id"]] += row["claim_error"] is None
+    rooted = {(row["tangle_name"], row["root_id"]) for row in built.rows("tangles") if row["root_status"] == "present"}
+    wanted = {"sql": rooted, "auto": set(), "mixed": {graph for graph in rooted if sizes[graph] <= 6}}
+    assert levelled == wanted[name]
+    assert name == "auto" or levelled
+
+
+def test_tangle_graph(built):
+    """Members and tips as the peer says, of a case with several roots those that follow one of them alone."""
+    members, tips, edges = defaultdict(set), defaultdict(set), defaultdict(set)
+    for row in built.rows("tangle_messages"):
+        if row["is_member"]:
+            members[row["tangle_name"]].add(row["message_id"])
+        if row["is_tip"]:
+            tips[row["tangle_name"]].add(row["message_id"])
+    for row in built.rows("tangle_edges"):
+        edges[row["tangle_name"]].add((row["message_id"], row["previous_id"]))
+    for case in ANSWERED:
+        expected, roots = case["expected"], set(roots_of(case))
+        previous = {node["key"]: set(node["previous"] or []) for node in case["candidates"]}
+        for place, root in enumerate(roots_of(case)):
+            name = f"{case['case']}/{place}"
+            inside = {key for key, history in expected["history"].items() if roots & {key, *history} == {root}}
+            followed = {parent for key in inside for parent in previous[key]}
+            assert members[name] == {f"%{case['case']} {key}" for key in inside}
+            assert tips[name] == {f"%{case['case']} {key}" for key in inside - followed}
+            assert edges[name] == {
+                (f"%{case['case']} {key}", f"%{case['case']} {parent}") for key in inside for parent in previous[key]
+            }
+            if len(roots) == 1:
+                assert inside == set(expected["connected"])
+                assert inside - followed == set(expected["tips"])
+
+
+def test_threads_are_there(built):
+    """Each thread is a tangle of the old form, with all its messages as candidates."""
+    tangles = {row["root_id"]: row for row in built.rows("tangles") if row["tangle_name"] == "legacy_thread"}
+    for case in THREADS:
+        root = next(m["key"] for m in case["thread"] if "root" not in m["value"]["content"])
+        assert tangles[root]["candidate_count"] == len(case["thread"])
+
+
+class Graph:
+    """A tangle once more, in plain dictionaries and with no regard for speed."""
+
+    def __init__(self, candidates: list[dict]):
+        known = {row["message_id"]: row for row in candidates if row["claim_error"] is None}
+        links = {key: set() if row["is_root"] else set(row["previous"]) for key, row in known.items()}
+        self.depth: dict[str, int] = {}
+        for _ in known:
+            for key, row in known.items():
+                if key not in self.depth and (row["is_root"] or links[key]) and links[key] <= self.depth.keys():
+                    self.depth[key] = 1 + max((self.depth[parent] for parent in links[key]), default=-1)
+        self.rows = {key: known[key] for key in sorted(self.depth)}
+        self.links = {key: links[key] for key in self.rows}
+        self.ancestors = {}
+        for key in sorted(self.rows, key=self.depth.get):
+            distances = self.ancestors[key] = dict.fromkeys(self.links[key], 1)
+            for parent in self.links[key]:
+                for ancestor, distance in self.ancestors[parent].items():
+                    distances[ancestor] = max(distances.get(ancestor, 0), distance + 1)
+
+    def places(self) -> dict[str, tuple]:
+        """Say each member's depth, its places in the three orders, and whether it is a tip, a fork, a merge."""
+        by_depth = sorted(self.rows, key=lambda key: (self.depth[key], key))
+        asserted = {key: row["asserted_at"] for key, row in self.rows.items()}
+        by_asserted = sorted(self.rows, key=lambda key: (asserted[key] is None, asserted[key] or 0, key))
+        by_thread: list[str] = []
+        while len(by_thread) < len(self.rows):
+            ready = [key for key in self.rows if key not in by_thread and self.links[key] <= set(by_thread)]
+            by_thread.append(min(ready, key=lambda key: (self.time(key), key)))
+        children = {key: sum(key in links for links in self.links.values()) for key in self.rows}
+        return {
+            key: (
+                self.depth[key],
+                *(order.index(key) for order in (by_depth, by_thread, by_asserted)),
+                children[key] == 0,
+                children[key] > 1,
+                len(self.links[key]) > 1,
+            )
+            for key in self.rows
+        }
+
+    def time(self, key: str) -> float:
+        """Return the earlier of a message's two times."""
+        times = [self.rows[key][name] for name in ("asserted_at", "received_at")]
+        return min((time for time in times if time is not None), default=float("inf"))
+
+    def edges(self) -> set[tuple]:
+        """List links, and whether another path implies them."""
+        return {
+            (key, parent, any(parent in self.ancestors[other] for other in links))
+            for key, links in self.links.items()
+            for parent in links
+        }
+
+    def pairs(self) -> set[tuple]:
+        """List ancestors, of a graph that is not too large."""
+        if len(self.rows) > ANCESTOR_LIMIT:
+            return set()
+        return {(key, *pair) for key, distances in self.ancestors.items() for pair in distances.items()}
+
+    def clocks(self) -> set[tuple]:
+        """List the latest of each author's messages that a member follows, of a graph that is too large for pairs."""
+        latest: dict[tuple, int] = {}
+        for key, distances in self.ancestors.items() if len(self.rows) > ANCESTOR_LIMIT else ():
+            for ancestor in distances:
+                row = self.rows[ancestor]
+                latest[key, row["author"]] = max(latest.get((key, row["author"]), -(2**31)), row["sequence"])
+        return {(*place, sequence) for place, sequence in latest.items()}
+
+
+@pytest.fixture(scope="module")
+def graphs(built) -> dict[tuple, Graph]:
+    """Work out all tangles the slow way."""
+    candidates = defaultdict(list)
+    for row in built.candidates:
+        if row["root_id"] is not None:
+            candidates[row["tangle_name"], row["root_id"]].append(row)
+    return {graph: Graph(rows) for graph, rows in candidates.items()}
+
+
+def by_graph(built, table: str, *columns: str) -> dict[tuple, set[tuple]]:
+    """Read some columns of a table, tangle by tangle."""
+    found = defaultdict(set)
+    for row in built.rows(table):
+        found[row["tangle_name"], row["root_id"]].add(tuple(row[column] for column in columns))
+    return found
+
+
+def test_places(built, graphs):
+    """Membership, depth, orders, tips, forks and merges of every tangle."""
+    columns = (
+        "message_id",
+        "depth",
+        "position",
+        "thread_position",
+        "asserted_position",
+        "is_tip",
+        "is_fork",
+        "is_merge",
+    )
+    found = by_graph(built, "tangle_messages", *columns)
+    for name, graph in graphs.items():
+        places = {(key, *place) for key, place in graph.places().items()}
+        assert {row for row in found[name] if row[1] is not None} == places, name
+
+
+def test_edges(built, graphs):
+    """Links and their redundancy."""
+    found = by_graph(built, "tangle_edges", "message_id", "previous_id", "is_redundant")
+    assert found == {name: graph.edges() for name, graph in graphs.items() if graph.edges()}
+    assert {is_redundant for edges in found.values() for *_, is_redundant in edges} == {True, False}
+
+
+def test_ancestors(built, graphs):
+    """Ancestors and distances in tangles up to the limit, and nothing of those above it."""
+    found = by_graph(built, "tangle_ancestors", "message_id", "ancestor_id", "distance")
+    assert found == {name: graph.pairs() for name, graph in graphs.items() if graph.pairs()}
+
+
+def test_clocks(built, graphs):
+    """Clocks in tangles above the limit, and nothing of those up to it."""
+    found = by_graph(built, "tangle_clocks", "message_id", "author", "sequence")
+    assert found == {name: graph.clocks() for name, graph in graphs.items() if graph.clocks()}

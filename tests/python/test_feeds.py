@@ -1,0 +1,270 @@
+"""Feeds of hostile structure, whole builds against the chain rule in a few plain lines.
+
+The rule: a chain starts with the one message that has sequence 1 and no previous, and goes on while exactly one message
+has the next sequence and names the chain's last message as its previous.
+"""
+
+import random
+from collections import Counter, defaultdict
+
+import pytest
+
+from dbt_tangles.ssb.author import Author, Message, to_line
+
+RANDOM_FEEDS = 200
+POST = {"type": "post", "text": ""}
+NOBODY = "%" + 43 * "A" + "=.sha256"
+MAX_INT, MIN_INT = 2**31 - 1, -(2**31)
+
+
+class Feed:
+    """Everything ever signed with one key, whether it will be in the log or not."""
+
+    def __init__(self, name: str):
+        self.author = Author.from_seed(f"feed {name}")
+        self.messages: list[Message] = []
+        self.time = 0
+
+    def write(self, writer: Author | None = None, count: int = 1, **place) -> Message:
+        """Publish `count` messages, all of them different; with `sequence` or `previous`, there."""
+        for _ in range(count):
+            self.time += 1
+            self.messages.append((writer or self.author).publish(POST, self.time, **place))
+        return self.messages[-1]
+
+    def at(self, sequence: int) -> Message:
+        """Return the first message that was published at a sequence."""
+        return next(m for m in self.messages if m["value"]["sequence"] == sequence)
+
+    def lose(self, *lost: Message) -> None:
+        """Leave messages out of the log."""
+        keys = {message["key"] for message in lost}
+        self.messages = [message for message in self.messages if message["key"] not in keys]
+
+
+def random_feed(name: str, rng: random.Random) -> Feed:
+    """Write a feed with several devices that know of each other only in part, and lose some of it."""
+    feed = Feed(name)
+    writers = [feed.author]
+    lost = []
+    for _ in range(rng.randrange(1, 30)):
+        writer = writers[0] if rng.random() < 0.6 else rng.choice(writers)
+        deed = rng.random()
+        if deed < 0.75 or not feed.messages:
+            feed.write(writer, rng.choice((1, 1, 2, 8)))
+        elif deed < 0.85:
+            known = [message for message in feed.messages if message["value"]["sequence"] < 1000]
+            writers.append(feed.author.fork(rng.choice([None, *known])))
+            first = feed.write(writers[-1])
+            if rng.random() < 0.5:
+                lost.append(first)
+                feed.write(writers[-1], rng.choice((1, 3, 12)))
+        else:
+            sequence = rng.choice((-3, 0, 1, 1, 2, writer.sequence, writer.sequence + 1, writer.sequence + 2, MAX_INT))
+            feed.write(sequence=sequence, previous=rng.choice([None, NOBODY, rng.choice(feed.messages)["key"]]))
+    if rng.random() < 0.3:
+        lost += rng.sample(feed.messages, rng.randrange(1, 3)) if len(feed.messages) > 2 else []
+    feed.lose(*lost)
+    return feed
+
+
+def made_feeds() -> dict[str, Feed]:
+    """Write the feeds that a random one seldom happens to be."""
+    feeds = {}
+
+    def feed(name, count=0):
+        feeds[name] = Feed(name)
+        if count:
+            feeds[name].write(count=count)
+        return feeds[name]
+
+    feed("one message", 1)
+    feed("without its first", 4).lose(feeds["without its first"].at(1))
+    feed("below one only").write(sequence=0, previous=None)
+    feeds["below one only"].write(sequence=-1, previous=NOBODY)
+    zero = feed("starts at zero")
+    first = zero.write(sequence=1, previous=zero.write(sequence=0, previous=None)["key"])
+    zero.write(sequence=2, previous=first["key"])
+    before_zero = feed("zero before a sound chain", 3)
+    before_zero.write(sequence=1, previous=before_zero.write(sequence=0, previous=None)["key"])
+    two = feed("two first messages", 3)
+    two.write(two.author.fork(), 5)
+    three = feed("three branches of one message", 4)
+    for _ in range(3):
+        three.write(three.author.fork(three.at(2)), 3)
+    feed("first with previous").write(sequence=1, previous=NOBODY)
+    feed("second without previous", 1).write(sequence=2, previous=None)
+    wrong = feed("previous of the right message, wrong sequence", 2)
+    wrong.write(sequence=4, previous=wrong.at(2)["key"])
+    skipped = feed("previous two before", 2)
+    skipped.write(sequence=3, previous=skipped.at(1)["key"])
+    stranger = feed("previous by another author", 1)
+    stranger.write(sequence=2, previous=feeds["one message"].at(1)["key"])
+
+    # The first message of a fork is lost: the rest of the branch hangs in the air, beside the chain.
+    beside = feed("long branch after a lost fork", 60)
+    branch = beside.author.fork(beside.at(3))
+    lost = beside.write(branch)
+    beside.write(branch, 80)
+    beside.lose(lost)
+    many = feed("many branches after lost forks", 60)
+    for sequence in (3, 3, 10, 11, 40):
+        branch = many.author.fork(many.at(sequence))
+        lost = many.write(branch)
+        many.write(branch, 30)
+        many.lose(lost)
+    crossed = feed("a lost fork, then a real one", 30)
+    branch = crossed.author.fork(crossed.at(5))
+    lost = crossed.write(branch)
+    crossed.write(branch, 40)
+    crossed.lose(lost)
+    crossed.write(crossed.author.fork(crossed.at(20)), 2)
+    ended = feed("a lost fork, longer than a chain with a gap", 20)
+    branch = ended.author.fork(ended.at(5))
+    lost = ended.write(branch)
+    ended.write(branch, 40)
+    ended.lose(lost, ended.at(15))
+    forked = feed("a branch that forks after a lost fork", 30)
+    branch = forked.author.fork(forked.at(5))
+    lost = forked.write(branch)
+    fork_at = forked.write(branch, 3)
+    forked.write(branch, 5)
+    forked.write(branch.fork(fork_at), 8)
+    forked.lose(lost)
+    other = feed("all of the chain lost but its beginning", 30)
+    branch = other.author.fork(other.at(5))
+    other.write(branch, 10)
+    other.lose(*[m for m in other.messages if m["value"]["sequence"] > 5][:25])
+
+    # 32 bits wrap around: nothing comes before the least sequence.
+    edges = feed("the edges of 32 bits", 3)
+    last = edges.write(sequence=MAX_INT, previous=NOBODY)
+    edges.write(sequence=MAX_INT, previous=edges.at(3)["key"])
+    edges.write(sequence=MIN_INT, previous=last["key"])
+    return feeds
+
+
+def chain_of(messages: list[dict]) -> list[str]:
+    """Follow the rule."""
+    at = defaultdict(list)
+    for message in messages:
+        at[message["sequence"]].append(message)
+    chain, last = [], None
+    while True:
+        following = [m["key"] for m in at[len(chain) + 1] if m["previous"] == last]
+        if len(following) != 1:
+            return chain
+        last = following[0]
+        chain.append(last)
+
+
+def naive_feed(messages: list[dict]) -> dict:
+    """Say of a feed what the table `feeds` should."""
+    chain = chain_of(messages)
+    last = chain[-1] if chain else None
+    sequences = {message["sequence"] for message in messages}
+    after = [message for message in messages if message["sequence"] == len(chain) + 1]
+    following = [message for message in after if message["previous"] == last]
+    if chain and len(chain) >= max(sequences):
+        status = "complete"
+    elif not after:
+        status = "gap"
+    else:
+        status = "forked" if following else "bad_link"
+    known = max([s for s in sequences if s >= 1], default=0)
+    return {
+        "message_count": len(messages),
+        "max_sequence": max(sequences),
+        "verified_length": len(chain),
+        "fork_sequence": len(chain) + 1 if following else None,
+        "gap_sequence": next((s for s in range(1, min(known, 10_000)) if s not in sequences), None),
+        "status": status,
+        "latest_message_id": last,
+    }
+
+
+@pytest.fixture(scope="module")
+def feeds() -> dict[str, Feed]:
+    """All feeds, by name."""
+    rng = random.Random(7)
+    return made_feeds() | {f"random {i}": random_feed(f"random {i}", rng) for i in range(RANDOM_FEEDS)}
+
+
+@pytest.fixture(scope="module")
+def built(feeds, project, tmp_path_factory):
+    """Build the log of all that is not lost."""
+    lines = [to_line(message) for feed in feeds.values() for message in feed.messages]
+    random.Random(8).shuffle(lines)
+    log = tmp_path_factory.mktemp("feeds") / "log.jsonl"
+    log.write_bytes(b"\n".join(lines) + b"\n")
+    options = ["--indirect-selection", "cautious", "--exclude", "test_type:unit", "resource_type:seed"]
+    return project("hostile_feeds", ssb_log=str(log)).build("--select", "+feed_messages", *options)
+
+
+@pytest.fixture(scope="module")
+def expected(feeds) -> dict[str, list[dict]]:
+    """The messages of each feed by author, each once."""
+    messages = {
+        message["key"]: message["value"] | {"key": message["key"]}
+        for feed in feeds.values()
+        for message in feed.messages
+    }
+    by_author = defaultdict(list)
+    for message in messages.values():
+        by_author[message["author"]].append(message)
+    return by_author
+
+
+def test_feeds(feeds, built, expected):
+    """Length, fork, gap and status of every feed."""
+    names = {feed.author.feed_id: name for name, feed in feeds.items()}
+    ours = {row.pop("author"): row for row in built.rows("feeds")}
+    naive = {author: naive_feed(messages) for author, messages in expected.items()}
+    assert ours.keys() == naive.keys()
+    wrong = [(names[author], feed, ours[author]) for author, feed in naive.items() if ours[author] != feed]
+    assert not wrong, (len(wrong), wrong[:3])
+
+
+def test_every_kind_of_feed_is_there(expected):
+    """The random feeds end in every way there is."""
+    ends = Counter(naive_feed(messages)["status"] for messages in expected.values())
+    assert min(ends[status] for status in ("complete", "gap", "forked", "bad_link")) >= 10, ends
+
+
+def test_messages_in_the_chain(built, expected):
+    """Which messages the chain is made of."""
+    in_chain = {row["message_id"]: row["in_chain"] for row in built.rows("feed_messages")}
+    naive = {
+        message["key"]: message["key"] in chain
+        for messages in expected.values()
+        for chain in [set(chain_of(messages))]
+        for message in messages
+    }
+    assert in_chain == naive
+
+
+def test_reasons(built, expected):
+    """Why a message is not in the chain, in terms of its sequence and of the chain's end."""
+    ours = {row["message_id"]: row["reason"] for row in built.rows("feed_messages")}
+    wrong = []
+    for author, messages in expected.items():
+        feed, chain = naive_feed(messages), set(chain_of(messages))
+        for message in messages:
+            sequence, following = message["sequence"], message["previous"] == feed["latest_message_id"]
+            if message["key"] in chain:
+                reason = None
+            elif sequence <= feed["verified_length"]:
+                reason = "off_chain"
+            elif sequence > feed["verified_length"] + 1:
+                reason = f"after_{feed['status']}"
+            else:
+                reason = "forked" if following else "bad_link"
+            if ours[message["key"]] != reason:
+                wrong.append((author, sequence, reason, ours[message["key"]]))
+    assert not wrong, wrong[:5]
+
+
+def test_a_feed_whose_messages_are_all_lost_has_no_row(feeds, built):
+    """Nobody is known by name alone."""
+    empty = {feed.author.feed_id for feed in feeds.values() if not feed.messages}
+    assert not empty & {row["author"] for row in built.rows("feeds")}
