@@ -2,12 +2,3 @@
 {% macro log_vars() %}
     {{ return(['ssb_log']) }}
 {% endmacro %}
-
-
-{% macro is_fixture_run() %}
-    {%- set given = [] -%}
-    {%- for name in log_vars() if var(name) is not none -%}
-        {% do given.append(name) %}
-    {%- endfor -%}
-    {{ return(given | length == 0) }}
-{% endmacro %}

@@ -36,7 +36,9 @@ class DbtProject:
         """Run `dbt build` and fail with what failed, unless everything is green."""
         result = self.invoke("build", *args)
         assert result.exception is None, result.exception
-        failed = [f"{r.node.name}: {r.message}" for r in result.result if r.status in ("error", "fail", "runtime error")]
+        failed = [
+            f"{r.node.name}: {r.message}" for r in result.result if r.status in ("error", "fail", "runtime error")
+        ]
         assert not failed, "\n".join(failed)
         return self
 

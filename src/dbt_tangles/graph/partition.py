@@ -23,7 +23,7 @@ def levels_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     places = walk_tangles(table)
     for name in places.column_names:
         table = table.append_column(name, places[name])
-    yield from table.combine_chunks().to_batches(max_chunksize=ROWS_PER_BATCH)
+    yield from table.to_batches(max_chunksize=ROWS_PER_BATCH)
 
 
 def ancestors_of_partition(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:

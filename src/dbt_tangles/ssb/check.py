@@ -394,7 +394,7 @@ class _Checker:
             claimed_id,
             _string(value.get("author")),
             int32(value.get("sequence")),
-            normalise(previous) if type(previous) is str else None,
+            _previous_id(previous),
             _number(value.get("timestamp")),
             _number(received),
             _string(content.get("type")) if type(content) is dict else None,
@@ -452,6 +452,14 @@ def _content_text(content: Any, is_plain: bool) -> bytes | None:
         return None
 
 
+def _previous_id(previous: Any) -> str | None:
+    # What is neither null nor a string keeps its JSON text, so that no feed takes it for a first message's null.
+    if previous is None or type(previous) is str:
+        return previous and normalise(previous)
+    text = _content_text(previous, False)
+    return None if text is None else text.decode()
+
+
 def _string(value: Any) -> str | None:
     return value if type(value) is str else None
 
@@ -463,7 +471,12 @@ def _number(number: Any) -> float | None:
 def _storable(row: _Row) -> _Row:
     """Replace lone surrogates, for which UTF-8 and thus Arrow have no form. The content is JSON and escapes them."""
     *values, claims, digest, key, signature, text = row
-    claims = [tuple(map(_storable_string, claim)) for claim in claims]
+    # Names that differed only in those are one name now, and a message makes one claim a tangle: the first stays.
+    distinct: dict[Any, Any] = {}
+    for claim in (tuple(map(_storable_string, claim)) for claim in claims):
+        name, root_id, _, is_root, _ = claim
+        distinct.setdefault((name, root_id, is_root), claim)
+    claims = list(distinct.values())
     return (*map(_storable_string, values), claims, digest, key, signature, text)
 
 

@@ -16,11 +16,13 @@ LEGACY_THREAD = "legacy_thread"
 MALFORMED_TANGLE = "malformed_tangle"
 
 #: tangle_name, root_id, previous, is_root, defect. A root claim has neither root_id nor previous; a claim with a defect
-#: has no previous, a root_id only where the content names one by a string, and no tangle_name where `tangles` itself
-#: is not an object.
+#: has no previous, a root_id only where the content names one by a string, and no tangle_name where there is none to
+#: file it under.
 Claim = tuple[str | None, str | None, list[str] | None, bool, str | None]
 
 _ABSENT: Any = object()
+#: `tangles` is not an object, or uses the name that stands for the older fields.
+_NAMELESS: Claim = (None, None, None, False, MALFORMED_TANGLE)
 
 
 def tangle_claims(content: dict[str, Any]) -> list[Claim]:
@@ -37,9 +39,9 @@ def tangle_claims(content: dict[str, Any]) -> list[Claim]:
     tangles = content.get("tangles")
     if type(tangles) is dict:
         for name, fields in tangles.items():
-            claims.append(_named_claim(name, fields))
+            claims.append(_NAMELESS if name == LEGACY_THREAD else _named_claim(name, fields))
     elif tangles is not None:
-        claims.append((None, None, None, False, MALFORMED_TANGLE))
+        claims.append(_NAMELESS)
     root = content.get("root")
     branch = content.get("branch", _ABSENT)
     if root is None and (branch is None or branch is _ABSENT):

@@ -29,7 +29,7 @@ def test_major_version(tmp_path, version, major):
 
 def test_a_java_home_that_is_too_old_is_refused_by_name(tmp_path):
     fake_java(tmp_path, "11.0.2")
-    with pytest.raises(RuntimeError, match="JAVA_HOME leads to Java 11.*Point JAVA_HOME at a newer one"):
+    with pytest.raises(RuntimeError, match=r"JAVA_HOME leads to Java 11.*Point JAVA_HOME at a newer one"):
         jvm.find({"JAVA_HOME": str(tmp_path), "PATH": ""})
 
 

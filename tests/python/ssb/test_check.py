@@ -338,3 +338,11 @@ class TestWithoutSignatures:
         assert (row["check_error"], row["message_id"], row["text_digest"]) == ("too_long", None, None)
         row = check_one(f'{{"key":"%x","value":{bare}}}'.encode(), verify_signatures=False)
         assert row["is_usable"] and row["message_id"] == "%x" and row["content"] == content
+
+
+def test_names_that_differ_only_in_what_cannot_be_stored_are_one_claim():
+    """Each lone surrogate becomes U+FFFD; a message still makes one claim a tangle."""
+    fields = {"root": "%r", "previous": ["%r"]}
+    value = value_of({"type": "post", "tangles": {"\ud800": fields, "\udfff": fields, "x": fields}})
+    claims = check_one(canonical_text(value).encode())["claims"]
+    assert [claim["tangle_name"] for claim in claims] == ["\ufffd", "x"]

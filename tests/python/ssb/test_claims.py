@@ -199,3 +199,12 @@ def test_claims_are_those_of_the_peers(log):
                 assert ours == (set(said["members"]) | set(said["aside"])) - {said["root"]}, said
             seen += len(ours)
     assert seen == sum(map(len, candidates.values()))
+
+
+def test_the_name_of_the_older_fields_is_reserved():
+    """A named tangle that calls itself legacy_thread would mix with `root` and `branch`."""
+    content = {"tangles": {"legacy_thread": {"root": None, "previous": None}}, "root": "%r", "branch": "%b"}
+    assert tangle_claims(content) == [
+        (None, None, None, False, "malformed_tangle"),
+        ("legacy_thread", "%r", ["%b"], False, None),
+    ]

@@ -1,0 +1,40 @@
+"""What the documents say about the code is what the code says."""
+
+import re
+
+import yaml
+
+from conftest import ROOT
+from dbt_tangles.ssb.classic import Reason
+
+
+def test_every_reason_is_documented():
+    documented = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", (ROOT / "docs" / "reasons.md").read_text(), re.M))
+    assert documented.pop("id_collision")
+    assert documented == {reason.value: reason.description for reason in Reason}
+
+
+def test_every_var_is_in_the_readme():
+    readme = (ROOT / "README.md").read_text()
+    project = yaml.safe_load((ROOT / "dbt_project.yml").read_text())
+    assert [name for name in project["vars"] if f"| `{name}` |" not in readme] == []
+
+
+def test_links_lead_somewhere():
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_public_model_is_in_the_readme():
+    readme = (ROOT / "README.md").read_text()
+    for model in (ROOT / "models" / "marts").rglob("*.sql"):
+        assert f"`{model.stem}`" in readme, model.stem
+        assert model.with_suffix(".yml").exists(), model.stem
+
+
+def test_every_macro_is_documented():
+    documented = {macro["name"] for macro in yaml.safe_load((ROOT / "macros" / "_macros.yml").read_text())["macros"]}
+    for file in (ROOT / "macros").rglob("*.sql"):
+        for name in re.findall(r"\{%-? *macro (\w+)", file.read_text()):
+            assert name in documented, name
