@@ -46,6 +46,8 @@ def read_log(spark, path, pretty):
         files = reader.option("recursiveFileLookup", True).load(path)
     except AnalysisException as error:
         raise ValueError(f"ssb_log: Spark finds no file at {path!r} ({error.getCondition()})") from error
+    if not files.inputFiles():
+        raise ValueError(f"ssb_log: Spark finds no file at {path!r} (names that begin with _ or . are hidden)")
     lines = files.select(
         sf.col("_metadata.file_path").alias("source_file"),
         sf.col("_metadata.file_block_start").alias("block_start"),

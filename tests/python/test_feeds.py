@@ -94,6 +94,9 @@ def made_feeds() -> dict[str, Feed]:
         three.write(three.author.fork(three.at(2)), 3)
     feed("first with previous").write(sequence=1, previous=NOBODY)
     feed("second without previous", 1).write(sequence=2, previous=None)
+    for nothing in (0, False, "", [], {}):
+        odd = feed(f"first with a previous that is no id: {nothing!r}")
+        odd.write(sequence=2, previous=odd.write(sequence=1, previous=nothing)["key"])
     wrong = feed("previous of the right message, wrong sequence", 2)
     wrong.write(sequence=4, previous=wrong.at(2)["key"])
     skipped = feed("previous two before", 2)

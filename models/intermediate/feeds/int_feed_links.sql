@@ -21,5 +21,6 @@ left join messages as parents
     on
         messages.previous_id = parents.message_id
         and messages.author = parents.author
+        -- Sequences go down to -2^31, where subtracting wraps around.
+        and messages.sequence > 1
         and messages.sequence - 1 = parents.sequence
-        and parents.sequence >= 1

@@ -46,7 +46,7 @@ gaps as (
         from links
         where sequence >= 1
     ) as neighbours
-    where sequence > sequence_before + 1
+    where sequence - sequence_before > 1
     group by author
 )
 

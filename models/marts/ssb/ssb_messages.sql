@@ -13,7 +13,9 @@ ranked as (
         *,
         row_number() over (
             partition by message_id
-            order by is_usable desc, text_digest asc, is_decrypted desc, content asc, received_at asc
+            order by
+                is_usable desc, text_digest asc, is_decrypted desc, content asc,
+                author asc, sequence asc, previous_id asc, asserted_at asc, received_at asc
         ) as copy_number,
         count(*) over (partition by {{ same_text }}, is_usable) as line_count,
         min(received_at) over (partition by {{ same_text }}, is_usable) as first_received_at,
