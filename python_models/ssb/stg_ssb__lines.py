@@ -48,13 +48,15 @@ def read_log(spark, path, pretty):
         raise ValueError(f"ssb_log: Spark finds no file at {path!r} ({error.getCondition()})") from error
     if not files.inputFiles():
         raise ValueError(f"ssb_log: Spark finds no file at {path!r} (names that begin with _ or . are hidden)")
+    if pretty:  # more than one blank line between two objects is no object
+        files = files.where("value rlike '\\\\S'")
     lines = files.select(
         sf.col("_metadata.file_path").alias("source_file"),
         sf.col("_metadata.file_block_start").alias("block_start"),
         sf.monotonically_increasing_id().alias("row_id"),
         sf.col("value").cast("binary").alias("raw"),
     )
-    return lines.where("trim(cast(raw as string)) <> ''") if pretty else lines
+    return lines
 
 
 def read_fixtures(seed):

@@ -1,5 +1,5 @@
 {#- A walk past a lost fork (see below) is a fold over an array; this bounds the array. -#}
-{% set longest_walk = 20000 -%}
+{% set longest_walk = 50000 -%}
 
 with linked as (
     select

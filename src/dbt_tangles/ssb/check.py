@@ -474,8 +474,7 @@ def _storable(row: _Row) -> _Row:
     # Names that differed only in those are one name now, and a message makes one claim a tangle: the first stays.
     distinct: dict[Any, Any] = {}
     for claim in (tuple(map(_storable_string, claim)) for claim in claims):
-        name, root_id, _, is_root, _ = claim
-        distinct.setdefault((name, root_id, is_root), claim)
+        distinct.setdefault(claim[0], claim)
     claims = list(distinct.values())
     return (*map(_storable_string, values), claims, digest, key, signature, text)
 
