@@ -1,9 +1,7 @@
 """The submission method `session`: run a compiled Python model in the live Spark session."""
 
-import linecache
 import threading
 import traceback
-from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -42,7 +40,7 @@ class SessionPythonJob(PythonJobHelper):
             with Progress(spark, node):
                 exec(compile_model(compiled_code, self.model["raw_code"], path), {"spark": spark, "__name__": node})
         except Exception as error:
-            raise DbtRuntimeError(explain(error, path)) from error
+            raise DbtRuntimeError(explain(error, path, self.model["raw_code"])) from error
 
 
 def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
@@ -52,13 +50,13 @@ def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
     return compile("\n" * leading + compiled_code[first:], path, "exec")
 
 
-def explain(error: BaseException, path: str) -> str:
+def explain(error: BaseException, path: str, raw_code: str) -> str:
     """The error's own message, then each line of the model it passed through, as `file:line in function`."""
+    source = raw_code.splitlines()
     lines = [f"{type(error).__name__}: {error}"]
     for frame in traceback.extract_tb(error.__traceback__):
-        if frame.filename == path:
-            source = linecache.getline(str(Path(path)), frame.lineno or 0).strip()
-            lines.append(f"  {path}:{frame.lineno} in {frame.name}" + (f"\n    {source}" if source else ""))
+        if frame.filename == path and 0 < (frame.lineno or 0) <= len(source):  # past the end is dbt's own part
+            lines.append(f"  {path}:{frame.lineno} in {frame.name}\n    {source[frame.lineno - 1].strip()}")
     if isinstance(error, SyntaxError):
         lines.append(f"  {path}:{error.lineno}")
     return "\n".join(lines)

@@ -86,7 +86,8 @@ def test_line_numbers_are_the_files_own():
     exec(compile_model("\n    \n" + raw.strip() + "\n\n# dbt's part\n", raw, "models/m.py"), space)
     with pytest.raises(ValueError) as caught:
         space["model"](None, None)
-    assert "models/m.py:4 in model" in explain(caught.value, "models/m.py")
+    told = explain(caught.value, "models/m.py", raw)
+    assert "models/m.py:4 in model\n    raise ValueError('x')" in told
 
 
 def test_packages_are_zipped_under_their_name(tmp_path):

@@ -1,0 +1,47 @@
+"""The commands and the code in the README do what it says, on the fixtures."""
+
+import re
+import shlex
+
+import pytest
+
+from conftest import ROOT
+
+README = (ROOT / "README.md").read_text()
+SHOWS = re.findall(r"^\.venv/bin/dbt (show .+)$", README, re.M)
+
+
+@pytest.fixture(scope="module")
+def fixtures(project):
+    built = project("tangles")
+    assert built.invoke("build", "--resource-type", "model", "--resource-type", "seed").success
+    return built
+
+
+def test_there_are_commands_to_run():
+    assert len(SHOWS) == 2
+
+
+@pytest.mark.parametrize("command", SHOWS)
+def test_show(fixtures, command):
+    result = fixtures.invoke(*shlex.split(command))
+    assert result.success, result.exception
+    assert len(result.result.results[0].agate_table.rows) > 0
+
+
+def test_python_snippet(fixtures):
+    (snippet,) = re.findall(r"```python\n(.+?)```", README, re.S)
+    warehouse = str(fixtures.warehouse)
+    space = {}
+    exec(snippet.replace('"warehouse/', f'"{warehouse}/'), space)
+    assert len(space["messages"]) > 100
+
+
+def test_docs(fixtures):
+    assert fixtures.invoke("docs", "generate").success
+    assert (fixtures.warehouse / "target" / "tangles" / "catalog.json").exists()
+
+
+def test_the_log_in_the_readme_is_there():
+    (log,) = re.findall(r"make build DBT_ARGS=\"--vars '\{ssb_log: (\S+)\}'\"", README)
+    assert (ROOT / log).exists()
