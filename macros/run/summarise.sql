@@ -19,7 +19,7 @@
             {%- if target.name == 'local' -%}
                 {% do log(
                     '  Tables: ' ~ env_var('TANGLES_WAREHOUSE', 'warehouse') ~ '/' ~ target.schema
-                    ~ '.db/<table>/ (parquet).  A look: .venv/bin/dbt show --limit 10 --select tangles', info=True
+                    ~ '.db/<table>/ (parquet).  A look: .venv/bin/dbt show --select tangle_messages', info=True
                 ) %}
             {%- endif -%}
         {%- endif -%}
