@@ -120,10 +120,8 @@ class Bench:
             with self.watch.measure() as spent:
                 self.limit()
             runs["limit"].append(spent)
-            spent = {kind: f"{done[-1].total:.1f}" for kind, done in runs.items()}
-            say(
-                f"graphs {self.name}: round {number} of {repeats}: CPU seconds auto {spent['auto']}, limit {spent['limit']}"
-            )
+            auto, limit = (f"{done[-1].total:.1f}" for done in runs.values())
+            say(f"graphs {self.name}: round {number} of {repeats}: CPU seconds: auto {auto}, limit {limit}")
         auto, limit = summary(runs["auto"]), summary(runs["limit"])
         return {
             "shape": self.name,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 import traceback
 
@@ -16,7 +17,7 @@ def run(name: str, options: argparse.Namespace) -> None:
     path = report.save(name, options.scale, options.repeats, results, goals)
     for goal in goals:
         report.say(f"{name} {goal}")
-    report.say(f"{name}: written to {path.relative_to(report.machine.ROOT)}")
+    report.say(f"{name}: written to {os.path.relpath(path)}")
 
 
 def run_or_explain(name: str, options: argparse.Namespace) -> None:

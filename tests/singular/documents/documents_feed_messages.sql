@@ -12,8 +12,7 @@ with expected as (
     inner join
         {{ ref('ssb_fixture_feeds') }} as authors
         on stated.example = authors.example and stated.author = authors.name
-    inner join {{ ref('ssb_fixture_letters') }} as letters
-        on stated.example = letters.example and stated.message = letters.letter
+    {{ by_letter('letters', 'message') }}
 ),
 
 built as (

@@ -9,12 +9,9 @@ with expected as (
         ancestors.message_id as ancestor_id,
         stated.distance
     from {{ ref('expected_tangle_ancestors') }} as stated
-    inner join {{ ref('ssb_fixture_letters') }} as letters
-        on stated.example = letters.example and stated.message = letters.letter
-    inner join {{ ref('ssb_fixture_letters') }} as roots
-        on stated.example = roots.example and stated.root = roots.letter
-    inner join {{ ref('ssb_fixture_letters') }} as ancestors
-        on stated.example = ancestors.example and stated.ancestor = ancestors.letter
+    {{ by_letter('letters', 'message') }}
+    {{ by_letter('roots', 'root') }}
+    {{ by_letter('ancestors', 'ancestor') }}
 ),
 
 built as (

@@ -9,12 +9,9 @@ with expected as (
         previous.message_id as previous_id,
         stated.is_redundant
     from {{ ref('expected_tangle_edges') }} as stated
-    inner join {{ ref('ssb_fixture_letters') }} as letters
-        on stated.example = letters.example and stated.message = letters.letter
-    inner join {{ ref('ssb_fixture_letters') }} as roots
-        on stated.example = roots.example and stated.root = roots.letter
-    inner join {{ ref('ssb_fixture_letters') }} as previous
-        on stated.example = previous.example and stated.previous = previous.letter
+    {{ by_letter('letters', 'message') }}
+    {{ by_letter('roots', 'root') }}
+    {{ by_letter('previous', 'previous') }}
 ),
 
 built as (

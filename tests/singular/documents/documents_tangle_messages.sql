@@ -17,10 +17,8 @@ with expected as (
         stated.thread_position,
         stated.asserted_position
     from {{ ref('expected_tangle_messages') }} as stated
-    inner join {{ ref('ssb_fixture_letters') }} as letters
-        on stated.example = letters.example and stated.message = letters.letter
-    inner join {{ ref('ssb_fixture_letters') }} as roots
-        on stated.example = roots.example and stated.root = roots.letter
+    {{ by_letter('letters', 'message') }}
+    {{ by_letter('roots', 'root') }}
 ),
 
 built as (

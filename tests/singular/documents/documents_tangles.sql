@@ -8,8 +8,7 @@ with tips as (
         stated.root,
         array_sort(collect_list(letters.message_id)) as tips
     from {{ ref('expected_tangle_tips') }} as stated
-    inner join {{ ref('ssb_fixture_letters') }} as letters
-        on stated.example = letters.example and stated.tip = letters.letter
+    {{ by_letter('letters', 'tip') }}
     where stated.is_final
     group by stated.example, stated.tangle_name, stated.root
 ),
@@ -30,8 +29,7 @@ expected as (
         stated.misordered_pairs,
         tips.tips
     from {{ ref('expected_tangles') }} as stated
-    inner join {{ ref('ssb_fixture_letters') }} as roots
-        on stated.example = roots.example and stated.root = roots.letter
+    {{ by_letter('roots', 'root') }}
     left join tips
         on stated.example = tips.example and stated.tangle_name = tips.tangle_name and stated.root = tips.root
 ),

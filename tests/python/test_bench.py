@@ -1,0 +1,334 @@
+"""The benchmarks' own machinery: what they count, report and refuse. Nothing here is about speed, nor starts Spark."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pyarrow as pa
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from bench import __main__ as command
+from bench import builds, cpu, graphs, logs, one, report, session, stand_in, verify
+from bench.cpu import Account, Process, Spent, Watch
+
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="CPU seconds are read from /proc")
+
+ROOT_ID, JVM, DAEMON, WORKER, STRANGER = (10, 1), (20, 2), (30, 3), (40, 4), (50, 5)
+
+
+def tree(**changes) -> dict:
+    """Return a look at a Spark session's processes and a stranger's; `worker=None` leaves one out."""
+    seen = {
+        "init": ((1, 0), Process(0, "init", 500.0)),
+        "driver": (ROOT_ID, Process(1, "python", 1.0)),
+        "jvm": (JVM, Process(10, "java", 10.0)),
+        "daemon": (DAEMON, Process(20, "python3", 0.5)),
+        "worker": (WORKER, Process(30, "python3", 4.0)),
+        "stranger": (STRANGER, Process(1, "java", 99.0)),
+    }
+    for name, process in changes.items():
+        seen[name] = (seen[name][0], process)
+    return {key: process for key, process in seen.values() if process is not None}
+
+
+def account(*looks) -> Account:
+    """Return the account after some looks."""
+    sums = Account(ROOT_ID[0])
+    for look in looks:
+        sums.add(look)
+    return sums
+
+
+def test_processes_are_told_apart():
+    """The driver, the JVM, and all below the JVM; strangers count nothing."""
+    assert account(tree()).cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 4.5}
+
+
+def test_a_worker_whose_end_nobody_notices_is_kept():
+    """PySpark's daemon ignores the end of its workers, so no counter of the kernel has their seconds."""
+    sums = account(tree(), tree(worker=None))
+    assert sums.cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 4.5}
+    sums.add(tree(worker=None, daemon=Process(20, "python3", 0.7)))
+    assert sums.cpu()["workers"] == pytest.approx(4.7)
+
+
+def test_what_a_parent_waited_for_counts_once():
+    """An ended child is in its parent's sums; what it did after the last look is not lost."""
+    sums = account(tree(), tree(worker=None, daemon=Process(20, "python3", 0.5, reaped=4.3)))
+    assert sums.cpu()["workers"] == pytest.approx(4.8)
+    sums.add(tree(worker=None, daemon=Process(20, "python3", 0.5, reaped=4.3)))
+    assert sums.cpu()["workers"] == pytest.approx(4.8)
+
+
+def test_a_child_that_no_look_saw_counts():
+    """It came and went between two looks, and its parent waited for it."""
+    sums = account(tree(), tree(jvm=Process(10, "java", 10.0, reaped=0.25)))
+    assert sums.cpu()["jvm"] == pytest.approx(10.25)
+
+
+def test_the_end_of_a_whole_session_counts_once():
+    """JVM, daemon and worker end between two looks, and what they used goes up to the driver."""
+    sums = account(tree(), tree(jvm=None, daemon=None, worker=None, driver=Process(1, "python", 1.0, reaped=14.6)))
+    assert sum(sums.cpu().values()) == pytest.approx(15.6)
+    assert sums.cpu()["jvm"] == 10.0
+
+
+def test_the_end_of_a_session_after_a_worker_counts_once():
+    """The worker was waited for by the daemon, then the rest ended."""
+    waited = tree(worker=None, daemon=Process(20, "python3", 0.5, reaped=4.0))
+    gone = tree(jvm=None, daemon=None, worker=None, driver=Process(1, "python", 1.0, reaped=14.5))
+    assert sum(account(tree(), waited, gone).cpu().values()) == pytest.approx(15.5)
+
+
+def test_an_orphan_still_counts():
+    """A process whose parent ended has another parent, and stays what it was."""
+    sums = account(tree(), tree(jvm=None, daemon=Process(1, "python3", 0.5), worker=Process(30, "python3", 5.0)))
+    assert sums.cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 5.5}
+
+
+def test_a_number_used_again_is_another_process():
+    """The kernel uses numbers again; the time of the start tells processes apart."""
+    later = tree(worker=None)
+    later[WORKER[0], 900] = Process(30, "python3", 0.1)
+    assert account(tree(), later).cpu()["workers"] == pytest.approx(4.6)
+
+
+def test_a_jvm_is_a_copy_of_its_parent_at_first():
+    """Spark's launcher becomes java by and by; what java forks is called java at first."""
+    launched = tree(jvm=Process(10, "python", 0.1), daemon=None, worker=None)
+    sums = account(launched, tree(daemon=Process(20, "java", 0.5)))
+    assert sums.cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 4.5}
+
+
+def test_peaks_are_of_single_processes():
+    """The most that one process of a kind had, and the most that all had together."""
+    sums = account(
+        tree(worker=Process(30, "python3", 1.0, resident=5, peak=9), jvm=Process(10, "java", 1.0, resident=7, peak=8)),
+        tree(worker=None, daemon=Process(20, "python3", 1.0, resident=3, peak=3)),
+    )
+    assert (sums.peak["workers"], sums.peak["jvm"], sums.peak_resident) == (9, 8, 12)
+
+
+BURN = "import time\nwhile time.process_time() < 0.3: pass\n"
+IGNORED = """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if os.fork() == 0:
+    while time.process_time() < 0.3: pass
+    time.sleep(0.5)
+    os._exit(0)
+time.sleep(1.2)
+"""
+
+
+@linux
+@pytest.mark.parametrize("script", [BURN, IGNORED], ids=["child", "ignored_grandchild"])
+def test_real_processes_count(script):
+    """A child counts, and so does a grandchild whose end its parent ignores."""
+    with Watch(interval=0.05) as watch, watch.measure() as spent:
+        subprocess.run([sys.executable, "-c", script], check=True)
+    assert spent.total > 0.25
+    assert spent.wall > 0
+    assert watch.peaks()["driver"] > 0
+
+
+def test_other_systems_are_told_why(tmp_path):
+    """Without /proc there is an explanation."""
+    with pytest.raises(RuntimeError, match="/proc"):
+        cpu.processes(tmp_path)
+
+
+def test_goals_say_whether_they_are_met():
+    """A goal is met, missed, or not judged."""
+    assert report.at_most("ratio", 2, 1.9).met and not report.at_most("ratio", 2, 2.1).met
+    assert report.at_least("rate", 8_000, 8_000).met and not report.at_least("rate", 8_000, 7_999).met
+    assert report.same("jobs", 2, 2).met and not report.same("jobs", 2, 3).met
+    assert report.at_most("seconds", 90, 3, judged=False).met is None
+    assert str(report.at_most("ratio", 2, 2.1)) == "ratio: 2.1 (goal: at most 2; MISSED)"
+
+
+def test_reports_say_where_they_come_from(tmp_path):
+    """A report holds the goals, the figures, the date and the machine."""
+    goal = report.at_most("ratio", 2, 1.5)
+    saved = json.loads(report.save("graphs", 0.5, 3, [{"ratio": 1.5}], [goal], tmp_path / "new").read_text())
+    assert list(saved) == ["benchmark", "date", "scale", "repeats", "goals", "results", "machine"]
+    assert saved["goals"] == [{"what": "ratio", "goal": "at most 2", "measured": 1.5, "met": True}]
+    assert saved["results"] == [{"ratio": 1.5}]
+    assert saved["machine"]["cores"] >= 1
+    assert {"python", "java", "pyspark", "dbt-core"} <= saved["machine"]["versions"].keys()
+
+
+def spent(wall: float, jvm: float, workers: float) -> Spent:
+    """Return what a run took."""
+    return Spent(wall, {"driver": 0.0, "jvm": jvm, "workers": workers})
+
+
+def test_summaries_are_medians_of_runs():
+    """Each figure is the median of its own."""
+    summed = report.summary([spent(1, 2, 5), spent(9, 4, 1), spent(3, 3, 3)])
+    assert (summed["cpu_s"], summed["wall_s"]) == (6, 3)
+    assert summed["cpu_s_by_process"] == {"driver": 0, "jvm": 3, "workers": 3}
+    assert summed["cpu_s_of_runs"] == [7, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["graph"], "no benchmark is called 'graph'"),
+        (["--scale", "0"], "--scale"),
+        (["--scale", "2"], "--scale"),
+        (["--scale", "all"], "--scale"),
+        (["--repeats", "0"], "--repeats"),
+        (["--shapes", "X"], "--shapes"),
+        (["--log", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["--peer-log", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["--fast"], "--fast"),
+    ],
+)
+def test_wrong_usage_is_refused(arguments, complaint, capsys):
+    """Exit code 2, and what is wrong."""
+    with pytest.raises(SystemExit) as stopped:
+        command.main(arguments)
+    assert stopped.value.code == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_all_benchmarks_run_by_default():
+    """No name is every name; a name twice is once."""
+    assert command.parse([]).names == ["graphs", "verify", "builds"]
+    assert command.parse(["verify", "graphs", "verify"]).names == ["verify", "graphs"]
+
+
+@linux
+@pytest.mark.parametrize(("ends", "code"), [((0, 0), 0), ((1, 0), 1)])
+def test_one_failure_stops_no_other(ends, code, monkeypatch, capsys):
+    """Every benchmark gets its process; the exit code says whether one failed."""
+    started = []
+
+    class FakeProcess:
+        def __init__(self, target, args):
+            self.name = args[0]
+            self.exitcode = None
+
+        def start(self):
+            started.append(self.name)
+
+        def join(self):
+            self.exitcode = ends[len(started) - 1]
+
+    class Context:
+        Process = FakeProcess
+
+    monkeypatch.setattr(command.multiprocessing, "get_context", lambda method: Context)
+    assert command.main(["graphs", "verify"]) == code
+    assert started == ["graphs", "verify"]
+    assert ("graphs" in capsys.readouterr().err) == bool(code)
+
+
+def stub(monkeypatch, run) -> None:
+    """Put a benchmark in the place of `graphs`."""
+    module = ModuleType("bench.graphs")
+    module.run = run
+    monkeypatch.setitem(sys.modules, "bench.graphs", module)
+
+
+def test_a_missed_goal_is_reported_and_no_failure(monkeypatch, tmp_path, capsys):
+    """It stands in the report and on the screen."""
+    stub(monkeypatch, lambda options: ([{"ratio": 3}], [report.at_most("ratio", 2, 3)]))
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    one.run_or_explain("graphs", command.parse(["graphs"]))
+    assert json.loads((tmp_path / "graphs.json").read_text())["goals"][0]["met"] is False
+    assert "MISSED" in capsys.readouterr().out
+
+
+def test_a_failed_benchmark_ends_with_one(monkeypatch, tmp_path, capsys):
+    """It says why, and writes no report."""
+
+    def run(options):
+        raise RuntimeError("no luck")
+
+    stub(monkeypatch, run)
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    with pytest.raises(SystemExit) as stopped:
+        one.run_or_explain("graphs", command.parse(["graphs"]))
+    assert stopped.value.code == 1
+    assert "no luck" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_settings_are_those_of_the_profile():
+    """They are rendered with the environment, as dbt renders them."""
+    usual = session.settings({})
+    assert usual["spark.master"] == "local[*]"
+    assert not [value for value in usual.values() if "{{" in value]
+    assert session.settings({"TANGLES_MASTER": "local[1]"})["spark.master"] == "local[1]"
+
+
+def test_configurations_are_those_of_the_project():
+    """They come from the models' yml, with the vars of dbt_project.yml, and keep their types."""
+    assert stand_in.configuration("int_tangle_levels")["uses_sql_rounds"] is False
+    assert stand_in.configuration("int_tangle_levels", tangle_engine="sql")["uses_sql_rounds"] is True
+    lines = stand_in.configuration("stg_ssb__lines", ssb_log="/logs/*.jsonl")
+    assert (lines["ssb_log"], lines["verify_signatures"], lines["is_fixture_run"]) == ("/logs/*.jsonl", True, False)
+    with pytest.raises(KeyError, match="tangle_motor"):
+        stand_in.configuration("int_tangle_levels", tangle_motor="sql")
+    with pytest.raises(LookupError, match="int_tangle_lvls"):
+        stand_in.configuration("int_tangle_lvls")
+
+
+@pytest.mark.parametrize("model", ["int_tangle_levels", "stg_ssb__lines"])
+def test_models_load_without_dbt(model):
+    """The very files that dbt runs."""
+    assert callable(stand_in.load(model).model)
+
+
+def test_shapes_are_candidates():
+    """A shape has the columns of `int_tangle_candidates`, of the types that its yml declares."""
+    types = {
+        "string": pa.string(),
+        "int": pa.int32(),
+        "double": pa.float64(),
+        "boolean": pa.bool_(),
+        "array<string>": pa.list_(pa.string()),
+    }
+    for name in graphs.SHAPES:
+        schema = graphs.candidates(name, 0.0005).schema
+        declared = stand_in.read_yaml_columns(graphs.CANDIDATES)
+        assert [(field.name, field.type) for field in schema] == [(name, types[kind]) for name, kind in declared]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
+def test_the_head_of_a_log_is_its_first_lines(suffix, monkeypatch, tmp_path):
+    """A fraction of the lines, compressed like the log; the log itself where all is wanted."""
+    monkeypatch.setattr(logs, "FOLDER", tmp_path / "logs")
+    opener = gzip.open if suffix == ".jsonl.gz" else open
+    log = tmp_path / f"log{suffix}"
+    with opener(log, "wb") as out:
+        out.writelines(b"%d\n" % number for number in range(10))
+    with opener(logs.head(log, 0.3), "rb") as lines:
+        assert lines.read() == b"0\n1\n2\n"
+    assert logs.head(log, 1) == log
+
+
+def test_builds_name_their_slowest_nodes():
+    """The ten slowest, and sums by type."""
+    nodes = [{"unique_id": f"model.tangles.m{n}", "execution_time": float(n)} for n in range(12)]
+    nodes.append({"unique_id": "test.tangles.unique.1a", "execution_time": 0.5})
+    peaks = {"driver": 1, "jvm": 2, "workers": 3, "all": 4}
+    told = builds.figures("medium", Path("m.jsonl"), spent(20, 30, 5), peaks, {"results": nodes, "elapsed_time": 19.0})
+    assert [node["node"] for node in told["slowest_nodes"]] == [f"m{n}" for n in range(11, 1, -1)]
+    assert told["nodes_s_by_type"] == {"model": 66.0, "test": 0.5}
+    assert (told["wall_s"], told["cpu_s"], told["nodes"], told["log"]) == (20, 35, 13, "m.jsonl")
+
+
+def test_verification_shares_add_up():
+    """Rates are per CPU second; the JVM and the workers share what Spark took."""
+    told = verify.figures(Path("m.jsonl"), 100, 100, report.summary([spent(9, 4, 6)]), 5.0, 4.0)
+    assert (told["spark_messages_per_cpu_s"], told["libsodium_messages_per_cpu_s"]) == (10, 25)
+    assert (told["share_of_jvm"], told["share_of_workers"], told["share_of_kernel"]) == (0.4, 0.6, 0.5)
+    assert told["ratio_to_libsodium"] == 2.5
