@@ -11,6 +11,7 @@ from bench import cpu, one
 
 BENCHMARKS = ("graphs", "verify", "builds")
 SHAPES = ("W", "D", "M")
+INPUTS = ("fixtures", "medium", "peer")
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
@@ -22,6 +23,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, help="graphs: only these shapes")
     parser.add_argument("--sql", action="store_true", help="graphs: also a small slice in SQL rounds, through dbt")
     parser.add_argument("--log", type=Path, help="verify: an SSB log of messages without copies, instead of a made one")
+    parser.add_argument("--inputs", nargs="+", choices=INPUTS, help="builds: only these (default: fixtures, medium)")
     parser.add_argument("--peer", action="store_true", help="builds: also from a log in the size of a real peer's")
     parser.add_argument("--peer-log", type=Path, help="builds: that log, instead of a made one (implies --peer)")
     options = parser.parse_args(argv)
@@ -35,6 +37,9 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     for name, path in (("--log", options.log), ("--peer-log", options.peer_log)):
         if path is not None and not path.is_file():
             parser.error(f"{name}: there is no file {path}")
+    options.inputs = list(options.inputs or INPUTS[:2])
+    if (options.peer or options.peer_log) and "peer" not in options.inputs:
+        options.inputs.append("peer")
     options.names = list(dict.fromkeys(options.names)) or list(BENCHMARKS)
     return options
 

@@ -29,16 +29,22 @@ PATIENCE = 15.0  # seconds between two lines of progress
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     """Build from each input; the figures of each, and the goals."""
     adopt_orphans()
-    inputs: dict[str, Path | None] = {"fixtures": None, "medium": logs.head(MEDIUM, options.scale)}
-    if options.peer or options.peer_log:
-        inputs["peer"] = logs.head(options.peer_log or logs.signed_log(suffix=".jsonl.gz"), options.scale)
     results, goals = [], []
-    for name, log in inputs.items():
+    for name in options.inputs:
+        log = log_of(name, options)
         result = build(name, log)
         results.append(result)
         judged = log is None or options.scale == 1
         goals.append(at_most(f"{name}: seconds on the clock", GOALS[name], result["wall_s"], judged))
     return results, goals
+
+
+def log_of(name: str, options: Namespace) -> Path | None:
+    """Return the log to build from, or None for the fixtures."""
+    if name == "fixtures":
+        return None
+    whole = MEDIUM if name == "medium" else options.peer_log or logs.signed_log(suffix=".jsonl.gz")
+    return logs.head(whole, options.scale)
 
 
 def build(name: str, log: Path | None) -> dict:

@@ -185,6 +185,7 @@ def test_summaries_are_medians_of_runs():
         (["--scale", "all"], "--scale"),
         (["--repeats", "0"], "--repeats"),
         (["--shapes", "X"], "--shapes"),
+        (["--inputs", "large"], "--inputs"),
         (["--log", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--peer-log", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--fast"], "--fast"),
@@ -202,6 +203,18 @@ def test_all_benchmarks_run_by_default():
     """No name is every name; a name twice is once."""
     assert command.parse([]).names == ["graphs", "verify", "builds"]
     assert command.parse(["verify", "graphs", "verify"]).names == ["verify", "graphs"]
+
+
+def test_the_peers_log_is_built_on_demand(tmp_path):
+    """Its build takes minutes."""
+    log = tmp_path / "log.jsonl"
+    log.touch()
+    assert command.parse([]).inputs == ["fixtures", "medium"]
+    assert command.parse(["--inputs", "medium"]).inputs == ["medium"]
+    assert command.parse(["--inputs", "peer", "--peer"]).inputs == ["peer"]
+    options = command.parse(["--peer-log", str(log)])
+    assert options.inputs == ["fixtures", "medium", "peer"]
+    assert [builds.log_of(name, options) for name in options.inputs] == [None, builds.MEDIUM, log]
 
 
 @linux
