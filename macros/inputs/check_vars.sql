@@ -11,11 +11,16 @@
         'auto, sql or kernel') %}
     {% do refuse_unless(var('verify_signatures') is boolean, 'verify_signatures', var('verify_signatures'),
         'true or false') %}
-    {%- for name in ['sql_round_budget', 'ancestor_limit', 'clock_limit'] -%}
+    {%- for name in ['sql_round_budget', 'ancestor_limit', 'clock_limit', 'edit_batch_size'] -%}
         {% do refuse_unless(
             var(name) is integer and var(name) is not boolean and var(name) >= 0, name, var(name), 'an integer, 0 or more'
         ) %}
     {%- endfor -%}
+    {%- set limit = var('max_previous') -%}
+    {% do refuse_unless(
+        limit is none or (limit is integer and limit is not boolean and limit >= 1), 'max_previous', limit,
+        'none or an integer, 1 or more'
+    ) %}
     {%- set key = var('ssb_hmac_key') -%}
     {% do refuse_unless(
         key is none or (key is string and modules.re.fullmatch('[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=', key)),

@@ -6,7 +6,8 @@
             {% do built.append(result.node.name) %}
         {%- endfor -%}
         {%- set counted = [] -%}
-        {%- for name in ['ssb_messages', 'ssb_rejects', 'feeds', 'tangles', 'tangle_messages', 'tangle_edges']
+        {%- for name in ['ssb_messages', 'ssb_rejects', 'feeds', 'tangles', 'tangle_messages', 'tangle_edges',
+            'timeline_events', 'timeline_edits', 'timeline_rejects']
             if name in built -%}
             {% do counted.append("select " ~ loop.index0 ~ " as n, '" ~ name ~ "' as name, count(*) as c from "
                 ~ target.schema ~ '.' ~ name) %}

@@ -9,9 +9,14 @@ from dbt_tangles.ssb.classic import Reason
 
 
 def test_every_reason_is_documented():
-    documented = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", (ROOT / "docs" / "reasons.md").read_text(), re.M))
+    of_lines, of_events = (ROOT / "docs" / "reasons.md").read_text().split("## Why a line gave no event")
+    documented = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", of_lines, re.M))
     assert documented.pop("id_collision")
     assert documented == {reason.value: reason.description for reason in Reason}
+    rejects = yaml.safe_load((ROOT / "models" / "marts" / "timelines" / "timeline_rejects.yml").read_text())
+    reason = next(column for column in rejects["models"][0]["columns"] if column["name"] == "reason")
+    values = reason["data_tests"][0]["accepted_values"]["arguments"]["values"]
+    assert {name for name, _ in re.findall(r"^\| `(\w+)` \| (.+) \|$", of_events, re.M)} == set(values)
 
 
 def test_every_var_is_in_the_readme():

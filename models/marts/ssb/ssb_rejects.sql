@@ -9,19 +9,8 @@ with lines as (
     from {{ ref('stg_ssb__lines') }}
 ),
 
--- Spark reads a file in blocks and numbers rows within each; a line's number is what came before its block, plus that.
 blocks as (
-    select
-        source_file,
-        block_start,
-        min(row_id) as first_row_id,
-        sum(count(*)) over (
-            partition by source_file
-            order by block_start
-            rows between unbounded preceding and 1 preceding
-        ) as lines_before
-    from lines
-    group by source_file, block_start
+    {{- line_blocks('lines') }}
 ),
 
 collided as (
@@ -61,7 +50,7 @@ rejected as (
 
 select
     rejected.source_file,
-    rejected.row_id - blocks.first_row_id + coalesce(blocks.lines_before, 0) + 1 as line,
+    rejected.row_id + blocks.first_line as line,
     rejected.reason,
     rejected.message_id
 from rejected

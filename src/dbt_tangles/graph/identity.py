@@ -115,12 +115,11 @@ def lists_of(column: pa.ChunkedArray | pa.Array) -> Lists:
     return Lists(np.concatenate(starts), strings_of(flat))
 
 
-def group_rows(tangle_name: Strings, root_id: Strings) -> tuple[np.ndarray, int]:
+def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
     """Number the graphs of a table.
 
     Args:
-        tangle_name: The first half of each row's graph.
-        root_id: The second half. Null is a value of its own in both.
+        parts: The columns that name each row's graph, one or two. Null is a value of its own.
 
     Returns:
         int32[rows], the graph of each row, and how many there are. Numbers follow the first appearance.
@@ -128,13 +127,15 @@ def group_rows(tangle_name: Strings, root_id: Strings) -> tuple[np.ndarray, int]
     Raises:
         OverflowError: There are more than 2^31 - 1 rows.
     """
-    _check_size(len(tangle_name.valid))
+    _check_size(len(parts[0].valid))
     while True:
         keys = _draw_keys()
-        hashes = hash_strings(root_id, keys) ^ hash_strings(tangle_name, keys[::-1].copy())
+        hashes = hash_strings(parts[-1], keys)
+        for part in parts[:-1]:
+            hashes ^= hash_strings(part, keys[::-1].copy())
         graph, first_row = _group(hashes)
         # Two values share all 64 bits about once in a lifetime. Then the dice are thrown again.
-        if _all_alike(graph, first_row, *root_id) and _all_alike(graph, first_row, *tangle_name):
+        if all(_all_alike(graph, first_row, *part) for part in parts):
             return graph, len(first_row)
 
 
@@ -173,8 +174,29 @@ def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, roo
         root: bool[nodes]; what a root lists is ignored.
 
     Returns:
-        The links. One small hash table a graph is filled with hashes, and what it finds is compared with what was
-        looked for afterwards, in the order in which it lies in memory.
+        The links.
+
+    Raises:
+        OverflowError: There are more than 2^31 - 1 listed ids.
+    """
+    found = look_up(nodes, ids, previous, candidate, root)
+    return Links(*_join(candidate, root, previous.starts[nodes.row], previous.starts[nodes.row + 1], found))
+
+
+def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Find a node for each listed id.
+
+    Args:
+        nodes: The numbered rows.
+        ids: The id of each row.
+        previous: The list of each row.
+        candidate: bool[nodes]; the others can neither be found nor does anything look for what they list.
+        root: bool[nodes]; what a root lists is not looked for.
+
+    Returns:
+        int32[items], the node, or -1 where there is none; of candidates that share an id the first. One small hash
+        table a graph is filled with hashes, and what it finds is compared with what was looked for afterwards, in the
+        order in which it lies in memory.
 
     Raises:
         OverflowError: There are more than 2^31 - 1 listed ids.
@@ -199,7 +221,20 @@ def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, roo
             item_hashes,
         )
         if _all_equal(found, nodes.row, ids.offsets, ids.data, *items):
-            return Links(*_join(candidate, root, list_start, list_end, found))
+            return found
+
+
+def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:
+    """Number the distinct ids of each graph where several rows may share one.
+
+    Args:
+        nodes: The numbered rows.
+        ids: The id of each row.
+
+    Returns:
+        int32[nodes]: equal for rows that share graph and id, ascending by graph, then id, without gaps.
+    """
+    return _number_ids(nodes.graph_start, nodes.row, ids.offsets, ids.data)
 
 
 def hash_strings(strings: Strings, keys: np.ndarray) -> np.ndarray:
@@ -423,6 +458,21 @@ def _gather(by_key, graph, graph_count):
         rows[fill[g]] = row
         fill[g] += 1
     return start, rows
+
+
+@compiled
+def _number_ids(graph_start, row, offsets, data):
+    number = np.empty(len(row), np.int32)
+    count = np.int32(-1)
+    for g in range(len(graph_start) - 1):
+        for node in range(graph_start[g], graph_start[g + 1]):
+            at, before = row[node], row[node - 1]
+            if node == graph_start[g] or not _equal(
+                data, offsets[at], offsets[at + 1], data, offsets[before], offsets[before + 1]
+            ):
+                count += 1
+            number[node] = count
+    return number
 
 
 @compiled

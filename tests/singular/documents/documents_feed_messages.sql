@@ -1,5 +1,4 @@
 -- Every example of the documents: each message of each feed, and whether it is in the verified chain.
-{{ config(enabled=(var('ssb_log') is none)) }}
 
 with expected as (
     select

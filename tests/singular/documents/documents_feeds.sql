@@ -1,5 +1,4 @@
 -- Every example of the documents: the classic feed tangle of each of its authors.
-{{ config(enabled=(var('ssb_log') is none)) }}
 
 with expected as (
     select

@@ -1,5 +1,4 @@
 -- Every example of the documents: all that came before each message, as "all previous" of the origin story.
-{{ config(enabled=(var('ssb_log') is none)) }}
 
 with expected as (
     select

@@ -1,5 +1,4 @@
 -- Every example of the documents: the links, and which of them other links imply.
-{{ config(enabled=(var('ssb_log') is none)) }}
 
 with expected as (
     select

@@ -1,5 +1,4 @@
 -- Every example of the documents: who is in each tangle, at what depth, in which orders.
-{{ config(enabled=(var('ssb_log') is none)) }}
 
 with expected as (
     select

@@ -1,5 +1,4 @@
 -- Every example of the documents: each tangle as a whole, and the tips that the next message must carry.
-{{ config(enabled=(var('ssb_log') is none)) }}
 
 with tips as (
     select

@@ -1,0 +1,15 @@
+{#- Spark reads a file in blocks and numbers rows within each; a line's number is what came before its block, plus that. -#}
+{% macro line_blocks(lines) %}
+    select
+        source_file,
+        block_start,
+        coalesce(
+            sum(count(*)) over (
+                partition by source_file
+                order by block_start
+                rows between unbounded preceding and 1 preceding
+            ), 0
+        ) - min(row_id) + 1 as first_line
+    from {{ lines }}
+    group by source_file, block_start
+{% endmacro %}

@@ -1,0 +1,10 @@
+select
+    arrivals.timeline_id,
+    commands.batch,
+    commands.step,
+    if(commands.from_position is null, 'ins', 'mov') as op,
+    arrivals.event_id,
+    commands.from_position,
+    commands.to_position
+from {{ ref('int_timeline_order') }} as arrivals
+    lateral view inline(arrivals.edits) commands as batch, step, from_position, to_position

@@ -1,0 +1,59 @@
+with blocks as (
+    {{- line_blocks(ref('stg_events__lines')) }}
+),
+
+lines as (
+    select
+        lines.source_file,
+        lines.row_id + blocks.first_line as line,
+        lines.timeline_id,
+        lines.event_id,
+        lines.detail
+    from {{ ref('stg_events__lines') }} as lines
+    inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
+),
+
+tangle_timelines as (
+    select distinct timeline_id
+    from {{ ref('int_timeline_arrivals') }}
+    where is_tangle
+)
+
+select
+    source_file,
+    line,
+    timeline_id,
+    event_id,
+    'malformed' as reason,
+    detail
+from lines
+where detail is not null
+
+union all
+
+select
+    lines.source_file,
+    lines.line,
+    lines.timeline_id,
+    lines.event_id,
+    'timeline_taken' as reason,
+    'a tangle of the SSB log has this timeline' as detail
+from lines
+left semi join tangle_timelines on lines.timeline_id = tangle_timelines.timeline_id
+where lines.detail is null
+
+union all
+
+select
+    source_file,
+    line,
+    timeline_id,
+    event_id,
+    reason,
+    case reason
+        when 'duplicate' then 'the event arrived before'
+        when 'cycle' then 'the event would follow itself'
+        when 'too_many_previous' then 'more than {{ var('max_previous') }} distinct causes'
+    end as detail
+from {{ ref('int_timeline_order') }}
+where reason is not null and not is_tangle

@@ -1,0 +1,1 @@
+"""Event logs: lines that state which event of which timeline came after which others."""

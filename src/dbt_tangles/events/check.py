@@ -1,0 +1,204 @@
+"""The Arrow kernel: lines of an event log in, one checked row each out.
+
+A line is a JSON object: `timeline`, `event`, `after` (the ids of the event's causes), `arrival` (a whole number) and
+perhaps an `author`. Whatever else it has is ignored. No line raises an error: what cannot be used is a row that says
+what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+#: The longest line that is read.
+MAX_LINE_BYTES = 2**21
+
+_PLACE = [
+    pa.field("source_file", pa.string()),
+    pa.field("block_start", pa.int64()),
+    pa.field("row_id", pa.int64()),
+]
+
+#: `raw` may be cut by the caller where `raw_length`, in bytes, exceeds `max_line_bytes`.
+INPUT_SCHEMA = pa.schema([*_PLACE, pa.field("raw", pa.binary()), pa.field("raw_length", pa.int64())])
+
+_RESULT = [
+    pa.field("timeline_id", pa.string()),
+    pa.field("event_id", pa.string()),
+    pa.field("causes", pa.list_(pa.string())),
+    pa.field("author", pa.string()),
+    pa.field("arrival", pa.int64()),
+    pa.field("detail", pa.string()),
+]
+
+OUTPUT_SCHEMA = pa.schema([*_PLACE, *_RESULT])
+
+# A batch of more bytes is worked on in slices of few rows, so that no column outgrows Arrow's 32-bit offsets.
+_SLICE_BYTES = 2**26
+_SLICE_ROWS = 32
+
+# So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
+# one bad line not to hold up many good ones.
+_TURN_ROWS = 256
+
+_INT64 = range(-(2**63), 2**63)
+_NEEDED = ("timeline", "event", "after", "arrival")
+_needed_of = itemgetter(*_NEEDED)
+
+#: The values of `_RESULT`, in its order.
+_Row = tuple[Any, ...]
+
+
+def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
+    """Check the lines of an event log.
+
+    Args:
+        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
+        max_line_bytes: longer lines are refused unread.
+
+    Yields:
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
+        as several. In the row of a usable line `detail` is null and `causes` are the distinct ids of `after` by their
+        first occurrence, without the event itself. In any other row `detail` says what is wrong, and of the rest there
+        are at most the ids of the timeline and the event.
+    """
+    for batch in batches:
+        if batch.nbytes <= _SLICE_BYTES:
+            yield _check_batch(batch, max_line_bytes)
+        else:
+            for start in range(0, batch.num_rows, _SLICE_ROWS):
+                yield _check_batch(batch.slice(start, _SLICE_ROWS), max_line_bytes)
+
+
+def _check_batch(batch: pa.RecordBatch, max_line_bytes: int) -> pa.RecordBatch:
+    places = [_cast(batch.column(field.name), field.type) for field in _PLACE]
+    lines, lengths = batch.column("raw"), batch.column("raw_length")
+    turns = [
+        _check_turn(lines.slice(start, _TURN_ROWS), lengths.slice(start, _TURN_ROWS), max_line_bytes)
+        for start in range(0, max(len(lines), 1), _TURN_ROWS)
+    ]
+    results = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
+    return pa.RecordBatch.from_arrays(places + results, schema=OUTPUT_SCHEMA)
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return column if column.type == kind else column.cast(kind)
+
+
+def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> list[pa.Array]:
+    """Check some lines: the columns from timeline_id on."""
+    raws = lines.to_pylist()
+    if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
+        columns = _read_sound(raws)
+        if columns is not None:
+            return columns
+    rows = [_read(raw, length, max_line_bytes) for raw, length in zip(raws, lengths.to_pylist(), strict=True)]
+    return _arrays(list(zip(*rows, strict=True)) or [()] * len(_RESULT))
+
+
+def _read_sound(raws: list[bytes | None]) -> list[pa.Array] | None:
+    """Read lines that are all sound, checking each column as a whole; None if there is a line that is not sound.
+
+    Gives exactly what `_read` gives, in half its time.
+    """
+    try:
+        documents = list(map(orjson.loads, raws))
+        timelines, events, after, arrivals = zip(*map(_needed_of, documents), strict=True)
+        if not _are(after, list):
+            return None
+        authors = [document.get("author") for document in documents]
+        listed = list(chain.from_iterable(after))
+    except (ValueError, LookupError, TypeError):  # not JSON, something missing, not an object
+        return None
+    is_sound = (
+        _are_ids(timelines)
+        and _are_ids(events)
+        and _are_ids(listed)
+        and _are(authors, str, type(None))
+        and _are(arrivals, int)
+        and min(arrivals) in _INT64
+        and max(arrivals) in _INT64
+    )
+    if not is_sound:
+        return None
+    causes = [
+        ids if len({event, *ids}) > len(ids) else _distinct(ids, event)
+        for event, ids in zip(events, after, strict=True)
+    ]
+    return _arrays([timelines, events, causes, authors, arrivals, [None] * len(raws)])
+
+
+def _are(values: Sequence[Any], *kinds: type) -> bool:
+    return set(kinds).issuperset(map(type, values))
+
+
+def _are_ids(values: Sequence[Any]) -> bool:
+    return _are(values, str) and all(values)
+
+
+def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> _Row:
+    """Read any line."""
+    raw = raw or b""
+    if max(len(raw), length or 0) > max_line_bytes:
+        return _refused(f"line longer than {max_line_bytes} bytes")
+    try:
+        document = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return _refused("not JSON" if raw.strip(b" \t\r\n") else "empty line")
+    if type(document) is not dict:
+        return _refused("not a JSON object")
+
+    timeline, event, after, arrival = map(document.get, _NEEDED)
+    author = document.get("author")
+    detail = None
+    if missing := [name for name in _NEEDED if name not in document]:
+        detail = f"no {missing[0]}"
+    elif not _is_id(timeline):
+        detail = "timeline is not a non-empty string"
+    elif not _is_id(event):
+        detail = "event is not a non-empty string"
+    elif type(after) is not list or not _are_ids(after):
+        detail = "after is not a list of ids"
+    elif type(arrival) is not int or arrival not in _INT64:
+        detail = "arrival is not a whole number of 64 bits"
+    elif author is not None and type(author) is not str:
+        detail = "author is not a string"
+    if detail is not None:
+        return _refused(detail, timeline if _is_id(timeline) else None, event if _is_id(event) else None)
+    return timeline, event, _distinct(after, event), author, arrival, None
+
+
+def _refused(detail: str, timeline: str | None = None, event: str | None = None) -> _Row:
+    return timeline, event, None, None, None, detail
+
+
+def _is_id(value: Any) -> bool:
+    return type(value) is str and value != ""
+
+
+def _distinct(ids: list[str], event: str) -> list[str]:
+    return [cause for cause in dict.fromkeys(ids) if cause != event]
+
+
+def _arrays(columns: Sequence[Sequence[Any]]) -> list[pa.Array]:
+    return [
+        _lists_array(values) if pa.types.is_list(field.type) else pa.array(values, field.type)
+        for values, field in zip(columns, _RESULT, strict=True)
+    ]
+
+
+def _lists_array(lists: Sequence[list[str] | None]) -> pa.ListArray:
+    """Build the nested column from its flat parts, which is much cheaper than from a list for each row."""
+    offsets = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum([len(values) if values else 0 for values in lists], out=offsets[1:])
+    flat = pa.array(list(chain.from_iterable(filter(None, lists))), pa.string())
+    # Arrow takes a list to be null where its first offset is.
+    is_null = np.array([values is None for values in lists] + [False])
+    return pa.ListArray.from_arrays(pa.array(offsets, mask=is_null), flat)

@@ -1,0 +1,85 @@
+"""Arrays of events and arrivals as columns of the answer.
+
+`out_event` and `out_row` say for each event and arrival its row in the answer, `is_in` bool[rows] which rows got in.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, DUPLICATE
+from dbt_tangles.timelines.edits import Commands
+from dbt_tangles.timelines.published import Edits
+from dbt_tangles.timelines.schemas import EDIT_TYPE
+
+
+def scatter(size: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Put values where they belong among `size`; the rest is zero."""
+    scattered = np.zeros(size, values.dtype)
+    scattered[places] = values
+    return scattered
+
+
+def reason_column(
+    verdict: np.ndarray, refused: np.ndarray, refusal: pa.ChunkedArray, row: np.ndarray, out_row: np.ndarray, size: int
+) -> pa.Array:
+    """Say why an arrival was refused; null for what got in."""
+    reasons = [None] * size
+    names = {DUPLICATE: "duplicate", CYCLE: "cycle"}
+    for at in np.flatnonzero(verdict != ACCEPTED):
+        reasons[out_row[at]] = refusal[int(row[at])].as_py() if refused[at] else names[int(verdict[at])]
+    return pa.array(reasons, pa.string())
+
+
+def _lists(items: pa.Array, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
+    """Make a list for each row of the answer, of items that lie by row; null for what did not get in."""
+    offsets = np.zeros(len(is_in) + 1, np.int32)
+    np.cumsum(np.bincount(owners, minlength=len(is_in)), out=offsets[1:])
+    return pa.ListArray.from_arrays(pa.array(offsets), items, type=pa.list_(items.type), mask=pa.array(~is_in))
+
+
+def missing_column(
+    causes: pa.ChunkedArray, missing: tuple[np.ndarray, np.ndarray], out_event: np.ndarray, is_in: np.ndarray
+) -> pa.ListArray:
+    """List the missing causes of each row, sorted; `missing` is what `arrivals.missing_causes` returns."""
+    events, item = missing
+    listed = pa.array([], pa.string())
+    if len(item):
+        # A null within a list names nothing.
+        flat = pa.chunked_array([chunk.flatten() for chunk in causes.chunks], causes.type.value_type)
+        listed = flat.take(pa.array(item)).combine_chunks()
+        owners = out_event[events]
+        order = pc.sort_indices(pa.table({"row": owners, "id": listed}), [("row", "ascending"), ("id", "ascending")])
+        order = order.filter(listed.take(order).is_valid())
+        return _lists(listed.take(order), owners[order.to_numpy()], is_in)
+    return _lists(listed, np.empty(0, np.int64), is_in)
+
+
+def edit_column(edits: Edits | None, out_event: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
+    """List the commands that concern each row's event, in their order."""
+    if edits is None:
+        empty = np.empty(0, np.int32)
+        edits = Edits(empty, empty.astype(np.int64), empty, empty, empty)
+    owners = out_event[edits.event]
+    order = np.argsort(owners, kind="stable")
+    taken = edits.taken[order]
+    arrays = [
+        pa.array(edits.batch[order]),
+        pa.array(edits.step[order]),
+        pa.array(taken, mask=taken < 0),
+        pa.array(edits.put[order]),
+    ]
+    return _lists(pa.StructArray.from_arrays(arrays, fields=list(EDIT_TYPE)), owners, is_in)
+
+
+def update_columns(updates: Commands, step: np.ndarray, out: np.ndarray, size: int) -> list[pa.Array]:
+    """Give each row its command in the script from the last published order: step, from, to."""
+    is_named = scatter(size, out, np.ones(len(out), np.bool_))
+    taken = scatter(size, out, updates.taken)
+    return [
+        pa.array(scatter(size, out, step), mask=~is_named),
+        pa.array(taken, mask=~is_named | (taken < 0)),
+        pa.array(scatter(size, out, updates.put), mask=~is_named),
+    ]

@@ -1,0 +1,216 @@
+"""A table of arrivals in, the converged order of every timeline and the edits that lead to it out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.graph.identity import Nodes, group_rows, lists_of, look_up, number_ids, number_nodes, strings_of
+from dbt_tangles.graph.levels import children, levels
+from dbt_tangles.graph.orders import positions
+from dbt_tangles.timelines.admission import ACCEPTED, admit
+from dbt_tangles.timelines.answer import edit_column, missing_column, reason_column, scatter, update_columns
+from dbt_tangles.timelines.arrivals import (
+    causes_of_arrivals,
+    causes_of_events,
+    in_order,
+    missing_causes,
+    number_accepted,
+)
+from dbt_tangles.timelines.edits import Commands, edit_stream
+from dbt_tangles.timelines.published import Edits, Published, integers, kept_batches, published_edits, read_published
+from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PASSED_ON
+from dbt_tangles.timelines.updates import updates
+
+
+class Arrivals(NamedTuple):
+    """The arrivals of all timelines, those of a timeline in order.
+
+    Attributes:
+        start: int64[timelines + 1], into the arrivals.
+        node: int32[arrivals].
+        verdict: int8[arrivals], see `admission`.
+        batch: int64[arrivals], from 1; 0 without batches.
+    """
+
+    start: np.ndarray
+    node: np.ndarray
+    verdict: np.ndarray
+    batch: np.ndarray
+
+
+class Events(NamedTuple):
+    """The events that got in, those of a timeline ascending by name.
+
+    Attributes:
+        start: int64[timelines + 1], into the events.
+        arrival: int32[events], the arrival that brought each.
+        cause_start: int64[events + 1], into the causes.
+        cause: int32[...], events.
+        number: int32[...], by the number of a name its event, or -1.
+    """
+
+    start: np.ndarray
+    arrival: np.ndarray
+    cause_start: np.ndarray
+    cause: np.ndarray
+    number: np.ndarray
+
+
+def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
+    """Order the events of many timelines, and write the scripts that lead there.
+
+    Events are ordered by rank, the longest path over known causes, then name by code point. Arrivals are let in by
+    their number; see `admission.admit` for what is refused.
+
+    Args:
+        table: One row per arrival, in any order, whole timelines only: `INPUT_SCHEMA`. `causes` are distinct;
+            `refusal` is the reason for which an arrival was refused beforehand. There may be further rows, with
+            `is_published` bool set and the columns of `PUBLISHED_SCHEMA`: what an earlier run returned for these
+            timelines. Both columns may be left out.
+        batch_size: How many arrivals, refused ones included, share a script; 0 for no scripts.
+
+    Returns:
+        One row per arrival (`OUTPUT_SCHEMA`), in the order of the input:
+            `ordinal` int64, its place among the timeline's arrivals, from 1;
+            `reason` string, null for what got in, otherwise `duplicate`, `cycle` or the refusal; only the first have
+            `rank` int32, `position` int32 from 0, `is_tip` (no event lists it), `missing_causes` (listed and not
+            there, sorted) and
+            `edits`: the commands that concern this event, `from_position` null for its insertion. All commands of a
+            timeline by batch and step, from an empty list, give the order. They depend on the arrivals alone.
+            `publication` string, a digest of the timeline's order, and `previous_publication`, of the one that was
+            published before; null where there was none, or where events left it since. `update_step`,
+            `update_from_position`, `update_to_position`: this event's part in the script from the one to the other.
+
+    Raises:
+        ValueError: An event has no name.
+        OverflowError: There are more than 2^31 - 1 rows or causes.
+    """
+    ids = strings_of(table["event_id"])
+    if not ids.valid.all():
+        raise ValueError("an event_id is null")
+    timeline, timeline_count = group_rows(strings_of(table["timeline_id"]))
+    nodes = number_nodes(timeline, timeline_count, ids)
+    name = number_ids(nodes, ids)
+    is_new = np.ones(len(table), np.bool_)
+    if "is_published" in table.column_names:
+        is_new = ~table["is_published"].fill_null(False).to_numpy()
+
+    # Who is in.
+    causes = lists_of(table["causes"])
+    list_start, list_end = causes.starts[nodes.row], causes.starts[nodes.row + 1]
+    found = look_up(nodes, ids, causes, is_new[nodes.row], np.zeros(len(table), np.bool_))
+    start, node = in_order(nodes.graph_start, integers(table, "arrival")[nodes.row], is_new[nodes.row])
+    _settle_ties(table, nodes, name, node)
+    cause_start, cause = causes_of_arrivals(node, name, list_start, list_end, found)
+    refused = table["refusal"].is_valid().to_numpy()[nodes.row[node]]
+    verdict = admit(start, name[node], cause_start, cause, refused)
+    ordinal = np.arange(len(node)) - np.repeat(start[:-1], np.diff(start)) + 1
+    arrivals = Arrivals(start, node, verdict, (ordinal - 1) // batch_size + 1 if batch_size else np.zeros_like(ordinal))
+    events = _events(arrivals, name, cause_start, cause)
+
+    # The order.
+    rank, position, is_tip = _places(events)
+
+    # What was published, and what follows it.
+    published = read_published(table, nodes, name, is_new)
+    row = nodes.row[node]
+    kept = kept_batches(table, start, row, published, batch_size)
+    edits = _edits(table, arrivals, events, published, kept) if batch_size else None
+    event_of_published = events.number[published.name]
+    update = updates(table, events.start, row[events.arrival], position, published, event_of_published)
+    missing = missing_causes(events.arrival, node, name, list_start, list_end, found, events.number)
+
+    # Back to rows.
+    ours = np.flatnonzero(is_new)
+    out = np.cumsum(is_new) - 1  # of each row its place in the answer
+    out_row, out_event = out[row], out[row[events.arrival]]
+    passed_on = table.select(PASSED_ON) if len(ours) == len(table) else table.select(PASSED_ON).take(ours)
+    timeline_of_row = pa.array(timeline[ours])
+    is_in = scatter(len(ours), out_event, np.True_)
+    columns = [
+        *passed_on.columns,
+        pa.array(scatter(len(ours), out_row, ordinal)),
+        reason_column(verdict, refused, table["refusal"], row, out_row, len(ours)),
+        pa.array(scatter(len(ours), out_event, rank), mask=~is_in),
+        pa.array(scatter(len(ours), out_event, position), mask=~is_in),
+        pa.array(scatter(len(ours), out_event, is_tip), mask=~is_in),
+        missing_column(table["causes"], missing, out_event, is_in),
+        edit_column(edits, out_event, is_in),
+        update.publication.take(timeline_of_row),
+        update.previous_publication.take(timeline_of_row),
+        *update_columns(
+            update.commands, _steps(events.start, update.commands), out_event[update.commands.event], len(ours)
+        ),
+    ]
+    return pa.table(columns, schema=OUTPUT_SCHEMA)
+
+
+def _events(arrivals: Arrivals, name: np.ndarray, cause_start: np.ndarray, cause: np.ndarray) -> Events:
+    accepted = arrivals.verdict == ACCEPTED
+    number, arrival = number_accepted(arrivals.node, name, accepted)
+    start = np.concatenate([[0], np.cumsum(accepted)])[arrivals.start]
+    return Events(start, arrival, *causes_of_events(arrival, cause_start, cause, number), number)
+
+
+def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rank, position and whether it is a tip, of each event."""
+    count = len(events.arrival)
+    every, none = np.ones(count, np.bool_), np.zeros(count, np.bool_)
+    effect_start, effect = children(events.cause_start, events.cause)
+    wanted = np.ones(len(events.start) - 1, np.bool_)
+    rank = levels(events.start, events.cause_start, effect_start, effect, every, none, none, wanted, False)
+    return rank, positions(events.start, rank), np.diff(effect_start) == 0
+
+
+def _settle_ties(table: pa.Table, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
+    """Order arrivals of one event that share a number by what they say, then by where they stand, in place."""
+    arrival = integers(table, "arrival")[nodes.row[node]]
+    tied = np.flatnonzero((name[node[1:]] == name[node[:-1]]) & (arrival[1:] == arrival[:-1]))
+    if not len(tied):
+        return
+    places = np.unique(np.concatenate([tied, tied + 1]))
+    rows = table.select(["causes", "author", "source_file", "line"]).take(nodes.row[node[places]]).to_pylist()
+    keys = [
+        (row["causes"] or [], row["author"] or "", row["source_file"] or "", row["line"] or 0, int(node[place]))
+        for row, place in zip(rows, places, strict=True)
+    ]
+    runs = np.concatenate([[0], np.cumsum(np.diff(places) > 1)])
+    # Neighbours may be two runs of different events.
+    runs = runs + np.concatenate([[0], np.cumsum(name[node[places[1:]]] != name[node[places[:-1]]])])
+    runs = runs + np.concatenate([[0], np.cumsum(arrival[places[1:]] != arrival[places[:-1]])])
+    by_key = sorted(range(len(places)), key=lambda i: (runs[i], keys[i]))
+    node[places] = node[places[by_key]]
+
+
+def _edits(table: pa.Table, arrivals: Arrivals, events: Events, published: Published, kept: np.ndarray) -> Edits:
+    """Collect the commands of all batches: the published ones of those that are kept, and new ones of the rest."""
+    accepted = np.flatnonzero(arrivals.verdict == ACCEPTED)
+    timeline = np.searchsorted(arrivals.start, accepted, side="right") - 1
+    batch = arrivals.batch[accepted]
+    known = np.bincount(timeline[batch <= kept[timeline]], minlength=len(kept))
+    arrived = np.empty(len(arrivals.node), np.int32)
+    arrived[events.arrival] = np.arange(len(events.arrival), dtype=np.int32)
+    commands = edit_stream(
+        events.start, events.cause_start, events.cause, events.start, arrived[accepted], batch, known
+    )
+    new = Edits(commands.event, commands.batch, _steps(events.start, commands), commands.taken, commands.put)
+    if not kept.any():
+        return new
+    old = published_edits(table, published, kept)
+    old = old._replace(event=events.number[old.event])
+    return Edits(*(np.concatenate(pair) for pair in zip(old, new, strict=True)))
+
+
+def _steps(event_start: np.ndarray, commands: Commands) -> np.ndarray:
+    """Number the commands of each timeline and batch from 1."""
+    count = len(commands.event)
+    if not count:
+        return np.empty(0, np.int32)
+    timeline = np.searchsorted(event_start, commands.event, side="right") - 1
+    begins = np.ones(count, np.bool_)
+    begins[1:] = (timeline[1:] != timeline[:-1]) | (commands.batch[1:] != commands.batch[:-1])
+    places = np.arange(count)
+    return (places - np.maximum.accumulate(np.where(begins, places, 0)) + 1).astype(np.int32)

@@ -1,0 +1,55 @@
+"""The columns that go in and come out."""
+
+import pyarrow as pa
+
+EDIT_TYPE = pa.struct(
+    [
+        ("batch", pa.int64()),
+        ("step", pa.int32()),
+        ("from_position", pa.int32()),
+        ("to_position", pa.int32()),
+    ]
+)
+#: Of a row that an earlier run published, beside its timeline, event and digest.
+PUBLISHED_SCHEMA = pa.schema(
+    [
+        ("ordinal", pa.int64()),
+        ("reason", pa.string()),
+        ("position", pa.int32()),
+        ("edits", pa.list_(EDIT_TYPE)),
+        ("publication", pa.string()),
+    ]
+)
+INPUT_SCHEMA = pa.schema(
+    [
+        ("timeline_id", pa.string()),
+        ("event_id", pa.string()),
+        ("causes", pa.list_(pa.string())),
+        ("author", pa.string()),
+        ("arrival", pa.int64()),
+        ("is_tangle", pa.bool_()),
+        ("refusal", pa.string()),
+        ("source_file", pa.string()),
+        ("line", pa.int64()),
+        ("digest", pa.string()),
+    ]
+)
+#: What comes back as it came.
+PASSED_ON = ("timeline_id", "event_id", "author", "arrival", "is_tangle", "source_file", "line", "digest")
+OUTPUT_SCHEMA = pa.schema(
+    [
+        *(INPUT_SCHEMA.field(name) for name in PASSED_ON),
+        ("ordinal", pa.int64()),
+        ("reason", pa.string()),
+        ("rank", pa.int32()),
+        ("position", pa.int32()),
+        ("is_tip", pa.bool_()),
+        ("missing_causes", pa.list_(pa.string())),
+        ("edits", pa.list_(EDIT_TYPE)),
+        ("publication", pa.string()),
+        ("previous_publication", pa.string()),
+        ("update_step", pa.int32()),
+        ("update_from_position", pa.int32()),
+        ("update_to_position", pa.int32()),
+    ]
+)

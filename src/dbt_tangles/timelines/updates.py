@@ -1,0 +1,76 @@
+"""The script that leads from the order published last to the one that is published now."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.graph.identity import strings_of
+from dbt_tangles.timelines.edits import Commands, script
+from dbt_tangles.timelines.published import Published, integers
+
+
+class Updates(NamedTuple):
+    """The commands, the name of the order they lead to, and of the one they lead from (null: the empty one).
+
+    Both names are per timeline, and of type string.
+    """
+
+    commands: Commands
+    publication: pa.Array
+    previous_publication: pa.Array
+
+
+def updates(
+    table: pa.Table,
+    event_start: np.ndarray,
+    row: np.ndarray,
+    position: np.ndarray,
+    published: Published,
+    event_of_published: np.ndarray,
+) -> Updates:
+    """Compare the orders of two runs.
+
+    Args:
+        table: See `order.order_timelines`.
+        event_start: int64[timelines + 1], into the events.
+        row: int64[events], where each is in the table.
+        position: int32[events], its place in the order now.
+        published: The published rows.
+        event_of_published: int32[published rows], the event of each; -1 where it is there no more.
+    """
+    timelines = len(event_start) - 1
+    old_position = np.full(len(position), np.int32(-1))
+    previous = np.full(timelines, None, object)
+    if len(published.row):
+        timeline = np.repeat(np.arange(timelines), np.diff(published.start))
+        was_in = table["reason"].is_null().to_numpy()[published.row]
+        has_rows = np.flatnonzero(np.diff(published.start))
+        rows = pa.array(published.row[published.start[has_rows]])
+        previous[has_rows] = table["publication"].take(rows).to_pylist()
+        # Scripts have no word for an event that left: then the timeline starts anew.
+        left = np.zeros(timelines, np.bool_)
+        left[timeline[was_in & (event_of_published < 0)]] = True
+        previous[left] = None
+        stays = was_in & (event_of_published >= 0) & ~left[timeline]
+        old_position[event_of_published[stays]] = integers(table, "position")[published.row[stays]]
+    ordered = np.empty(len(row), np.int64)
+    ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
+    names = _names_of_orders(table["event_id"].take(pa.array(ordered)), event_start)
+    return Updates(script(event_start, old_position, position), names, pa.array(previous, pa.string()))
+
+
+def _names_of_orders(ids: pa.ChunkedArray, event_start: np.ndarray) -> pa.Array:
+    """Digest the ids of each timeline, with their lengths, to 32 hexadecimal digits."""
+    offsets, data, _ = strings_of(ids)
+    lengths = np.diff(offsets)
+    return pa.array(
+        [
+            sha256(lengths[first:end].tobytes() + data[offsets[first] : offsets[end]].tobytes()).hexdigest()[:32]
+            for first, end in zip(event_start[:-1].tolist(), event_start[1:].tolist(), strict=True)
+        ],
+        pa.string(),
+    )

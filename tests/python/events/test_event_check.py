@@ -1,0 +1,333 @@
+"""The Arrow kernel of event logs: one row for each line, whatever the line holds."""
+
+import json
+import random
+
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_tangles.events import check as kernel
+from dbt_tangles.events.check import INPUT_SCHEMA, OUTPUT_SCHEMA, check_batches
+
+GOOD = {"timeline": "t", "event": "e", "after": ["a", "b"], "author": "x", "arrival": 7}
+NOT_LIST = "after is not a list of ids"
+NOT_WHOLE = "arrival is not a whole number of 64 bits"
+NO_TIMELINE_ID = "timeline is not a non-empty string"
+NO_EVENT_ID = "event is not a non-empty string"
+LINE_32 = "line longer than 32 bytes"
+
+
+def batch_of(lines, lengths=None):
+    """Arrange lines as Spark hands them over."""
+    count = len(lines)
+    columns = [["log.jsonl"] * count, [5] * count, list(range(count)), lines]
+    columns.append([len(line or b"") for line in lines] if lengths is None else lengths)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(values, field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)],
+        schema=INPUT_SCHEMA,
+    )
+
+
+def check(lines, lengths=None, **options):
+    """Run lines through the kernel; their rows keep the promises of their columns."""
+    table = pa.Table.from_batches(check_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
+    table.validate(full=True)
+    rows = table.to_pylist()
+    assert [row["row_id"] for row in rows] == list(range(len(lines)))
+    for row in rows:
+        assert row["timeline_id"] != "" != row["event_id"]
+        assert (row["source_file"], row["block_start"]) == ("log.jsonl", 5)
+        if row["detail"] is None:
+            assert None not in (row["timeline_id"], row["event_id"], row["arrival"])
+            assert len(row["causes"]) == len({*row["causes"], row["event_id"]} - {row["event_id"]})
+            assert "" not in row["causes"]
+        else:
+            assert row["causes"] is row["author"] is row["arrival"] is None
+    return rows
+
+
+def to_line(**fields):
+    """Print a good line with other fields; those given as `...` are left out."""
+    return json.dumps({name: value for name, value in (GOOD | fields).items() if value is not ...}).encode()
+
+
+def result_of(line, **options):
+    """Return the ids and what is wrong with a line, which is the same wherever the line stands."""
+    [row] = check([line], **options)
+    among_others = check([to_line(), line, to_line(event="f")], **options)[1]
+    assert among_others | {"row_id": 0} == row
+    return row["timeline_id"], row["event_id"], row["detail"]
+
+
+def test_row_of_a_good_line():
+    """Every column."""
+    assert check([to_line()]) == [
+        {
+            "source_file": "log.jsonl",
+            "block_start": 5,
+            "row_id": 0,
+            "timeline_id": "t",
+            "event_id": "e",
+            "causes": ["a", "b"],
+            "author": "x",
+            "arrival": 7,
+            "detail": None,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "detail"),
+    [
+        (None, "empty line"),
+        (b"", "empty line"),
+        (b" \t\r", "empty line"),
+        (b"\0", "not JSON"),
+        (b"\x0b", "not JSON"),
+        (b"{", "not JSON"),
+        (b"{}{}", "not JSON"),
+        (b"{'timeline':'t'}", "not JSON"),
+        (b"NaN", "not JSON"),
+        (b"Infinity", "not JSON"),
+        (b"01", "not JSON"),
+        (b'"\xff"', "not JSON"),
+        (b'"\xed\xa0\x80"', "not JSON"),
+        (rb'{"timeline":"\ud800"}', "not JSON"),
+        (b"\xef\xbb\xbf{}", "not JSON"),
+        (b"[" * 10_000, "not JSON"),
+        (b"[" * 10_000 + b"]" * 10_000, "not JSON"),
+        (b'{"a":' * 10_000 + b"1" + b"}" * 10_000, "not JSON"),
+        (b"[" * 1_000 + b"]" * 1_000, "not a JSON object"),
+        (b"null", "not a JSON object"),
+        (b"[]", "not a JSON object"),
+        (b"7", "not a JSON object"),
+        (b'"timeline"', "not a JSON object"),
+        (b'["timeline","event","after","arrival"]', "not a JSON object"),
+        (b"{}", "no timeline"),
+    ],
+)
+def test_lines_that_hold_no_event(line, detail):
+    """Nothing is known of them but what is wrong."""
+    assert result_of(line) == (None, None, detail)
+
+
+@pytest.mark.parametrize(
+    ("fields", "timeline", "event", "detail"),
+    [
+        ({"timeline": ...}, None, "e", "no timeline"),
+        ({"event": ...}, "t", None, "no event"),
+        ({"after": ...}, "t", "e", "no after"),
+        ({"arrival": ...}, "t", "e", "no arrival"),
+        ({"event": ..., "arrival": ...}, "t", None, "no event"),
+        ({"timeline": 7, "arrival": ...}, None, "e", "no arrival"),
+        *(({"timeline": odd}, None, "e", NO_TIMELINE_ID) for odd in (None, "", 7, True, ["t"], {"t": 1})),
+        *(({"event": odd}, "t", None, NO_EVENT_ID) for odd in (None, "", 7, False, ["e"], {})),
+        *(({"after": odd}, "t", "e", NOT_LIST) for odd in (None, "", "a", 7, {}, {"a": 1}, True)),
+        *(({"after": [odd]}, "t", "e", NOT_LIST) for odd in (None, "", 7, [], {}, ["a"], False)),
+        *(({"after": ["a", odd, "b"]}, "t", "e", NOT_LIST) for odd in (None, "", 7, [[]])),
+        *(({"arrival": odd}, "t", "e", NOT_WHOLE) for odd in (None, "7", 7.0, 1.5, 1e300, True, False, [7], {})),
+        *(({"arrival": odd}, "t", "e", NOT_WHOLE) for odd in (2**63, 2**64 - 1, 2**64, -(2**63) - 1, 10**400)),
+        *(({"author": odd}, "t", "e", "author is not a string") for odd in (7, 0, False, [], {}, ["x"])),
+        ({"timeline": "", "event": 7, "after": 7, "arrival": ""}, None, None, NO_TIMELINE_ID),
+    ],
+)
+def test_lines_with_a_wrong_field(fields, timeline, event, detail):
+    """The first thing that is wrong is said, and the ids that can be read are kept."""
+    # orjson refuses numbers that no double can hold.
+    expected = (None, None, "not JSON") if fields.get("arrival") == 10**400 else (timeline, event, detail)
+    assert result_of(to_line(**fields)) == expected
+
+
+@pytest.mark.parametrize("arrival", [0, -1, 2**53 + 1, 2**63 - 1, -(2**63)])
+def test_any_whole_number_of_64_bits_arrives(arrival):
+    assert check([to_line(arrival=arrival)])[0]["arrival"] == arrival
+
+
+@pytest.mark.parametrize(("author", "read"), [(..., None), (None, None), ("", ""), ("\0", "\0"), ("é😀", "é😀")])
+def test_author_may_be_missing(author, read):
+    assert check([to_line(author=author)])[0]["author"] == read
+    assert result_of(to_line(author=author)) == ("t", "e", None)
+
+
+@pytest.mark.parametrize(
+    ("after", "causes"),
+    [
+        ([], []),
+        (["b", "a", "b", "a", "c", "b"], ["b", "a", "c"]),
+        (["e"], []),
+        (["e", "e"], []),
+        (["z", "e", "a", "e", "z"], ["z", "a"]),
+        (["\0", "é", "e\u0301", "😀", " "], ["\0", "é", "e\u0301", "😀", " "]),
+    ],
+)
+def test_causes_are_distinct_and_others(after, causes):
+    """In the order in which they first occur, alone or among lines that list nothing."""
+    lines = [to_line(after=[]), to_line(after=after), to_line(after=["x"])]
+    assert [row["causes"] for row in check(lines)] == [[], causes, ["x"]]
+    assert [row["causes"] for row in check([*lines, b"{"])] == [[], causes, ["x"], None]
+
+
+def test_other_keys_are_ignored_and_the_last_of_a_key_counts():
+    line = b'{"x":[[]],"timeline":7,"event":"e","after":[],"arrival":1,"timeline":"t","detail":"no"}'
+    assert check([line])[0]["timeline_id"] == "t"
+    assert result_of(line) == ("t", "e", None)
+
+
+def test_long_lines_are_not_read():
+    """By their own length or by that of the line they were cut from."""
+    line = b'{"timeline":"t","event":"e"}'.ljust(32)
+    assert result_of(line, max_line_bytes=32) == ("t", "e", "no after")
+    assert check([line + b" "], max_line_bytes=32)[0]["detail"] == LINE_32
+    assert check([line], [33], max_line_bytes=32)[0]["detail"] == LINE_32
+    assert check([b""], [33], max_line_bytes=32)[0]["detail"] == LINE_32
+    assert check([None], [33], max_line_bytes=32)[0]["detail"] == LINE_32
+    assert check([line + b" "], [None], max_line_bytes=32)[0]["detail"] == LINE_32
+    assert check([to_line()], [None])[0]["detail"] is None
+    assert check([to_line()], [2**31])[0]["detail"] == "line longer than 2097152 bytes"
+
+
+def test_many_causes():
+    """A line as long as one may be."""
+    after = [f"cause {number}" for number in range(100_000)]
+    assert check([to_line(after=after + after[:10])])[0]["causes"] == after
+    assert check([to_line(after=["a"] * 400_000)])[0]["causes"] == ["a"]
+
+
+def test_no_lines():
+    assert check([]) == []
+    assert list(check_batches(iter([]))) == []
+
+
+@given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
+def test_any_bytes(lines):
+    """Noise."""
+    check(lines)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+ids = st.text(max_size=2) | st.sampled_from(["a", "b", "e"])
+odd_fields = {name: json_values for name in GOOD}
+near_fields = {
+    "timeline": ids,
+    "event": ids,
+    "after": st.lists(ids, max_size=4),
+    "author": ids | st.none(),
+    "arrival": st.integers(-(2**63), 2**63),
+}
+documents = (
+    json_values
+    | st.fixed_dictionaries({}, optional={name: odd_fields[name] | near_fields[name] for name in GOOD})
+    | st.fixed_dictionaries(near_fields)
+)
+
+
+def expect(document):
+    """Say in the plainest way whether a document is an event, and what its causes are."""
+    if type(document) is not dict or not {"timeline", "event", "after", "arrival"} <= document.keys():
+        return None
+    after, author, arrival = document["after"], document.get("author"), document["arrival"]
+    if not isinstance(after, list):
+        return None
+    if not all(isinstance(name, str) and name for name in [document["timeline"], document["event"], *after]):
+        return None
+    if not (author is None or isinstance(author, str)) or isinstance(arrival, bool) or not isinstance(arrival, int):
+        return None
+    if not -(2**63) <= arrival < 2**63:
+        return None
+    causes = []
+    for cause in after:
+        if cause != document["event"] and cause not in causes:
+            causes.append(cause)
+    return document["timeline"], document["event"], causes, author, arrival
+
+
+@settings(max_examples=300)
+@given(listed=st.lists(documents, min_size=1, max_size=6))
+def test_any_json(listed):
+    """Each document becomes a row that depends on nothing but the document."""
+    names = ("timeline_id", "event_id", "causes", "author", "arrival")
+    lines = [json.dumps(document).encode() for document in listed]
+    rows = check(lines)
+    for line, row in zip(lines, rows, strict=True):
+        assert check([line])[0] | {"row_id": row["row_id"]} == row
+        try:
+            expected = expect(orjson.loads(line))
+        except orjson.JSONDecodeError:
+            assert row["detail"] == "not JSON"
+            continue
+        assert (row["detail"] is None) == (expected is not None)
+        if expected is not None:
+            assert tuple(row[name] for name in names) == expected
+
+
+@settings(max_examples=200)
+@given(listed=st.lists(st.fixed_dictionaries(near_fields), min_size=1, max_size=6))
+def test_the_short_way_is_the_long_way(listed):
+    """Where the short way answers at all, it answers what the long way does."""
+    lines = [json.dumps(document, ensure_ascii=False).encode() for document in listed]
+    short = kernel._read_sound(lines)
+    long = [kernel._read(line, len(line), 2**21) for line in lines]
+    assert (short is None) == any(row[-1] is not None for row in long)
+    if short is not None:
+        assert [tuple(row) for row in zip(*(column.to_pylist() for column in short), strict=True)] == long
+
+
+def test_mutated_lines():
+    """Good lines with bytes changed, dropped, doubled and swapped."""
+    chance = random.Random(7)
+    lines = []
+    for _ in range(5000):
+        line = bytearray(to_line(event=f"e{chance.randrange(9)}", after=["é", "e1", "x" * chance.randrange(9)]))
+        for _ in range(chance.randrange(4)):
+            place, length = chance.randrange(len(line) + 1), chance.randrange(8)
+            piece = [b"", bytes([chance.randrange(256)]), b'"', b"\\ud800", b"null", bytes(line[place : place + 5])]
+            line[place : place + length] = chance.choice(piece)
+        lines.append(bytes(line))
+    details = {row["detail"] for row in check(lines)}
+    assert {None, "not JSON", NOT_LIST} < details
+
+
+def test_turns_and_slices_keep_the_order(monkeypatch):
+    """However a batch is cut, its rows are the same."""
+    lines = [to_line(event=f"e{number}", after=["x"] * (number % 5), arrival=number) for number in range(700)]
+    lines[300] = b"{"
+    lines[699] = None
+    whole = check(lines)
+    assert [row["detail"] for row in whole].count(None) == 698
+    monkeypatch.setattr(kernel, "_TURN_ROWS", 1)
+    assert check(lines) == whole
+    monkeypatch.setattr(kernel, "_SLICE_BYTES", 10_000)
+    batches = list(check_batches(iter([batch_of(lines)])))
+    assert [batch.num_rows for batch in batches] == [32] * 21 + [28]
+    assert check(lines) == whole
+    part = batch_of(lines).slice(100, 250)
+    assert pa.Table.from_batches(check_batches(iter([part]))).to_pylist() == whole[100:350]
+
+
+def test_large_batch_comes_back_in_slices():
+    """More bytes than a turn of any size should hold: the columns stay far from Arrow's offsets."""
+    line = to_line(after=["x" * 500_000, "y" * 500_000])
+    batches = list(check_batches(iter([batch_of([line] * 100)])))
+    assert [batch.num_rows for batch in batches] == [32, 32, 32, 4]
+    assert max(batch.nbytes for batch in batches) < 2**26
+    rows = pa.Table.from_batches(batches)
+    assert rows["row_id"].to_pylist() == list(range(100))
+    assert rows["detail"].null_count == 100
+
+
+def test_other_widths_of_integers_and_strings():
+    """Spark may hand over places in narrower types."""
+    batch = batch_of([to_line()])
+    kinds = [pa.large_string(), pa.int32(), pa.int32(), pa.binary(), pa.int32()]
+    columns = [column.cast(kind) for column, kind in zip(batch.columns, kinds, strict=True)]
+    narrow = pa.RecordBatch.from_arrays(columns, names=INPUT_SCHEMA.names)
+    [result] = check_batches(iter([narrow]))
+    assert result.schema == OUTPUT_SCHEMA
+    assert result.to_pylist() == check([to_line()])

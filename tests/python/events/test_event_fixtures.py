@@ -1,0 +1,148 @@
+"""The committed fixtures are what the script writes, and the hand-written tables in it contain no slip."""
+
+import base64
+import csv
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from dbt_tangles.events.check import INPUT_SCHEMA, check_batches
+from timelines import timeline_oracle as oracle
+
+ROOT = Path(__file__).resolve().parents[3]
+SEEDS = ROOT / "seeds" / "events"
+
+
+@pytest.fixture(scope="module")
+def script():
+    """Return the script as a module."""
+    spec = importlib.util.spec_from_file_location("make_event_fixtures", ROOT / "seeds" / "make_event_fixtures.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def read(name, **where):
+    """Return the rows of a seed, or those that have the given cells."""
+    with (SEEDS / f"{name}.csv").open(newline="") as file:
+        return [row for row in csv.DictReader(file) if all(row[k] == v for k, v in where.items())]
+
+
+def lines(source_file):
+    """Return the raw lines of a fixture log."""
+    rows = read("event_fixture_log", source_file=source_file)
+    assert [int(row["line"]) for row in rows] == list(range(1, len(rows) + 1))
+    return [base64.b64decode(row["raw_base64"], validate=True) for row in rows]
+
+
+LINES = [json.loads(line) for line in lines("timelines.jsonl")]
+NAMES = [row["timeline_id"] for row in read("expected_timeline_counts")]
+
+
+def arrivals_of(timeline):
+    """Return the line number and document of each arrival, in order of arrival."""
+    numbered = [(n, line) for n, line in enumerate(LINES, start=1) if line["timeline"] == timeline]
+    return sorted(numbered, key=lambda arrival: arrival[1]["arrival"])
+
+
+def test_check_is_clean(script):
+    """The committed seeds are what the script writes."""
+    assert script.main(["--check"]) == 0
+
+
+def test_check_notices_a_difference(script, tmp_path, monkeypatch, capsys):
+    """A seed that was edited by hand fails the check, which leaves it alone."""
+    for path in SEEDS.glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "expected_timeline_events.csv").write_text("example\n")
+    monkeypatch.setattr(script, "SEEDS", tmp_path)
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    assert script.main(["--check"]) == 1
+    assert capsys.readouterr().err == "differs: expected_timeline_events.csv\n"
+    assert (tmp_path / "expected_timeline_events.csv").read_text() == "example\n"
+    assert script.main([]) == 0
+    assert script.main(["--check"]) == 0
+
+
+def test_lines_are_not_in_order_of_arrival():
+    """No timeline's places tell how it arrived, and its arrivals are numbered from 1."""
+    assert {line["timeline"] for line in LINES} == set(NAMES)
+    for name in NAMES:
+        arrivals = arrivals_of(name)
+        assert [line["arrival"] for _, line in arrivals] == list(range(1, len(arrivals) + 1))
+        assert [number for number, _ in arrivals] != sorted(number for number, _ in arrivals)
+
+
+@pytest.mark.parametrize(("file", "is_sound"), [("timelines.jsonl", True), ("malformed.jsonl", False)])
+def test_the_kernel_takes_the_lines_for_what_they_are(file, is_sound):
+    raws = lines(file)
+    count = len(raws)
+    columns = [[file] * count, [0] * count, range(count), raws, map(len, raws)]
+    arrays = [pa.array(list(values), field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)]
+    batches = check_batches(iter([pa.RecordBatch.from_arrays(arrays, schema=INPUT_SCHEMA)]))
+    details = pa.Table.from_batches(batches)["detail"].to_pylist()
+    assert [detail is None for detail in details] == [is_sound] * count
+    rejected = [int(row["line"]) for row in read("expected_timeline_rejects", source_file=file, reason="malformed")]
+    assert rejected == ([] if is_sound else list(range(1, count + 1)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_agree_with_the_lines(name):
+    """What was worked out by hand is what the plainest reading of the lines gives."""
+    arrivals = arrivals_of(name)
+    known, verdicts = oracle.admit([(line["event"], line["after"]) for _, line in arrivals])
+    numbers = {number: verdict for (number, _), verdict in zip(arrivals, verdicts, strict=True) if verdict}
+    rejects = {int(r["line"]): r["reason"] for r in read("expected_timeline_rejects", source_file="timelines.jsonl")}
+    assert {number: reason for number, reason in rejects.items() if LINES[number - 1]["timeline"] == name} == numbers
+
+    rank, order = oracle.ranks(known), oracle.converged(known)
+    rows = [
+        (r["event_id"], int(r["rank"]), int(r["position"])) for r in read("expected_timeline_events", timeline_id=name)
+    ]
+    assert rows == [(event, rank[event], position) for position, event in enumerate(order)]
+    assert [row["event_id"] for row in read("expected_timeline_events", timeline_id=name, is_tip="true")] == [
+        event for event in order if event in oracle.tips(known)
+    ]
+    missing = read("expected_timeline_missing_causes", timeline_id=name)
+    assert [(row["event_id"], row["missing_cause"]) for row in missing] == [
+        (event, cause) for event in order for cause in sorted(known[event] - known.keys())
+    ]
+
+    edits, old = 0, []
+    for count in range(1, len(arrivals) + 1):
+        new = oracle.converged(oracle.admit([(line["event"], line["after"]) for _, line in arrivals[:count]])[0])
+        edits += oracle.fewest_commands(old, new)
+        old = new
+    authors = {line.get("author") for number, line in arrivals if number not in numbers} - {None}
+    [counts] = read("expected_timeline_counts", timeline_id=name)
+    assert [int(counts[f"{what}_count"]) for what in ("event", "author", "rank", "edit")] == [
+        len(known),
+        len(authors),
+        len(set(rank.values())),
+        edits,
+    ]
+
+
+def test_figure_2_is_inserted_where_the_document_says():
+    """The last arrival, c_046, comes between a_049, which has its rank, and a_050."""
+    rows = {row["event_id"]: row for row in read("expected_timeline_events", timeline_id="figure_2")}
+    assert arrivals_of("figure_2")[-1][1]["event"] == "c_046"
+    assert rows["a_049"]["rank"] == rows["c_046"]["rank"]
+    places = [int(rows[event]["position"]) for event in ("a_049", "c_046", "a_050")]
+    assert places == list(range(places[0], places[0] + 3))
+    assert int(rows["d_046"]["position"]) < int(rows["c_045"]["position"])
+
+
+def test_figure_3_comes_in_the_sets_of_the_document():
+    rows = read("expected_timeline_events", timeline_id="figure_3")
+    assert [{row["event_id"] for row in rows if row["rank"] == rank} for rank in "0123"] == [
+        {"D", "E"},
+        {"B", "C"},
+        {"A"},
+        {"F"},
+    ]

@@ -1,0 +1,184 @@
+"""Runs that build on what earlier runs published: any split ends in the tables of a full refresh."""
+
+import gzip
+import json
+import random
+from collections import defaultdict
+
+import pytest
+
+from conftest import DATA
+from dbt_tangles.timelines import replay
+
+TABLES = ("timeline_events", "timeline_edits", "timeline_rejects", "timeline_stats")
+MODELS = ("--select", "+int_timeline_order", *TABLES, "timeline_updates")
+
+
+def event_lines() -> list[str]:
+    """The peer's cases, and what is refused: a repeated event, a cycle and lines that are none."""
+    with gzip.open(DATA / "timelines" / "small.jsonl.gz", "rt") as cases:
+        lines = [
+            json.dumps({"timeline": case["id"], "event": name, "after": causes, "arrival": place, "author": name[:1]})
+            for case in map(json.loads, cases)
+            for place, (name, causes) in enumerate(case["arrivals"])
+        ]
+    for arrival, name, causes in [(0, "a", []), (1, "b", ["c"]), (2, "c", ["b"]), (3, "a", ["b"]), (9, "c", ["a"])]:
+        lines.append(json.dumps({"timeline": "odd", "event": name, "after": causes, "arrival": arrival}))
+    return [*lines, "", '{"timeline": "odd"}', "no JSON"]
+
+
+def contents(built) -> dict[str, list]:
+    """Read the tables, rows in a fixed order."""
+    return {name: sorted(tuple(map(repr, row.values())) for row in built.rows(name)) for name in TABLES}
+
+
+def orders(built) -> dict[str, list[str]]:
+    """Read the published order of each timeline."""
+    found = defaultdict(list)
+    for row in sorted(built.rows("timeline_events"), key=lambda row: row["position"]):
+        found[row["timeline_id"]].append(row["event_id"])
+    return found
+
+
+def run(built):
+    """Build the models; their own tests run elsewhere."""
+    result = built.invoke("run", *MODELS)
+    assert result.success, [r.message for r in result.result if r.status == "error"]
+    return built
+
+
+def publications(built) -> dict[str, tuple]:
+    """Read which order each timeline has, and which it had before."""
+    rows = built.rows("int_timeline_order", ["timeline_id", "previous_publication", "publication"])
+    return {row["timeline_id"]: (row["previous_publication"], row["publication"]) for row in rows}
+
+
+def write(folder, ssb: list[str], events: list[list[str]]) -> None:
+    """Write the logs as they are at a run; a file keeps its name and its lines their places."""
+    for number, lines in enumerate(events):
+        (folder / f"events{number}.jsonl").write_text("\n".join(lines) + "\n" if lines else "")
+    (folder / "ssb.json").write_text("\n".join(ssb))
+
+
+@pytest.fixture(scope="module")
+def runs(project, tmp_path_factory):
+    """Build once, and then in four runs: a bit, more in the middle and at the end, nothing new, the rest."""
+    folder = tmp_path_factory.mktemp("runs")
+    ssb = (DATA / "ssb" / "small.jsonl").read_text().splitlines()
+    lines = event_lines()
+    files: list[list[str]] = [lines[0::3], lines[1::3], lines[2::3]]
+    variables = {
+        "ssb_log": str(folder / "ssb.json"),
+        "event_log": str(folder / "events*.jsonl"),
+        "edit_batch_size": 3,
+    }
+    write(folder, ssb, files)
+    whole = project("whole", **variables)
+    run(whole)
+    whole.kept = contents(whole)
+
+    split = project("split", **variables)
+    states = []
+    for ssb_part, parts in (
+        (ssb[:150], [files[0][:200], files[1][:100], []]),
+        (ssb[:220], [files[0][:250], files[1][:100], files[2]]),
+        (ssb[:220], [files[0][:250], files[1][:100], files[2]]),
+        (ssb, files),
+    ):
+        write(folder, ssb_part, parts)
+        run(split)
+        updates = sorted(split.rows("timeline_updates"), key=lambda row: (row["timeline_id"], row["step"]))
+        states.append((orders(split), publications(split), updates))
+    return whole, split, states
+
+
+def test_any_split_ends_in_the_same_tables(runs):
+    whole, split, _ = runs
+    ours = contents(split)
+    for table in TABLES:
+        assert len(ours[table]) > 3
+        assert ours[table] == whole.kept[table], table
+
+
+def test_edits_replay(runs):
+    """By the tool that users have for it."""
+    _, split, _ = runs
+    assert replay.main(["--tables", str(split.warehouse / f"{split.schema}.db")]) == 0
+
+
+def test_updates_lead_from_run_to_run(runs):
+    """A replica that follows every run, by the rule in decision 011."""
+    _, _, states = runs
+    replicas: dict[str, list[str]] = {}
+    held: dict[str, str] = {}
+    followed = 0
+    for after, published, updates in states:
+        scripts = defaultdict(list)
+        for row in updates:
+            scripts[row["timeline_id"]].append(row)
+            assert (row["previous_publication"], row["publication"]) == published[row["timeline_id"]]
+        for timeline, order in after.items():
+            previous, publication = published[timeline]
+            if held.get(timeline) != publication:
+                # A late arrival decides the cycles of some differently: events leave, and the script starts anew.
+                assert previous in (None, held.get(timeline))
+                followed += previous is not None
+                replica = replicas[timeline] if previous else []
+                for row in scripts[timeline]:
+                    if row["op"] == "mov":
+                        assert replica.pop(row["from_position"]) == row["event_id"]
+                    replica.insert(row["to_position"], row["event_id"])
+                replicas[timeline], held[timeline] = replica, publication
+            assert replicas[timeline] == order
+    assert followed > 20
+
+
+def test_a_run_without_news_touches_nothing(runs):
+    _, _, states = runs
+    assert states[1] == states[2]
+
+
+def test_timelines_without_news_are_left_alone(runs):
+    """Those that the last run had nothing new for keep the script of an earlier one; the others got one."""
+    _, _, states = runs
+    before, after = states[-2][1], states[-1][1]
+    same = [timeline for timeline in before if after[timeline] == before[timeline]]
+    assert 10 < len(same) < len(before)
+    led_on = [timeline for timeline in before if after[timeline][0] == before[timeline][1]]
+    assert len(led_on) > 10
+    assert not set(led_on) & set(same)
+
+
+def test_what_leaves_the_log_leaves_the_tables(project, tmp_path):
+    """A file that is corrected in place, and a timeline that is gone."""
+    log = tmp_path / "log.jsonl"
+    event = {"after": [], "arrival": 1}
+    both = [json.dumps({"timeline": timeline, "event": "e", **event}) for timeline in ("stays", "goes")]
+    log.write_text("\n".join([*both, json.dumps({"timeline": "stays", "event": "wrong", **event})]))
+    built = run(project("leaving", event_log=str(log)))
+    assert orders(built) == {"stays": ["e", "wrong"], "goes": ["e"]}
+    log.write_text(both[0])
+    run(built)
+    assert orders(built) == {"stays": ["e"]}
+    assert publications(built)["stays"][0] is None
+    # Another batch size is another script, of the same order.
+    built.vars["edit_batch_size"] = 0
+    run(built)
+    assert built.rows("timeline_edits") == []
+    assert orders(built) == {"stays": ["e"]}
+
+
+def test_lines_in_any_place(project, tmp_path):
+    """The same lines shuffled into other files: all but the places of rejects stay the same."""
+    lines = event_lines()
+    found = []
+    for seed in (1, 2):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        random.Random(seed).shuffle(lines)
+        write(folder, [], [lines[: 50 * seed], lines[50 * seed :]])
+        built = run(project(f"places{seed}", event_log=str(folder / "events*")))
+        tables = contents(built)
+        rejects = [row["reason"] for row in built.rows("timeline_rejects")]
+        found.append([tables["timeline_events"], tables["timeline_edits"], tables["timeline_stats"], sorted(rejects)])
+    assert found[0] == found[1]

@@ -1,0 +1,194 @@
+"""`order_timelines` against the oracle: any arrivals, any batch size, any split into runs."""
+
+import gzip
+import json
+import random
+
+import pyarrow as pa
+import pytest
+import timeline_oracle as oracle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import DATA
+from dbt_tangles.timelines.order import order_timelines
+from dbt_tangles.timelines.schemas import INPUT_SCHEMA, PUBLISHED_SCHEMA
+
+NAMES = "abcdefgh"
+OF_RUNS = ("previous_publication", "update_step", "update_from_position", "update_to_position")
+arrivals = st.lists(st.tuples(st.sampled_from(NAMES), st.lists(st.sampled_from(NAMES + "yz"), max_size=3)), max_size=10)
+logs = st.lists(arrivals.filter(len), min_size=1, max_size=4)
+
+
+def rows_of(timeline: str, log: list[oracle.Arrival]) -> list[dict]:
+    """Rows of `INPUT_SCHEMA`, arriving in the order of the list."""
+    return [
+        {
+            "timeline_id": timeline,
+            "event_id": name,
+            "causes": [cause for cause in dict.fromkeys(causes) if cause != name],
+            "arrival": 10 * number,
+            "digest": json.dumps([number, name, causes]),
+            "line": number,
+        }
+        for number, (name, causes) in enumerate(log)
+    ]
+
+
+def table_of(rows: list[dict], published: list[dict] = ()) -> pa.Table:
+    """A table in several chunks, rows in any order."""
+    rows = [{**row, "is_published": False} for row in rows]
+    names = ("timeline_id", "event_id", "digest", *PUBLISHED_SCHEMA.names)
+    rows += [{"is_published": True, **{name: row[name] for name in names}} for row in published]
+    random.Random(len(rows)).shuffle(rows)
+    schema = pa.schema([*INPUT_SCHEMA, *PUBLISHED_SCHEMA, ("is_published", pa.bool_())])
+    half = len(rows) // 2
+    return pa.concat_tables([pa.Table.from_pylist(part, schema) for part in (rows[:half], rows[half:])])
+
+
+def commands(rows: list[dict], batch: int) -> list[tuple]:
+    """The commands of a batch, as the oracle takes them; their steps must count from 1."""
+    found = sorted(
+        (edit["step"], row["event_id"], edit["from_position"], edit["to_position"])
+        for row in rows
+        for edit in row["edits"] or []
+        if edit["batch"] == batch
+    )
+    assert [step for step, *_ in found] == list(range(1, len(found) + 1))
+    return [("ins" if taken is None else "mov", name, taken, put) for _, name, taken, put in found]
+
+
+def in_order(rows: list[dict]) -> list[str]:
+    """Return the events by position, which must have no gaps."""
+    placed = sorted((row["position"], row["event_id"]) for row in rows if row["reason"] is None)
+    assert [position for position, _ in placed] == list(range(len(placed)))
+    return [name for _, name in placed]
+
+
+def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
+    """Compare a timeline's rows with the oracle."""
+    known, verdicts = oracle.admit(log)
+    rows = sorted(rows, key=lambda row: row["ordinal"])
+    assert [row["ordinal"] for row in rows] == list(range(1, len(log) + 1))
+    assert [row["reason"] for row in rows] == verdicts
+    assert in_order(rows) == oracle.converged(known)
+    rank, tips = oracle.ranks(known), oracle.tips(known)
+    for row in rows:
+        if row["reason"] is None:
+            name = row["event_id"]
+            assert (row["rank"], row["is_tip"]) == (rank[name], name in tips)
+            assert row["missing_causes"] == sorted(known[name] - known.keys())
+        else:
+            assert row["rank"] is row["position"] is row["is_tip"] is row["missing_causes"] is row["edits"] is None
+    replica: list[str] = []
+    for batch in range(1, -(-len(log) // batch_size) + 1 if batch_size else 0):
+        wanted = oracle.converged(oracle.admit(log[: batch * batch_size])[0])
+        script = commands(rows, batch)
+        assert len(script) == oracle.fewest_commands(replica, wanted)
+        replica = oracle.replay(replica, script)
+        assert replica == wanted
+    assert sum(len(row["edits"] or []) for row in rows) == (
+        0 if not batch_size else sum(len(commands(rows, batch)) for batch in range(1, -(-len(log) // batch_size) + 1))
+    )
+
+
+def of_timeline(rows: list[dict], timeline: str) -> list[dict]:
+    """Return a timeline's rows."""
+    return [row for row in rows if row["timeline_id"] == timeline]
+
+
+def lasting(rows: list[dict]) -> list[str]:
+    """What does not tell of the runs, in a fixed order."""
+    return sorted(json.dumps({k: v for k, v in row.items() if k not in OF_RUNS}, sort_keys=True) for row in rows)
+
+
+@settings(max_examples=150, deadline=None)
+@given(logs, st.integers(0, 4))
+def test_any_arrivals(many, batch_size):
+    rows = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
+    answer = order_timelines(table_of(rows), batch_size).to_pylist()
+    assert len(answer) == len(rows)
+    for number, log in enumerate(many):
+        check(log, of_timeline(answer, str(number)), batch_size)
+
+
+@settings(max_examples=150, deadline=None)
+@given(logs, st.integers(0, 3), st.data())
+def test_any_split_into_runs(many, batch_size, data):
+    """Each run adds to the log anywhere, not only at its end; the last one may also take away."""
+    every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
+    whole = order_timelines(table_of(every), batch_size).to_pylist()
+    published: list[dict] = []
+    for _ in range(data.draw(st.integers(1, 3), "runs")):
+        some = [row for row in every if data.draw(st.booleans())]
+        published = run(some, published, batch_size)
+    assert lasting(run(every, published, batch_size)) == lasting(whole)
+
+
+def run(rows: list[dict], published: list[dict], batch_size: int) -> list[dict]:
+    """Order the rows of a run, and follow its updates."""
+    answer = order_timelines(table_of(rows, published), batch_size).to_pylist()
+    for timeline in {row["timeline_id"] for row in rows}:
+        before, after = of_timeline(published, timeline), of_timeline(answer, timeline)
+        old, new = in_order(before), in_order(after)
+        goes_on = before and set(old) <= set(new)
+        publications = {(row["previous_publication"], row["publication"]) for row in after}
+        assert len(publications) == 1
+        previous, publication = publications.pop()
+        assert previous == (before[0]["publication"] if goes_on else None)
+        assert (previous == publication) == bool(goes_on and old == new)
+        old = old if goes_on else []
+        steps = sorted(
+            (row["update_step"], row["event_id"], row["update_from_position"], row["update_to_position"])
+            for row in after
+            if row["update_step"] is not None
+        )
+        assert [step for step, *_ in steps] == list(range(1, len(steps) + 1))
+        script = [("ins" if taken is None else "mov", name, taken, put) for _, name, taken, put in steps]
+        assert len(script) == oracle.fewest_commands(old, new)
+        assert oracle.replay(old, script) == new
+    return answer
+
+
+@pytest.mark.parametrize("batch_size", [1, 7])
+def test_vectors(batch_size):
+    """All cases of the peer as timelines of one table."""
+    with gzip.open(DATA / "timelines" / "small.jsonl.gz", "rt") as lines:
+        cases = {case["id"]: case for case in map(json.loads, lines)}
+    logs = {name: [(event, causes) for event, causes in case["arrivals"]] for name, case in cases.items()}
+    answer = order_timelines(table_of([row for item in logs.items() for row in rows_of(*item)]), batch_size).to_pylist()
+    for name, case in cases.items():
+        rows = of_timeline(answer, name)
+        check(logs[name], rows, batch_size)
+        if "peer_error" not in case:
+            assert in_order(rows) == case["order"]
+            assert {row["event_id"]: row["rank"] for row in rows} == case["ranks"]
+            assert sorted(row["event_id"] for row in rows if row["is_tip"]) == sorted(case["tips"])
+
+
+def test_ties_are_settled_by_what_is_said():
+    """Lines of one event that share an arrival: neither rows nor places decide while they differ in content."""
+    for places in ((1, 2, 3), (3, 1, 2), (2, 3, 1)):
+        said = (["c"], ["b"], ["b", "c"])
+        rows = [
+            {"timeline_id": "t", "event_id": "a", "causes": causes, "arrival": 5, "digest": str(place), "line": place}
+            for causes, place in zip(said, places, strict=True)
+        ]
+        answer = order_timelines(table_of(rows), 1).to_pylist()
+        assert [row["missing_causes"] for row in answer if row["reason"] is None] == [["b"]]
+        assert [row["reason"] for row in answer].count("duplicate") == 2
+
+
+def test_refused_beforehand():
+    """A refusal keeps its reason, leaves no trace, and its id may arrive again."""
+    rows = rows_of("t", [("a", ["b", "c", "d"]), ("b", ["a"]), ("a", ["b"]), ("a", [])])
+    rows[0]["refusal"] = "too_many_previous"
+    answer = sorted(order_timelines(table_of(rows), 1).to_pylist(), key=lambda row: row["ordinal"])
+    assert [row["reason"] for row in answer] == ["too_many_previous", None, "cycle", None]
+    assert in_order(answer) == ["a", "b"]
+
+
+def test_no_rows_and_nameless_rows():
+    assert len(order_timelines(table_of([]), 1)) == 0
+    with pytest.raises(ValueError, match="event_id"):
+        order_timelines(table_of([{"timeline_id": "t", "causes": [], "arrival": 1}]), 1)

@@ -1,0 +1,95 @@
+"""Timelines in plain Python, with no regard for speed: what the kernels are compared with.
+
+An arrival is a pair (name, causes). Nothing here shares an idea with the kernels: ranks by fixpoint, minimality by
+the textbook's longest common subsequence, cycles by search.
+"""
+
+from __future__ import annotations
+
+Arrival = tuple[str, list[str]]
+
+
+def closes_cycle(known: dict[str, set[str]], name: str, causes: set[str]) -> bool:
+    """Whether an event that is not known yet would lie on a cycle: something it lists follows it already."""
+    followers, frontier = set(), {name}
+    while frontier:
+        frontier = {other for other, listed in known.items() if listed & frontier} - followers
+        followers |= frontier
+    return bool(followers & causes)
+
+
+def admit(arrivals: list[Arrival]) -> tuple[dict[str, set[str]], list[str | None]]:
+    """Let arrivals in one by one.
+
+    Returns:
+        The causes of each event that is in, in order of arrival and without itself; and for each arrival None, or
+        why it was refused (`duplicate`, `cycle`). A refused arrival leaves no trace: its name may arrive again.
+    """
+    known: dict[str, set[str]] = {}
+    verdicts: list[str | None] = []
+    for name, listed in arrivals:
+        causes = set(listed) - {name}
+        if name in known:
+            verdicts.append("duplicate")
+        elif closes_cycle(known, name, causes):
+            verdicts.append("cycle")
+        else:
+            known[name] = causes
+            verdicts.append(None)
+    return known, verdicts
+
+
+def ranks(known: dict[str, set[str]]) -> dict[str, int]:
+    """Compute the longest path over known causes, in links, of each event."""
+    rank = dict.fromkeys(known, 0)
+    changed = True
+    while changed:
+        changed = False
+        for name, causes in known.items():
+            wanted = 1 + max((rank[cause] for cause in causes if cause in known), default=-1)
+            if wanted != rank[name]:
+                rank[name], changed = wanted, True
+    return rank
+
+
+def converged(known: dict[str, set[str]]) -> list[str]:
+    """Sort the events by rank, then name by code point."""
+    rank = ranks(known)
+    return sorted(known, key=lambda name: (rank[name], name))
+
+
+def tips(known: dict[str, set[str]]) -> list[str]:
+    """List the events that no known event lists."""
+    listed = set().union(*known.values()) if known else set()
+    return sorted(set(known) - listed)
+
+
+def common(old: list[str], new: list[str]) -> int:
+    """Measure the longest common subsequence of two orders."""
+    lengths = [0] * (len(new) + 1)
+    for left in old:
+        before = 0
+        for place, right in enumerate(new, 1):
+            here = lengths[place]
+            lengths[place] = before + 1 if left == right else max(lengths[place], lengths[place - 1])
+            before = here
+    return lengths[-1]
+
+
+def fewest_commands(old: list[str], new: list[str]) -> int:
+    """Count the commands of the shortest script: an `ins` for each new event, a `mov` for each that cannot stay."""
+    return len(new) - common(old, new)
+
+
+def replay(order: list[str], commands: list[tuple[str, str, int | None, int]]) -> list[str]:
+    """Apply commands (op, name, from, to) to an order, checking each; the order thereafter."""
+    order = list(order)
+    for op, name, taken, put in commands:
+        if op == "mov":
+            assert taken is not None and order[taken] == name, (op, name, taken, put)
+            del order[taken]
+        else:
+            assert op == "ins" and taken is None and name not in order, (op, name, taken, put)
+        assert 0 <= put <= len(order), (op, name, taken, put)
+        order.insert(put, name)
+    return order
