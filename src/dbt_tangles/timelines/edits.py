@@ -23,8 +23,11 @@ import numpy as np
 from dbt_tangles.graph.compiled import compiled
 
 _CAPACITY = 256  # Entries of a block.
-_FIRST_LIMIT = 256  # Steps that the first attempt at a batch may take, beside those that its size makes natural.
+_FIRST_LIMIT = 128  # Steps of the first attempt at a batch, beside those that its size makes natural.
+_SWEEP = 64  # As many entries are passed over in about the time that one is looked up, taken out and put in.
 _NO_LIMIT = 1 << 62
+_RANK, _BLOCK = range(2)
+_COUNT, _LIFT, _PLACE = range(3)
 
 
 class Commands(NamedTuple):
@@ -50,60 +53,67 @@ class _Links(NamedTuple):
 
     cause_start: np.ndarray  # int64[events + 1].
     cause: np.ndarray  # int32[links].
-    effect_start: np.ndarray  # int64[events]; room for all effects, also those to come.
-    effect_end: np.ndarray  # int64[events]; where those that arrived end.
+    span: np.ndarray  # int64[events, 2]; where its effects begin, and where those that arrived end.
     effect: np.ndarray  # int32[links].
 
 
 class _Order(NamedTuple):
-    """A timeline's events in order, in blocks. A key is a rank and an event in one number."""
+    """A timeline's events in order, in blocks. A key is a rank and an event in one number.
 
+    Small functions take the arrays and not this, and have one loop at most: else numba counts references to arrays
+    at each call, and that would take most of the time.
+    """
+
+    spot: np.ndarray  # int32[events, 2]; its rank less the lift of its block, and the block, -1 for none.
+    block: np.ndarray  # int32[blocks, 3]; entries, what is added to their ranks, where it is in the directory.
     entry: np.ndarray  # int32[blocks, _CAPACITY].
-    count: np.ndarray  # int32[blocks]; entries of a block.
-    lift: np.ndarray  # int32[blocks]; what is added to the ranks of its entries.
-    place: np.ndarray  # int32[blocks]; where it is in the directory.
     directory: np.ndarray  # int32[blocks]; the blocks in order, then those not in use.
-    first: np.ndarray  # int64[blocks]; by place, the key of the first entry.
+    first: np.ndarray  # int64[blocks]; by place in the directory, the key of the first entry.
     tree: np.ndarray  # int64[blocks + 1]; by place, Fenwick's sums of counts.
     size: np.ndarray  # int64[2]; blocks in use, entries.
-    rank: np.ndarray  # int32[events]; less the lift of its block.
-    home: np.ndarray  # int32[events]; its block, -1 for those not there.
 
 
 class _Work(NamedTuple):
-    """What a step needs room for; nothing in it outlives a step but what is said."""
+    """Room for finding new ranks, for events of all timelines or of the largest."""
 
     fresh: np.ndarray  # int32[events]; a new rank, -1 for none. All -1 between steps.
     waiting: np.ndarray  # int32[events]. All 0 between steps.
     mark: np.ndarray  # int64[events]; the last attempt that saw it.
     attempts: np.ndarray  # int64[1].
-    queue: np.ndarray  # int32[largest timeline + 1].
-    ready: np.ndarray  # int32[largest timeline + 1].
-    heap: np.ndarray  # int64[largest timeline + 1].
-    base: np.ndarray  # int32[largest timeline + 2]; by level, how far it is lifted.
-    changed: np.ndarray  # int32[largest timeline + 1].
-    index: np.ndarray  # int32[events]; of a changed event, its place among those in the old order.
-    old_key: np.ndarray  # int64[largest timeline + 1].
-    new_key: np.ndarray  # int64[largest timeline + 1].
+    queue: np.ndarray  # int32[largest].
+    ready: np.ndarray  # int32[largest].
+    heap: np.ndarray  # int64[largest].
+    base: np.ndarray  # int32[largest]; by level, how far it is lifted.
+    changed: np.ndarray  # int32[largest]; old events of a new rank.
+    index: np.ndarray  # int32[events]; of a changed event, its number in the old order.
+    old_key: np.ndarray  # int64[largest].
+    new_key: np.ndarray  # int64[largest]; of changed and new events.
+    line: np.ndarray  # int64[largest]; keys of a part of the new order.
 
 
 class _Script(NamedTuple):
-    """Room for a script. Changed events are numbered in the old order, items (changed and new) in the new one."""
+    """Room for a script: changed events, numbered in the old order, items (those and new ones) in the new order."""
 
     before_old: np.ndarray  # int32[changed]; how many of the frame were before it.
     before_new: np.ndarray  # int32[items].
     old_of: np.ndarray  # int32[items]; its number in the old order, -1 for new events.
     item: np.ndarray  # int32[items]; the event.
-    worth: np.ndarray  # int32[items]; the most that is kept up to it if it is kept.
-    previous: np.ndarray  # int32[items]; the item kept before it then, -1 for none.
-    best: np.ndarray  # int32[items + 1]; Fenwick's maxima of worth, as items.
-    nearest: np.ndarray  # int32[items + 1]; the same of worth less the end of the gap it makes.
+    run: np.ndarray  # int32[changed]; which run it is in, in the old order.
+    low: np.ndarray  # int32[runs], in the new order as all that follow; the frame before the gap it makes.
+    high: np.ndarray  # int32[runs]; the frame before the end of the gap.
+    worth: np.ndarray  # int32[runs]; the most that is kept up to it if it is kept.
+    previous: np.ndarray  # int32[runs]; the one kept before it then, -1 for none.
+    begin: np.ndarray  # int32[runs]; the number of its first event in the old order.
+    length: np.ndarray  # int32[runs].
+    best: np.ndarray  # int32[runs + 1]; Fenwick's maxima of worth over the old order.
+    nearest: np.ndarray  # int32[runs + 1]; the same of worth less `high`.
     kept: np.ndarray  # bool[changed].
-    dropped: np.ndarray  # int32[frame]; which of the frame move, counted in the frame.
-    dropped_event: np.ndarray  # int32[frame].
+    frame: np.ndarray  # int32[part of the frame]; events.
+    dropped: np.ndarray  # int32[dropped]; which of the frame move, counted in the frame.
+    dropped_event: np.ndarray  # int32[dropped].
     mover_kept: np.ndarray  # int32[movers]; in the old order, how many that stay are before it.
     mover_of: np.ndarray  # int32[changed]; which mover a changed event is.
-    mover_of_dropped: np.ndarray  # int32[frame].
+    mover_of_dropped: np.ndarray  # int32[dropped].
     unplaced: np.ndarray  # int32[movers + 1]; Fenwick's counts.
     step_event: np.ndarray  # int32[steps].
     step_kept: np.ndarray  # int32[steps]; in the new order, how many that stay are before it.
@@ -190,18 +200,13 @@ def script(event_start: np.ndarray, old_position: np.ndarray, new_position: np.n
 
 
 @compiled
-def _rank(order, event):
-    return order.rank[event] + order.lift[order.home[event]]
-
-
-@compiled
-def _key(order, event):
-    return (np.int64(_rank(order, event)) << 32) | event
+def _rank(spot, block, event):
+    return np.int64(spot[event, _RANK]) + block[spot[event, _BLOCK], _LIFT]
 
 
 @compiled
 def _sum_before(tree, place):
-    total = 0
+    total = np.int64(0)
     while place > 0:
         total += tree[place]
         place &= place - 1
@@ -217,235 +222,242 @@ def _add(tree, size, place, number):
 
 
 @compiled
-def _index_blocks(order, place):
+def _index_blocks(block, directory, tree, used, place):
     """Make directory and sums agree again, from a place on."""
-    used = order.size[0]
     for at in range(place, used):
-        order.place[order.directory[at]] = at
+        block[directory[at], _PLACE] = at
     for at in range(1, used + 1):
-        order.tree[at] = order.count[order.directory[at - 1]]
+        tree[at] = block[directory[at - 1], _COUNT]
     for at in range(1, used + 1):
         above = at + (at & -at)
         if above <= used:
-            order.tree[above] += order.tree[at]
+            tree[above] += tree[at]
 
 
 @compiled
-def _clear(order):
-    order.size[:] = 0
-    order.size[0] = 1
-    block = order.directory[0]
-    order.count[block] = 0
-    order.lift[block] = 0
-    order.place[block] = 0
-    order.tree[1] = 0
-
-
-@compiled
-def _find(order, key):
-    """Find the first entry whose key is not below another: a place in the directory, and in the block there."""
-    low = 0
-    high = order.size[0]
+def _find_block(first, used, key):
+    low = np.int64(0)
+    high = np.int64(used)
     while high - low > 1:
         middle = (low + high) >> 1
-        if order.first[middle] <= key:
+        if first[middle] <= key:
             low = middle
         else:
             high = middle
-    block = order.directory[low]
-    place = low
-    # Keys of one block are compared without its lift.
-    key -= np.int64(order.lift[block]) << 32
-    low = 0
-    high = order.count[block]
-    while low < high:
-        middle = (low + high) >> 1
-        event = order.entry[block, middle]
-        if ((np.int64(order.rank[event]) << 32) | event) < key:
-            low = middle + 1
-        else:
-            high = middle
-    return place, low
+    return low
 
 
 @compiled
-def _pack(order):
+def _find_entry(spot, entry, at, count, key):
+    """Find the first entry of a block whose key, without the lift of the block, is not below another."""
+    low = np.int64(0)
+    high = np.int64(count)
+    while low < high:
+        middle = (low + high) >> 1
+        event = entry[at, middle]
+        if ((np.int64(spot[event, _RANK]) << 32) | event) < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
+def _find(spot, block, entry, directory, first, used, key):
+    """Find the first entry whose key is not below another: a place in the directory, and in the block there."""
+    place = _find_block(first, used, key)
+    at = directory[place]
+    return place, _find_entry(spot, entry, at, block[at, _COUNT], key - (np.int64(block[at, _LIFT]) << 32))
+
+
+@compiled
+def _open(entry, at, count, i):
+    """Move entries of a block on by one."""
+    for k in range(count, i, -1):
+        entry[at, k] = entry[at, k - 1]
+
+
+@compiled
+def _close(entry, at, count, i):
+    """Move entries of a block back by one."""
+    for k in range(i, count):
+        entry[at, k] = entry[at, k + 1]
+
+
+@compiled
+def _pack(spot, block, entry, directory, first, tree, size):
     """Spread the entries over as few blocks as leave room for more."""
-    total = order.size[1]
-    event = np.empty(total, np.int32)
-    rank = np.empty(total, np.int32)
-    at = 0
-    for place in range(order.size[0]):
-        block = order.directory[place]
-        for i in range(order.count[block]):
-            event[at] = order.entry[block, i]
-            rank[at] = order.rank[event[at]] + order.lift[block]
-            at += 1
+    total = size[1]
+    key = np.empty(total, np.int64)
+    k = 0
+    for place in range(size[0]):
+        at = directory[place]
+        for i in range(block[at, _COUNT]):
+            event = entry[at, i]
+            key[k] = (_rank(spot, block, event) << 32) | event
+            k += 1
     fill = _CAPACITY * 3 // 4
     used = (total + fill - 1) // fill
-    order.size[0] = used
+    size[0] = used
+    k = 0
     for place in range(used):
-        block = order.directory[place]
-        order.lift[block] = 0
-        order.count[block] = min(fill, total - place * fill)
-        order.first[place] = (np.int64(rank[place * fill]) << 32) | event[place * fill]
-        for i in range(order.count[block]):
-            e = event[place * fill + i]
-            order.entry[block, i] = e
-            order.rank[e] = rank[place * fill + i]
-            order.home[e] = block
-    _index_blocks(order, 0)
+        at = directory[place]
+        block[at, _LIFT] = 0
+        block[at, _COUNT] = min(fill, total - k)
+        first[place] = key[k]
+        for i in range(block[at, _COUNT]):
+            event = key[k] & 0xFFFFFFFF
+            entry[at, i] = event
+            spot[event, _RANK] = key[k] >> 32
+            spot[event, _BLOCK] = at
+            k += 1
+    _index_blocks(block, directory, tree, used, 0)
 
 
 @compiled
-def _split(order, place):
+def _split(spot, block, entry, directory, first, tree, size, place):
     """Make room in a full block, or everywhere."""
-    used = order.size[0]
-    if used == len(order.directory):
+    used = size[0]
+    if used == len(directory):
         # Blocks that lost most of their entries; there are more blocks than full ones would need.
-        _pack(order)
+        _pack(spot, block, entry, directory, first, tree, size)
         return
-    block = order.directory[place]
-    other = order.directory[used]
-    for at in range(used, place + 1, -1):
-        order.directory[at] = order.directory[at - 1]
-        order.first[at] = order.first[at - 1]
-    order.directory[place + 1] = other
+    at = directory[place]
+    other = directory[used]
+    for k in range(used, place + 1, -1):
+        directory[k] = directory[k - 1]
+        first[k] = first[k - 1]
+    directory[place + 1] = other
     half = _CAPACITY // 2
-    order.lift[other] = order.lift[block]
-    order.count[other] = _CAPACITY - half
+    block[other, _LIFT] = block[at, _LIFT]
+    block[other, _COUNT] = _CAPACITY - half
+    block[at, _COUNT] = half
     for i in range(half, _CAPACITY):
-        event = order.entry[block, i]
-        order.entry[other, i - half] = event
-        order.home[event] = other
-    order.count[block] = half
-    order.size[0] = used + 1
-    order.first[place + 1] = _key(order, order.entry[other, 0])
-    _index_blocks(order, place + 1)
+        event = entry[at, i]
+        entry[other, i - half] = event
+        spot[event, _BLOCK] = other
+    event = entry[other, 0]
+    first[place + 1] = (_rank(spot, block, event) << 32) | event
+    size[0] = used + 1
+    _index_blocks(block, directory, tree, used + 1, place + 1)
 
 
 @compiled
-def _insert(order, key):
+def _insert(spot, block, entry, directory, first, tree, size, key):
     """Put an event in; its position."""
-    place, i = _find(order, key)
-    block = order.directory[place]
-    if order.count[block] == _CAPACITY:
-        _split(order, place)
-        place, i = _find(order, key)
-        block = order.directory[place]
-    for at in range(order.count[block], i, -1):
-        order.entry[block, at] = order.entry[block, at - 1]
+    place, i = _find(spot, block, entry, directory, first, size[0], key)
+    at = directory[place]
+    if block[at, _COUNT] == _CAPACITY:
+        _split(spot, block, entry, directory, first, tree, size, place)
+        place, i = _find(spot, block, entry, directory, first, size[0], key)
+        at = directory[place]
+    _open(entry, at, block[at, _COUNT], i)
     event = key & 0xFFFFFFFF
-    order.entry[block, i] = event
-    order.count[block] += 1
-    order.rank[event] = (key >> 32) - order.lift[block]
-    order.home[event] = block
+    entry[at, i] = event
+    block[at, _COUNT] += 1
+    spot[event, _RANK] = (key >> 32) - block[at, _LIFT]
+    spot[event, _BLOCK] = at
     if i == 0:
-        order.first[place] = key
-    order.size[1] += 1
-    _add(order.tree, order.size[0], place, 1)
-    return _sum_before(order.tree, place) + i
+        first[place] = key
+    size[1] += 1
+    _add(tree, size[0], place, 1)
+    return _sum_before(tree, place) + i
 
 
 @compiled
-def _remove(order, event):
+def _remove(spot, block, entry, directory, first, tree, size, event):
     """Take an event out; the position it had."""
-    block = order.home[event]
-    place = order.place[block]
-    rank = order.rank[event]
-    low = 0
-    high = order.count[block] - 1
-    while low < high:
-        middle = (low + high) >> 1
-        other = order.entry[block, middle]
-        if order.rank[other] < rank or (order.rank[other] == rank and other < event):
-            low = middle + 1
-        else:
-            high = middle
-    position = _sum_before(order.tree, place) + low
-    order.count[block] -= 1
-    order.size[1] -= 1
-    order.home[event] = -1
-    for at in range(low, order.count[block]):
-        order.entry[block, at] = order.entry[block, at + 1]
-    if order.count[block] == 0 and order.size[0] > 1:
-        order.size[0] -= 1
-        for at in range(place, order.size[0]):
-            order.directory[at] = order.directory[at + 1]
-            order.first[at] = order.first[at + 1]
-        order.directory[order.size[0]] = block
-        _index_blocks(order, place)
+    at = spot[event, _BLOCK]
+    place = np.int64(block[at, _PLACE])
+    key = (np.int64(spot[event, _RANK]) << 32) | event
+    low = _find_entry(spot, entry, at, block[at, _COUNT] - 1, key)
+    position = _sum_before(tree, place) + low
+    count = block[at, _COUNT] - 1
+    block[at, _COUNT] = count
+    size[1] -= 1
+    spot[event, _BLOCK] = -1
+    _close(entry, at, count, low)
+    if count == 0 and size[0] > 1:
+        used = size[0] - 1
+        size[0] = used
+        for k in range(place, used):
+            directory[k] = directory[k + 1]
+            first[k] = first[k + 1]
+        directory[used] = at
+        _index_blocks(block, directory, tree, used, place)
         return position
-    if low == 0 and order.count[block] > 0:
-        order.first[place] = _key(order, order.entry[block, 0])
-    _add(order.tree, order.size[0], place, -1)
+    if low == 0 and count > 0:
+        other = entry[at, 0]
+        first[place] = (_rank(spot, block, other) << 32) | other
+    _add(tree, size[0], place, -1)
     return position
 
 
 @compiled
-def _select(order, position):
+def _select(tree, used, position):
     """Find the place and index of an entry by its position."""
-    used = order.size[0]
-    step = 1
+    step = np.int64(1)
     while step * 2 <= used:
         step *= 2
-    place = 0
+    place = np.int64(0)
     while step > 0:
-        if place + step <= used and order.tree[place + step] <= position:
+        if place + step <= used and tree[place + step] <= position:
             place += step
-            position -= order.tree[place]
+            position -= tree[place]
         step >>= 1
     return place, position
 
 
-# New ranks. Each way leaves those events whose rank is another in `changed` (old ones only) and all new ranks in
-# `fresh`, or gives up at its limit and leaves no trace.
+# New ranks. Each way leaves those old events whose rank is another in `changed` and all new ranks in `fresh`, or
+# gives up at its limit and leaves no trace.
 
 
 @compiled
-def _known_rank(order, work, event):
-    if work.fresh[event] >= 0:
-        return np.int64(work.fresh[event])
-    if order.home[event] >= 0:
-        return np.int64(_rank(order, event))
-    return np.int64(-1)
+def _known_rank(spot, block, fresh, event):
+    """Look up the fresh rank, or the one in the order, or -1."""
+    at = spot[event, _BLOCK]
+    old = np.int64(spot[event, _RANK]) + block[max(at, 0), _LIFT] if at >= 0 else np.int64(-1)
+    return np.int64(fresh[event]) if fresh[event] >= 0 else old
 
 
 @compiled
 def _raise(order, links, work, events, limit):
-    """Let events in one by one, and raise what is above each; how many changed, or -1.
+    """Let events in one by one, and raise what is above each; how many old ones changed, or -1.
 
     Ranks grow along links, so in the order of the ranks before the wave each event is raised once.
     """
-    fresh, heap = work.fresh, work.heap
+    spot, block = order.spot, order.block
+    cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
+    fresh, mark, heap, touched = work.fresh, work.mark, work.heap, work.changed
+    wave = work.attempts[0]
     changed = 0
-    steps = 0
+    steps = np.int64(0)
     entered = 0
-    for x in events:
+    while entered < len(events) and steps <= limit:
+        x = events[entered]
         entered += 1
-        work.attempts[0] += 1
-        wave = work.attempts[0]
+        wave += 1
         rank = np.int64(0)
-        for e in range(links.cause_start[x], links.cause_start[x + 1]):
-            rank = max(rank, _known_rank(order, work, links.cause[e]) + 1)
+        for e in range(cause_start[x], cause_start[x + 1]):
+            rank = max(rank, _known_rank(spot, block, fresh, cause[e]) + 1)
         fresh[x] = rank
         size = 0
         current = np.int64(x)
         while True:
-            target = fresh[current] + 1
-            for e in range(links.effect_start[current], links.effect_end[current]):
-                z = links.effect[e]
-                known = _known_rank(order, work, z)
+            target = np.int64(fresh[current]) + 1
+            for e in range(span[current, 0], span[current, 1]):
+                z = effect[e]
+                known = _known_rank(spot, block, fresh, z)
                 if known < 0 or known >= target:
                     continue
                 if z == x:
                     raise ValueError("an event is its own cause")
                 if fresh[z] < 0:
-                    work.changed[changed] = z
+                    touched[changed] = z
                     changed += 1
                 fresh[z] = target
-                if work.mark[z] != wave:
-                    work.mark[z] = wave
+                if mark[z] != wave:
+                    mark[z] = wave
                     key = (known << 32) | z
                     at = size
                     size += 1
@@ -453,7 +465,7 @@ def _raise(order, links, work, events, limit):
                         heap[at] = heap[(at - 1) >> 1]
                         at = (at - 1) >> 1
                     heap[at] = key
-            steps += 1 + links.effect_end[current] - links.effect_start[current]
+            steps += 1 + span[current, 1] - span[current, 0]
             if size == 0 or steps > limit:
                 break
             current = heap[0] & 0xFFFFFFFF
@@ -471,18 +483,18 @@ def _raise(order, links, work, events, limit):
                 heap[at] = heap[below]
                 at = below
             heap[at] = key
-        if steps > limit:
-            for i in range(entered):
-                fresh[events[i]] = -1
-            for i in range(changed):
-                fresh[work.changed[i]] = -1
-            return -1
+    work.attempts[0] = wave
+    if steps > limit:
+        for k in range(entered):
+            fresh[events[k]] = -1
+        for k in range(changed):
+            fresh[touched[k]] = -1
+        return -1
     # An event of the same batch that was raised is not an old one.
     old = 0
-    for i in range(changed):
-        z = work.changed[i]
-        if order.home[z] >= 0:
-            work.changed[old] = z
+    for k in range(changed):
+        if spot[touched[k], _BLOCK] >= 0:
+            touched[old] = touched[k]
             old += 1
     return old
 
@@ -490,55 +502,57 @@ def _raise(order, links, work, events, limit):
 @compiled
 def _settle(order, links, work, events, limit):
     """Let events in at once: rank all that is above any of them, each after its causes; how many changed, or -1."""
-    fresh, waiting, queue = work.fresh, work.waiting, work.queue
+    spot, block = order.spot, order.block
+    cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
+    fresh, waiting, queue, ready = work.fresh, work.waiting, work.queue, work.ready
     size = len(events)
-    for i in range(size):
-        queue[i] = events[i]
-        fresh[events[i]] = 0
-    steps = 0
+    for k in range(size):
+        queue[k] = events[k]
+        fresh[events[k]] = 0
+    steps = np.int64(0)
     head = 0
     while head < size:
         y = queue[head]
         head += 1
-        for e in range(links.effect_start[y], links.effect_end[y]):
-            z = links.effect[e]
+        for e in range(span[y, 0], span[y, 1]):
+            z = effect[e]
             waiting[z] += 1
             if fresh[z] < 0:
-                fresh[z] = _rank(order, z)
+                fresh[z] = _rank(spot, block, z)
                 queue[size] = z
                 size += 1
-        steps += 1 + links.effect_end[y] - links.effect_start[y]
+        steps += 1 + span[y, 1] - span[y, 0]
         if steps > limit:
-            for i in range(size):
-                fresh[queue[i]] = -1
-                waiting[queue[i]] = 0
+            for k in range(size):
+                fresh[queue[k]] = -1
+                waiting[queue[k]] = 0
             return -1
     tail = 0
     for x in events:
-        for e in range(links.cause_start[x], links.cause_start[x + 1]):
-            c = links.cause[e]
-            if order.home[c] >= 0:
-                fresh[x] = max(fresh[x], _rank(order, c) + 1)
+        for e in range(cause_start[x], cause_start[x + 1]):
+            c = cause[e]
+            if spot[c, _BLOCK] >= 0:
+                fresh[x] = max(np.int64(fresh[x]), _rank(spot, block, c) + 1)
         if waiting[x] == 0:
-            work.ready[tail] = x
+            ready[tail] = x
             tail += 1
     head = 0
     while head < tail:
-        y = work.ready[head]
+        y = ready[head]
         head += 1
-        for e in range(links.effect_start[y], links.effect_end[y]):
-            z = links.effect[e]
+        for e in range(span[y, 0], span[y, 1]):
+            z = effect[e]
             fresh[z] = max(fresh[z], fresh[y] + 1)
             waiting[z] -= 1
             if waiting[z] == 0:
-                work.ready[tail] = z
+                ready[tail] = z
                 tail += 1
     if tail < size:
         raise ValueError("an event is its own cause")
     changed = 0
-    for i in range(len(events), size):
-        z = queue[i]
-        if fresh[z] > _rank(order, z):
+    for k in range(len(events), size):
+        z = queue[k]
+        if fresh[z] > _rank(spot, block, z):
             work.changed[changed] = z
             changed += 1
         else:
@@ -567,22 +581,27 @@ def _lower(order, links, work, x, rank, bottom, limit):
 
     Returns:
         How many changed, or -1; the last level in `base`, above which all is lifted alike; by how much that is.
+
+    Raises:
+        ValueError: The event is above itself.
     """
-    fresh, base = work.fresh, work.base
+    spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
+    cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
+    fresh, mark, base, candidates, touched = work.fresh, work.mark, work.base, work.queue, work.changed
+    used = order.size[0]
     work.attempts[0] += 1
     attempt = work.attempts[0]
-    candidates = work.queue
     size = 0
-    steps = 0
-    place, i = _find(order, np.int64(bottom) << 32)
-    while place < order.size[0] and steps <= limit:
-        block = order.directory[place]
-        if i == order.count[block]:
+    steps = np.int64(0)
+    place, i = _find(spot, block, entry, directory, first, used, bottom << 32)
+    while place < used and steps <= limit:
+        at = directory[place]
+        if i == block[at, _COUNT]:
             place += 1
             i = 0
             continue
-        y = order.entry[block, i]
-        if order.rank[y] + order.lift[block] > bottom:
+        y = entry[at, i]
+        if spot[y, _RANK] + block[at, _LIFT] > bottom:
             break
         candidates[size] = y
         size += 1
@@ -594,79 +613,169 @@ def _lower(order, links, work, x, rank, bottom, limit):
     changed = 0
     while steps <= limit:
         base[level] = lift
-        first = changed
+        begin = changed
         for k in range(size):
             y = candidates[k]
-            rank = np.int64(0)
-            for e in range(links.cause_start[y], links.cause_start[y + 1]):
-                c = links.cause[e]
-                held = np.int64(-1)
+            needed = np.int64(0)
+            for e in range(cause_start[y], cause_start[y + 1]):
+                c = cause[e]
                 if fresh[c] >= 0:
-                    held = np.int64(fresh[c])
-                elif order.home[c] >= 0:
-                    held = np.int64(_rank(order, c))
+                    needed = max(needed, np.int64(fresh[c]) + 1)
+                elif spot[c, _BLOCK] >= 0:
+                    held = _rank(spot, block, c)
                     if held >= bottom:
                         held += base[held]
-                rank = max(rank, held + 1)
-            steps += 1 + links.cause_start[y + 1] - links.cause_start[y]
-            if rank < level + lift:
-                fresh[y] = rank
-                work.changed[changed] = y
+                    needed = max(needed, held + 1)
+            steps += 1 + cause_start[y + 1] - cause_start[y]
+            if needed < level + lift:
+                fresh[y] = needed
+                touched[changed] = y
                 changed += 1
-        if changed == first:
+        if changed == begin:
             return changed, level, lift
-        if changed - first == size:
+        if changed - begin == size:
             # All candidates go; whether there are others on the level is seen right after as many entries.
-            place, i = _find(order, np.int64(level) << 32)
+            place, i = _find(spot, block, entry, directory, first, used, level << 32)
             i += size
-            while place < order.size[0] and i >= order.count[order.directory[place]]:
-                i -= order.count[order.directory[place]]
+            while place < used and i >= block[directory[place], _COUNT]:
+                i -= block[directory[place], _COUNT]
                 place += 1
-            if place == order.size[0] or _rank(order, order.entry[order.directory[place], i]) > level:
+            if place == used or _rank(spot, block, entry[directory[place], i]) > level:
                 lift -= 1
         size = 0
-        for k in range(first, changed):
-            y = work.changed[k]
-            for e in range(links.effect_start[y], links.effect_end[y]):
-                z = links.effect[e]
-                if work.mark[z] != attempt and order.home[z] >= 0 and _rank(order, z) == level + 1:
-                    work.mark[z] = attempt
+        for k in range(begin, changed):
+            y = touched[k]
+            for e in range(span[y, 0], span[y, 1]):
+                z = effect[e]
+                if mark[z] != attempt and spot[z, _BLOCK] >= 0 and _rank(spot, block, z) == level + 1:
+                    mark[z] = attempt
                     candidates[size] = z
                     size += 1
-            steps += 1 + links.effect_end[y] - links.effect_start[y]
+            steps += 1 + span[y, 1] - span[y, 0]
         if size == 0:
             return changed, level, lift
         level += 1
     for k in range(changed):
-        fresh[work.changed[k]] = -1
+        fresh[touched[k]] = -1
     fresh[x] = -1
     return -1, level, lift
 
 
+# The new order.
+
+
 @compiled
-def _lift(order, base, bottom, top, lift):
-    """Lift what is in the order, by level: by `base` from `bottom` to `top`, by `lift` above."""
-    place, i = _find(order, np.int64(bottom) << 32)
-    while place < order.size[0]:
-        block = order.directory[place]
-        if i < order.count[block]:
-            low = _rank(order, order.entry[block, i])
-            high = _rank(order, order.entry[block, order.count[block] - 1])
-            low_lift = lift if low > top else base[low]
-            high_lift = lift if high > top else base[high]
-            if low_lift == 0:
+def _lifted(base, bottom, top, lift, level):
+    """By how much a level is lifted: by `base` from `bottom` to `top`, by `lift` above."""
+    if level < bottom:
+        return np.int64(0)
+    return lift if level > top else np.int64(base[level])
+
+
+@compiled
+def _lift(order, base, bottom, top, lift, place, i):
+    """Lift entries from a place on, by their levels."""
+    spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
+    used = order.size[0]
+    while place < used:
+        at = directory[place]
+        count = block[at, _COUNT]
+        if i < count:
+            low = _lifted(base, bottom, top, lift, _rank(spot, block, entry[at, i]))
+            high = _lifted(base, bottom, top, lift, _rank(spot, block, entry[at, count - 1]))
+            # What is lifted less is above, so that nothing more follows.
+            if low == 0:
                 return
             if i == 0:
-                order.first[place] += np.int64(low_lift) << 32
-            if i == 0 and low_lift == high_lift:
-                order.lift[block] += low_lift
+                first[place] += low << 32
+            if i == 0 and low == high:
+                block[at, _LIFT] += low
             else:
-                for k in range(i, order.count[block]):
-                    y = order.entry[block, k]
-                    level = _rank(order, y)
-                    order.rank[y] += lift if level > top else base[level]
-        i = 0
+                for k in range(i, count):
+                    y = entry[at, k]
+                    spot[y, _RANK] += _lifted(base, bottom, top, lift, _rank(spot, block, y))
+        i = np.int64(0)
         place += 1
+
+
+@compiled
+def _sweep(order, work, s, changed, items, start, bottom, top, lift):
+    """Merge the items into the part of the order that they leave and enter; whether that part was short enough.
+
+    `before_old`, `before_new`, `old_of` and `item` are filled, and `frame` with the frame from `before` on.
+
+    Returns:
+        Whether it was done, and `before`.
+    """
+    spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
+    fresh, new_key, line = work.fresh, work.new_key, work.line
+    used = order.size[0]
+    limit = _SWEEP * (items + 1)
+    start_place, start_i = _find(spot, block, entry, directory, first, used, start)
+    before = _sum_before(order.tree, start_place) + start_i
+    place, i = start_place, start_i
+    seen = 0
+    j = 0
+    frame = 0
+    length = 0
+    while seen < changed or j < items:
+        if place == used:
+            key = np.int64(_NO_LIMIT)
+        else:
+            at = directory[place]
+            if i == block[at, _COUNT]:
+                place += 1
+                i = np.int64(0)
+                continue
+            event = entry[at, i]
+            if fresh[event] >= 0:
+                i += 1
+                work.index[event] = seen
+                s.before_old[seen] = before + frame
+                seen += 1
+                continue
+            level = np.int64(spot[event, _RANK]) + block[at, _LIFT]
+            key = ((level + _lifted(work.base, bottom, top, lift, level)) << 32) | event
+        while j < items and new_key[j] < key:
+            s.before_new[j] = before + frame
+            line[length] = new_key[j]
+            length += 1
+            j += 1
+        if j == items and seen == changed:
+            break
+        i += 1
+        s.frame[frame] = event
+        frame += 1
+        line[length] = key
+        length += 1
+        if frame > limit:
+            return False, before
+    end_place, end_i = place, i
+    # All goes where something was, but for as many as are new.
+    place, i = start_place, start_i
+    written = 0
+    for k in range(frame + changed):
+        while i == block[directory[place], _COUNT]:
+            place += 1
+            i = np.int64(0)
+        at = directory[place]
+        event = line[k] & 0xFFFFFFFF
+        entry[at, i] = event
+        spot[event, _RANK] = (line[k] >> 32) - block[at, _LIFT]
+        spot[event, _BLOCK] = at
+        if i == 0:
+            first[place] = line[k]
+        i += 1
+        written += 1
+    if top >= 0:
+        _lift(order, work.base, bottom, top, lift, end_place, end_i)
+    for k in range(written, length):
+        event = line[k] & 0xFFFFFFFF
+        _insert(spot, block, entry, directory, first, order.tree, order.size, line[k])
+    for j in range(items):
+        s.item[j] = new_key[j] & 0xFFFFFFFF
+        s.old_of[j] = work.index[s.item[j]]
+    return True, before
 
 
 # Scripts.
@@ -676,69 +785,86 @@ def _lift(order, base, bottom, top, lift):
 def _keep(s, changed, items, frame):
     """Choose what stays: the most of changed events and frame together; how many of the frame do not.
 
-    A changed event that stays makes those of the frame move that it passes. With what it passed as a gap in the
-    frame, of the events that stay each is worth itself, and what is between its gap and that of the one before. That
-    is the larger of two terms, one without the later gap and one that its start is added to, so two trees of
-    maxima over the old order find the best one before.
+    A changed event that stays makes those of the frame move that it passes: a gap in the frame. What follows each
+    other in both orders, with nothing of the frame between, stays or moves as one: a run. Of the runs that stay each
+    is worth its length, and the frame between its gap and that of the one before. That is the larger of two terms,
+    one without the later gap and one that its start is added to, so two trees of maxima over the old order find the
+    best one before.
     """
-    for i in range(changed + 1):
-        s.best[i] = -1
-        s.nearest[i] = -1
-    top = frame
-    last = -1
+    before_old, before_new, old_of, kept, run = s.before_old, s.before_new, s.old_of, s.kept, s.run
+    low, high, worth, previous, begin, length = s.low, s.high, s.worth, s.previous, s.begin, s.length
+    best, nearest, dropped = s.best, s.nearest, s.dropped
+    runs = 0
+    last = -2
+    last_new = -1
     for j in range(items):
-        i = s.old_of[j]
+        i = old_of[j]
         if i < 0:
             continue
-        s.kept[i] = False
-        low = min(s.before_old[i], s.before_new[j])
-        high = max(s.before_old[i], s.before_new[j])
-        worth = low
-        previous = -1
-        at = i
+        kept[i] = False
+        run[i] = 0
+        if i == last + 1 and before_old[i] == before_old[last] and before_new[j] == last_new:
+            length[runs - 1] += 1
+        else:
+            low[runs] = min(before_old[i], before_new[j])
+            high[runs] = max(before_old[i], before_new[j])
+            begin[runs] = i
+            length[runs] = 1
+            runs += 1
+        last = i
+        last_new = before_new[j]
+    for r in range(runs):
+        run[begin[r]] = 1
+        best[r + 1] = -1
+        nearest[r + 1] = -1
+    total = 0
+    for i in range(changed):
+        total += run[i]
+        run[i] = total - 1
+    top = np.int64(frame)
+    chosen = -1
+    for r in range(runs):
+        most = np.int64(low[r])
+        previous[r] = -1
+        at = run[begin[r]]
         while at > 0:
-            o = s.best[at]
-            if o >= 0 and s.worth[o] > worth:
-                worth = s.worth[o]
-                previous = o
-            o = s.nearest[at]
-            if o >= 0:
-                far = s.worth[o] - max(s.before_old[s.old_of[o]], s.before_new[o]) + low
-                if far > worth:
-                    worth = far
-                    previous = o
+            o = best[at]
+            if o >= 0 and worth[o] > most:
+                most = np.int64(worth[o])
+                previous[r] = o
+            o = nearest[at]
+            if o >= 0 and worth[o] - high[o] + low[r] > most:
+                most = np.int64(worth[o] - high[o] + low[r])
+                previous[r] = o
             at &= at - 1
-        worth += 1
-        s.worth[j] = worth
-        s.previous[j] = previous
-        if worth + frame - high > top:
-            top = worth + frame - high
-            last = j
-        at = i + 1
-        while at <= changed:
-            o = s.best[at]
-            if o < 0 or s.worth[o] < worth:
-                s.best[at] = j
-            o = s.nearest[at]
-            if o < 0 or s.worth[o] - max(s.before_old[s.old_of[o]], s.before_new[o]) < worth - high:
-                s.nearest[at] = j
+        most += length[r]
+        worth[r] = most
+        if most + frame - high[r] > top:
+            top = most + frame - high[r]
+            chosen = r
+        at = run[begin[r]] + 1
+        while at <= runs:
+            o = best[at]
+            if o < 0 or worth[o] < most:
+                best[at] = r
+            o = nearest[at]
+            if o < 0 or worth[o] - high[o] < most - high[r]:
+                nearest[at] = r
             at += at & -at
-    # The gaps of those that stay begin and end in their order; backwards, so the frame's numbers descend.
-    dropped = 0
-    start = frame
-    while last >= 0:
-        i = s.old_of[last]
-        s.kept[i] = True
-        low = min(s.before_old[i], s.before_new[last])
-        high = max(s.before_old[i], s.before_new[last])
-        for f in range(min(high, start) - 1, low - 1, -1):
-            s.dropped[dropped] = f
-            dropped += 1
-        start = min(start, low)
-        last = s.previous[last]
-    for i in range(dropped // 2):
-        s.dropped[i], s.dropped[dropped - 1 - i] = s.dropped[dropped - 1 - i], s.dropped[i]
-    return dropped
+    # Backwards, so the numbers of those that go descend.
+    count = 0
+    start = np.int64(frame)
+    while chosen >= 0:
+        for i in range(begin[chosen], begin[chosen] + length[chosen]):
+            kept[i] = True
+        for f in range(min(high[chosen], start) - 1, low[chosen] - 1, -1):
+            dropped[count] = f
+            count += 1
+        start = min(start, np.int64(low[chosen]))
+        chosen = previous[chosen]
+    for k in range(count // 2):
+        dropped[k], dropped[count - 1 - k] = dropped[count - 1 - k], dropped[k]
+    return count
 
 
 @compiled
@@ -748,70 +874,73 @@ def _write(s, changed, items, dropped, number, out, out_batch, count):
     What is placed goes right after what stays or was placed before it, and so before movers that still wait in the
     same gap between two events that stay.
     """
+    before_old, before_new, old_of, kept, gone = s.before_old, s.before_new, s.old_of, s.kept, s.dropped
+    mover_kept, mover_of, mover_of_dropped, unplaced = s.mover_kept, s.mover_of, s.mover_of_dropped, s.unplaced
+    step_event, step_kept, step_mover = s.step_event, s.step_kept, s.step_mover
     movers = 0
     stay = 0
     d = 0
     for i in range(changed + 1):
-        while d < dropped and (i == changed or s.dropped[d] < s.before_old[i]):
-            s.mover_kept[movers] = s.dropped[d] - d + stay
-            s.mover_of_dropped[d] = movers
+        while d < dropped and (i == changed or gone[d] < before_old[i]):
+            mover_kept[movers] = gone[d] - d + stay
+            mover_of_dropped[d] = movers
             movers += 1
             d += 1
         if i < changed:
-            if s.kept[i]:
+            if kept[i]:
                 stay += 1
             else:
-                s.mover_kept[movers] = s.before_old[i] - d + stay
-                s.mover_of[i] = movers
+                mover_kept[movers] = before_old[i] - d + stay
+                mover_of[i] = movers
                 movers += 1
     steps = 0
     stay = 0
     d = 0
     for j in range(items + 1):
-        while d < dropped and (j == items or s.dropped[d] < s.before_new[j]):
-            s.step_event[steps] = s.dropped_event[d]
-            s.step_kept[steps] = s.dropped[d] - d + stay
-            s.step_mover[steps] = s.mover_of_dropped[d]
+        while d < dropped and (j == items or gone[d] < before_new[j]):
+            step_event[steps] = s.dropped_event[d]
+            step_kept[steps] = gone[d] - d + stay
+            step_mover[steps] = mover_of_dropped[d]
             steps += 1
             d += 1
         if j < items:
-            i = s.old_of[j]
-            if i >= 0 and s.kept[i]:
+            i = old_of[j]
+            if i >= 0 and kept[i]:
                 stay += 1
             else:
-                s.step_event[steps] = s.item[j]
-                s.step_kept[steps] = s.before_new[j] - d + stay
-                s.step_mover[steps] = s.mover_of[i] if i >= 0 else -1
+                step_event[steps] = s.item[j]
+                step_kept[steps] = before_new[j] - d + stay
+                step_mover[steps] = mover_of[i] if i >= 0 else -1
                 steps += 1
-    for i in range(1, movers + 1):
-        s.unplaced[i] = i & -i
+    for k in range(1, movers + 1):
+        unplaced[k] = k & -k
     for step in range(steps):
-        mover = s.step_mover[step]
-        before = s.step_kept[step]
-        taken = -1
+        mover = np.int64(step_mover[step])
+        before = step_kept[step]
+        taken = np.int64(-1)
         if mover >= 0:
-            _add(s.unplaced, movers, mover, -1)
-            stay = s.mover_kept[mover]
+            _add(unplaced, movers, mover, -1)
+            stays = mover_kept[mover]
             low = 0
             high = step
             while low < high:
                 middle = (low + high) >> 1
-                if s.step_kept[middle] <= stay:
+                if step_kept[middle] <= stays:
                     low = middle + 1
                 else:
                     high = middle
-            taken = stay + low + _sum_before(s.unplaced, mover)
+            taken = stays + low + _sum_before(unplaced, mover)
         low = 0
         high = movers
         while low < high:
             middle = (low + high) >> 1
-            if s.mover_kept[middle] < before:
+            if mover_kept[middle] < before:
                 low = middle + 1
             else:
                 high = middle
-        out[count, 0] = s.step_event[step]
+        out[count, 0] = step_event[step]
         out[count, 1] = taken
-        out[count, 2] = before + step + _sum_before(s.unplaced, low)
+        out[count, 2] = before + step + _sum_before(unplaced, np.int64(low))
         out_batch[count] = number
         count += 1
     return count
@@ -819,25 +948,32 @@ def _write(s, changed, items, dropped, number, out, out_batch, count):
 
 @compiled
 def _room(size):
+    numbers = np.empty((22, size), np.int32)
     return _Script(
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.bool_),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
-        np.empty(size + 1, np.int32),
+        numbers[0],
+        numbers[1],
+        numbers[2],
+        numbers[3],
+        numbers[4],
+        numbers[5],
+        numbers[6],
+        numbers[7],
+        numbers[8],
+        numbers[9],
+        numbers[10],
+        numbers[11],
+        numbers[12],
+        np.empty(size, np.bool_),
+        numbers[13],
+        numbers[14],
+        numbers[15],
+        numbers[16],
+        numbers[17],
+        numbers[18],
+        numbers[19],
+        numbers[20],
+        numbers[21],
+        np.empty(size, np.int32),
     )
 
 
@@ -859,10 +995,10 @@ def _split_columns(out, out_batch, count):
 
 @compiled
 def _scripts(event_start, old_position, new_position):
-    largest = 0
+    largest = np.int64(0)
     for t in range(len(event_start) - 1):
         largest = max(largest, event_start[t + 1] - event_start[t])
-    s = _room(largest)
+    s = _room(largest + 1)
     out = np.empty((1024, 3), np.int32)
     out_batch = np.empty(1024, np.int64)
     count = 0
@@ -870,170 +1006,181 @@ def _scripts(event_start, old_position, new_position):
     for t in range(len(event_start) - 1):
         changed = 0
         items = 0
-        seen[: event_start[t + 1] - event_start[t]] = False
         for event in range(event_start[t], event_start[t + 1]):
             changed += old_position[event] >= 0
             items += new_position[event] >= 0
+        # All that was there counts as changed, so there is no frame.
+        s.old_of[:items] = -2
+        seen[:changed] = False
         for event in range(event_start[t], event_start[t + 1]):
             old, new = old_position[event], new_position[event]
-            if new < 0 and old >= 0:
-                raise ValueError("an event is in the old order only")
-            if old >= changed or new >= items:
+            if new < 0:
+                if old >= 0:
+                    raise ValueError("an event is in the old order only")
+                continue
+            if old >= changed or new >= items or s.old_of[new] > -2 or (old >= 0 and seen[old]):
                 raise ValueError("positions are not those of an order")
-            if new >= 0:
-                if seen[new]:
-                    raise ValueError("positions are not those of an order")
-                seen[new] = True
-                s.item[new] = event
-                s.old_of[new] = max(old, -1)
-                s.before_new[new] = 0
+            s.item[new] = event
+            s.old_of[new] = max(old, -1)
+            s.before_new[new] = 0
             if old >= 0:
+                seen[old] = True
                 s.before_old[old] = 0
-        # All that was there counts as changed, so there is no frame. Positions given twice leave others out.
-        seen[:changed] = False
-        for j in range(items):
-            if s.old_of[j] >= 0:
-                seen[s.old_of[j]] = True
-        for i in range(changed):
-            if not seen[i]:
-                raise ValueError("positions are not those of an order")
         _keep(s, changed, items, 0)
         out, out_batch = _grown(out, out_batch, count, count + items)
         count = _write(s, changed, items, 0, 0, out, out_batch, count)
     return _split_columns(out, out_batch, count)
 
 
+# Arrivals.
+
+
 @compiled
-def _step(order, links, work, s, events, show, out, out_batch, count, number):
-    """Let a batch in; the commands, and how many there are then."""
-    for x in events:
-        for e in range(links.cause_start[x], links.cause_start[x + 1]):
-            c = links.cause[e]
-            links.effect[links.effect_end[c]] = x
-            links.effect_end[c] += 1
-    single = len(events) == 1
-    lifted = False
+def _rerank(order, links, work, events, single, rank, bottom):
+    """Find the new ranks that a batch brings, in the way that is cheapest.
+
+    Returns:
+        How many old events changed, and what `_lower` returns beside, with -1 for the level if nothing is lifted.
+    """
     limit = np.int64(_FIRST_LIMIT + 16 * len(events))
-    changed = -1
-    rank = np.int64(0)
-    bottom = np.int64(_NO_LIMIT)
-    top = bottom
-    lift = np.int64(0)
     if order.size[1] == 0:
-        limit = _NO_LIMIT
-    elif single:
-        x = events[0]
-        for e in range(links.cause_start[x], links.cause_start[x + 1]):
-            rank = max(rank, _known_rank(order, work, links.cause[e]) + 1)
-        for e in range(links.effect_start[x], links.effect_end[x]):
-            bottom = min(bottom, np.int64(_rank(order, links.effect[e])))
-        if bottom > rank:
-            work.fresh[x] = rank
-            changed = 0
-    while changed < 0:
+        limit = np.int64(_NO_LIMIT)
+    while True:
         if not single:
             changed = _settle(order, links, work, events, limit)
-        if changed < 0:
-            changed = _raise(order, links, work, events, limit)
-        if changed < 0 and single:
+            if changed >= 0:
+                return changed, np.int64(-1), np.int64(0)
+        changed = _raise(order, links, work, events, limit)
+        if changed >= 0:
+            return changed, np.int64(-1), np.int64(0)
+        if single:
             changed, top, lift = _lower(order, links, work, events[0], rank, bottom, limit)
-            lifted = changed >= 0
+            if changed >= 0:
+                return changed, top, lift
         limit *= 4
-    items = changed + len(events)
+
+
+@compiled
+def _replace(order, work, s, changed, items, start, bottom, top, lift, show):
+    """Take changed events out of the order one by one, and put all items in."""
+    spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
+    tree, size = order.tree, order.size
     for i in range(changed):
         z = work.changed[i]
-        work.old_key[i] = _key(order, z)
-        work.new_key[i] = (np.int64(work.fresh[z]) << 32) | z
-        work.fresh[z] = -1
-    for i in range(len(events)):
-        x = events[i]
-        work.new_key[changed + i] = (np.int64(work.fresh[x]) << 32) | x
-        work.fresh[x] = -1
-        work.index[x] = -1
-    work.new_key[:items].sort()
-    if changed > 0:
-        work.old_key[:changed].sort()
-        for i in range(changed):
-            z = work.old_key[i] & 0xFFFFFFFF
-            work.index[z] = i
-            s.before_old[i] = _remove(order, z)
-    if changed == 0 and single and not lifted:
-        put = _insert(order, work.new_key[0])
-        if show:
-            out, out_batch = _grown(out, out_batch, count, count + 1)
-            out[count, 0] = events[0]
-            out[count, 1] = -1
-            out[count, 2] = put
-            out_batch[count] = number
-            count += 1
-        return out, out_batch, count
-    if lifted:
-        _lift(order, work.base, bottom, top, lift)
-    dropped = 0
+        work.old_key[i] = (_rank(spot, block, z) << 32) | z
+    work.old_key[:changed].sort()
+    for i in range(changed):
+        z = work.old_key[i] & 0xFFFFFFFF
+        work.index[z] = i
+        s.before_old[i] = _remove(spot, block, entry, directory, first, tree, size, z)
+    if top >= 0:
+        place, k = _find(spot, block, entry, directory, first, size[0], bottom << 32)
+        _lift(order, work.base, bottom, top, lift, place, k)
     if show:
         for j in range(items):
-            place, i = _find(order, work.new_key[j])
             event = work.new_key[j] & 0xFFFFFFFF
+            place, k = _find(spot, block, entry, directory, first, size[0], work.new_key[j])
             s.item[j] = event
-            s.before_new[j] = _sum_before(order.tree, place) + i
             s.old_of[j] = work.index[event]
-        dropped = _keep(s, changed, items, order.size[1])
-        for d in range(dropped):
-            place, i = _select(order, s.dropped[d])
-            s.dropped_event[d] = order.entry[order.directory[place], i]
-    for j in range(items):
-        _insert(order, work.new_key[j])
+            s.before_new[j] = _sum_before(tree, place) + k
+
+
+@compiled
+def _change(order, links, work, s, events, single, rank, bottom, show, number, out, out_batch, count):
+    """Let a batch in that may raise what is there; the commands, and how many there are then."""
+    spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
+    tree, size = order.tree, order.size
+    fresh, new_key = work.fresh, work.new_key
+    changed, top, lift = _rerank(order, links, work, events, single, rank, bottom)
+    items = changed + len(events)
+    start = np.int64(_NO_LIMIT)
+    for i in range(changed):
+        z = work.changed[i]
+        start = min(start, (_rank(spot, block, z) << 32) | z)
+        new_key[i] = (np.int64(fresh[z]) << 32) | z
+    for i in range(len(events)):
+        x = events[i]
+        new_key[changed + i] = (np.int64(fresh[x]) << 32) | x
+        fresh[x] = -1
+        work.index[x] = -1
+    new_key[:items].sort()
+    if top >= 0:
+        start = bottom << 32
+    else:
+        start = min(start, new_key[0])
+        bottom = np.int64(_NO_LIMIT)
+    swept, before = _sweep(order, work, s, changed, items, start, bottom, top, lift)
+    for i in range(changed):
+        fresh[work.changed[i]] = -1
+    if not swept:
+        _replace(order, work, s, changed, items, start, bottom, top, lift, show)
+    dropped = 0
     if show:
+        frame = size[1] - items if swept else size[1]
+        dropped = _keep(s, changed, items, frame)
+        for d in range(dropped):
+            if swept:
+                s.dropped_event[d] = s.frame[s.dropped[d] - before]
+            else:
+                place, k = _select(tree, size[0], np.int64(s.dropped[d]))
+                s.dropped_event[d] = entry[directory[place], k]
         out, out_batch = _grown(out, out_batch, count, count + items + dropped)
         count = _write(s, changed, items, dropped, number, out, out_batch, count)
+    if not swept:
+        for j in range(items):
+            _insert(spot, block, entry, directory, first, tree, size, new_key[j])
     return out, out_batch, count
 
 
 @compiled
 def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch, published):
     n = len(cause_start) - 1
-    largest = 0
+    largest = np.int64(0)
     for t in range(len(event_start) - 1):
         largest = max(largest, event_start[t + 1] - event_start[t])
-    effect_start = np.zeros(n + 1, np.int64)
+    largest += 1
+    span = np.zeros((n + 1, 2), np.int64)
     for c in cause:
-        effect_start[c + 1] += 1
+        span[c + 1, 0] += 1
     for event in range(n):
-        effect_start[event + 1] += effect_start[event]
-    links = _Links(cause_start, cause, effect_start, effect_start[:n].copy(), np.empty(len(cause), np.int32))
+        span[event + 1, 0] += span[event, 0]
+        span[event, 1] = span[event, 0]
+    effect = np.empty(len(cause), np.int32)
+    links = _Links(cause_start, cause, span, effect)
     blocks = 4 * (largest // _CAPACITY) + 4
-    order = _Order(
-        np.empty((blocks, _CAPACITY), np.int32),
-        np.zeros(blocks, np.int32),
-        np.zeros(blocks, np.int32),
-        np.zeros(blocks, np.int32),
-        np.arange(blocks).astype(np.int32),
-        np.zeros(blocks, np.int64),
-        np.zeros(blocks + 1, np.int64),
-        np.zeros(2, np.int64),
-        np.zeros(n, np.int32),
-        np.full(n, np.int32(-1)),
-    )
+    spot = np.empty((n, 2), np.int32)
+    spot[:, _BLOCK] = -1
+    block = np.zeros((blocks, 3), np.int32)
+    entry = np.empty((blocks, _CAPACITY), np.int32)
+    directory = np.arange(blocks).astype(np.int32)
+    first = np.zeros(blocks, np.int64)
+    tree = np.zeros(blocks + 1, np.int64)
+    size = np.zeros(2, np.int64)
+    order = _Order(spot, block, entry, directory, first, tree, size)
     work = _Work(
         np.full(n, np.int32(-1)),
         np.zeros(n, np.int32),
         np.zeros(n, np.int64),
         np.zeros(1, np.int64),
-        np.empty(largest + 1, np.int32),
-        np.empty(largest + 1, np.int32),
-        np.empty(largest + 1, np.int64),
-        np.zeros(largest + 2, np.int32),
-        np.empty(largest + 1, np.int32),
+        np.empty(largest, np.int32),
+        np.empty(largest, np.int32),
+        np.empty(largest, np.int64),
+        np.empty(largest, np.int32),
+        np.empty(largest, np.int32),
         np.empty(n, np.int32),
-        np.empty(largest + 1, np.int64),
-        np.empty(largest + 1, np.int64),
+        np.empty(largest, np.int64),
+        np.empty(largest, np.int64),
+        np.empty(largest, np.int64),
     )
     s = _room(largest)
     out = np.empty((1024, 3), np.int32)
     out_batch = np.empty(1024, np.int64)
     count = 0
     for t in range(len(event_start) - 1):
-        _clear(order)
+        size[0] = 1
+        size[1] = 0
+        block[directory[0]] = 0
+        tree[1] = 0
         at = arrival_start[t]
         end = arrival_start[t + 1]
         shown = at + published[t]
@@ -1043,8 +1190,51 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
                 stop = at + 1
                 while stop < end and batch[stop] == batch[at]:
                     stop += 1
-            out, out_batch, count = _step(
-                order, links, work, s, arrived[at:stop], at >= shown, out, out_batch, count, batch[at]
+            for k in range(at, stop):
+                x = arrived[k]
+                for e in range(cause_start[x], cause_start[x + 1]):
+                    c = cause[e]
+                    effect[span[c, 1]] = x
+                    span[c, 1] += 1
+            rank = np.int64(0)
+            bottom = np.int64(0)
+            if stop == at + 1:
+                x = arrived[at]
+                for e in range(cause_start[x], cause_start[x + 1]):
+                    c = cause[e]
+                    if spot[c, _BLOCK] >= 0:
+                        rank = max(rank, _rank(spot, block, c) + 1)
+                bottom = np.int64(_NO_LIMIT)
+                for e in range(span[x, 0], span[x, 1]):
+                    if effect[e] == x:
+                        raise ValueError("an event is its own cause")
+                    bottom = min(bottom, _rank(spot, block, effect[e]))
+                if bottom > rank:
+                    # Nothing that is there changes.
+                    put = _insert(spot, block, entry, directory, first, tree, size, (rank << 32) | x)
+                    if at >= shown:
+                        out, out_batch = _grown(out, out_batch, count, count + 1)
+                        out[count, 0] = x
+                        out[count, 1] = -1
+                        out[count, 2] = put
+                        out_batch[count] = batch[at]
+                        count += 1
+                    at = stop
+                    continue
+            out, out_batch, count = _change(
+                order,
+                links,
+                work,
+                s,
+                arrived[at:stop],
+                stop == at + 1,
+                rank,
+                bottom,
+                at >= shown,
+                batch[at],
+                out,
+                out_batch,
+                count,
             )
             at = stop
     return _split_columns(out, out_batch, count)

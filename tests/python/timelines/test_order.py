@@ -166,6 +166,20 @@ def test_vectors(batch_size):
             assert sorted(row["event_id"] for row in rows if row["is_tip"]) == sorted(case["tips"])
 
 
+def test_timelines_do_not_meet():
+    """Timelines of all sizes in one table, in any company, are what each is alone."""
+    logs = {}
+    for name in ("small", "medium"):
+        with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz", "rt") as lines:
+            logs |= {case["id"]: case["arrivals"] for case in map(json.loads, lines)}
+    alone = {name: order_timelines(table_of(rows_of(name, log)), 1).to_pylist() for name, log in logs.items()}
+    draw = random.Random(3)
+    for _ in range(12):
+        some = draw.sample(sorted(logs), draw.randint(2, 30))
+        answer = order_timelines(table_of([row for name in some for row in rows_of(name, logs[name])]), 1).to_pylist()
+        assert lasting(answer) == sorted(row for name in some for row in lasting(alone[name]))
+
+
 def test_ties_are_settled_by_what_is_said():
     """Lines of one event that share an arrival: neither rows nor places decide while they differ in content."""
     for places in ((1, 2, 3), (3, 1, 2), (2, 3, 1)):
