@@ -17,15 +17,14 @@ How to read a timeline:
 
 from __future__ import annotations
 
-import argparse
-import csv
 import hashlib
-import io
 import json
 import sys
 from base64 import b64encode
 from dataclasses import dataclass
 from pathlib import Path
+
+import seed_files
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "seeds" / "events"
@@ -405,31 +404,9 @@ def make_tables() -> dict[str, list[list]]:
     return tables
 
 
-def to_csv(name: str, rows: list[list]) -> str:
-    """Return a seed's rows as CSV text."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADERS[name].split())
-    writer.writerows(rows)
-    return out.getvalue()
-
-
 def main(argv: list[str] | None = None) -> int:
     """Write the seeds, or compare them with what is there."""
-    parser = argparse.ArgumentParser(description="Write the fixture seeds below seeds/events/.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a seed differs")
-    check = parser.parse_args(argv).check
-    SEEDS.mkdir(parents=True, exist_ok=True)
-    stale = []
-    for name, rows in make_tables().items():
-        path, data = SEEDS / f"{name}.csv", to_csv(name, rows).encode()
-        if not path.exists() or path.read_bytes() != data:
-            stale.append(path)
-            if not check:
-                path.write_bytes(data)
-    for path in stale:
-        print(f"{'differs' if check else 'written'}: {path.relative_to(ROOT)}", file=sys.stderr)
-    return int(check and bool(stale))
+    return seed_files.main(SEEDS, HEADERS, make_tables, argv)
 
 
 if __name__ == "__main__":

@@ -20,16 +20,15 @@ How to read the expectations:
 
 from __future__ import annotations
 
-import argparse
-import csv
 import hashlib
-import io
 import itertools
 import sys
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import seed_files
 
 from dbt_tangles.ssb.author import Author, to_line, to_uri
 
@@ -1038,33 +1037,9 @@ def make_tables() -> dict[str, list[list]]:
     return tables
 
 
-def to_csv(name: str, rows: list[list]) -> str:
-    """Return a seed's rows as CSV text."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADERS[name].split())
-    writer.writerows(rows)
-    return out.getvalue()
-
-
 def main(argv: list[str] | None = None) -> int:
     """Write the seeds, or compare them with what is there."""
-    parser = argparse.ArgumentParser(description="Write the fixture seeds below seeds/ssb/.")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 where a seed differs")
-    check = parser.parse_args(argv).check
-    stale = []
-    SEEDS.mkdir(parents=True, exist_ok=True)
-    for name, rows in make_tables().items():
-        path = SEEDS / f"{name}.csv"
-        text = to_csv(name, rows)
-        if path.exists() and path.read_bytes() == text.encode():
-            continue
-        stale.append(path.relative_to(ROOT))
-        if not check:
-            path.write_bytes(text.encode())
-    for path in stale:
-        print(f"{'differs' if check else 'written'}: {path}", file=sys.stderr)
-    return int(check and bool(stale))
+    return seed_files.main(SEEDS, HEADERS, make_tables, argv)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python.lines import cut, no_lines, read_lines, read_seed
-from dbt_tangles.events.check import MAX_LINE_BYTES, OUTPUT_SCHEMA, check_batches
+from dbt_tangles.events.check import OUTPUT_SCHEMA, check_batches
+from dbt_tangles.lines import MAX_LINE_BYTES
 
 
 def model(dbt, spark):

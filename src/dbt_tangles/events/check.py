@@ -17,17 +17,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-#: The longest line that is read.
-MAX_LINE_BYTES = 2**21
-
-_PLACE = [
-    pa.field("source_file", pa.string()),
-    pa.field("block_start", pa.int64()),
-    pa.field("row_id", pa.int64()),
-]
-
-#: `raw` may be cut by the caller where `raw_length`, in bytes, exceeds `max_line_bytes`.
-INPUT_SCHEMA = pa.schema([*_PLACE, pa.field("raw", pa.binary()), pa.field("raw_length", pa.int64())])
+from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, SLICE_BYTES, SLICE_ROWS
 
 _RESULT = [
     pa.field("timeline_id", pa.string()),
@@ -38,11 +28,7 @@ _RESULT = [
     pa.field("detail", pa.string()),
 ]
 
-OUTPUT_SCHEMA = pa.schema([*_PLACE, *_RESULT])
-
-# A batch of more bytes is worked on in slices of few rows, so that no column outgrows Arrow's 32-bit offsets.
-_SLICE_BYTES = 2**26
-_SLICE_ROWS = 32
+OUTPUT_SCHEMA = pa.schema([*PLACE, *_RESULT])
 
 # So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
 # one bad line not to hold up many good ones.
@@ -70,15 +56,15 @@ def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_L
         are at most the ids of the timeline and the event.
     """
     for batch in batches:
-        if batch.nbytes <= _SLICE_BYTES:
+        if batch.nbytes <= SLICE_BYTES:
             yield _check_batch(batch, max_line_bytes)
         else:
-            for start in range(0, batch.num_rows, _SLICE_ROWS):
-                yield _check_batch(batch.slice(start, _SLICE_ROWS), max_line_bytes)
+            for start in range(0, batch.num_rows, SLICE_ROWS):
+                yield _check_batch(batch.slice(start, SLICE_ROWS), max_line_bytes)
 
 
 def _check_batch(batch: pa.RecordBatch, max_line_bytes: int) -> pa.RecordBatch:
-    places = [_cast(batch.column(field.name), field.type) for field in _PLACE]
+    places = [_cast(batch.column(field.name), field.type) for field in PLACE]
     lines, lengths = batch.column("raw"), batch.column("raw_length")
     turns = [
         _check_turn(lines.slice(start, _TURN_ROWS), lengths.slice(start, _TURN_ROWS), max_line_bytes)

@@ -18,6 +18,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, SLICE_BYTES, SLICE_ROWS
 from dbt_tangles.ssb.canonical import (
     FAST_LINE_BYTES,
     InvalidUtf8Error,
@@ -58,15 +59,6 @@ CLAIM_TYPE = pa.struct(
     ]
 )
 
-_PLACE = [
-    pa.field("source_file", pa.string()),
-    pa.field("block_start", pa.int64()),
-    pa.field("row_id", pa.int64()),
-]
-
-#: `raw` may be cut by the caller where `raw_length`, in bytes, exceeds `CheckOptions.max_line_bytes`.
-INPUT_SCHEMA = pa.schema([*_PLACE, pa.field("raw", pa.binary()), pa.field("raw_length", pa.int64())])
-
 _RESULT = [
     pa.field("message_id", pa.string()),
     pa.field("claimed_id", pa.string()),
@@ -85,14 +77,10 @@ _RESULT = [
     pa.field("text_digest", pa.string()),
 ]
 
-OUTPUT_SCHEMA = pa.schema([*_PLACE, *_RESULT, pa.field("claims", pa.list_(CLAIM_TYPE))])
+OUTPUT_SCHEMA = pa.schema([*PLACE, *_RESULT, pa.field("claims", pa.list_(CLAIM_TYPE))])
 
 # The place of the content among the columns after message_id.
 _CONTENT = 7
-
-# A batch of more bytes is worked on in slices of few rows, so that no column outgrows Arrow's 32-bit offsets.
-_SLICE_BYTES = 2**26
-_SLICE_ROWS = 32
 
 # Lines are read, their signatures verified and their columns built in turns of so many rows. Each of the three evicts
 # the others' code and data from the processor's caches, and texts of many lines are fresh memory: by one line or by a
@@ -123,7 +111,7 @@ class CheckOptions:
 
     verify_signatures: bool = True
     hmac_key: bytes | None = None
-    max_line_bytes: int = 2**21
+    max_line_bytes: int = MAX_LINE_BYTES
 
     def __post_init__(self) -> None:
         """Refuse a key of the wrong size, which would silently fail every message."""
@@ -144,15 +132,15 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
     """
     checker = _Checker(options)
     for batch in batches:
-        if batch.nbytes <= _SLICE_BYTES:
+        if batch.nbytes <= SLICE_BYTES:
             yield _check_batch(batch, checker)
         else:
-            for start in range(0, batch.num_rows, _SLICE_ROWS):
-                yield _check_batch(batch.slice(start, _SLICE_ROWS), checker)
+            for start in range(0, batch.num_rows, SLICE_ROWS):
+                yield _check_batch(batch.slice(start, SLICE_ROWS), checker)
 
 
 def _check_batch(batch: pa.RecordBatch, checker: _Checker) -> pa.RecordBatch:
-    places = [_cast(batch.column(field.name), field.type) for field in _PLACE]
+    places = [_cast(batch.column(field.name), field.type) for field in PLACE]
     lines, lengths = batch.column("raw"), batch.column("raw_length")
     turns = [
         _check_turn(lines.slice(start, _TURN_ROWS).to_pylist(), lengths.slice(start, _TURN_ROWS).to_pylist(), checker)

@@ -26,7 +26,7 @@ _CAPACITY = 256  # Entries of a block.
 _FIRST_LIMIT = 128  # Steps of the first attempt at a batch, beside those that its size makes natural.
 _SWEEP = 64  # As many entries are passed over in about the time that one is looked up, taken out and put in.
 _NO_LIMIT = 1 << 62
-_RANK, _BLOCK = range(2)
+_RANK, _BLOCK, _FRESH, _SEEN = range(4)
 _COUNT, _LIFT, _PLACE = range(3)
 
 
@@ -64,7 +64,9 @@ class _Order(NamedTuple):
     at each call, and that would take most of the time.
     """
 
-    spot: np.ndarray  # int32[events, 2]; its rank less the lift of its block, and the block, -1 for none.
+    # int32[events, 4], together as they are needed together: its rank less the lift of its block; the block, -1 for
+    # none; its new rank, -1 for none and so between steps; the last attempt that saw it, or causes it waits for.
+    spot: np.ndarray
     block: np.ndarray  # int32[blocks, 3]; entries, what is added to their ranks, where it is in the directory.
     entry: np.ndarray  # int32[blocks, _CAPACITY].
     directory: np.ndarray  # int32[blocks]; the blocks in order, then those not in use.
@@ -76,10 +78,7 @@ class _Order(NamedTuple):
 class _Work(NamedTuple):
     """Room for finding new ranks, for events of all timelines or of the largest."""
 
-    fresh: np.ndarray  # int32[events]; a new rank, -1 for none. All -1 between steps.
-    waiting: np.ndarray  # int32[events]. All 0 between steps.
-    mark: np.ndarray  # int64[events]; the last attempt that saw it.
-    attempts: np.ndarray  # int64[1].
+    attempts: np.ndarray  # int64[1]; how many there were in this timeline.
     queue: np.ndarray  # int32[largest].
     ready: np.ndarray  # int32[largest].
     heap: np.ndarray  # int64[largest].
@@ -408,16 +407,16 @@ def _select(tree, used, position):
     return place, position
 
 
-# New ranks. Each way leaves those old events whose rank is another in `changed` and all new ranks in `fresh`, or
+# New ranks. Each way leaves those old events whose rank is another in `changed` and all new ranks in their spots, or
 # gives up at its limit and leaves no trace.
 
 
 @compiled
-def _known_rank(spot, block, fresh, event):
+def _known_rank(spot, block, event):
     """Look up the fresh rank, or the one in the order, or -1."""
     at = spot[event, _BLOCK]
     old = np.int64(spot[event, _RANK]) + block[max(at, 0), _LIFT] if at >= 0 else np.int64(-1)
-    return np.int64(fresh[event]) if fresh[event] >= 0 else old
+    return np.int64(spot[event, _FRESH]) if spot[event, _FRESH] >= 0 else old
 
 
 @compiled
@@ -428,7 +427,7 @@ def _raise(order, links, work, events, limit):
     """
     spot, block = order.spot, order.block
     cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
-    fresh, mark, heap, touched = work.fresh, work.mark, work.heap, work.changed
+    heap, touched = work.heap, work.changed
     wave = work.attempts[0]
     changed = 0
     steps = np.int64(0)
@@ -439,25 +438,25 @@ def _raise(order, links, work, events, limit):
         wave += 1
         rank = np.int64(0)
         for e in range(cause_start[x], cause_start[x + 1]):
-            rank = max(rank, _known_rank(spot, block, fresh, cause[e]) + 1)
-        fresh[x] = rank
+            rank = max(rank, _known_rank(spot, block, cause[e]) + 1)
+        spot[x, _FRESH] = rank
         size = 0
         current = np.int64(x)
         while True:
-            target = np.int64(fresh[current]) + 1
+            target = np.int64(spot[current, _FRESH]) + 1
             for e in range(span[current, 0], span[current, 1]):
                 z = effect[e]
-                known = _known_rank(spot, block, fresh, z)
+                known = _known_rank(spot, block, z)
                 if known < 0 or known >= target:
                     continue
                 if z == x:
                     raise ValueError("an event is its own cause")
-                if fresh[z] < 0:
+                if spot[z, _FRESH] < 0:
                     touched[changed] = z
                     changed += 1
-                fresh[z] = target
-                if mark[z] != wave:
-                    mark[z] = wave
+                spot[z, _FRESH] = target
+                if spot[z, _SEEN] != wave:
+                    spot[z, _SEEN] = wave
                     key = (known << 32) | z
                     at = size
                     size += 1
@@ -486,9 +485,9 @@ def _raise(order, links, work, events, limit):
     work.attempts[0] = wave
     if steps > limit:
         for k in range(entered):
-            fresh[events[k]] = -1
+            spot[events[k], _FRESH] = -1
         for k in range(changed):
-            fresh[touched[k]] = -1
+            spot[touched[k], _FRESH] = -1
         return -1
     # An event of the same batch that was raised is not an old one.
     old = 0
@@ -504,11 +503,12 @@ def _settle(order, links, work, events, limit):
     """Let events in at once: rank all that is above any of them, each after its causes; how many changed, or -1."""
     spot, block = order.spot, order.block
     cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
-    fresh, waiting, queue, ready = work.fresh, work.waiting, work.queue, work.ready
+    queue, ready = work.queue, work.ready
     size = len(events)
     for k in range(size):
         queue[k] = events[k]
-        fresh[events[k]] = 0
+        spot[events[k], _FRESH] = 0
+        spot[events[k], _SEEN] = 0
     steps = np.int64(0)
     head = 0
     while head < size:
@@ -516,24 +516,25 @@ def _settle(order, links, work, events, limit):
         head += 1
         for e in range(span[y, 0], span[y, 1]):
             z = effect[e]
-            waiting[z] += 1
-            if fresh[z] < 0:
-                fresh[z] = _rank(spot, block, z)
+            if spot[z, _FRESH] < 0:
+                spot[z, _FRESH] = _rank(spot, block, z)
+                spot[z, _SEEN] = 0
                 queue[size] = z
                 size += 1
+            spot[z, _SEEN] += 1
         steps += 1 + span[y, 1] - span[y, 0]
         if steps > limit:
             for k in range(size):
-                fresh[queue[k]] = -1
-                waiting[queue[k]] = 0
+                spot[queue[k], _FRESH] = -1
+                spot[queue[k], _SEEN] = 0
             return -1
     tail = 0
     for x in events:
         for e in range(cause_start[x], cause_start[x + 1]):
             c = cause[e]
             if spot[c, _BLOCK] >= 0:
-                fresh[x] = max(np.int64(fresh[x]), _rank(spot, block, c) + 1)
-        if waiting[x] == 0:
+                spot[x, _FRESH] = max(np.int64(spot[x, _FRESH]), _rank(spot, block, c) + 1)
+        if spot[x, _SEEN] == 0:
             ready[tail] = x
             tail += 1
     head = 0
@@ -542,9 +543,9 @@ def _settle(order, links, work, events, limit):
         head += 1
         for e in range(span[y, 0], span[y, 1]):
             z = effect[e]
-            fresh[z] = max(fresh[z], fresh[y] + 1)
-            waiting[z] -= 1
-            if waiting[z] == 0:
+            spot[z, _FRESH] = max(spot[z, _FRESH], spot[y, _FRESH] + 1)
+            spot[z, _SEEN] -= 1
+            if spot[z, _SEEN] == 0:
                 ready[tail] = z
                 tail += 1
     if tail < size:
@@ -552,11 +553,11 @@ def _settle(order, links, work, events, limit):
     changed = 0
     for k in range(len(events), size):
         z = queue[k]
-        if fresh[z] > _rank(spot, block, z):
+        if spot[z, _FRESH] > _rank(spot, block, z):
             work.changed[changed] = z
             changed += 1
         else:
-            fresh[z] = -1
+            spot[z, _FRESH] = -1
     return changed
 
 
@@ -572,7 +573,7 @@ def _lower(order, links, work, x, rank, bottom, limit):
     Args:
         order: The order.
         links: The links.
-        work: `fresh` and `changed` are filled; `base` is, by level, by how much the events that did not change are
+        work: `changed` is filled; `base` is, by level, by how much the events that did not change are
             lifted.
         x: The event.
         rank: Its rank.
@@ -587,7 +588,7 @@ def _lower(order, links, work, x, rank, bottom, limit):
     """
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
-    fresh, mark, base, candidates, touched = work.fresh, work.mark, work.base, work.queue, work.changed
+    base, candidates, touched = work.base, work.queue, work.changed
     used = order.size[0]
     work.attempts[0] += 1
     attempt = work.attempts[0]
@@ -607,7 +608,7 @@ def _lower(order, links, work, x, rank, bottom, limit):
         size += 1
         steps += 1
         i += 1
-    fresh[x] = rank
+    spot[x, _FRESH] = rank
     lift = rank + 1 - bottom
     level = bottom
     changed = 0
@@ -619,8 +620,8 @@ def _lower(order, links, work, x, rank, bottom, limit):
             needed = np.int64(0)
             for e in range(cause_start[y], cause_start[y + 1]):
                 c = cause[e]
-                if fresh[c] >= 0:
-                    needed = max(needed, np.int64(fresh[c]) + 1)
+                if spot[c, _FRESH] >= 0:
+                    needed = max(needed, np.int64(spot[c, _FRESH]) + 1)
                 elif spot[c, _BLOCK] >= 0:
                     held = _rank(spot, block, c)
                     if held >= bottom:
@@ -628,7 +629,7 @@ def _lower(order, links, work, x, rank, bottom, limit):
                     needed = max(needed, held + 1)
             steps += 1 + cause_start[y + 1] - cause_start[y]
             if needed < level + lift:
-                fresh[y] = needed
+                spot[y, _FRESH] = needed
                 touched[changed] = y
                 changed += 1
         if changed == begin:
@@ -647,8 +648,8 @@ def _lower(order, links, work, x, rank, bottom, limit):
             y = touched[k]
             for e in range(span[y, 0], span[y, 1]):
                 z = effect[e]
-                if mark[z] != attempt and spot[z, _BLOCK] >= 0 and _rank(spot, block, z) == level + 1:
-                    mark[z] = attempt
+                if spot[z, _SEEN] != attempt and spot[z, _BLOCK] >= 0 and _rank(spot, block, z) == level + 1:
+                    spot[z, _SEEN] = attempt
                     candidates[size] = z
                     size += 1
             steps += 1 + span[y, 1] - span[y, 0]
@@ -656,12 +657,29 @@ def _lower(order, links, work, x, rank, bottom, limit):
             return changed, level, lift
         level += 1
     for k in range(changed):
-        fresh[touched[k]] = -1
-    fresh[x] = -1
+        spot[touched[k], _FRESH] = -1
+    spot[x, _FRESH] = -1
     return -1, level, lift
 
 
 # The new order.
+
+
+@compiled
+def _sort(keys):
+    """Sort keys that are nearly sorted as a rule."""
+    moves = 8 * len(keys)
+    for k in range(1, len(keys)):
+        key = keys[k]
+        at = k
+        while at > 0 and keys[at - 1] > key:
+            keys[at] = keys[at - 1]
+            at -= 1
+        keys[at] = key
+        moves -= k - at
+        if moves < 0:
+            keys.sort()
+            return
 
 
 @compiled
@@ -708,7 +726,7 @@ def _sweep(order, work, s, changed, items, start, bottom, top, lift):
         Whether it was done, and `before`.
     """
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
-    fresh, new_key, line = work.fresh, work.new_key, work.line
+    new_key, line = work.new_key, work.line
     used = order.size[0]
     limit = _SWEEP * (items + 1)
     start_place, start_i = _find(spot, block, entry, directory, first, used, start)
@@ -728,7 +746,7 @@ def _sweep(order, work, s, changed, items, start, bottom, top, lift):
                 i = np.int64(0)
                 continue
             event = entry[at, i]
-            if fresh[event] >= 0:
+            if spot[event, _FRESH] >= 0:
                 i += 1
                 work.index[event] = seen
                 s.before_old[seen] = before + frame
@@ -1068,7 +1086,7 @@ def _replace(order, work, s, changed, items, start, bottom, top, lift, show):
     for i in range(changed):
         z = work.changed[i]
         work.old_key[i] = (_rank(spot, block, z) << 32) | z
-    work.old_key[:changed].sort()
+    _sort(work.old_key[:changed])
     for i in range(changed):
         z = work.old_key[i] & 0xFFFFFFFF
         work.index[z] = i
@@ -1090,20 +1108,20 @@ def _change(order, links, work, s, events, single, rank, bottom, show, number, o
     """Let a batch in that may raise what is there; the commands, and how many there are then."""
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     tree, size = order.tree, order.size
-    fresh, new_key = work.fresh, work.new_key
+    new_key = work.new_key
     changed, top, lift = _rerank(order, links, work, events, single, rank, bottom)
     items = changed + len(events)
     start = np.int64(_NO_LIMIT)
+    for i in range(len(events)):
+        x = events[i]
+        new_key[i] = (np.int64(spot[x, _FRESH]) << 32) | x
+        spot[x, _FRESH] = -1
+        work.index[x] = -1
     for i in range(changed):
         z = work.changed[i]
         start = min(start, (_rank(spot, block, z) << 32) | z)
-        new_key[i] = (np.int64(fresh[z]) << 32) | z
-    for i in range(len(events)):
-        x = events[i]
-        new_key[changed + i] = (np.int64(fresh[x]) << 32) | x
-        fresh[x] = -1
-        work.index[x] = -1
-    new_key[:items].sort()
+        new_key[len(events) + i] = (np.int64(spot[z, _FRESH]) << 32) | z
+    _sort(new_key[:items])
     if top >= 0:
         start = bottom << 32
     else:
@@ -1111,7 +1129,7 @@ def _change(order, links, work, s, events, single, rank, bottom, show, number, o
         bottom = np.int64(_NO_LIMIT)
     swept, before = _sweep(order, work, s, changed, items, start, bottom, top, lift)
     for i in range(changed):
-        fresh[work.changed[i]] = -1
+        spot[work.changed[i], _FRESH] = -1
     if not swept:
         _replace(order, work, s, changed, items, start, bottom, top, lift, show)
     dropped = 0
@@ -1148,8 +1166,9 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
     effect = np.empty(len(cause), np.int32)
     links = _Links(cause_start, cause, span, effect)
     blocks = 4 * (largest // _CAPACITY) + 4
-    spot = np.empty((n, 2), np.int32)
+    spot = np.zeros((n, 4), np.int32)
     spot[:, _BLOCK] = -1
+    spot[:, _FRESH] = -1
     block = np.zeros((blocks, 3), np.int32)
     entry = np.empty((blocks, _CAPACITY), np.int32)
     directory = np.arange(blocks).astype(np.int32)
@@ -1158,9 +1177,6 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
     size = np.zeros(2, np.int64)
     order = _Order(spot, block, entry, directory, first, tree, size)
     work = _Work(
-        np.full(n, np.int32(-1)),
-        np.zeros(n, np.int32),
-        np.zeros(n, np.int64),
         np.zeros(1, np.int64),
         np.empty(largest, np.int32),
         np.empty(largest, np.int32),
@@ -1177,6 +1193,7 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
     out_batch = np.empty(1024, np.int64)
     count = 0
     for t in range(len(event_start) - 1):
+        work.attempts[0] = 0
         size[0] = 1
         size[1] = 0
         block[directory[0]] = 0

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_tangles.events import check as kernel
-from dbt_tangles.events.check import INPUT_SCHEMA, OUTPUT_SCHEMA, check_batches
+from dbt_tangles.events.check import OUTPUT_SCHEMA, check_batches
+from dbt_tangles.lines import INPUT_SCHEMA
 
 GOOD = {"timeline": "t", "event": "e", "after": ["a", "b"], "author": "x", "arrival": 7}
 NOT_LIST = "after is not a list of ids"
@@ -303,7 +304,7 @@ def test_turns_and_slices_keep_the_order(monkeypatch):
     assert [row["detail"] for row in whole].count(None) == 698
     monkeypatch.setattr(kernel, "_TURN_ROWS", 1)
     assert check(lines) == whole
-    monkeypatch.setattr(kernel, "_SLICE_BYTES", 10_000)
+    monkeypatch.setattr(kernel, "SLICE_BYTES", 10_000)
     batches = list(check_batches(iter([batch_of(lines)])))
     assert [batch.num_rows for batch in batches] == [32] * 21 + [28]
     assert check(lines) == whole

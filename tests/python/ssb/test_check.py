@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from ssb_kit import ALICE, NOW, POST, batch_of, check, check_one, read_lines, value_of, value_of_units
 
+from dbt_tangles.lines import INPUT_SCHEMA
 from dbt_tangles.ssb import check as kernel
 from dbt_tangles.ssb.author import box, to_line, to_uri
 from dbt_tangles.ssb.canonical import canonical_text
@@ -178,7 +179,7 @@ def test_large_batches_are_cut(monkeypatch):
     """No column may outgrow what Arrow's offsets can count."""
     lines = read_lines("small.jsonl")
     whole = table_of([batch_of(lines)])
-    monkeypatch.setattr(kernel, "_SLICE_BYTES", 1000)
+    monkeypatch.setattr(kernel, "SLICE_BYTES", 1000)
     batches = list(check_batches(iter([batch_of(lines)]), CheckOptions()))
     assert len(batches) > 1
     assert pa.Table.from_batches(batches).equals(whole)
@@ -208,7 +209,7 @@ def test_columns_are_found_by_name_and_cast():
 def test_null_lines_are_malformed():
     """Nothing is no JSON."""
     nothing = pa.RecordBatch.from_arrays(
-        [pa.array([None], field.type) for field in kernel.INPUT_SCHEMA], schema=kernel.INPUT_SCHEMA
+        [pa.array([None], field.type) for field in INPUT_SCHEMA], schema=INPUT_SCHEMA
     )
     assert table_of([nothing])["check_error"].to_pylist() == ["malformed_json"]
 

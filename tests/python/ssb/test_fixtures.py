@@ -1,42 +1,29 @@
 """The committed fixtures are what the script writes, really signed, and their hand-written tables contain no slip."""
 
 import base64
-import csv
 import hashlib
-import importlib.util
 import itertools
 import json
-import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from nacl.signing import VerifyKey
 
+import fixture_seeds
+
 ROOT = Path(__file__).resolve().parents[3]
 SEEDS = ROOT / "seeds" / "ssb"
+
+
+read = partial(fixture_seeds.read, "ssb")
+lines = partial(fixture_seeds.lines, "ssb", "ssb_fixture_log")
 
 
 @pytest.fixture(scope="module")
 def script():
     """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location("make_fixtures", ROOT / "seeds" / "make_fixtures.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def read(name, **where):
-    """Return the rows of a seed, or those that have the given cells."""
-    with (SEEDS / f"{name}.csv").open(newline="") as file:
-        return [row for row in csv.DictReader(file) if all(row[k] == v for k, v in where.items())]
-
-
-def lines(source_file):
-    """Return the raw lines of a fixture log."""
-    rows = read("ssb_fixture_log", source_file=source_file)
-    assert [int(row["line"]) for row in rows] == list(range(1, len(rows) + 1))
-    return [base64.b64decode(row["raw_base64"], validate=True) for row in rows]
+    return fixture_seeds.script("make_fixtures")
 
 
 MESSAGES = {message["key"]: message for message in map(json.loads, lines("worked_examples.jsonl"))}
