@@ -1,4 +1,4 @@
-"""The command line: `python -m bench [--scale S] [--repeats N] [graphs] [verify] [builds]`."""
+"""The command line: `python -m bench [--scale S] [--repeats N] [graphs] [verify] [builds] [timelines] [evaluation]`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 
 from bench import cpu, one
 
-BENCHMARKS = ("graphs", "verify", "builds")
+BENCHMARKS = ("graphs", "verify", "builds", "timelines")
+BY_NAME = ("evaluation",)
+NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 INPUTS = ("fixtures", "medium", "peer")
 
@@ -17,19 +19,20 @@ INPUTS = ("fixtures", "medium", "peer")
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line; what is wrong with it ends the process with exit code 2."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure, and write target/bench/*.json.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)} (default: all)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=NAMES)
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full size, up to 1 (default 1)")
-    parser.add_argument("--repeats", type=int, default=3, help="rounds of graphs and verify (default 3)")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds of graphs, verify, timelines (default 3)")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, help="graphs: only these shapes")
     parser.add_argument("--sql", action="store_true", help="graphs: also a small slice in SQL rounds, through dbt")
+    parser.add_argument("--no-spark", action="store_true", help="timelines: only what needs no Spark")
     parser.add_argument("--log", type=Path, help="verify: an SSB log of messages without copies, instead of a made one")
     parser.add_argument("--inputs", nargs="+", choices=INPUTS, help="builds: only these (default: fixtures, medium)")
     parser.add_argument("--peer", action="store_true", help="builds: also from a log in the size of a real peer's")
     parser.add_argument("--peer-log", type=Path, help="builds: that log, instead of a made one (implies --peer)")
     options = parser.parse_args(argv)
     for name in options.names:
-        if name not in BENCHMARKS:
-            parser.error(f"no benchmark is called {name!r}; there are {', '.join(BENCHMARKS)}")
+        if name not in BENCHMARKS + BY_NAME:
+            parser.error(f"no benchmark is called {name!r}; there are {', '.join(BENCHMARKS + BY_NAME)}")
     if not 0 < options.scale <= 1:
         parser.error("--scale must be above 0 and at most 1")
     if options.repeats < 1:

@@ -25,8 +25,9 @@ from nacl.exceptions import BadSignatureError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
+from dbt_tangles.lines import INPUT_SCHEMA
 from dbt_tangles.ssb.canonical import canonical_text
-from dbt_tangles.ssb.check import INPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.ssb.check import CheckOptions, check_batches
 from dbt_tangles.ssb.classic import check_form
 from dbt_tangles.ssb.shapes import unwrap
 from dbt_tangles.ssb.signature import public_key

@@ -15,22 +15,28 @@ from dbt_tangles.timelines.partition import OUTPUT_SCHEMA, PUBLISHED_COLUMNS, or
 def model(dbt, spark):
     batch_size = dbt.config.get("edit_batch_size")
     arrivals = with_digest(dbt.ref("int_timeline_arrivals"), batch_size)
-    unchanged = None
-    if dbt.is_incremental:
-        published = spark.table(str(dbt.this))
-        unchanged = published.join(same_timelines(arrivals, published), "timeline_id", "left_semi")
-        arrivals = without(arrivals, unchanged)
-        published = without(published, unchanged).withColumn("is_published", sf.lit(True))
-        arrivals = arrivals.withColumn("is_published", sf.lit(False))
-        arrivals = arrivals.unionByName(
-            published.select("timeline_id", "event_id", "digest", "is_published", *PUBLISHED_COLUMNS),
+    if not dbt.is_incremental:
+        return order(arrivals, batch_size)
+    published = spark.table(str(dbt.this))
+    same = same_timelines(arrivals, published)
+    changed = published.join(same, "timeline_id", "left_anti").withColumn("is_published", sf.lit(True))
+    rows = (
+        arrivals.join(same, "timeline_id", "left_anti")
+        .withColumn("is_published", sf.lit(False))
+        .unionByName(
+            changed.select("timeline_id", "event_id", "digest", "is_published", *PUBLISHED_COLUMNS),
             allowMissingColumns=True,
         )
-    whole_timelines = arrivals.repartition("timeline_id")
-    order = whole_timelines.mapInArrow(
+    )
+    return order(rows, batch_size).unionByName(published.join(same, "timeline_id", "left_semi"))
+
+
+def order(rows, batch_size):
+    """Hand whole timelines to the kernel."""
+    whole_timelines = rows.repartition("timeline_id")
+    return whole_timelines.mapInArrow(
         partial(order_of_partition, batch_size=batch_size), from_arrow_schema(OUTPUT_SCHEMA)
     )
-    return order if unchanged is None else order.unionByName(unchanged)
 
 
 def with_digest(arrivals, batch_size):
@@ -40,16 +46,11 @@ def with_digest(arrivals, batch_size):
 
 
 def same_timelines(arrivals, published):
-    """List the timelines whose arrivals are those that are published."""
-    return fingerprints(arrivals).intersect(fingerprints(published)).select("timeline_id")
+    """List the timelines whose arrivals are those that are published; few rows, used three times."""
+    return fingerprints(arrivals).intersect(fingerprints(published)).select("timeline_id").localCheckpoint()
 
 
 def fingerprints(rows):
     """Compress the set of digests of each timeline to one row: how many there are, and what they add up to."""
     halves = [sf.conv(sf.substring("digest", start, 15), 16, 10).cast("decimal(38, 0)") for start in (1, 16)]
     return rows.groupBy("timeline_id").agg(sf.count("*").alias("row_count"), *map(sf.sum, halves))
-
-
-def without(rows, others):
-    """Leave out the timelines that others hold."""
-    return rows.join(others.select("timeline_id").distinct(), "timeline_id", "left_anti")

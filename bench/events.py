@@ -1,0 +1,324 @@
+"""Made-up event logs, after the evaluation of ScuttleSort: the same seed gives the same log.
+
+Feeds grow in steps. Each step picks two different feeds at random; each of the two appends one event, which lists its
+own feed's last event and the tip of highest rank among the other feeds, both as they were before the step. So every
+rank has exactly two events. How the events are delivered is a matter of its own: `deliver_*`.
+
+Names are random, so nothing about an event can be told from its place among the names.
+"""
+
+from __future__ import annotations
+
+import binascii
+import json
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.graph.compiled import compiled
+
+NAME_LENGTH = 64  # digits, as of a SHA-256
+LURKS = 2  # events that a lurker appends in all
+
+
+class Log(NamedTuple):
+    """The events of one timeline, numbered as they were appended.
+
+    Attributes:
+        feed: int32[events].
+        start: int64[events + 1], into the causes.
+        cause: int32[...], events; the own feed's last event first.
+        rank: int32[events].
+    """
+
+    feed: np.ndarray
+    start: np.ndarray
+    cause: np.ndarray
+    rank: np.ndarray
+
+
+class Timelines(NamedTuple):
+    """What the kernel takes: events numbered by timeline and name.
+
+    Attributes:
+        event_start: int64[timelines + 1], into the events.
+        cause_start: int64[events + 1], into the causes.
+        cause: int32[...], events.
+        arrival_start: int64[timelines + 1], into the arrivals.
+        arrived: int32[events], in order of arrival.
+    """
+
+    event_start: np.ndarray
+    cause_start: np.ndarray
+    cause: np.ndarray
+    arrival_start: np.ndarray
+    arrived: np.ndarray
+
+
+def append(
+    events: int,
+    feeds: int,
+    rng: np.random.Generator,
+    references: int | np.ndarray = 1,
+    lurkers: int = 0,
+) -> Log:
+    """Let feeds append events.
+
+    Args:
+        events: How many in all; an even number.
+        feeds: How many append all the time, at least 2.
+        rng: Where chance comes from.
+        references: Tips of other feeds that an event lists, those of the highest ranks; of equal ones, any. One number
+            for all feeds, or one for each.
+        lurkers: So many more feeds append `LURKS` events each, at random steps, together with one of the others.
+
+    Returns:
+        The events, two by two.
+
+    Raises:
+        ValueError: The numbers do not go together.
+    """
+    steps = events // 2
+    if events % 2 or feeds < 2 or LURKS * lurkers > steps:
+        raise ValueError(f"{events} events in pairs by {feeds} feeds and {lurkers} lurkers cannot be")
+    first = rng.integers(0, feeds, steps)
+    second = (first + rng.integers(1, feeds, steps)) % feeds
+    visits = rng.choice(steps, LURKS * lurkers, replace=False)
+    second[visits] = rng.permutation(np.repeat(np.arange(feeds, feeds + lurkers), LURKS))
+    turn = rng.integers(0, feeds + lurkers, events)
+    return Log(*_append(first, second, np.broadcast_to(references, feeds + lurkers).astype(np.int64), turn))
+
+
+@compiled
+def _append(first, second, references, turn):
+    feeds = len(references)
+    events = 2 * len(first)
+    most = references.max()
+    feed = np.empty(events, np.int32)
+    start = np.zeros(events + 1, np.int64)
+    cause = np.empty(events * (most + 1), np.int32)
+    rank = np.empty(events, np.int32)
+    tip = np.full(feeds, np.int32(-1))
+    tip_rank = np.full(feeds, np.int32(-1))
+    best = np.empty(most + 1, np.int64)
+    count = 0
+    for e in range(events):
+        f = first[e // 2] if e % 2 == 0 else second[e // 2]
+        wanted = references[f]
+        found = 0
+        # From a random feed on, so that none is preferred where ranks are equal.
+        for part in range(2):
+            low, high = (turn[e], feeds) if part == 0 else (0, turn[e])
+            for g in range(low, high):
+                r = tip_rank[g]
+                if g == f or r < 0 or (found == wanted and (found == 0 or r <= tip_rank[best[found - 1]])):
+                    continue
+                at = found
+                while at > 0 and tip_rank[best[at - 1]] < r:
+                    best[at] = best[at - 1]
+                    at -= 1
+                best[at] = g
+                found = min(found + 1, wanted)
+        highest = tip_rank[f]
+        if tip[f] >= 0:
+            cause[count] = tip[f]
+            count += 1
+        for i in range(found):
+            cause[count] = tip[best[i]]
+            count += 1
+            highest = max(highest, tip_rank[best[i]])
+        feed[e] = f
+        rank[e] = highest + 1
+        start[e + 1] = count
+        if e % 2 == 1:
+            for new in (e - 1, e):
+                tip[feed[new]] = new
+                tip_rank[feed[new]] = rank[new]
+    return feed, start, cause[:count].copy(), rank
+
+
+def deliver_by_feed(log: Log, rng: np.random.Generator) -> np.ndarray:
+    """Deliver the next event of a random feed that still has one, each time; int32[events], in order of arrival."""
+    return _deliver_by_feed(log.feed, rng.random(len(log.feed)))
+
+
+@compiled
+def _deliver_by_feed(feed, chance):
+    feeds = feed.max() + 1
+    begin = np.zeros(feeds + 1, np.int64)
+    for f in feed:
+        begin[f + 1] += 1
+    for f in range(feeds):
+        begin[f + 1] += begin[f]
+    fill = begin[:-1].copy()
+    events = np.empty(len(feed), np.int32)
+    for e in range(len(feed)):
+        events[fill[feed[e]]] = e
+        fill[feed[e]] += 1
+    waiting = np.empty(feeds, np.int64)
+    left = 0
+    for f in range(feeds):
+        if begin[f] < begin[f + 1]:
+            waiting[left] = f
+            left += 1
+    arrived = np.empty(len(feed), np.int32)
+    for i in range(len(feed)):
+        at = np.int64(chance[i] * left)
+        f = waiting[at]
+        arrived[i] = events[begin[f]]
+        begin[f] += 1
+        if begin[f] == fill[f]:
+            left -= 1
+            waiting[at] = waiting[left]
+    return arrived
+
+
+def deliver_in_order(log: Log) -> np.ndarray:
+    """Deliver as appended: causes come first. int32[events]."""
+    return np.arange(len(log.feed), dtype=np.int32)
+
+
+def deliver_late(log: Log, bound: int, rng: np.random.Generator) -> np.ndarray:
+    """Deliver each event after up to `bound` later ones, those of a feed in their order; int32[events]."""
+    delay = rng.random(len(log.feed)) * bound
+    due = np.empty(len(delay))
+    by_feed = np.argsort(log.feed, kind="stable")
+    feed_start = np.flatnonzero(np.diff(log.feed[by_feed], prepend=-1))
+    keys = (by_feed + delay)[by_feed.argsort()][by_feed]
+    for low, high in zip(feed_start, [*feed_start[1:], len(keys)], strict=True):
+        due[by_feed[low:high]] = np.maximum.accumulate(keys[low:high])
+    return np.argsort(due, kind="stable").astype(np.int32)
+
+
+def named(log: Log, arrived: np.ndarray, rng: np.random.Generator) -> Timelines:
+    """Name the events of a log at random.
+
+    Args:
+        log: The events.
+        arrived: Those that arrive, in order of arrival; causes among the others do not count.
+        rng: Where the names come from.
+    """
+    count = len(arrived)
+    number = np.full(len(log.feed), np.int32(-1))
+    number[arrived] = rng.permutation(count)
+    start, cause = _renumber(number, count, log.start, log.cause)
+    whole = np.array([0, count])
+    return Timelines(whole, start, cause, whole, number[arrived])
+
+
+@compiled
+def _renumber(number, count, start, cause):
+    event = np.empty(count, np.int32)
+    for e in range(len(number)):
+        if number[e] >= 0:
+            event[number[e]] = e
+    new_start = np.zeros(count + 1, np.int64)
+    new_cause = np.empty(len(cause), np.int32)
+    filled = 0
+    for n in range(count):
+        for k in range(start[event[n]], start[event[n] + 1]):
+            if number[cause[k]] >= 0:
+                new_cause[filled] = number[cause[k]]
+                filled += 1
+        new_start[n + 1] = filled
+    return new_start, new_cause[:filled].copy()
+
+
+def small_timelines(count: int, rng: np.random.Generator, least: int = 5, most: int = 20) -> Timelines:
+    """Make many timelines of a few events, each of which lists up to two events before it; a third arrives late.
+
+    Args:
+        count: How many timelines.
+        rng: Where chance comes from.
+        least: Events in the smallest.
+        most: Events in the largest.
+    """
+    sizes = rng.integers(least, most + 1, count)
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    events = start[-1]
+    first = np.repeat(start[:-1], sizes)
+    place = np.arange(events) - first
+    number = first + np.lexsort((rng.random(events), first)) - first  # a random number within the timeline, by place
+    # The one before it, and any one before that.
+    lists = np.stack([place - 1, (rng.random(events) * (place - 1)).astype(np.int64)], axis=1)
+    lists[place < 1, 0] = -1
+    lists[place < 2, 1] = -1
+    by_number = np.argsort(number)
+    listed = lists[by_number]
+    is_cause = listed >= 0
+    cause = number[(listed + first[by_number][:, None])[is_cause]]
+    cause_start = np.concatenate([[0], np.cumsum(is_cause.sum(axis=1))])
+    late = np.where(rng.random(events) < 1 / 3, rng.random(events) * 5, 0)
+    arrived = number[np.lexsort((place + late, first))]
+    return Timelines(start, cause_start, cause.astype(np.int32), start, arrived.astype(np.int32))
+
+
+def draw_names(timelines: Timelines, rng: np.random.Generator) -> np.ndarray:
+    """Draw a name for each event, ascending within each timeline; bytes, `NAME_LENGTH` lower hexadecimal digits."""
+    count = len(timelines.cause_start) - 1
+    drawn = np.frombuffer(binascii.b2a_hex(rng.bytes(count * NAME_LENGTH // 2)), f"S{NAME_LENGTH}")
+    if len(timelines.event_start) == 2:
+        return np.sort(drawn)
+    timeline = np.repeat(np.arange(len(timelines.event_start) - 1), np.diff(timelines.event_start))
+    return drawn[np.lexsort((drawn, timeline))]
+
+
+def cause_lists(timelines: Timelines, names: np.ndarray) -> list[list[str]]:
+    """List the names of the causes of each event."""
+    text = names.astype(str).tolist()
+    starts, causes = timelines.cause_start.tolist(), timelines.cause.tolist()
+    return [[text[c] for c in causes[low:high]] for low, high in pairwise(starts)]
+
+
+def arrivals_table(timelines: Timelines, rng: np.random.Generator) -> pa.Table:
+    """Write timelines as the columns of `int_timeline_arrivals` that say something, one row per arrival."""
+    names = draw_names(timelines, rng)
+    arrived = timelines.arrived
+    sizes = np.diff(timelines.arrival_start)
+    timeline = np.repeat(np.arange(len(sizes)), sizes)
+    lengths = np.diff(timelines.cause_start)[arrived]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    items = np.arange(offsets[-1]) + np.repeat(timelines.cause_start[arrived] - offsets[:-1], lengths)
+    ids = _strings(draw_ids(len(sizes), rng))
+    return pa.table(
+        {
+            "timeline_id": ids.take(pa.array(timeline)),
+            "event_id": _strings(names[arrived]),
+            "causes": pa.ListArray.from_arrays(
+                pa.array(offsets.astype(np.int32)), _strings(names[timelines.cause[items]])
+            ),
+            "author": pa.nulls(len(arrived), pa.string()),
+            "arrival": pa.array(np.arange(len(arrived)) - np.repeat(timelines.arrival_start[:-1], sizes) + 1),
+            "is_tangle": pa.repeat(pa.scalar(False), len(arrived)),
+            "refusal": pa.nulls(len(arrived), pa.string()),
+            "source_file": pa.repeat(pa.scalar("made.jsonl"), len(arrived)),
+            "line": pa.array(np.arange(len(arrived), dtype=np.int64)),
+        }
+    )
+
+
+def draw_ids(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw ids of the form of names."""
+    return np.frombuffer(binascii.b2a_hex(rng.bytes(count * NAME_LENGTH // 2)), f"S{NAME_LENGTH}")
+
+
+def _strings(names: np.ndarray) -> pa.Array:
+    names = np.ascontiguousarray(names)
+    offsets = (np.arange(len(names) + 1) * NAME_LENGTH).astype(np.int32)
+    return pa.StringArray.from_buffers(len(names), pa.py_buffer(offsets), pa.py_buffer(names))
+
+
+def json_lines(table: pa.Table) -> Iterator[bytes]:
+    """Write the rows of `arrivals_table` as lines of an event log, which the var `event_log` may name."""
+    for batch in table.select(["timeline_id", "event_id", "causes", "arrival"]).to_batches(max_chunksize=10_000):
+        for row in batch.to_pylist():
+            line = {
+                "timeline": row["timeline_id"],
+                "event": row["event_id"],
+                "after": row["causes"],
+                "arrival": row["arrival"],
+            }
+            yield json.dumps(line, separators=(",", ":")).encode() + b"\n"

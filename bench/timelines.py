@@ -1,0 +1,349 @@
+"""The order of timelines and their edit scripts: CPU seconds of the kernels, next to the peer's, and in Spark.
+
+In this process, what is compared in turns:
+
+order   the converged order alone, of events whose names are numbers already.
+edits   the shortest scripts, arrival by arrival or in batches, of the logs of `events.py`; at a size where it can
+        finish, next to the package `scuttlesort`, on the same arrivals.
+shapes  the same of inputs that are hard on whoever maintains an order.
+
+In Spark, the model `int_timeline_order` next to its limit: the rows that it wrote, read, shuffled by timeline and
+written again.
+"""
+
+from __future__ import annotations
+
+import time
+from argparse import Namespace
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bench import events, peer, session, stand_in
+from bench.cpu import Watch
+from bench.events import Timelines
+from bench.report import RESULTS, Goal, at_least, at_most, say, summary
+from dbt_tangles.graph.levels import children, levels
+from dbt_tangles.graph.orders import positions
+from dbt_tangles.timelines.edits import edit_stream
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NAME = "timelines"
+K = 1024
+ORDER_GOAL_S = 1.0
+PEER_GOAL = 100.0  # times the kernel's CPU seconds
+PEER_CASES = ((16 * K, 16), (16 * K, 64))
+GROWTH_SIZES = tuple(K * 2**n for n in range(5, 10))
+GROWTH_FEEDS = 16
+#: Arrivals in a batch, and the aim for the power of the size with which the CPU seconds grow.
+GROWTH_AIMS = {1: 1.5, 10: 1.5, 1_000: 1.1}
+WIDE = (128 * K, 64)
+SPARK_GOAL = 2.0  # the model without edit scripts / the limit
+WARM_UPS = 2
+FILES = 8
+SMALL_TIMELINES = 100_000
+
+
+def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
+    """Measure; the figures and the goals."""
+    results, goals = [], []
+    warm_up()
+    for part in (order_alone, beside_the_peer, growth, hard_shapes):
+        found, wanted = part(options.scale, options.repeats)
+        results += found
+        goals += wanted
+    if not options.no_spark:
+        spark = session.start(NAME)
+        with Watch() as watch:
+            for name in ("one", "many"):
+                result = InSpark(name, options.scale, spark, watch).measure(options.repeats)
+                results.append(result)
+                what = f"{name}: int_timeline_order without edit scripts / LIMIT, CPU seconds"
+                goals.append(at_most(what, SPARK_GOAL, result["ratio"], judged=options.scale == 1))
+        spark.stop()
+    return results, goals
+
+
+def warm_up() -> None:
+    """Compile what is not compiled yet."""
+    timelines = log(64, 4)
+    order(timelines)
+    for batch in (1, 10):
+        edit(timelines, batch)
+
+
+def seconds_of(work: Callable[[], Any]) -> float:
+    """CPU seconds of this process for a piece of work."""
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+def even(count: float) -> int:
+    """Round a number of events down to an even one that is not too small."""
+    return max(int(count) // 2 * 2, 64)
+
+
+def log(count: int, feeds: int, seed: int = 1) -> Timelines:
+    """Make a log as the document's evaluation does, delivered by random feeds."""
+    rng = np.random.default_rng([seed, count, feeds])
+    made = events.append(count, feeds, rng)
+    return events.named(made, events.deliver_by_feed(made, rng), rng)
+
+
+def order(timelines: Timelines) -> np.ndarray:
+    """Find the position of each event, as the project does."""
+    count = len(timelines.cause_start) - 1
+    every, none = np.ones(count, np.bool_), np.zeros(count, np.bool_)
+    effect_start, effect = children(timelines.cause_start, timelines.cause)
+    wanted = np.ones(len(timelines.event_start) - 1, np.bool_)
+    start = timelines.event_start
+    rank = levels(start, timelines.cause_start, effect_start, effect, every, none, none, wanted, False)
+    return positions(start, rank)
+
+
+def edit(timelines: Timelines, batch: int = 1) -> int:
+    """Write the scripts of one timeline; how many commands."""
+    number = np.arange(len(timelines.arrived)) // batch
+    return len(edit_stream(*timelines, number, np.zeros(1, np.int64)).event)
+
+
+Part = tuple[list[dict], list[Goal]]
+
+
+def order_alone(scale: float, repeats: int) -> Part:
+    """Measure the converged order of one timeline."""
+    timelines = log(even(512 * K * scale), 64)
+    runs = [seconds_of(lambda: order(timelines)) for _ in range(repeats)]
+    count, spent = len(timelines.arrived), round(median(runs), 3)
+    say(f"timelines: order of {count:,} events: {spent} CPU seconds")
+    goal = at_most(f"order of {count:,} events in one timeline, CPU seconds", ORDER_GOAL_S, spent, scale == 1)
+    return [{"part": "order", "events": count, "feeds": 64, "cpu_s": spent, "cpu_s_of_runs": runs}], [goal]
+
+
+def in_turns(repeats: int, *works: Callable[[], Any]) -> list[float]:
+    """CPU seconds of pieces of work, one after the other in each round; the median of each."""
+    rounds = [[seconds_of(work) for work in works] for _ in range(repeats)]
+    return [median(runs) for runs in zip(*rounds, strict=True)]
+
+
+def beside_the_peer(scale: float, repeats: int) -> Part:
+    """Measure scripts arrival by arrival in turns with the peer."""
+    results, goals = [], []
+    for full, feeds in PEER_CASES:
+        timelines = log(even(full * scale), feeds)
+        result = {"part": "peer", "peer": f"{peer.PACKAGE} {peer.known_version()}", "feeds": feeds}
+        result |= {"events": len(timelines.arrived), **beside(timelines, repeats)}
+        results.append(result)
+        what = f"{feeds} feeds, {result['events']:,} events one by one: the peer's CPU seconds / ours"
+        goals.append(at_least(what, PEER_GOAL, result["ratio"], scale == 1))
+    return results, goals
+
+
+def beside(timelines: Timelines, repeats: int) -> dict[str, Any]:
+    """Measure a timeline in turns with the peer."""
+    found: list[peer.Run] = []
+
+    def theirs() -> None:
+        found.append(peer.run(timelines))
+
+    ours_s, _ = in_turns(repeats, lambda: edit(timelines), theirs)
+    if not np.array_equal(np.argsort(order(timelines)), found[0].order):
+        raise RuntimeError("the peer ends in another order")
+    peer_s = median(each.cpu_s for each in found)  # Without making the names.
+    count = len(timelines.arrived)
+    told = {
+        "cpu_s": round(ours_s, 4),
+        "peer_cpu_s": round(peer_s, 3),
+        "ratio": round(peer_s / ours_s, 1),
+        "per_event": round(edit(timelines) / count, 3),
+        "peer_per_event": round(int(found[0].commands.sum()) / count, 3),
+    }
+    say(f"timelines: {count:,} events next to the peer: {told}")
+    return told
+
+
+def power(sizes: Iterable[int], seconds: Iterable[float]) -> float:
+    """Fit the power of the size with which the seconds grow."""
+    return round(float(np.polyfit(np.log(list(sizes)), np.log(np.maximum(list(seconds), 1e-6)), 1)[0]), 2)
+
+
+def growth(scale: float, repeats: int) -> Part:
+    """Measure how the time for all scripts grows with the number of events."""
+    results, goals = [], []
+    sizes = [even(full * scale) for full in GROWTH_SIZES]
+    logs = [log(size, GROWTH_FEEDS) for size in sizes]
+    wide = log(even(WIDE[0] * scale), WIDE[1])
+    for batch, aim in GROWTH_AIMS.items():
+        works = [lambda made=made, batch=batch: edit(made, batch) for made in (*logs, wide)]
+        *seconds, wide_s = in_turns(repeats, *works)
+        found = power(sizes, seconds)
+        rows = [
+            *zip(sizes, [GROWTH_FEEDS] * len(sizes), seconds, strict=True),
+            (even(WIDE[0] * scale), WIDE[1], wide_s),
+        ]
+        for size, feeds, spent in rows:
+            say(f"timelines: {size:,} events, {feeds} feeds, batches of {batch:,}: {spent:.3f} CPU seconds")
+            row = {"part": "growth", "batch": batch, "events": size, "feeds": feeds, "cpu_s": round(spent, 4)}
+            results.append({**row, "events_per_cpu_s": round(size / max(spent, 1e-6))})
+        results.append({"part": "growth", "batch": batch, "feeds": GROWTH_FEEDS, "power": found})
+        what = f"batches of {batch:,}: power of the size with which CPU seconds grow, aim"
+        goals.append(at_most(what, aim, found, scale == 1))
+    return results, goals
+
+
+# Inputs that are hard on whoever maintains an order. Lists are given by place in the sequence of appending.
+
+
+def _of_lists(lists: list[np.ndarray] | tuple[np.ndarray, np.ndarray], arrived: np.ndarray, seed: int = 1) -> Timelines:
+    """Name events at random; `lists` are those of each event, or their starts and the causes."""
+    if isinstance(lists, list):
+        start = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
+        lists = start, np.concatenate(lists)
+    start, cause = lists
+    unused = np.zeros(len(start) - 1, np.int32)
+    made = events.Log(unused, start.astype(np.int64), cause.astype(np.int32), unused)
+    return events.named(made, arrived.astype(np.int32), np.random.default_rng(seed))
+
+
+def lifted(count: int) -> Timelines:
+    """Two chains, all of the second pointing at its root as well; what puts it on top of the first comes last."""
+    place, link = np.arange(count), count // 2
+    lists = [place[max(each - 1, 0) : each] for each in range(link + 3)]
+    lists += [np.array([each - 1, link + 1]) for each in range(link + 3, count)]
+    return _of_lists(lists, np.append(np.delete(place, link), link))
+
+
+def dense(count: int) -> Timelines:
+    """Each event lists all before it; delivered at random."""
+    place = np.arange(count)
+    return _of_lists([place[:each] for each in range(count)], np.random.default_rng(2).permutation(count))
+
+
+def newest_first(count: int) -> Timelines:
+    """A chain, delivered from its end."""
+    place = np.arange(count)
+    return _of_lists((np.maximum(np.arange(count + 1) - 1, 0), place[:-1]), place[::-1])
+
+
+def ascending_roots(count: int) -> Timelines:
+    """Events that list nothing, delivered in the order of their names."""
+    made = _of_lists((np.zeros(count + 1, np.int64), np.empty(0, np.int32)), np.arange(count))
+    return made._replace(arrived=np.sort(made.arrived))
+
+
+def pending(count: int) -> Timelines:
+    """All list one event, which comes last."""
+    place = np.arange(count)
+    return _of_lists((np.maximum(np.arange(count + 1) - 1, 0), np.zeros(count - 1)), np.roll(place, -1))
+
+
+#: By shape: how many events the peer can do in seconds, and how many we do.
+HARD_SHAPES: dict[str, tuple[Callable[[int], Timelines], int, int]] = {
+    "lifted": (lifted, 1_000, 100_000),
+    "dense": (dense, 300, 2_000),
+    "newest_first": (newest_first, 1_000, 100_000),
+    "ascending_roots": (ascending_roots, 4_000, 512 * K),
+    "pending": (pending, 4_000, 100_000),
+}
+
+
+def hard_shapes(scale: float, repeats: int) -> Part:
+    """Measure hard shapes: small ones in turns with the peer, full ones alone."""
+    results, goals = [], []
+    for name, (make, small, full) in HARD_SHAPES.items():
+        timelines = make(even(small * scale))
+        result = {"part": "shapes", "shape": name, "events": len(timelines.arrived), **beside(timelines, repeats)}
+        alone = make(even(full * scale))
+        count = len(alone.arrived)
+        spent, batched = in_turns(1, lambda made=alone: edit(made), lambda made=alone: edit(made, 1_000))
+        say(f"timelines {name}: {count:,} events: {spent:.3f} CPU seconds one by one, {batched:.3f} by thousands")
+        result |= {"full_events": count, "full_cpu_s": round(spent, 3), "full_cpu_s_by_thousands": round(batched, 3)}
+        results.append(result)
+        goals.append(at_least(f"{name}: the peer's CPU seconds / ours", 1, result["ratio"], scale == 1))
+    return results, goals
+
+
+def arrivals(name: str, scale: float) -> pa.Table:
+    """Make the rows of `int_timeline_arrivals`: `one` timeline, or `many` small ones."""
+    rng = np.random.default_rng(3)
+    if name == "one":
+        return events.arrivals_table(log(even(512 * K * scale), GROWTH_FEEDS), rng)
+    return events.arrivals_table(events.small_timelines(max(int(SMALL_TIMELINES * scale), 1), rng), rng)
+
+
+def stored(name: str, scale: float) -> Path:
+    """Write the arrivals as parquet, in no order, unless they are there already; the folder."""
+    folder = RESULTS / NAME / "shapes" / f"{name}-{scale:g}"
+    if not (folder / "_SUCCESS").exists():
+        say(f"timelines {name}: writing the arrivals at scale {scale:g}")
+        folder.mkdir(parents=True, exist_ok=True)
+        table = arrivals(name, scale)
+        table = table.take(pa.array(np.random.default_rng(4).permutation(len(table))))
+        rows = -(-len(table) // FILES)
+        for number in range(FILES):
+            pq.write_table(table.slice(number * rows, rows), folder / f"part-{number}.parquet", compression="zstd")
+        (folder / "_SUCCESS").touch()
+    return folder
+
+
+class InSpark:
+    """Arrivals, ordered in a session."""
+
+    def __init__(self, name: str, scale: float, spark: SparkSession, watch: Watch) -> None:
+        """Prepare the files."""
+        self.name, self.spark, self.watch = name, spark, watch
+        self.rows: DataFrame = spark.read.parquet(str(stored(name, scale)))
+
+    def order(self, batch: int = 0) -> None:
+        """Order the timelines as the project does, and write the answer."""
+        answer = stand_in.run(
+            "int_timeline_order", self.spark, {"int_timeline_arrivals": self.rows}, edit_batch_size=batch
+        )
+        session.write(answer, f"order_{batch}")
+
+    def limit(self) -> None:
+        """Read, shuffle and write what `order` wrote."""
+        session.write(self.spark.table(f"{session.SCHEMA}.order_0").repartition("timeline_id"), "same")
+
+    def measure(self, repeats: int) -> dict:
+        """Measure both in turns; then the scripts, once each; the figures."""
+        for _ in range(WARM_UPS):
+            self.order()
+            self.limit()
+        runs: dict[str, list] = {"order": [], "limit": []}
+        for number in range(1, repeats + 1):
+            for what, work in (("order", self.order), ("limit", self.limit)):
+                with self.watch.measure() as spent:
+                    work()
+                runs[what].append(spent)
+            ordered, limit = (f"{done[-1].total:.1f}" for done in runs.values())
+            say(f"timelines {self.name}: round {number} of {repeats}: CPU seconds: order {ordered}, limit {limit}")
+        ordered, limit = summary(runs["order"]), summary(runs["limit"])
+        scripts = {}
+        for batch in (1, 1_000):
+            with self.watch.measure() as spent:
+                self.order(batch)
+            scripts[str(batch)] = summary([spent])
+            say(f"timelines {self.name}: with scripts, batches of {batch:,}: CPU seconds {spent.total:.1f}")
+        counted = self.spark.sql(
+            f"select count(*) as arrivals, count(distinct timeline_id) as timelines, max(rank) as depth, "
+            f"(select sum(size(edits)) from {session.SCHEMA}.order_1) as commands from {session.SCHEMA}.order_0"
+        )
+        return {
+            "part": "spark",
+            "shape": self.name,
+            **counted.first().asDict(),
+            "ratio": round(ordered["cpu_s"] / limit["cpu_s"], 2),
+            "ratio_of_least": round(min(ordered["cpu_s_of_runs"]) / min(limit["cpu_s_of_runs"]), 2),
+            "order": ordered,
+            "limit": limit,
+            "scripts_by_batch": scripts,
+        }

@@ -1,0 +1,329 @@
+"""Edit scripts: they lead to the converged order after every batch, and no script is shorter."""
+
+import gzip
+import itertools
+import json
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import timeline_oracle as oracle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from conftest import DATA
+from dbt_tangles.timelines.edits import edit_stream, script
+from dbt_tangles.timelines.replica import Replica, follow
+
+
+class Log(NamedTuple):
+    """What `edit_stream` takes of one or many timelines, but for batches."""
+
+    event_start: np.ndarray
+    cause_start: np.ndarray
+    cause: np.ndarray
+    arrived: np.ndarray
+
+
+def log_of(timelines: list[list[oracle.Arrival]]) -> Log:
+    """Number the events of timelines by name; what never arrives is no cause."""
+    event_start, cause_start, cause, arrived = [0], [0], [], []
+    for arrivals in timelines:
+        known = dict(arrivals)
+        number = {name: event_start[-1] + place for place, name in enumerate(sorted(known))}
+        for name in sorted(known):
+            cause += [number[other] for other in dict.fromkeys(known[name]) if other in number and other != name]
+            cause_start.append(len(cause))
+        arrived += [number[name] for name, _ in arrivals]
+        event_start.append(event_start[-1] + len(known))
+    return Log(np.array(event_start), np.array(cause_start), np.array(cause, np.int32), np.array(arrived, np.int32))
+
+
+def stream(log: Log, batch, published=None):
+    """Call the kernel; `batch` is a size, or the number of each arrival's batch."""
+    if isinstance(batch, int):
+        ordinal = np.arange(len(log.arrived)) - np.repeat(log.event_start[:-1], np.diff(log.event_start))
+        batch = ordinal // batch + 1
+    published = np.zeros(len(log.event_start) - 1, np.int64) if published is None else np.array(published)
+    return edit_stream(
+        log.event_start, log.cause_start, log.cause, log.event_start, log.arrived, np.array(batch, np.int64), published
+    )
+
+
+def scripts(commands, names: list[str]) -> dict[int, list[tuple]]:
+    """Group the commands of one timeline by batch, as the oracle takes them."""
+    found: dict[int, list[tuple]] = {}
+    for event, batch, taken, put in zip(*(column.tolist() for column in commands), strict=True):
+        command = ("ins", names[event], None, put) if taken < 0 else ("mov", names[event], taken, put)
+        found.setdefault(batch, []).append(command)
+    return found
+
+
+def check(arrivals: list[oracle.Arrival], batches: list[int]) -> None:
+    """Follow one timeline batch by batch."""
+    found = scripts(stream(log_of([arrivals]), batches), sorted(name for name, _ in arrivals))
+    replica: list[str] = []
+    for batch, group in itertools.groupby(range(len(arrivals)), lambda place: batches[place]):
+        last = max(group)
+        wanted = oracle.converged({name: set(causes) - {name} for name, causes in arrivals[: last + 1]})
+        commands = found.pop(batch, [])
+        assert len(commands) == oracle.fewest_commands(replica, wanted)
+        assert len({name for _, name, _, _ in commands}) == len(commands)
+        replica = oracle.replay(replica, commands)
+        assert replica == wanted
+    assert not found
+
+
+def cases(name: str) -> dict[str, dict]:
+    """Read the peer's cases that it could finish."""
+    with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz", "rt") as lines:
+        return {case["id"]: case for case in map(json.loads, lines) if "peer_error" not in case}
+
+
+SMALL, MEDIUM = cases("small"), cases("medium")
+
+
+@st.composite
+def graphs(draw, most=12):
+    """Events without cycles, some of their causes never arriving, delivered in any order."""
+    count = draw(st.integers(1, most))
+    names = draw(st.permutations([f"{number:02}" for number in range(count)]))
+    events = [
+        (name, draw(st.lists(st.sampled_from([*names[:place], "lost", "never"]), max_size=3)))
+        for place, name in enumerate(names)
+    ]
+    return draw(st.permutations(events))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_peer(name):
+    """Arrival by arrival the converged order, by the fewest commands, which are never more than the peer's."""
+    arrivals = SMALL[name]["arrivals"]
+    check(arrivals, list(range(len(arrivals))))
+    counts = np.bincount(stream(log_of([arrivals]), 1).batch, minlength=len(arrivals) + 1)[1:]
+    assert np.all(counts <= SMALL[name]["commands_per_arrival"])
+
+
+@pytest.mark.parametrize("name", MEDIUM)
+@pytest.mark.parametrize("batch", [1, 2, 10, 100, 1000])
+def test_larger_peer(name, batch):
+    case = MEDIUM[name]
+    commands = stream(log_of([case["arrivals"]]), batch)
+    names = sorted(case["order"])
+    replica = Replica()
+    follow(itertools.chain(*scripts(commands, names).values()), replica)
+    assert replica.order() == case["order"]
+    if batch == 1:
+        counts = np.bincount(commands.batch, minlength=len(names) + 1)[1:]
+        assert np.all(counts <= case["commands_per_arrival"])
+        assert counts.sum() < len(case["commands"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(graphs(), st.data())
+def test_any_delivery_in_any_batches(arrivals, data):
+    batches = data.draw(st.lists(st.integers(0, 2), min_size=len(arrivals), max_size=len(arrivals)))
+    check(arrivals, np.cumsum(batches).tolist())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(graphs(8), max_size=5), st.integers(1, 4), st.data())
+def test_published_arrivals(many, size, data):
+    """From any batch on the rest of the stream is the same, whatever timelines are in the table."""
+    log = log_of(many)
+    whole = stream(log, size)
+    kept = [data.draw(st.integers(0, -(-len(arrivals) // size))) for arrivals in many]
+    rest = stream(log, size, [min(number * size, len(log)) for number, log in zip(kept, many, strict=True)])
+    timeline = np.searchsorted(log.event_start, whole.event, side="right") - 1
+    later = whole.batch > np.array(kept, np.int64)[timeline] if len(whole.event) else np.empty(0, bool)
+    for ours, wanted in zip(rest, whole, strict=True):
+        assert ours.tolist() == wanted[later].tolist()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.permutations(range(7)), st.integers(0, 7), st.permutations(range(7))), max_size=4))
+def test_script(orders):
+    """Between any two orders, the second holding what the first does."""
+    start = np.arange(len(orders) + 1) * 7
+    old = np.full(7 * len(orders), -1, np.int32)
+    new = old.copy()
+    lists = []
+    for number, (before, known, after) in enumerate(orders):
+        before = before[:known]
+        old[[7 * number + event for event in before]] = range(len(before))
+        new[[7 * number + event for event in after]] = range(7)
+        lists.append(([str(7 * number + e) for e in before], [str(7 * number + e) for e in after]))
+    commands = script(start, old, new)
+    names = [str(event) for event in range(7 * len(orders))]
+    for number, (before, after) in enumerate(lists):
+        mine = commands.event // 7 == number
+        found = scripts([column[mine] for column in commands], names).get(0, [])
+        assert len(found) == oracle.fewest_commands(before, after)
+        assert oracle.replay(before, found) == after
+
+
+def dags(count: int) -> list[list[set[int]]]:
+    """List all graphs without cycles on so many numbered events, each once: the causes of each event.
+
+    An event joins a smaller graph with any causes and any effects, unless one of those leads to one of these.
+    """
+    if count == 0:
+        return [[]]
+    old = range(count - 1)
+    subsets = [set(chosen) for size in range(count) for chosen in itertools.combinations(old, size)]
+    found = []
+    for graph in dags(count - 1):
+        follows = [{event} for event in old]  # an event and all it follows
+        for _ in old:
+            for event in old:
+                follows[event].update(*(follows[cause] for cause in graph[event]))
+        for effects in subsets:
+            above = {event for event in old if follows[event] & effects}
+            joined = [graph[event] | {count - 1} if event in effects else graph[event] for event in old]
+            found += [[*joined, causes] for causes in subsets if not causes & above]
+    return found
+
+
+@njit
+def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put):
+    """Replay timelines of `count` events arriving one by one; the first that is wrong, or -1.
+
+    After each arrival the list must be in order of rank, then number, and the script as short as it can be: the
+    longest common subsequence is found by trying all subsets of the old list.
+    """
+    at = 0
+    old = np.empty(count, np.int64)
+    now = np.empty(count, np.int64)
+    rank = np.empty(count, np.int64)
+    for t in range(len(arrived) // count):
+        size = 0
+        for step in range(count):
+            old[:size] = now[:size]
+            commands = 0
+            while at < len(event) and event[at] // count == t and batch_of[at] == step + 1:
+                e = event[at] % count
+                length = size
+                if taken[at] >= 0:
+                    if now[taken[at]] != e:
+                        return t
+                    now[taken[at] : length - 1] = now[taken[at] + 1 : length].copy()
+                    length -= 1
+                now[put[at] + 1 : length + 1] = now[put[at] : length].copy()
+                now[put[at]] = e
+                size = length + 1
+                commands += 1
+                at += 1
+            if size != step + 1:
+                return t
+            # Ranks by relaxation over what has arrived.
+            rank[:] = -1
+            for i in range(step + 1):
+                rank[arrived[t * count + i] % count] = 0
+            for _ in range(count):
+                for e in range(count):
+                    if rank[e] >= 0:
+                        for k in range(cause_start[t * count + e], cause_start[t * count + e + 1]):
+                            c = cause[k] % count
+                            if rank[c] >= 0 and rank[e] <= rank[c]:
+                                rank[e] = rank[c] + 1
+            for i in range(size - 1):
+                a, b = now[i], now[i + 1]
+                if rank[a] > rank[b] or (rank[a] == rank[b] and a > b):
+                    return t
+            most = 0
+            for subset in range(1 << (size - 1)):
+                place, kept = -1, 0
+                for i in range(size - 1):
+                    if subset >> i & 1:
+                        j = 0
+                        while now[j] != old[i]:
+                            j += 1
+                        if j < place:
+                            kept = -1
+                            break
+                        place = j
+                        kept += 1
+                most = max(most, kept)
+            if commands != size - most:
+                return t
+    return -1 if at == len(event) else len(arrived) // count
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_every_graph_in_every_delivery(count):
+    """All of 1, 3, 25, 543 and 29,281 graphs, arriving in all orders: convergence and minimality, exhaustively."""
+    graphs = dags(count)
+    assert len(graphs) == {1: 1, 2: 3, 3: 25, 4: 543, 5: 29_281}[count]
+    lengths = np.array([[len(causes) for causes in graph] for graph in graphs])
+    flat = np.array([cause for graph in graphs for causes in graph for cause in causes], np.int32)
+    owner = np.repeat(np.arange(len(graphs)), lengths.sum(1))
+    start = np.concatenate([[0], np.cumsum(lengths.ravel())])
+    cause = (flat + owner * count).astype(np.int32)
+    events = np.arange(len(graphs) + 1) * count
+    for delivery in itertools.permutations(range(count)):
+        arrived = (np.add.outer(events[:-1], delivery)).ravel().astype(np.int32)
+        commands = stream(Log(events, start, cause, arrived), 1)
+        wrong = first_wrong(count, start, cause, arrived, commands.batch, commands.event, commands.taken, commands.put)
+        assert wrong == -1, (delivery, graphs[wrong] if wrong < len(graphs) else "commands are left")
+
+
+def shapes(size: int) -> dict[str, tuple[list[oracle.Arrival], int]]:
+    """Logs that are hard on ScuttleSort, and the commands that they take at most."""
+    name = [f"{number:06}" for number in range(size)]
+    chain = [(name[i], [name[i - 1]] if i else []) for i in range(size)]
+    fan = [("root", ["lost"]), *((n, ["root"]) for n in name), ("late", []), ("lost", ["late"])]
+    rng = np.random.default_rng(1)
+    dense = [(name[i], name[:i]) for i in rng.permutation(min(size, 120))]
+    deep = [(f"z{number:06}", [f"z{number - 1:06}"] if number else []) for number in range(size)]
+    return {
+        "chain, newest first": (chain[::-1], 2 * size),
+        "late-lifted fan": (fan, 2 * len(fan)),
+        "dense": (dense, 40 * len(dense)),
+        "ascending roots": ([(n, []) for n in name], size),
+        "descending roots": ([(n, []) for n in reversed(name)], size),
+        "all wait for one": ([*((n, ["lost"]) for n in name), ("lost", [])], 2 * size),
+        "roots below a chain": ([*deep, *((n, []) for n in name)], 2 * size),
+    }
+
+
+@pytest.mark.parametrize("batch", [1, 7, 500])
+@pytest.mark.parametrize("shape", shapes(1))
+def test_hard_shapes(shape, batch):
+    """At a size at which blocks split and ranks are shifted."""
+    arrivals, most = shapes(3000)[shape]
+    known = {name: set(causes) for name, causes in arrivals}
+    commands = stream(log_of([arrivals]), batch)
+    assert len(commands.event) <= most
+    replica = Replica()
+    names = sorted(known)
+    follow(itertools.chain(*scripts(commands, names).values()), replica)
+    rank: dict[str, int] = {}
+    log = log_of([arrivals])
+    for event in _topological(log):
+        causes = log.cause[log.cause_start[event] : log.cause_start[event + 1]]
+        rank[names[event]] = 1 + max((rank[names[cause]] for cause in causes), default=-1)
+    assert replica.order() == sorted(names, key=lambda name: (rank[name], name))
+
+
+def _topological(log: Log) -> list[int]:
+    waiting = np.diff(log.cause_start)
+    effects: dict[int, list[int]] = {}
+    for event in range(len(waiting)):
+        for cause in log.cause[log.cause_start[event] : log.cause_start[event + 1]].tolist():
+            effects.setdefault(cause, []).append(event)
+    ready = np.flatnonzero(waiting == 0).tolist()
+    for event in ready:
+        for effect in effects.get(event, ()):
+            waiting[effect] -= 1
+            if not waiting[effect]:
+                ready.append(effect)
+    return ready
+
+
+def test_patterns_of_the_optimiser():
+    """The document, section 2.4: what its optimiser joins never stands apart here, over whole batches."""
+    case = MEDIUM["paper-4x2048-s11"] if "paper-4x2048-s11" in MEDIUM else next(iter(MEDIUM.values()))
+    for batch in (1, 50):
+        for commands in scripts(stream(log_of([case["arrivals"]]), batch), sorted(case["order"])).values():
+            assert len({name for _, name, _, _ in commands}) == len(commands)
