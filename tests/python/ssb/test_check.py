@@ -208,9 +208,7 @@ def test_columns_are_found_by_name_and_cast():
 
 def test_null_lines_are_malformed():
     """Nothing is no JSON."""
-    nothing = pa.RecordBatch.from_arrays(
-        [pa.array([None], field.type) for field in INPUT_SCHEMA], schema=INPUT_SCHEMA
-    )
+    nothing = pa.RecordBatch.from_arrays([pa.array([None], field.type) for field in INPUT_SCHEMA], schema=INPUT_SCHEMA)
     assert table_of([nothing])["check_error"].to_pylist() == ["malformed_json"]
 
 
