@@ -1,5 +1,6 @@
 """Edit scripts: they lead to the converged order after every batch, and no script is shorter."""
 
+import bisect
 import gzip
 import itertools
 import json
@@ -266,6 +267,46 @@ def test_every_graph_in_every_delivery(count):
         commands = stream(Log(events, start, cause, arrived), 1)
         wrong = first_wrong(count, start, cause, arrived, commands.batch, commands.event, commands.taken, commands.put)
         assert wrong == -1, (delivery, graphs[wrong] if wrong < len(graphs) else "commands are left")
+
+
+def fewest(old: list[int], new: list[int]) -> int:
+    """`oracle.fewest_commands` for longer orders: the longest rising run of places, by binary search."""
+    place = {event: number for number, event in enumerate(old)}
+    ends: list[int] = []
+    for event in new:
+        if event in place:
+            at = bisect.bisect_left(ends, place[event])
+            ends[at : at + 1] = [place[event]]
+    return len(new) - len(ends)
+
+
+@pytest.mark.parametrize("reach", [1, 3, 20, 300])
+@pytest.mark.parametrize("batch", [1, 2, 9, 60])
+def test_larger_graphs(reach, batch):
+    """Large enough that ranks are shifted and blocks are split; events list others up to `reach` before them."""
+    for seed in range(3):
+        rng = np.random.default_rng([reach, batch, seed])
+        count = 600
+        name = [f"{number:04}" for number in rng.permutation(count)]
+        arrivals = [
+            (name[i], [name[j] for j in {int(i - d) for d in rng.integers(1, reach + 1, rng.integers(0, 4))} if j >= 0])
+            for i in range(count)
+        ]
+        # Late by up to a third of all, so that some lifts are long.
+        arrivals = [arrivals[i] for i in np.argsort(np.arange(count) + rng.integers(0, [2, 30, 200][seed], count))]
+        made = {event: number for number, event in enumerate(name)}
+        found = scripts(stream(log_of([arrivals]), batch), sorted(name))
+        replica: list[str] = []
+        for number in range(1, -(-count // batch) + 1):
+            known = {event: causes for event, causes in arrivals[: number * batch]}
+            rank: dict[str, int] = {}
+            for event in sorted(known, key=made.__getitem__):  # causes come first there
+                rank[event] = 1 + max((rank[cause] for cause in known[event] if cause in known), default=-1)
+            wanted = sorted(known, key=lambda event: (rank[event], event))
+            commands = found.get(number, [])
+            assert len(commands) == fewest(replica, wanted)
+            replica = oracle.replay(replica, commands)
+            assert replica == wanted
 
 
 def shapes(size: int) -> dict[str, tuple[list[oracle.Arrival], int]]:
