@@ -14,10 +14,15 @@ from dbt_tangles.timelines.partition import OUTPUT_SCHEMA, PUBLISHED_COLUMNS, or
 
 def model(dbt, spark):
     batch_size = dbt.config.get("edit_batch_size")
-    arrivals = with_digest(dbt.ref("int_timeline_arrivals"), batch_size)
+    arrivals = dbt.ref("int_timeline_arrivals")
     if not dbt.is_incremental:
         return order(arrivals, batch_size)
+    # Everything known of an arrival, and what decides how its edits are made: the table has these columns too.
+    columns = [*arrivals.columns, "edit_batch_size"]
+    arrivals = with_digest(arrivals.withColumn("edit_batch_size", sf.lit(batch_size)), columns)
     published = spark.table(str(dbt.this))
+    published_columns = published.columns
+    published = with_digest(published, columns)
     same = same_timelines(arrivals, published)
     changed = published.join(same, "timeline_id", "left_anti").withColumn("is_published", sf.lit(True))
     rows = (
@@ -28,7 +33,8 @@ def model(dbt, spark):
             allowMissingColumns=True,
         )
     )
-    return order(rows, batch_size).unionByName(published.join(same, "timeline_id", "left_semi"))
+    unchanged = published.join(same, "timeline_id", "left_semi").select(published_columns)
+    return order(rows, batch_size).unionByName(unchanged)
 
 
 def order(rows, batch_size):
@@ -39,10 +45,9 @@ def order(rows, batch_size):
     )
 
 
-def with_digest(arrivals, batch_size):
-    """Add the digest of all that is known of an arrival, and of what decides how its edits are made."""
-    parts = sf.struct(sf.lit(batch_size).alias("batch_size"), *sorted(arrivals.columns))
-    return arrivals.withColumn("digest", sf.sha2(sf.to_json(parts), 256))
+def with_digest(rows, columns):
+    """Add a digest of some columns."""
+    return rows.withColumn("digest", sf.sha2(sf.to_json(sf.struct(*columns)), 256))
 
 
 def same_timelines(arrivals, published):

@@ -21,7 +21,7 @@ from dbt_tangles.timelines.arrivals import (
 )
 from dbt_tangles.timelines.edits import Commands, edit_stream
 from dbt_tangles.timelines.published import Edits, Published, integers, kept_batches, published_edits, read_published
-from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PASSED_ON
+from dbt_tangles.timelines.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 from dbt_tangles.timelines.updates import updates
 
 
@@ -127,11 +127,14 @@ def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
     ours = np.flatnonzero(is_new)
     out = np.cumsum(is_new) - 1  # of each row its place in the answer
     out_row, out_event = out[row], out[row[events.arrival]]
-    passed_on = table.select(PASSED_ON) if len(ours) == len(table) else table.select(PASSED_ON).take(ours)
+    passed_on = table.select(INPUT_SCHEMA.names).cast(INPUT_SCHEMA)
+    if len(ours) < len(table):
+        passed_on = passed_on.take(ours)
     timeline_of_row = pa.array(timeline[ours])
     is_in = scatter(len(ours), out_event, np.True_)
     columns = [
         *passed_on.columns,
+        pa.array(np.full(len(ours), batch_size, np.int32)),
         pa.array(scatter(len(ours), out_row, ordinal)),
         reason_column(verdict, refused, table["refusal"], row, out_row, len(ours)),
         pa.array(scatter(len(ours), out_event, rank), mask=~is_in),

@@ -10,7 +10,8 @@ EDIT_TYPE = pa.struct(
         ("to_position", pa.int32()),
     ]
 )
-#: Of a row that an earlier run published, beside its timeline, event and digest.
+#: Of a row that an earlier run published, beside its timeline and event, and the digest that it has in common with the
+#: arrival it was made of.
 PUBLISHED_SCHEMA = pa.schema(
     [
         ("ordinal", pa.int64()),
@@ -31,14 +32,12 @@ INPUT_SCHEMA = pa.schema(
         ("refusal", pa.string()),
         ("source_file", pa.string()),
         ("line", pa.int64()),
-        ("digest", pa.string()),
     ]
 )
-#: What comes back as it came.
-PASSED_ON = ("timeline_id", "event_id", "author", "arrival", "is_tangle", "source_file", "line", "digest")
 OUTPUT_SCHEMA = pa.schema(
     [
-        *(INPUT_SCHEMA.field(name) for name in PASSED_ON),
+        *INPUT_SCHEMA,
+        ("edit_batch_size", pa.int32()),
         ("ordinal", pa.int64()),
         ("reason", pa.string()),
         ("rank", pa.int32()),
