@@ -18,7 +18,6 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bench import session, stand_in
 from bench.cpu import Watch
@@ -70,12 +69,8 @@ def stored(name: str, scale: float) -> Path:
     folder = RESULTS / NAME / "shapes" / f"{name}-{scale:g}"
     if not (folder / "_SUCCESS").exists():
         say(f"graphs {name}: writing the shape at scale {scale:g}")
-        folder.mkdir(parents=True, exist_ok=True)
         table = candidates(name, scale)
-        rows = -(-len(table) // FILES)
-        for number in range(FILES):
-            pq.write_table(table.slice(number * rows, rows), folder / f"part-{number}.parquet", compression="zstd")
-        (folder / "_SUCCESS").touch()
+        session.write_parts(table, folder, FILES)
     return folder
 
 

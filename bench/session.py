@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import jinja2
+import pyarrow as pa
+import pyarrow.parquet as pq
 import yaml
 
 from bench.machine import ROOT
@@ -29,6 +32,15 @@ def settings(environ: Mapping[str, str], target: str = "local") -> dict[str, str
         name: jinja.from_string(value).render() if isinstance(value, str) else str(value)
         for name, value in profile["server_side_parameters"].items()
     }
+
+
+def write_parts(table: pa.Table, folder: Path, parts: int) -> None:
+    """Write a table as parquet files, and mark the folder as complete."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = -(-len(table) // parts)
+    for number in range(parts):
+        pq.write_table(table.slice(number * rows, rows), folder / f"part-{number}.parquet", compression="zstd")
+    (folder / "_SUCCESS").touch()
 
 
 def start(name: str) -> SparkSession:

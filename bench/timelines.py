@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from bench import events, peer, session, stand_in
 from bench.cpu import Watch
@@ -284,13 +283,9 @@ def stored(name: str, scale: float) -> Path:
     folder = RESULTS / NAME / "shapes" / f"{name}-{scale:g}"
     if not (folder / "_SUCCESS").exists():
         say(f"timelines {name}: writing the arrivals at scale {scale:g}")
-        folder.mkdir(parents=True, exist_ok=True)
         table = arrivals(name, scale)
         table = table.take(pa.array(np.random.default_rng(4).permutation(len(table))))
-        rows = -(-len(table) // FILES)
-        for number in range(FILES):
-            pq.write_table(table.slice(number * rows, rows), folder / f"part-{number}.parquet", compression="zstd")
-        (folder / "_SUCCESS").touch()
+        session.write_parts(table, folder, FILES)
     return folder
 
 

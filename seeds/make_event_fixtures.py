@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import seed_files
+from seed_files import read_words
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "seeds" / "events"
@@ -355,21 +356,11 @@ MALFORMED = [
 ]
 
 
-def _table(text: str) -> list[dict[str, str]]:
-    """Read a table of words; the last column takes all that is left, and `-` is nothing."""
-    head, *lines = (line.split() for line in text.strip().splitlines())
-    rows = []
-    for words in lines:
-        cells = [*words[: len(head) - 1], " ".join(words[len(head) - 1 :])]
-        rows.append({name: "" if cell == "-" else cell for name, cell in zip(head, cells, strict=True)})
-    return rows
-
-
 def _lines() -> list[tuple[bytes, str]]:
     """Return each arrival's line and why it is refused, shuffled: it is not by its place that a line arrives."""
     lines = []
     for timeline in TIMELINES:
-        for arrival, row in enumerate(_table(timeline.arrivals), start=1):
+        for arrival, row in enumerate(read_words(timeline.arrivals), start=1):
             line = {"timeline": timeline.name, "event": row["event"], "after": row["after"].split()}
             if row["author"]:
                 line["author"] = row["author"]
@@ -396,7 +387,7 @@ def make_tables() -> dict[str, list[list]]:
             if refused:
                 tables["expected_timeline_rejects"].append([file, number, refused])
     for t in TIMELINES:
-        for row in _table(t.rows):
+        for row in read_words(t.rows):
             place = [t.name, row["event"]]
             tables["expected_timeline_events"].append([*place, row["rank"], row["position"], row["tip"]])
             tables["expected_timeline_missing_causes"] += [[*place, cause] for cause in row["missing"].split()]

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import seed_files
+from seed_files import read_words
 
 from dbt_tangles.ssb.author import Author, to_line, to_uri
 
@@ -903,18 +904,6 @@ def stage_of(example: Example) -> Stage:
     raise AssertionError("unreachable")
 
 
-def _table(text: str) -> list[dict[str, str]]:
-    """Read a table of words; the last column takes all that is left, and `-` is nothing."""
-    if not text:
-        return []
-    head, *lines = (line.split() for line in text.strip().splitlines())
-    rows = []
-    for words in lines:
-        cells = [*words[: len(head) - 1], " ".join(words[len(head) - 1 :])]
-        rows.append({name: "" if cell == "-" else cell for name, cell in zip(head, cells, strict=True)})
-    return rows
-
-
 def _pairs(text: str) -> list[tuple[str, list[str]]]:
     """Read `A: x y; B: z`."""
     parts = (part.split(":") for part in text.split(";") if part.strip())
@@ -958,7 +947,7 @@ def _log_rows(stages: list[Stage]) -> list[list]:
 def _tangle_rows(example: Example, tables: dict[str, list[list]]) -> None:
     for tangle in example.tangles:
         where = [example.name, tangle.name, tangle.root]
-        for row in _table(tangle.rows):
+        for row in read_words(tangle.rows):
             marks = row["marks"].split()
             reason = " ".join(m for m in marks if m not in {"root", "tip", "fork", "merge"})
             flags = [_flag(mark in marks) for mark in ("root", "tip", "fork", "merge")]

@@ -21,6 +21,18 @@ def to_csv(header: str, rows: list[list]) -> str:
     return out.getvalue()
 
 
+def read_words(text: str) -> list[dict[str, str]]:
+    """Read a table of words; the last column takes all that is left, and `-` is nothing."""
+    if not text:
+        return []
+    head, *lines = (line.split() for line in text.strip().splitlines())
+    rows = []
+    for words in lines:
+        cells = [*words[: len(head) - 1], " ".join(words[len(head) - 1 :])]
+        rows.append({name: "" if cell == "-" else cell for name, cell in zip(head, cells, strict=True)})
+    return rows
+
+
 def main(folder: Path, headers: dict[str, str], make_tables: Callable[[], Tables], argv: list[str] | None) -> int:
     """Write the seeds in a folder, or compare them with what is there; the exit code."""
     parser = argparse.ArgumentParser(description=f"Write the fixture seeds below seeds/{folder.name}/.")

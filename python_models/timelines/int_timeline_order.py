@@ -9,7 +9,8 @@ from functools import partial
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from dbt_tangles.timelines.partition import OUTPUT_SCHEMA, PUBLISHED_COLUMNS, order_of_partition
+from dbt_tangles.timelines.partition import order_of_partition
+from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 
 
 def model(dbt, spark):
@@ -29,7 +30,7 @@ def model(dbt, spark):
         arrivals.join(same, "timeline_id", "left_anti")
         .withColumn("is_published", sf.lit(False))
         .unionByName(
-            changed.select("timeline_id", "event_id", "digest", "is_published", *PUBLISHED_COLUMNS),
+            changed.select("timeline_id", "event_id", "digest", "is_published", *PUBLISHED_SCHEMA.names),
             allowMissingColumns=True,
         )
     )

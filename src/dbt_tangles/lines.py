@@ -1,4 +1,6 @@
-"""What every check of a log's lines takes."""
+"""What every check of a log's lines takes, and how it goes through them."""
+
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
@@ -18,3 +20,39 @@ INPUT_SCHEMA = pa.schema([*PLACE, pa.field("raw", pa.binary()), pa.field("raw_le
 # A batch of more bytes is worked on in slices of few rows, so that no column outgrows Arrow's 32-bit offsets.
 SLICE_BYTES = 2**26
 SLICE_ROWS = 32
+
+
+def check_in_turns(
+    batches: Iterator[pa.RecordBatch],
+    check_turn: Callable[[pa.Array, pa.Array], list[pa.Array]],
+    turn_rows: int,
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    """Check the lines of a log, some at a time.
+
+    Args:
+        batches: Record batches with the columns of `INPUT_SCHEMA`.
+        check_turn: Takes some lines and their lengths, and returns the columns of `schema` behind `PLACE`.
+        turn_rows: How many lines at most it is given.
+        schema: Of the result, `PLACE` first.
+
+    Yields:
+        Record batches of `schema`: one row for each input row, in the same order. A very large batch comes back as
+        several.
+    """
+    for batch in batches:
+        rows = SLICE_ROWS if batch.nbytes > SLICE_BYTES else max(batch.num_rows, 1)
+        for start in range(0, max(batch.num_rows, 1), rows):
+            part = batch.slice(start, rows)
+            places = [_cast(part.column(field.name), field.type) for field in PLACE]
+            lines, lengths = part.column("raw"), part.column("raw_length")
+            turns = [
+                check_turn(lines.slice(first, turn_rows), lengths.slice(first, turn_rows))
+                for first in range(0, max(len(lines), 1), turn_rows)
+            ]
+            results = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
+            yield pa.RecordBatch.from_arrays(places + results, schema=schema)
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return column if column.type == kind else column.cast(kind)

@@ -17,7 +17,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, SLICE_BYTES, SLICE_ROWS
+from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns
 
 _RESULT = [
     pa.field("timeline_id", pa.string()),
@@ -49,33 +49,15 @@ def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_L
         batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
         max_line_bytes: longer lines are refused unread.
 
-    Yields:
+    Returns:
         Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
         as several. In the row of a usable line `detail` is null and `causes` are the distinct ids of `after` by their
         first occurrence, without the event itself. In any other row `detail` says what is wrong, and of the rest there
         are at most the ids of the timeline and the event.
     """
-    for batch in batches:
-        if batch.nbytes <= SLICE_BYTES:
-            yield _check_batch(batch, max_line_bytes)
-        else:
-            for start in range(0, batch.num_rows, SLICE_ROWS):
-                yield _check_batch(batch.slice(start, SLICE_ROWS), max_line_bytes)
-
-
-def _check_batch(batch: pa.RecordBatch, max_line_bytes: int) -> pa.RecordBatch:
-    places = [_cast(batch.column(field.name), field.type) for field in PLACE]
-    lines, lengths = batch.column("raw"), batch.column("raw_length")
-    turns = [
-        _check_turn(lines.slice(start, _TURN_ROWS), lengths.slice(start, _TURN_ROWS), max_line_bytes)
-        for start in range(0, max(len(lines), 1), _TURN_ROWS)
-    ]
-    results = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
-    return pa.RecordBatch.from_arrays(places + results, schema=OUTPUT_SCHEMA)
-
-
-def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    return column if column.type == kind else column.cast(kind)
+    return check_in_turns(
+        batches, lambda lines, lengths: _check_turn(lines, lengths, max_line_bytes), _TURN_ROWS, OUTPUT_SCHEMA
+    )
 
 
 def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> list[pa.Array]:

@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, SLICE_BYTES, SLICE_ROWS
+from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns
 from dbt_tangles.ssb.canonical import (
     FAST_LINE_BYTES,
     InvalidUtf8Error,
@@ -126,28 +126,17 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
         batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
         options: see `CheckOptions`.
 
-    Yields:
+    Returns:
         Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
         as several.
     """
     checker = _Checker(options)
-    for batch in batches:
-        if batch.nbytes <= SLICE_BYTES:
-            yield _check_batch(batch, checker)
-        else:
-            for start in range(0, batch.num_rows, SLICE_ROWS):
-                yield _check_batch(batch.slice(start, SLICE_ROWS), checker)
-
-
-def _check_batch(batch: pa.RecordBatch, checker: _Checker) -> pa.RecordBatch:
-    places = [_cast(batch.column(field.name), field.type) for field in PLACE]
-    lines, lengths = batch.column("raw"), batch.column("raw_length")
-    turns = [
-        _check_turn(lines.slice(start, _TURN_ROWS).to_pylist(), lengths.slice(start, _TURN_ROWS).to_pylist(), checker)
-        for start in range(0, max(len(lines), 1), _TURN_ROWS)
-    ]
-    results = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
-    return pa.RecordBatch.from_arrays(places + results, schema=OUTPUT_SCHEMA)
+    return check_in_turns(
+        batches,
+        lambda lines, lengths: _check_turn(lines.to_pylist(), lengths.to_pylist(), checker),
+        _TURN_ROWS,
+        OUTPUT_SCHEMA,
+    )
 
 
 def _check_turn(lines: list[bytes | None], lengths: list[int | None], checker: _Checker) -> list[pa.Array]:
@@ -173,10 +162,6 @@ def _check_turn(lines: list[bytes | None], lengths: list[int | None], checker: _
         hex_digests(digests),
         _claims_array(claims),
     ]
-
-
-def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    return column if column.type == kind else column.cast(kind)
 
 
 def _utf8_array(values: list[bytes | None]) -> pa.StringArray:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, DUPLICATE
+from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, DUPLICATE, REFUSED
 from dbt_tangles.timelines.edits import Commands
 from dbt_tangles.timelines.published import Edits
 from dbt_tangles.timelines.schemas import EDIT_TYPE
@@ -22,15 +22,11 @@ def scatter(size: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
     return scattered
 
 
-def reason_column(
-    verdict: np.ndarray, refused: np.ndarray, refusal: pa.ChunkedArray, row: np.ndarray, out_row: np.ndarray, size: int
-) -> pa.Array:
-    """Say why an arrival was refused; null for what got in."""
-    reasons = [None] * size
-    names = {DUPLICATE: "duplicate", CYCLE: "cycle"}
-    for at in np.flatnonzero(verdict != ACCEPTED):
-        reasons[out_row[at]] = refusal[int(row[at])].as_py() if refused[at] else names[int(verdict[at])]
-    return pa.array(reasons, pa.string())
+def reason_column(verdict: np.ndarray, refusal: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Say why each row was refused, by its verdict or beforehand; null for what got in."""
+    names = [None] * (max(ACCEPTED, DUPLICATE, CYCLE, REFUSED) + 1)
+    names[DUPLICATE], names[CYCLE] = "duplicate", "cycle"
+    return pc.coalesce(refusal, pa.array(names, pa.string()).take(pa.array(verdict)))
 
 
 def _lists(items: pa.Array, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArray:

@@ -771,7 +771,6 @@ def _sweep(order, work, s, changed, items, start, bottom, top, lift):
     end_place, end_i = place, i
     # All goes where something was, but for as many as are new.
     place, i = start_place, start_i
-    written = 0
     for k in range(frame + changed):
         while i == block[directory[place], _COUNT]:
             place += 1
@@ -784,11 +783,9 @@ def _sweep(order, work, s, changed, items, start, bottom, top, lift):
         if i == 0:
             first[place] = line[k]
         i += 1
-        written += 1
     if top >= 0:
         _lift(order, work.base, bottom, top, lift, end_place, end_i)
-    for k in range(written, length):
-        event = line[k] & 0xFFFFFFFF
+    for k in range(frame + changed, length):
         _insert(spot, block, entry, directory, first, order.tree, order.size, line[k])
     for j in range(items):
         s.item[j] = new_key[j] & 0xFFFFFFFF
@@ -1079,7 +1076,7 @@ def _rerank(order, links, work, events, single, rank, bottom):
 
 
 @compiled
-def _replace(order, work, s, changed, items, start, bottom, top, lift, show):
+def _replace(order, work, s, changed, items, bottom, top, lift, show):
     """Take changed events out of the order one by one, and put all items in."""
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     tree, size = order.tree, order.size
@@ -1131,7 +1128,7 @@ def _change(order, links, work, s, events, single, rank, bottom, show, number, o
     for i in range(changed):
         spot[work.changed[i], _FRESH] = -1
     if not swept:
-        _replace(order, work, s, changed, items, start, bottom, top, lift, show)
+        _replace(order, work, s, changed, items, bottom, top, lift, show)
     dropped = 0
     if show:
         frame = size[1] - items if swept else size[1]

@@ -136,7 +136,7 @@ def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
         *passed_on.columns,
         pa.array(np.full(len(ours), batch_size, np.int32)),
         pa.array(scatter(len(ours), out_row, ordinal)),
-        reason_column(verdict, refused, table["refusal"], row, out_row, len(ours)),
+        reason_column(scatter(len(ours), out_row, verdict), passed_on["refusal"]),
         pa.array(scatter(len(ours), out_event, rank), mask=~is_in),
         pa.array(scatter(len(ours), out_event, position), mask=~is_in),
         pa.array(scatter(len(ours), out_event, is_tip), mask=~is_in),
@@ -171,7 +171,8 @@ def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _settle_ties(table: pa.Table, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
     """Order arrivals of one event that share a number by what they say, then by where they stand, in place."""
     arrival = integers(table, "arrival")[nodes.row[node]]
-    tied = np.flatnonzero((name[node[1:]] == name[node[:-1]]) & (arrival[1:] == arrival[:-1]))
+    is_tied = (name[node[1:]] == name[node[:-1]]) & (arrival[1:] == arrival[:-1])
+    tied = np.flatnonzero(is_tied)
     if not len(tied):
         return
     places = np.unique(np.concatenate([tied, tied + 1]))
@@ -180,11 +181,8 @@ def _settle_ties(table: pa.Table, nodes: Nodes, name: np.ndarray, node: np.ndarr
         (row["causes"] or [], row["author"] or "", row["source_file"] or "", row["line"] or 0, int(node[place]))
         for row, place in zip(rows, places, strict=True)
     ]
-    runs = np.concatenate([[0], np.cumsum(np.diff(places) > 1)])
-    # Neighbours may be two runs of different events.
-    runs = runs + np.concatenate([[0], np.cumsum(name[node[places[1:]]] != name[node[places[:-1]]])])
-    runs = runs + np.concatenate([[0], np.cumsum(arrival[places[1:]] != arrival[places[:-1]])])
-    by_key = sorted(range(len(places)), key=lambda i: (runs[i], keys[i]))
+    run = np.concatenate([[0], np.cumsum(~is_tied)])[places]
+    by_key = sorted(range(len(places)), key=lambda i: (run[i], keys[i]))
     node[places] = node[places[by_key]]
 
 

@@ -5,11 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from dbt_tangles.timelines.order import order_timelines
-from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 
-__all__ = ["OUTPUT_SCHEMA", "PUBLISHED_COLUMNS", "order_of_partition"]
-
-PUBLISHED_COLUMNS = PUBLISHED_SCHEMA.names
 ROWS_PER_BATCH = 50_000
 
 

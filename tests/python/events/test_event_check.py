@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_tangles import lines as lines_module
 from dbt_tangles.events import check as kernel
 from dbt_tangles.events.check import OUTPUT_SCHEMA, check_batches
 from dbt_tangles.lines import INPUT_SCHEMA
@@ -304,7 +305,7 @@ def test_turns_and_slices_keep_the_order(monkeypatch):
     assert [row["detail"] for row in whole].count(None) == 698
     monkeypatch.setattr(kernel, "_TURN_ROWS", 1)
     assert check(lines) == whole
-    monkeypatch.setattr(kernel, "SLICE_BYTES", 10_000)
+    monkeypatch.setattr(lines_module, "SLICE_BYTES", 10_000)
     batches = list(check_batches(iter([batch_of(lines)])))
     assert [batch.num_rows for batch in batches] == [32] * 21 + [28]
     assert check(lines) == whole

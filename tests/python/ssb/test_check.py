@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from ssb_kit import ALICE, NOW, POST, batch_of, check, check_one, read_lines, value_of, value_of_units
 
+from dbt_tangles import lines as lines_module
 from dbt_tangles.lines import INPUT_SCHEMA
 from dbt_tangles.ssb import check as kernel
 from dbt_tangles.ssb.author import box, to_line, to_uri
@@ -179,7 +180,7 @@ def test_large_batches_are_cut(monkeypatch):
     """No column may outgrow what Arrow's offsets can count."""
     lines = read_lines("small.jsonl")
     whole = table_of([batch_of(lines)])
-    monkeypatch.setattr(kernel, "SLICE_BYTES", 1000)
+    monkeypatch.setattr(lines_module, "SLICE_BYTES", 1000)
     batches = list(check_batches(iter([batch_of(lines)]), CheckOptions()))
     assert len(batches) > 1
     assert pa.Table.from_batches(batches).equals(whole)
