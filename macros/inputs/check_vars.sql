@@ -16,6 +16,10 @@
             var(name) is integer and var(name) is not boolean and var(name) >= 0, name, var(name), 'an integer, 0 or more'
         ) %}
     {%- endfor -%}
+    {%- set span = var('set_ghost_span') -%}
+    {% do refuse_unless(
+        span is integer and span is not boolean and span >= 1, 'set_ghost_span', span, 'an integer, 1 or more'
+    ) %}
     {%- set limit = var('max_previous') -%}
     {% do refuse_unless(
         limit is none or (limit is integer and limit is not boolean and limit >= 1), 'max_previous', limit,

@@ -7,6 +7,7 @@
         {%- endfor -%}
         {%- set counted = [] -%}
         {%- for name in ['ssb_messages', 'ssb_rejects', 'feeds', 'tangles', 'tangle_messages', 'tangle_edges',
+            'pzp_messages', 'pzp_rejects', 'sets', 'set_messages', 'set_items',
             'timeline_events', 'timeline_edits', 'timeline_rejects']
             if name in built -%}
             {% do counted.append("select " ~ loop.index0 ~ " as n, '" ~ name ~ "' as name, count(*) as c from "

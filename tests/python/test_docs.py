@@ -5,18 +5,20 @@ import re
 import yaml
 
 from conftest import ROOT
+from dbt_tangles.pzp import rules
 from dbt_tangles.ssb.classic import Reason
 
 
 def test_every_reason_is_documented():
-    of_lines, of_events = (ROOT / "docs" / "reasons.md").read_text().split("## Why a line gave no event")
-    documented = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", of_lines, re.M))
-    assert documented.pop("id_collision")
-    assert documented == {reason.value: reason.description for reason in Reason}
+    parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
+    of_ssb, of_pzp, of_events = (re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts)
+    assert dict(of_ssb).pop("id_collision")
+    assert of_ssb[:-1] == [(reason.value, reason.description) for reason in Reason]
+    assert of_pzp == [(reason.value, reason.description) for reason in rules.Reason]
     rejects = yaml.safe_load((ROOT / "models" / "marts" / "timelines" / "timeline_rejects.yml").read_text())
     reason = next(column for column in rejects["models"][0]["columns"] if column["name"] == "reason")
     values = reason["data_tests"][0]["accepted_values"]["arguments"]["values"]
-    assert {name for name, _ in re.findall(r"^\| `(\w+)` \| (.+) \|$", of_events, re.M)} == set(values)
+    assert {name for name, _ in of_events} == set(values)
 
 
 def test_every_var_is_in_the_readme():

@@ -63,6 +63,40 @@ def positions(graph_start, depth):
     return position
 
 
+def in_order(graph_start: np.ndarray, number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sort nodes of each graph by some number, then as they are numbered.
+
+    Args:
+        graph_start: int64[graphs + 1].
+        number: int64[nodes].
+        chosen: bool[nodes]; the others are left out.
+
+    Returns:
+        `chosen_start` int64[graphs + 1] and int32[chosen], their nodes.
+    """
+    return _in_order(graph_start, np.argsort(number, kind="stable"), chosen)
+
+
+@compiled
+def _in_order(graph_start, by_number, chosen):
+    graphs = len(graph_start) - 1
+    graph = np.empty(len(chosen), np.int32)
+    start = np.zeros(graphs + 1, np.int64)
+    for g in range(graphs):
+        start[g + 1] = start[g]
+        for node in range(graph_start[g], graph_start[g + 1]):
+            graph[node] = g
+            if chosen[node]:
+                start[g + 1] += 1
+    fill = start[:-1].copy()
+    nodes = np.empty(start[-1], np.int32)
+    for node in by_number:
+        if chosen[node]:
+            nodes[fill[graph[node]]] = node
+            fill[graph[node]] += 1
+    return start, nodes
+
+
 def time_keys(asserted: np.ndarray, received: np.ndarray) -> np.ndarray:
     """Make integers that sort as the earlier of two timestamps does.
 

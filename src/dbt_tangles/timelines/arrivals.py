@@ -11,40 +11,6 @@ import numpy as np
 from dbt_tangles.graph.compiled import compiled
 
 
-def in_order(graph_start: np.ndarray, arrival: np.ndarray, is_new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort the arrivals of each timeline by their arrival number, then event.
-
-    Args:
-        graph_start: int64[timelines + 1], into nodes that ascend by event.
-        arrival: int64[nodes].
-        is_new: bool[nodes]; the others are no arrivals.
-
-    Returns:
-        `arrival_start` int64[timelines + 1] and int32[arrivals], their nodes.
-    """
-    return _in_order(graph_start, np.argsort(arrival, kind="stable"), is_new)
-
-
-@compiled
-def _in_order(graph_start, by_arrival, is_new):
-    timelines = len(graph_start) - 1
-    graph = np.empty(len(is_new), np.int32)
-    start = np.zeros(timelines + 1, np.int64)
-    for g in range(timelines):
-        start[g + 1] = start[g]
-        for node in range(graph_start[g], graph_start[g + 1]):
-            graph[node] = g
-            if is_new[node]:
-                start[g + 1] += 1
-    fill = start[:-1].copy()
-    nodes = np.empty(start[-1], np.int32)
-    for node in by_arrival:
-        if is_new[node]:
-            nodes[fill[graph[node]]] = node
-            fill[graph[node]] += 1
-    return start, nodes
-
-
 @compiled
 def causes_of_arrivals(node, event, list_start, list_end, found):
     """Collect the causes of each arrival that some arrival names.

@@ -9,13 +9,12 @@ import pyarrow as pa
 
 from dbt_tangles.graph.identity import Nodes, group_rows, lists_of, look_up, number_ids, number_nodes, strings_of
 from dbt_tangles.graph.levels import children, levels
-from dbt_tangles.graph.orders import positions
+from dbt_tangles.graph.orders import in_order, positions
 from dbt_tangles.timelines.admission import ACCEPTED, admit
 from dbt_tangles.timelines.answer import edit_column, missing_column, reason_column, scatter, update_columns
 from dbt_tangles.timelines.arrivals import (
     causes_of_arrivals,
     causes_of_events,
-    in_order,
     missing_causes,
     number_accepted,
 )

@@ -1,0 +1,55 @@
+{#- Several lines may have one id: the data is there or erased, and anyone can sign the same metadata with another key.
+    The line of a key that was the account's is taken before one of a stranger's, and one with data before one without. -#}
+with lines as (
+    select
+        lines.*,
+        authority.is_key_authorised
+    from {{ ref('stg_pzp__lines') }} as lines
+    left join {{ ref('int_pzp_key_authority') }} as authority
+        on
+            lines.is_usable
+            and not lines.is_moot
+            and lines.account = authority.account_id
+            and lines.account_tips <=> authority.account_tips
+            and lines.sigkey = authority.sigkey
+    where lines.message_id is not null
+),
+
+ranked as (
+    select
+        *,
+        data_kind in ('object', 'string') as has_data,
+        row_number() over (
+            partition by message_id
+            order by
+                is_usable desc, is_key_authorised is true desc, is_key_authorised is null desc, reject_rank desc,
+                coalesce(data_kind in ('object', 'string'), false) desc, is_moot desc, account asc, domain asc,
+                sigkey asc, account_tips asc, tangles asc, data_kind asc, add asc, del asc, supersedes asc
+        ) as copy_number,
+        count(*) over (partition by message_id, is_usable) as line_count,
+        max(claimed_id <> message_id) over (partition by message_id, is_usable) as has_wrong_id
+    from lines
+)
+
+select
+    message_id,
+    cast(line_count as int) as line_count,
+    account,
+    account_tips,
+    domain,
+    sigkey,
+    is_moot,
+    tangles,
+    coalesce(has_data, false) as has_data,
+    data_kind,
+    add,
+    del,
+    supersedes,
+    is_data_valid,
+    is_signature_valid,
+    is_key_authorised,
+    is_usable,
+    not coalesce(has_wrong_id, false) as is_id_consistent,
+    reject_reason
+from ranked
+where copy_number = 1

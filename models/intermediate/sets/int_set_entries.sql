@@ -1,0 +1,79 @@
+with messages as (
+    select * from {{ ref('int_pzp_messages') }}
+),
+
+moots as (
+    select
+        message_id,
+        domain
+    from messages
+    where is_moot and is_usable
+),
+
+-- A message that named itself could have no hash.
+places as (
+    select
+        tangle.root_id as set_id,
+        messages.*,
+        tangle.depth,
+        tangle.prev,
+        tangle.defect
+    from messages
+        lateral view explode(messages.tangles) exploded as tangle
+    where tangle.root_id <> messages.message_id
+),
+
+named as (
+    select
+        places.*,
+        moots.message_id is not null as has_root
+    from places
+    left join moots on places.set_id = moots.message_id
+    where {{ is_set_domain('moots.domain') }} or {{ is_set_domain('places.domain') }}
+),
+
+-- Also what is named as a set's root and cannot be one.
+named_roots as (
+    select distinct set_id
+    from named
+),
+
+roots as (
+    select
+        messages.message_id as set_id,
+        messages.*,
+        if(messages.is_moot, cast(0 as bigint), null) as depth,
+        cast(null as array<string>) as prev,
+        cast(null as string) as defect,
+        messages.is_moot and messages.is_usable as has_root
+    from messages
+    left join named_roots on messages.message_id = named_roots.set_id
+    where
+        named_roots.set_id is not null
+        or (messages.is_moot and messages.is_usable and {{ is_set_domain('messages.domain') }})
+),
+
+entries as (
+    select * from named
+    union all
+    select * from roots
+)
+
+select
+    set_id,
+    message_id,
+    account,
+    domain,
+    is_moot and is_usable and set_id = message_id as is_moot,
+    depth,
+    prev,
+    defect,
+    reject_reason,
+    is_key_authorised,
+    has_data,
+    add is not null as is_set_shape,
+    add,
+    del,
+    supersedes,
+    has_root
+from entries

@@ -1,0 +1,7 @@
+select
+    messages.set_id,
+    item.item,
+    item.item_position,
+    messages.message_id as added_by
+from {{ ref('int_set_messages') }} as messages
+    lateral view explode(messages.items) exploded as item

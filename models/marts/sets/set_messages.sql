@@ -1,0 +1,16 @@
+select
+    set_id,
+    account,
+    domain,
+    message_id,
+    depth,
+    is_valid,
+    is_held,
+    reject_reason,
+    position,
+    is_moot as is_root,
+    has_data,
+    coalesce(is_item_root, false) as is_item_root,
+    coalesce(is_tip, false) as is_tip,
+    purpose
+from {{ ref('int_set_messages') }}

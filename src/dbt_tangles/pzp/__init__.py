@@ -1,0 +1,1 @@
+"""pzp messages and their feed tangles."""

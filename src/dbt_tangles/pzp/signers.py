@@ -1,0 +1,380 @@
+"""Which keys sign for an account, as the writer of a message knew the account.
+
+An account is a tangle of messages: its root brings a first key, later messages add keys and delete keys. A message in
+a feed names the account and its `accountTips`, the messages of the account its writer knew. These and all they follow
+are what the message sees of the account; replayed in order, they say which keys sign.
+
+Most accounts are small, and a few are asked about at thousands of different tips. So 64 different questions share a
+word, one bit each: a sweep over the account's messages from late to early finds for every message which questions see
+it, and one replay from early to late keeps for every key in which questions it signs, may add and may delete.
+
+Source: pzp-db 1.0.4. The peer looks at the account as it has it at that moment: any key that some message of the
+account adds is good for every message, whatever tips that names, and deletions change nothing. There the answer may
+become another when more of the account arrives. Here a message is judged at its own tips, and a key that was deleted
+before them no longer signs, so that what arrives beside or after them does not count; only what they lead to does.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.graph.identity import (
+    Nodes,
+    Strings,
+    group_rows,
+    link,
+    lists_of,
+    look_up,
+    number_ids,
+    number_nodes,
+    strings_of,
+)
+from dbt_tangles.pzp.collation import collation_keys
+
+SIGNERS_INPUT_SCHEMA = pa.schema(
+    [
+        ("account_id", pa.string()),
+        ("message_id", pa.string()),
+        ("is_root", pa.bool_()),
+        ("depth", pa.int64()),
+        ("prev", pa.list_(pa.string())),
+        ("signers", pa.list_(pa.string())),
+        ("key_action", pa.string()),
+        ("key", pa.string()),
+        ("is_signing_key", pa.bool_()),
+        ("may_add_keys", pa.bool_()),
+        ("may_delete_keys", pa.bool_()),
+        ("account_tips", pa.list_(pa.string())),
+        ("sigkey", pa.string()),
+    ]
+)
+
+_NOTHING, _ADD, _DELETE = 0, 1, 2
+# What a key can do; the columns of `grants` and `held`.
+_SIGNS, _MAY_ADD, _MAY_DELETE = 0, 1, 2
+_POWERS = 3
+_LANES = 64
+_UNKNOWN = -1
+
+
+class Places(NamedTuple):
+    """The rows of many accounts, numbered by account: first its messages in replay order, then the questions about it.
+
+    Attributes:
+        nodes: The numbered rows. Messages ascend by depth, then id; questions by row.
+        message_end: int64[accounts], one more than the last message of each.
+        root: int32[accounts], the message that is an account's root, or -1.
+        is_message: bool[nodes].
+    """
+
+    nodes: Nodes
+    message_end: np.ndarray
+    root: np.ndarray
+    is_message: np.ndarray
+
+
+class Changes(NamedTuple):
+    """What messages do to keys. Keys are codes: equal for equal keys, in whatever account, and -1 for none.
+
+    Attributes:
+        action: int8[nodes]: nothing, add or delete.
+        key: int32[nodes], what is added or deleted.
+        grants: bool[nodes, 3]: whether an addition lets the key sign, add keys, delete keys.
+        signer_start: int64[nodes], where in `signer` the signers of each message begin.
+        signer_end: int64[nodes].
+        signer: int32[...].
+    """
+
+    action: np.ndarray
+    key: np.ndarray
+    grants: np.ndarray
+    signer_start: np.ndarray
+    signer_end: np.ndarray
+    signer: np.ndarray
+
+
+class Lanes(NamedTuple):
+    """The questions, those of an account that name the same known tips together in one lane.
+
+    Attributes:
+        start: int64[accounts + 1]; the lanes of account a are start[a] to start[a + 1] - 1.
+        question_start: int64[lanes + 1], into `question`.
+        question: int32[questions], nodes.
+        tip_start: int64[lanes], where in `tip` the tips of each lane begin.
+        tip_end: int64[lanes]; a lane without tips sees the whole account.
+        tip: int32[...], messages.
+    """
+
+    start: np.ndarray
+    question_start: np.ndarray
+    question: np.ndarray
+    tip_start: np.ndarray
+    tip_end: np.ndarray
+    tip: np.ndarray
+
+
+def key_authority(table: pa.Table) -> pa.BooleanArray:
+    """Say of keys whether they signed for an account, as it was at some tips.
+
+    The messages of an account are ordered by depth (the root's is 0), then id (see `collation`). What a message lists
+    in `prev` leads somewhere only if it is there, and earlier in that order. A question sees those of its tips that
+    are there, and all they lead to; where none is there, or none is named, it sees all messages of the account.
+
+    What it sees is replayed in order. The root's addition counts, whoever signed it; a later one counts if a signer of
+    the message may add keys at that point, and a deletion if one may delete keys. An addition gives the key the powers
+    it names, and takes none away; a deletion takes all.
+
+    Takes (messages + links + signers) * different tips / 64 steps for each account, and memory in proportion to the
+    table.
+
+    Args:
+        table: One row per message of an account tangle, and one per question, in any order, whole accounts only
+            (`SIGNERS_INPUT_SCHEMA`; more columns are passed over; null is false, and an empty list):
+            `account_id`;
+            `message_id`, unique in its account; null makes the row a question. Of messages:
+            `is_root`; `depth` as declared, ignored for the root; `prev` list<string>;
+            `signers` list<string>, the keys with a valid signature: copies of one message may have different ones;
+            `key_action` "add" or "del" (all else changes nothing) and its `key`;
+            `is_signing_key`, `may_add_keys`, `may_delete_keys`: what an addition grants. Of questions:
+            `account_tips` list<string> and `sigkey`.
+
+    Returns:
+        One value per row of the input, in its order: of a question whether `sigkey` signs for the account at its
+        tips, null where the account has no root here; of a message null.
+
+    Raises:
+        ValueError: An account_id is null, a message is in an account twice, a depth is missing, or an account has two
+            roots.
+        OverflowError: There are more than 2^31 - 1 rows, keys or listed ids.
+    """
+    ids = strings_of(table["message_id"])
+    places = _number(table, ids)
+    changes, sigkey, code_count = _changes(table, places)
+    links = link(places.nodes, ids, lists_of(table["prev"]), places.is_message, ~places.is_message)
+    answers = _answers(
+        places.nodes.graph_start,
+        places.message_end,
+        places.root,
+        links.start,
+        links.previous,
+        *changes,
+        *_lanes(table, places, ids),
+        sigkey,
+        code_count,
+    )
+    by_row = np.empty_like(answers)
+    by_row[places.nodes.row] = answers
+    return pa.array(by_row == 1, mask=by_row == _UNKNOWN)
+
+
+def _number(table: pa.Table, ids: Strings) -> Places:
+    """Put the messages of each account in order, and the questions behind them."""
+    if table["account_id"].null_count:
+        raise ValueError("an account_id is null")
+    account, account_count = group_rows(strings_of(table["account_id"]))
+    message_row = np.flatnonzero(ids.valid)
+    keys = strings_of(collation_keys(table["message_id"].drop_null()))
+    by_id = number_nodes(account[message_row], account_count, keys)
+    numbers = number_ids(by_id, keys)
+    twice = np.flatnonzero(numbers[1:] == numbers[:-1])
+    if len(twice):
+        at = int(message_row[by_id.row[twice[0]]])
+        raise ValueError(f"message {table['message_id'][at]} is in account {table['account_id'][at]} twice")
+
+    is_root = _flags(table, "is_root") & ids.valid
+    known = table["depth"].is_valid().to_numpy() | is_root | ~ids.valid
+    if not known.all():
+        raise ValueError(f"message {table['message_id'][int(np.argmin(known))]} has no depth")
+    depth = np.where(is_root, 0, table["depth"].cast(pa.int64()).fill_null(0).to_numpy())
+    row = message_row[by_id.row]
+    row = np.concatenate([row[np.argsort(depth[row], kind="stable")], np.flatnonzero(~ids.valid)])
+    row = row[np.argsort(account[row], kind="stable")].astype(np.int32)
+
+    start = _starts(np.bincount(account, minlength=account_count))
+    roots = np.flatnonzero(is_root[row])
+    root = np.full(account_count, np.int32(-1))
+    root[account[row[roots]]] = roots
+    if len(roots) > (root >= 0).sum():
+        counts = np.bincount(account[row[roots]])
+        at = int(row[roots[np.argmax(counts[account[row[roots]]] > 1)]])
+        raise ValueError(f"account {table['account_id'][at]} has two roots")
+    message_end = start[:-1] + np.bincount(account[message_row], minlength=account_count)
+    return Places(Nodes(start, row), message_end, root, ids.valid[row])
+
+
+def _changes(table: pa.Table, places: Places) -> tuple[Changes, np.ndarray, int]:
+    """Lay open what messages do to keys; also int32[nodes], the sigkey of each question, and one more than any code."""
+    rows = len(table)
+    signers = table["signers"]
+    chunks = [*table["key"].chunks, *table["sigkey"].chunks, *(chunk.flatten() for chunk in signers.chunks)]
+    strings = strings_of(pa.chunked_array([chunk.cast(pa.large_string()) for chunk in chunks], pa.large_string()))
+    codes, count = group_rows(strings)
+    codes[~strings.valid] = -1
+    key, sigkey, signer = codes[:rows], codes[rows : 2 * rows], codes[2 * rows :]
+
+    row = places.nodes.row
+    action = np.full(rows, np.int8(_NOTHING))
+    for name, code in (("add", _ADD), ("del", _DELETE)):
+        action[pc.equal(table["key_action"], name).fill_null(False).to_numpy()] = code
+    action[key < 0] = _NOTHING
+    grants = np.empty((rows, _POWERS), np.bool_)
+    for power, name in ((_SIGNS, "is_signing_key"), (_MAY_ADD, "may_add_keys"), (_MAY_DELETE, "may_delete_keys")):
+        grants[:, power] = _flags(table, name)[row]
+    starts = lists_of(signers).starts
+    return Changes(action[row], key[row], grants, starts[row], starts[row + 1], signer), sigkey[row], count
+
+
+def _lanes(table: pa.Table, places: Places, ids: Strings) -> Lanes:
+    """Find the tips, and bring together the questions about an account that name the same."""
+    nodes, is_message = places.nodes, places.is_message
+    tips = lists_of(table["account_tips"])
+    # A question has no id, so nothing finds it.
+    found = look_up(nodes, ids, tips, np.ones(len(is_message), np.bool_), is_message)
+    question = np.flatnonzero(~is_message)
+    row = nodes.row[question]
+    account = np.repeat(np.arange(len(places.root)), np.diff(nodes.graph_start))[question]
+    start, words = _known_tips(account, tips.starts[row], tips.starts[row + 1], found)
+    data = words.view(np.uint8)
+    data.flags.writeable = False
+    # Lanes are numbered as they appear, hence by account.
+    lane, lane_count = group_rows(Strings(start * words.itemsize, data, np.ones(len(question), np.bool_)))
+    by_lane = np.argsort(lane, kind="stable")
+    question_start = _starts(np.bincount(lane, minlength=lane_count))
+    first = by_lane[question_start[:-1]]
+    lanes_of_account = np.bincount(account[first], minlength=len(places.root))
+    return Lanes(
+        _starts(lanes_of_account),
+        question_start,
+        question[by_lane].astype(np.int32),
+        start[first] + 1,
+        start[first + 1],
+        words,
+    )
+
+
+def _flags(table: pa.Table, name: str) -> np.ndarray:
+    return table[name].fill_null(False).to_numpy()
+
+
+def _starts(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
+
+
+@compiled
+def _known_tips(account, list_start, list_end, found):
+    """Write each question as words: int64[questions + 1] into int32[...], its account and those tips that are there."""
+    questions = len(account)
+    start = np.zeros(questions + 1, np.int64)
+    words = np.empty(questions + len(found), np.int32)
+    count = 0
+    for q in range(questions):
+        words[count] = account[q]
+        count += 1
+        for item in range(list_start[q], list_end[q]):
+            if found[item] >= 0:
+                words[count] = found[item]
+                count += 1
+        start[q + 1] = count
+    return start, words[:count].copy()
+
+
+@compiled
+def _answers(
+    start,
+    message_end,
+    root,
+    link_start,
+    previous,
+    action,
+    key,
+    grants,
+    signer_start,
+    signer_end,
+    signer,
+    lane_start,
+    question_start,
+    question,
+    tip_start,
+    tip_end,
+    tip,
+    sigkey,
+    code_count,
+):
+    """Answer all questions, those of up to 64 lanes of an account at a time.
+
+    Returns:
+        int8[nodes]: 0 or 1 of a question, -1 of a message and where the account has no root.
+    """
+    one = np.uint64(1)
+    answers = np.full(len(action), np.int8(_UNKNOWN))
+    largest = 0
+    for a in range(len(root)):
+        largest = max(largest, message_end[a] - start[a])
+    # Bit by bit: which lanes see a message; in which lanes a key signs, may add, may delete.
+    seen = np.zeros(largest, np.uint64)
+    held = np.zeros((code_count, _POWERS), np.uint64)
+    for a in range(len(root)):
+        if root[a] < 0:
+            continue
+        begin, end = start[a], message_end[a]
+        for first_lane in range(lane_start[a], lane_start[a + 1], _LANES):
+            end_lane = min(first_lane + _LANES, lane_start[a + 1])
+            for lane in range(first_lane, end_lane):
+                bit = one << np.uint64(lane - first_lane)
+                if tip_start[lane] == tip_end[lane]:
+                    for m in range(end - begin):
+                        seen[m] |= bit
+                for t in range(tip_start[lane], tip_end[lane]):
+                    seen[tip[t] - begin] |= bit
+            _sweep(begin, end, link_start, previous, seen)
+            _replay(begin, end, root[a], action, key, grants, signer_start, signer_end, signer, seen, held)
+            for lane in range(first_lane, end_lane):
+                for i in range(question_start[lane], question_start[lane + 1]):
+                    q = question[i]
+                    signs = np.uint64(0)
+                    if sigkey[q] >= 0:
+                        signs = held[sigkey[q], _SIGNS]
+                    answers[q] = signs >> np.uint64(lane - first_lane) & one
+            seen[: end - begin] = 0
+            for m in range(begin, end):
+                if action[m] != _NOTHING:
+                    held[key[m], :] = 0
+    return answers
+
+
+@compiled
+def _sweep(begin, end, link_start, previous, seen):
+    """Let the lanes that see a message see what it lists. Links that lead to no earlier message lead nowhere."""
+    for m in range(end - 1, begin - 1, -1):
+        lanes = seen[m - begin]
+        if lanes:
+            for e in range(link_start[m], link_start[m + 1]):
+                if previous[e] < m:
+                    seen[previous[e] - begin] |= lanes
+
+
+@compiled
+def _replay(begin, end, root, action, key, grants, signer_start, signer_end, signer, seen, held):
+    """Apply the messages of an account in order, in the lanes that see them and in which a signer has the power."""
+    for m in range(begin, end):
+        lanes = seen[m - begin]
+        if action[m] == _NOTHING or not lanes:
+            continue
+        needed = _MAY_ADD if action[m] == _ADD else _MAY_DELETE
+        # Before the root no key has any power, so there is nothing that the root could delete.
+        if m != root:
+            allowed = np.uint64(0)
+            for s in range(signer_start[m], signer_end[m]):
+                if signer[s] >= 0:
+                    allowed |= held[signer[s], needed]
+            lanes &= allowed
+        for power in range(_POWERS):
+            if action[m] == _DELETE:
+                held[key[m], power] &= ~lanes
+            elif grants[m, power]:
+                held[key[m], power] |= lanes

@@ -1,0 +1,512 @@
+"""What writers left out of the messages they supersede.
+
+A writer who adds or deletes an item supersedes the deepest message on that item that it knows of (MUST), and one who
+adds anything supersedes the deepest deletions that it knows of, of whatever items (SHOULD). What a writer knew when
+it wrote is what its message follows, through messages of all kinds.
+
+Where several messages on an item are equally deep, one of them is enough for the first rule; the second asks for all
+of them that delete. A deletion that a known message supersedes already is done with.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_tangles.graph.compiled import compiled
+
+RULES = ("must", "should")
+MUST, SHOULD = range(2)
+ROOM = 2**22
+# Steps that a set may take, for each entry it has room for.
+STEPS = 16
+# Message, item, rule, and where the messages left out end.
+FIELDS = 4
+
+
+class Faults(NamedTuple):
+    """What `writer_faults` finds.
+
+    The faults are in the order of their messages, then rules. Those of one message and rule are in the order in which
+    the message (MUST), or the first message left out and then the next (SHOULD), names the items: `add` before `del`.
+
+    Attributes:
+        message: int32[faults].
+        code: int32[faults], the item.
+        rule: int8[faults], into `RULES`.
+        left_start: int64[faults + 1], into `left_out`.
+        left_out: int32[...], the messages that should have been superseded, ascending within each fault. For MUST, one
+            of them would have been enough.
+        is_checked: bool[sets]; False where a set goes beyond some bound, and no faults of it are listed.
+    """
+
+    message: np.ndarray
+    code: np.ndarray
+    rule: np.ndarray
+    left_start: np.ndarray
+    left_out: np.ndarray
+    is_checked: np.ndarray
+
+
+def writer_faults(
+    set_start: np.ndarray,
+    start: np.ndarray,
+    previous: np.ndarray,
+    depth: np.ndarray,
+    is_entry: np.ndarray,
+    row: np.ndarray,
+    add_start: np.ndarray,
+    added: np.ndarray,
+    del_start: np.ndarray,
+    deleted: np.ndarray,
+    list_start: np.ndarray,
+    superseded: np.ndarray,
+    code_count: int,
+    room: int = ROOM,
+) -> Faults:
+    """Find the messages that do not supersede what they have to, or ought to.
+
+    Each set is looked at for itself: neither its faults nor whether it is checked depend on the others.
+
+    Args:
+        set_start: int64[sets + 1], into the messages.
+        start: int64[messages + 1], into `previous`.
+        previous: int32[edges], earlier messages.
+        depth: int64[messages]; never falls within a set.
+        is_entry: bool[messages]; the others touch and supersede nothing, but links lead through them.
+        row: int32[messages].
+        add_start: int64[rows + 1], into `added`.
+        added: int32[...], the code of each item added.
+        del_start: int64[rows + 1], into `deleted`.
+        deleted: int32[...], the code of each item deleted.
+        list_start: int64[rows + 1], into `superseded`.
+        superseded: int32[...], the message each entry names, or -1. What is not earlier counts for nothing.
+        code_count: One more than the highest code.
+        room: For each set, the most entries there may be in its clocks, in its lists of open deletions, and in
+            `left_out`; and a sixteenth of the steps it may take.
+
+    Returns:
+        The faults, and which sets were checked.
+    """
+    rows, left_out, is_checked = _faults(
+        set_start,
+        start,
+        previous,
+        depth,
+        is_entry,
+        row,
+        add_start,
+        added,
+        del_start,
+        deleted,
+        list_start,
+        superseded,
+        code_count,
+        room,
+    )
+    message, code, rule, left_end = rows.reshape(-1, FIELDS).T
+    return Faults(
+        message.astype(np.int32),
+        code.astype(np.int32),
+        rule.astype(np.int8),
+        np.concatenate([np.zeros(1, np.int64), left_end]),
+        left_out,
+        is_checked,
+    )
+
+
+@compiled
+def _cover(begin, end, start, previous, chain, clock_at, width, clock, last, own, limit):
+    """Cover the messages of a set with chains, and note for each message how far along the others it has come.
+
+    A message prolongs a chain whose end it follows, the latest of them, or begins a new one. One that just prolongs the
+    chain of its only previous knows the same of the others, so it shares that one's clock. What a clock says of its
+    message's own chain is therefore not to be looked at: whatever is earlier on that chain is known.
+
+    Args:
+        begin: The first message of the set.
+        end: Behind the last.
+        start: int64[messages + 1].
+        previous: int32[edges], earlier messages.
+        chain: int32[end - begin], to be filled: the chain of each message.
+        clock_at: int64[end - begin], to be filled: where the clock of each message begins.
+        width: int32[end - begin], to be filled: how many chains, from the first, it tells of.
+        clock: int32[room], to be filled: the latest message known on each chain, or -1.
+        last: int32[end - begin], spare.
+        own: int32[end - begin], spare.
+        limit: How many steps may be taken.
+
+    Returns:
+        How many steps were taken, or -1 when it did not work out.
+    """
+    chains = 0
+    used = 0
+    steps = 0
+    for m in range(begin, end):
+        here = m - begin
+        wide = 0
+        if start[m + 1] == start[m] + 1:
+            p = previous[start[m]] - begin
+            if last[chain[p]] == p + begin:
+                chain[here] = chain[p]
+                clock_at[here] = clock_at[p]
+                width[here] = width[p]
+                last[chain[here]] = m
+                continue
+        for e in range(start[m], start[m + 1]):
+            p = previous[e] - begin
+            wide = max(wide, chain[p] + 1, width[p])
+            steps += width[p]
+        steps += wide
+        if used + wide > len(clock) or steps > limit:
+            return -1
+        own[:wide] = -1
+        for e in range(start[m], start[m + 1]):
+            p = previous[e] - begin
+            own[chain[p]] = max(own[chain[p]], previous[e])
+            for c in range(width[p]):
+                own[c] = max(own[c], clock[clock_at[p] + c])
+        best = -1
+        for c in range(wide):
+            if own[c] >= 0 and own[c] == last[c] and (best < 0 or own[c] > own[best]):
+                best = c
+        if best < 0:
+            best = chains
+            chains += 1
+        chain[here] = best
+        last[best] = m
+        clock_at[here] = used
+        width[here] = wide
+        clock[used : used + wide] = own[:wide]
+        used += wide
+    return steps
+
+
+@compiled
+def _sort(values, spare):
+    """Sort numbers, runs of which are likely to ascend."""
+    count = len(values)
+    run = 1
+    while run < count:
+        for low in range(0, count - run, 2 * run):
+            middle = low + run
+            high = min(middle + run, count)
+            if values[middle - 1] > values[middle]:
+                spare[low:middle] = values[low:middle]
+                a, b, at = low, middle, low
+                while a < middle:
+                    if b < high and values[b] < spare[a]:
+                        values[at] = values[b]
+                        b += 1
+                    else:
+                        values[at] = spare[a]
+                        a += 1
+                    at += 1
+        run *= 2
+
+
+@compiled
+def _with_space(values, used, more):
+    """Make sure that there is space behind the used part of an array."""
+    if used + more <= len(values):
+        return values
+    larger = np.empty(max(2 * len(values), used + more), values.dtype)
+    larger[:used] = values[:used]
+    return larger
+
+
+@compiled
+def _with_fault(rows, row_count, message, code, rule, left_end):
+    """Put a fault behind the others."""
+    at = FIELDS * row_count
+    rows = _with_space(rows, at, FIELDS)
+    rows[at] = message
+    rows[at + 1] = code
+    rows[at + 2] = rule
+    rows[at + 3] = left_end
+    return rows
+
+
+@compiled
+def _faults(
+    set_start,
+    start,
+    previous,
+    depth,
+    is_entry,
+    row,
+    add_start,
+    added,
+    del_start,
+    deleted,
+    list_start,
+    superseded,
+    code_count,
+    room,
+):
+    """Go through the messages of each set in order.
+
+    With each goes a list of the open deletions that whoever knows it has to reckon with: those it knows or makes, that
+    nothing known supersedes, and on whose items nothing known is deeper. A message with one previous finds them in the
+    list of that one. If it just adds some of its own, the list is prolonged where it lies if it is the last, for what
+    was there remains the list of the previous. At a merge, each deletion that is open for some previous is held against
+    the messages that supersede it and the later ones on its item. When there is no space left, lists that nobody needs
+    any more make way.
+
+    A deletion is here the number of a touch, which is a message and an item; they count in the order of the messages,
+    and the lists ascend.
+
+    Returns:
+        The faults, `FIELDS` int64 each, the messages left out, int32[...], and which sets were checked, bool[sets].
+    """
+    sets = len(set_start) - 1
+    limit = STEPS * room
+    is_checked = np.ones(sets, np.bool_)
+    rows = np.empty(64 * FIELDS, np.int64)
+    row_count = 0
+    left_out = np.empty(64, np.int32)
+    left = 0
+
+    # What one set needs, for the largest.
+    most = 0
+    most_touches = 0
+    most_names = 0
+    for s in range(sets):
+        touches = 0
+        names = 0
+        for m in range(set_start[s], set_start[s + 1]):
+            if is_entry[m]:
+                r = row[m]
+                touches += add_start[r + 1] - add_start[r] + del_start[r + 1] - del_start[r]
+                names += list_start[r + 1] - list_start[r]
+        most = max(most, set_start[s + 1] - set_start[s])
+        most_touches = max(most_touches, touches)
+        most_names = max(most_names, names)
+    chain = np.empty(most, np.int32)
+    clock_at = np.empty(most, np.int64)
+    width = np.empty(most, np.int32)
+    last = np.empty(most, np.int32)
+    own = np.empty(most, np.int32)
+    clock = np.empty(room, np.int32)
+    # The touches of a set: those on one item are linked both ways.
+    toucher = np.empty(most_touches, np.int32)
+    code_of = np.empty(most_touches, np.int32)
+    deletes = np.empty(most_touches, np.bool_)
+    before = np.empty(most_touches, np.int32)
+    after = np.empty(most_touches, np.int32)
+    # Touches count from 0 through all sets; what was touched before a set began is not in it.
+    latest = np.full(code_count, np.int64(-1))
+    base = 0
+    # By whom messages are superseded: a linked list each. And by whom lately.
+    superseder = np.empty(most, np.int32)
+    by = np.empty(most_names, np.int32)
+    next_by = np.empty(most_names, np.int32)
+    listed_by = np.full(most, np.int32(-1))
+    # Open deletions.
+    pool = np.empty(room, np.int32)
+    other_pool = np.empty(room, np.int32)
+    last_follower = np.empty(most, np.int32)
+    open_at = np.empty(most, np.int64)
+    open_count = np.empty(most, np.int32)
+    merged = np.empty(most_touches, np.int32)
+    merged_by = np.full(most_touches, np.int32(-1))
+    missed_by = np.full(most_touches, np.int32(-1))
+    found = np.empty(most_touches, np.int32)
+
+    for s in range(sets):
+        begin, end = set_start[s], set_start[s + 1]
+        first_row, first_left = row_count, left
+        touches = 0
+        names = 0
+        used = 0
+        last_follower[: end - begin] = -1
+        for m in range(begin, end):
+            for e in range(start[m], start[m + 1]):
+                last_follower[previous[e] - begin] = m
+        steps = _cover(begin, end, start, previous, chain, clock_at, width, clock, last, own, limit)
+        is_within = steps >= 0
+        for m in range(begin, end):
+            if not is_within:
+                break
+            here = m - begin
+            # It knows what is earlier on its own chain, or not beyond its reach on another.
+            own_chain = chain[here]
+            reach = clock[clock_at[here] : clock_at[here] + width[here]]
+
+            # The deletions that are open for this message.
+            is_only = start[m + 1] == start[m] + 1
+            if is_only:
+                p = previous[start[m]] - begin
+                open_at[here] = open_at[p]
+                open_count[here] = open_count[p]
+                opened = pool[open_at[p] : open_at[p] + open_count[p]]
+            else:
+                count = 0
+                for e in range(start[m], start[m + 1]):
+                    p = previous[e] - begin
+                    steps += open_count[p]
+                    if steps > limit:
+                        break
+                    for k in range(open_at[p], open_at[p] + open_count[p]):
+                        if merged_by[pool[k]] != m:
+                            merged_by[pool[k]] = m
+                            merged[count] = pool[k]
+                            count += 1
+                left_open = 0
+                for k in range(count):
+                    d = toucher[merged[k]]
+                    t = superseder[d - begin]
+                    while t >= 0:
+                        c = chain[by[t] - begin]
+                        if c == own_chain or (c < len(reach) and reach[c] >= by[t]):
+                            break
+                        t = next_by[t]
+                        steps += 1
+                    if t >= 0:
+                        continue
+                    t = np.int32(latest[code_of[merged[k]]] - base)
+                    while depth[toucher[t]] > depth[d]:
+                        c = chain[toucher[t] - begin]
+                        if c == own_chain or (c < len(reach) and reach[c] >= toucher[t]):
+                            break
+                        t = before[t]
+                        steps += 1
+                    if depth[toucher[t]] <= depth[d]:
+                        merged[left_open] = merged[k]
+                        left_open += 1
+                    if steps > limit:
+                        break
+                opened = merged[:left_open]
+                _sort(opened, found)
+            steps += len(opened)
+
+            # What it says itself.
+            superseder[here] = -1
+            first_touch = touches
+            adds = False
+            if is_entry[m]:
+                r = row[m]
+                adds = add_start[r + 1] > add_start[r]
+                for k in range(list_start[r], list_start[r + 1]):
+                    d = superseded[k]
+                    if begin <= d < m and listed_by[d - begin] != m:
+                        listed_by[d - begin] = m
+                        by[names] = m
+                        next_by[names] = superseder[d - begin]
+                        superseder[d - begin] = names
+                        names += 1
+                for kind in range(2):
+                    item_start, items = (add_start, added) if kind == 0 else (del_start, deleted)
+                    for k in range(item_start[r], item_start[r + 1]):
+                        t = np.int32(max(latest[items[k]] - base, -1))
+                        if t < first_touch:
+                            toucher[touches] = m
+                            code_of[touches] = items[k]
+                            deletes[touches] = kind == 1
+                            before[touches] = t
+                            after[touches] = -1
+                            if t >= 0:
+                                after[t] = touches
+                            latest[items[k]] = base + touches
+                            touches += 1
+                        elif kind == 1:
+                            deletes[t] = True
+
+            # MUST.
+            for q in range(first_touch, touches):
+                count = 0
+                t = before[q]
+                while t >= 0 and (count == 0 or depth[toucher[t]] == depth[found[0]]):
+                    c = chain[toucher[t] - begin]
+                    if c == own_chain or (c < len(reach) and reach[c] >= toucher[t]):
+                        found[count] = toucher[t]
+                        count += 1
+                        if listed_by[toucher[t] - begin] == m:
+                            count = 0
+                            break
+                    t = before[t]
+                    steps += 1
+                if steps > limit or left + count - first_left > room:
+                    is_within = False
+                    break
+                if count > 0:
+                    left_out = _with_space(left_out, left, count)
+                    left_out[left : left + count] = found[:count][::-1]
+                    left += count
+                    rows = _with_fault(rows, row_count, m, code_of[q], MUST, left)
+                    row_count += 1
+
+            # SHOULD. Deletions of one item are equally deep.
+            missed = 0
+            if adds:
+                for q in opened:
+                    if listed_by[toucher[q] - begin] != m:
+                        missed_by[q] = m
+                        missed += 1
+            if left + missed - first_left > room:
+                is_within = False
+            if missed > 0 and is_within:
+                left_out = _with_space(left_out, left, missed)
+                for q in opened:
+                    if missed_by[q] != m:
+                        continue
+                    t = q
+                    while t >= 0 and depth[toucher[t]] == depth[toucher[q]]:
+                        if missed_by[t] == m:
+                            missed_by[t] = -1
+                            left_out[left] = toucher[t]
+                            left += 1
+                        t = after[t]
+                        steps += 1
+                    if steps > limit:
+                        break
+                    rows = _with_fault(rows, row_count, m, code_of[q], SHOULD, left)
+                    row_count += 1
+
+            # What is open for those that follow it.
+            kept = 0
+            for q in opened:
+                d = toucher[q]
+                is_deeper = depth[m] > depth[d] and toucher[latest[code_of[q]] - base] == m
+                if listed_by[d - begin] == m or is_deeper:
+                    continue
+                found[kept] = q
+                kept += 1
+            fresh = 0
+            for q in range(first_touch, touches):
+                if deletes[q]:
+                    found[kept + fresh] = q
+                    fresh += 1
+            # What has to be written, and from where.
+            done = 0
+            if is_only and kept == len(opened) and (fresh == 0 or open_at[here] + kept == used):
+                done = kept
+            else:
+                open_at[here] = used
+            open_count[here] = kept + fresh
+            if used + kept + fresh - done > room:
+                # The lists that are still needed move to the other pool.
+                used = 0
+                for x in range(here):
+                    if last_follower[x] > m:
+                        if used + open_count[x] > room // 2:
+                            is_within = False
+                            break
+                        other_pool[used : used + open_count[x]] = pool[open_at[x] : open_at[x] + open_count[x]]
+                        open_at[x] = used
+                        used += open_count[x]
+                steps += here
+                pool, other_pool = other_pool, pool
+                open_at[here] = used
+                done = 0
+            if steps > limit or used + kept + fresh - done > room:
+                is_within = False
+            else:
+                pool[used : used + kept + fresh - done] = found[done : kept + fresh]
+                used += kept + fresh - done
+        base += touches
+        if not is_within:
+            is_checked[s] = False
+            row_count, left = first_row, first_left
+    return rows[: FIELDS * row_count].copy(), left_out[:left].copy(), is_checked

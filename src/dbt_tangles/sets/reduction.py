@@ -1,0 +1,251 @@
+"""A table of messages in; orders, items and what is still needed out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.graph.identity import (
+    Lists,
+    Nodes,
+    Strings,
+    group_rows,
+    link,
+    lists_of,
+    look_up,
+    number_ids,
+    number_nodes,
+    strings_of,
+)
+from dbt_tangles.graph.orders import in_order
+from dbt_tangles.pzp.collation import collation_keys
+from dbt_tangles.pzp.items import are_unique
+from dbt_tangles.sets.answer import fault_column, item_column
+from dbt_tangles.sets.faults import writer_faults
+from dbt_tangles.sets.purposes import PURPOSES, purposes, required_depths
+from dbt_tangles.sets.replay import item_roots, replay
+from dbt_tangles.sets.schemas import OUTPUT_SCHEMA
+from dbt_tangles.sets.squeeze import CLOCK_ENTRIES, oldest_standing
+
+SET_DOMAIN = "set_v1__"
+GHOST_SPAN = 32
+
+
+class Places(NamedTuple):
+    """The messages of many sets, numbered by set, then reduction order.
+
+    Attributes:
+        start: int64[sets + 1], into the messages.
+        row: int32[messages]; the row each came from.
+        set_of: int32[messages].
+        root: int32[sets], the message that is a set's root, or -1.
+        is_rooted: bool[messages]; whether the root of its set is there.
+        depth: int64[messages], as declared; 0 for roots.
+    """
+
+    start: np.ndarray
+    row: np.ndarray
+    set_of: np.ndarray
+    root: np.ndarray
+    is_rooted: np.ndarray
+    depth: np.ndarray
+
+
+class Touches(NamedTuple):
+    """The items that rows add and delete, as codes: equal for equal items, in whatever set.
+
+    Attributes:
+        add_start: int64[rows + 1], into `added`.
+        added: int32[...].
+        del_start: int64[rows + 1], into `deleted`.
+        deleted: int32[...].
+        count: How many codes there are.
+    """
+
+    add_start: np.ndarray
+    added: np.ndarray
+    del_start: np.ndarray
+    deleted: np.ndarray
+    count: int
+
+
+def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: int = CLOCK_ENTRIES) -> pa.Table:
+    """Reduce many sets, each by its own messages.
+
+    The messages of a set are ordered by declared depth, then id (see `dbt_tangles.pzp.collation`), and applied one
+    after another; see `replay`. Nothing depends on the order of the rows. What a message lists and is not there, be it
+    as previous or as superseded, does not keep it out; it just leads nowhere. A message whose data was erased is still
+    in the order and in the tangle, but neither adds, deletes nor supersedes.
+
+    Args:
+        table: One row per set and message that is in it, in any order, whole sets only (`INPUT_SCHEMA`; more columns
+            are passed over; null is false, and an empty list):
+            `set_id`, `message_id` strings, together unique;
+            `account`, `domain`: the message's; additions and deletions count in domains of sets only;
+            `depth` as declared; `prev` list<string>; both are ignored for the root;
+            `is_moot`: whether this is the set's root. A set without it has no order and no items, and all its messages
+            are needed;
+            `has_data`: whether its data is there;
+            `is_set_shape`: whether that is an object with three arrays; only then `add` and `del` are looked at,
+            tokens both (see `dbt_tangles.pzp.items`);
+            `supersedes`: what can be iterated in the data's field of that name, whatever shape the rest has.
+        ghost_span: How many depths below the required one messages are remembered.
+        clock_entries: Bounds the memory of one step; see `squeeze`. It does not change any result.
+
+    Returns:
+        One row per row of the input, in its order (`OUTPUT_SCHEMA`, but that its strings may have wide offsets):
+            `position` int32 from 0, null in a set without root;
+            `is_item_root`: no later message supersedes it;
+            `purpose`: see `purposes`;
+            `is_tip`: no message lists it; false in a set without root;
+            `is_oldest_standing`: of all messages that stand behind an item of their set, the oldest; see `squeeze`;
+            `items`: the present items that it put where they are, in the set's order, with their place in it;
+            `writer_faults`: the items on which it breaks a rule for writers, and the messages that its supersedes
+            leaves out; see `faults`;
+            `are_writers_checked`: false, and then without faults, in sets that are too tangled for that check.
+
+    Raises:
+        ValueError: An id is null, a message is there twice, a depth is missing, or a set has two roots.
+        OverflowError: There are more than 2^31 - 1 rows, items or listed ids.
+    """
+    places, ids = _number(table)
+    shaped = _flags(table, "is_set_shape") & _flags(table, "has_data") & _in_set_domain(table)
+    has_data = _flags(table, "has_data")[places.row] & places.is_rooted
+    is_entry = shaped[places.row]
+
+    # The tangle.
+    nodes = Nodes(places.start, places.row)
+    every = np.ones(len(places.row), np.bool_)
+    is_root = np.zeros(len(places.row), np.bool_)
+    is_root[places.root[places.root >= 0]] = True
+    links = link(nodes, ids, lists_of(table["prev"]), every, is_root)
+    is_tip = places.is_rooted.copy()
+    is_tip[links.previous] = False
+    start, previous = _downwards(links.start, links.previous)
+
+    # What is in each set.
+    touches, first_entry = _touches(table)
+    item_start, entry, added_by = replay(places.start, is_entry & places.is_rooted, places.row, *touches)
+
+    # What is still needed.
+    supersedes = lists_of(table["supersedes"])
+    superseded = look_up(nodes, ids, supersedes, has_data, ~every)
+    is_item_root = item_roots(has_data, places.row, supersedes.starts, superseded)
+    required = required_depths(places.start, places.root, is_item_root, places.depth)
+    purpose = purposes(places.start, places.root, start, previous, places.depth, required, ghost_span)
+    is_own = is_entry & _is_own(table, places)
+    oldest = oldest_standing(places.start, places.root, start, previous, is_own, places.row, *touches, clock_entries)
+    is_oldest = np.zeros(len(places.row), np.bool_)
+    is_oldest[oldest[oldest >= 0]] = True
+
+    # What writers left out.
+    faults = writer_faults(
+        places.start,
+        start,
+        previous,
+        places.depth,
+        is_entry & places.is_rooted,
+        places.row,
+        *touches[:4],
+        supersedes.starts,
+        superseded,
+        touches.count,
+    )
+
+    # All that is by place goes back to where its row is.
+    place = np.empty(len(places.row), np.int64)
+    place[places.row] = np.arange(len(places.row))
+    position = (np.arange(len(places.row)) - places.start[places.set_of]).astype(np.int32)
+    columns = [
+        pa.array(position, mask=~places.is_rooted),
+        pa.array(is_item_root),
+        pa.array(PURPOSES, pa.string()).take(pa.array(purpose)),
+        pa.array(is_tip),
+        pa.array(is_oldest),
+        item_column(table["add"], len(place), places.set_of, item_start, entry, added_by),
+        fault_column(table["add"], table["del"], table["message_id"], places.row, first_entry, faults),
+        pa.array(faults.is_checked[places.set_of]),
+    ]
+    return pa.table(columns, names=OUTPUT_SCHEMA.names).take(pa.array(place))
+
+
+def _flags(table: pa.Table, name: str) -> np.ndarray:
+    return table[name].fill_null(False).to_numpy()
+
+
+def _in_set_domain(table: pa.Table) -> np.ndarray:
+    return pc.starts_with(table["domain"], SET_DOMAIN).fill_null(False).to_numpy()
+
+
+def _number(table: pa.Table) -> tuple[Places, Strings]:
+    """Number the messages, and lay their ids open."""
+    ids = strings_of(table["message_id"])
+    if not ids.valid.all() or table["set_id"].null_count:
+        raise ValueError("a set_id or message_id is null")
+    group, set_count = group_rows(strings_of(table["set_id"]))
+    keys = strings_of(collation_keys(table["message_id"]))
+    nodes = number_nodes(group, set_count, keys)
+    numbers = number_ids(nodes, keys)
+    twice = np.flatnonzero(numbers[1:] == numbers[:-1])
+    if len(twice):
+        at = int(nodes.row[twice[0]])
+        raise ValueError(f"message {table['message_id'][at]} is in set {table['set_id'][at]} twice")
+
+    is_moot = _flags(table, "is_moot")
+    known = table["depth"].is_valid().to_numpy() | is_moot
+    if not known.all():
+        raise ValueError(f"message {table['message_id'][int(np.argmin(known))]} has no depth")
+    depth = np.where(is_moot, 0, table["depth"].cast(pa.int64()).fill_null(0).to_numpy())
+    _, node = in_order(nodes.graph_start, depth[nodes.row], np.ones(len(table), np.bool_))
+    row = nodes.row[node]
+    set_of = group[row]
+    moots = np.flatnonzero(is_moot[row])
+    root = np.full(set_count, np.int32(-1))
+    root[set_of[moots]] = moots
+    if len(moots) > (root >= 0).sum():
+        raise ValueError("a set has two roots")
+    return Places(nodes.graph_start, row, set_of, root, root[set_of] >= 0, depth[row]), ids
+
+
+def _downwards(start: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Drop the links that do not lead to an earlier message; valid messages have none."""
+    down = previous < np.repeat(np.arange(len(start) - 1), np.diff(start))
+    if down.all():
+        return start, previous
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(down)])[start], previous[down]
+
+
+def _touches(table: pa.Table) -> tuple[Touches, np.ndarray]:
+    """Give items codes, and for each code its first entry among those of `add`, then `del`."""
+    add, delete = lists_of(table["add"]), lists_of(table["del"])
+    codes, count = group_rows(_joined(add, delete))
+    middle = add.starts[-1]
+    # What nothing else is equal to gets a code of its own.
+    unique = np.flatnonzero(np.concatenate([_are_unique(table["add"]), _are_unique(table["del"])]))
+    codes[unique] = np.arange(count, count + len(unique))
+    count += len(unique)
+    first_entry = np.empty(count, np.int64)
+    first_entry[codes[::-1]] = np.arange(len(codes))[::-1]
+    return Touches(add.starts, codes[:middle], delete.starts, codes[middle:], count), first_entry
+
+
+def _are_unique(tokens: pa.ChunkedArray) -> np.ndarray:
+    parts = [are_unique(chunk.flatten()) for chunk in tokens.chunks]
+    return np.concatenate([np.empty(0, np.bool_), *parts])
+
+
+def _joined(first: Lists, second: Lists) -> Strings:
+    """Put the entries of two columns of lists behind each other."""
+    a, b = first.items, second.items
+    data = np.concatenate([a.data, b.data])
+    data.flags.writeable = False
+    return Strings(np.concatenate([a.offsets, b.offsets[1:] + a.offsets[-1]]), data, np.concatenate([a.valid, b.valid]))
+
+
+def _is_own(table: pa.Table, places: Places) -> np.ndarray:
+    """Say of each message whether it is by the account of its set's root; of all in a set without root."""
+    account = group_rows(strings_of(table["account"]))[0][places.row]
+    return ~places.is_rooted | (account == account[places.root[places.set_of]])

@@ -1,0 +1,35 @@
+"""The columns that go in and come out."""
+
+import pyarrow as pa
+
+STRINGS = pa.list_(pa.string())
+INPUT_SCHEMA = pa.schema(
+    [
+        ("set_id", pa.string()),
+        ("message_id", pa.string()),
+        ("account", pa.string()),
+        ("domain", pa.string()),
+        ("depth", pa.int64()),
+        ("prev", STRINGS),
+        ("is_moot", pa.bool_()),
+        ("has_data", pa.bool_()),
+        ("is_set_shape", pa.bool_()),
+        ("add", STRINGS),
+        ("del", STRINGS),
+        ("supersedes", STRINGS),
+    ]
+)
+ITEM_TYPE = pa.struct([("item_position", pa.int32()), ("item", pa.string())])
+FAULT_TYPE = pa.struct([("item", pa.string()), ("rule", pa.string()), ("left_out", STRINGS)])
+OUTPUT_SCHEMA = pa.schema(
+    [
+        ("position", pa.int32()),
+        ("is_item_root", pa.bool_()),
+        ("purpose", pa.string()),
+        ("is_tip", pa.bool_()),
+        ("is_oldest_standing", pa.bool_()),
+        ("items", pa.list_(ITEM_TYPE)),
+        ("writer_faults", pa.list_(FAULT_TYPE)),
+        ("are_writers_checked", pa.bool_()),
+    ]
+)

@@ -1,0 +1,101 @@
+"""Which keys sign for an account, straight from the rules by sets: short, slow, sharing no code with the kernel."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from dbt_tangles.pzp.signers import SIGNERS_INPUT_SCHEMA, key_authority
+
+BLANK = dict.fromkeys(SIGNERS_INPUT_SCHEMA.names)
+
+
+def root(key="k0", account="A", message=None, **fields):
+    """The root of an account, whose key may do everything."""
+    powers = {"is_signing_key": True, "may_add_keys": True, "may_delete_keys": True}
+    fields = {"key_action": "add", "key": key, "signers": [key], "depth": 0} | powers | fields
+    return BLANK | {"account_id": account, "message_id": message or account, "is_root": True} | fields
+
+
+def add(message, key, signers, prev=("A",), depth=1, powers="s", account="A", **fields):
+    """A message that adds a key; `powers` of the letters s, a, d."""
+    granted = {"is_signing_key": "s" in powers, "may_add_keys": "a" in powers, "may_delete_keys": "d" in powers}
+    return delete(message, key, signers, prev, depth, account, **({"key_action": "add"} | granted | fields))
+
+
+def delete(message, key, signers, prev=("A",), depth=1, account="A", **fields):
+    """A message that deletes a key."""
+    place = {"account_id": account, "message_id": message, "is_root": False, "depth": depth, "prev": list(prev)}
+    return BLANK | place | {"signers": list(signers), "key_action": "del", "key": key} | fields
+
+
+def question(sigkey, tips, account="A"):
+    """Whether a key signs at some tips."""
+    return BLANK | {"account_id": account, "sigkey": sigkey, "account_tips": tips}
+
+
+def answers_of(rows):
+    """What the kernel says of each row."""
+    return key_authority(pa.Table.from_pylist(rows, SIGNERS_INPUT_SCHEMA)).to_pylist()
+
+
+def ask(messages, *questions):
+    """What the kernel says of each question about some messages."""
+    return answers_of([*messages, *questions])[len(messages) :]
+
+
+def expected_of(rows):
+    """What the rules say of each row."""
+    return [None if row["message_id"] is not None else answer(rows, row) for row in rows]
+
+
+def answer(rows, asked):
+    """What the rules say of one question."""
+    mine = [row for row in rows if row["account_id"] == asked["account_id"] and row["message_id"] is not None]
+    mine.sort(key=place)
+    if not any(row["is_root"] for row in mine):
+        return None
+    visible = seen_at({row["message_id"]: row for row in mine}, asked["account_tips"] or [])
+    return asked["sigkey"] in signing_keys([row for row in mine if row["message_id"] in visible])
+
+
+def place(row):
+    """Where a message stands: by depth; then its id, letters without case first, then lower before upper."""
+    name = row["message_id"]
+    return (0 if row["is_root"] else row["depth"], name.lower(), name.swapcase())
+
+
+def seen_at(messages, tips):
+    """The ids of all that some tips lead to."""
+    known = [tip for tip in tips if tip in messages]
+    if not known:
+        return set(messages)
+    seen = set()
+    todo = known
+    while todo:
+        name = todo.pop()
+        if name not in seen:
+            seen.add(name)
+            listed = messages[name]["prev"] or []
+            todo += [prev for prev in listed if prev in messages and place(messages[prev]) < place(messages[name])]
+    return seen
+
+
+def signing_keys(messages):
+    """Replay messages that are in order."""
+    signing, adding, deleting = set(), set(), set()
+    for row in messages:
+        signers = set(row["signers"] or []) - {None}
+        key = row["key"]
+        if key is None:
+            continue
+        if row["key_action"] == "add" and (row["is_root"] or signers & adding):
+            if row["is_signing_key"]:
+                signing.add(key)
+            if row["may_add_keys"]:
+                adding.add(key)
+            if row["may_delete_keys"]:
+                deleting.add(key)
+        elif row["key_action"] == "del" and signers & deleting:
+            for keys in (signing, adding, deleting):
+                keys.discard(key)
+    return signing

@@ -1,0 +1,338 @@
+"""Whatever a line holds, it becomes a row; and the rows of sound messages say what is in them."""
+
+import json
+import random
+from itertools import pairwise
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pzp_kit import cases, check, id_of, judge, keypair, line_of, message_of, moot_of
+
+from dbt_tangles.pzp import canonical
+from dbt_tangles.pzp.canonical import NoCanonicalFormError, canonical_bytes, is_plain
+from dbt_tangles.pzp.items import are_unique, item_of, item_texts, token_of
+from dbt_tangles.pzp.rules import Reason, read_tangle
+
+ALICE = keypair("alice")
+ACCOUNT = id_of({"account": "alice"})
+MOOT = moot_of(ACCOUNT)
+ROOT = id_of(MOOT["metadata"])
+DATA = {"add": ["bob"], "del": [], "supersedes": []}
+MODES = [{}, {"verify_signatures": False}]
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def post(data=DATA, depth=1, prev=(ROOT,), key=ALICE, account=ACCOUNT, **metadata):
+    return message_of(key, ROOT, depth, list(prev), data, account, **metadata)
+
+
+def reason_of(message, **options):
+    [row] = check([line_of(message)], **options)
+    return row["reject_reason"]
+
+
+def test_row_of_a_sound_message():
+    message = post({"add": ["bob", 1], "del": ["1"], "supersedes": [ROOT, 3]})
+    [row] = check([line_of(message, id="claimed")])
+    assert row | {"source_file": 0, "block_start": 0} == {
+        "source_file": 0,
+        "block_start": 0,
+        "row_id": 0,
+        "message_id": id_of(message["metadata"]),
+        "claimed_id": "claimed",
+        "account": ACCOUNT,
+        "account_tips": [ACCOUNT],
+        "domain": "set_v1__follows",
+        "sigkey": ALICE[1],
+        "is_moot": False,
+        "tangles": [{"root_id": ROOT, "depth": 1, "prev": [ROOT], "defect": None}],
+        "data_kind": "object",
+        "add": ["bob", "\x001"],
+        "del": ["1"],
+        "supersedes": [ROOT],
+        "key_action": None,
+        "key": None,
+        "is_signing_key": None,
+        "may_add_keys": None,
+        "may_delete_keys": None,
+        "is_data_valid": True,
+        "is_signature_valid": True,
+        "is_usable": True,
+        "reject_reason": None,
+        "reject_rank": 0,
+    }
+
+
+def test_account_messages():
+    log = cases("real")[3]["log"]
+    rows = check([line_of(entry["msg"]) for entry in log])
+    names = ("key_action", "is_signing_key", "may_add_keys", "may_delete_keys")
+    keys = [tuple(row[name] for name in names) for row in rows if row["key"]]
+    assert keys[:2] == [("add", True, True, True), ("add", True, False, False)]
+    assert {row["sigkey"] for row in rows} <= {row["key"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"v": 3}, "wrong_version"),
+        ({"v": True}, "wrong_version"),
+        ({"v": 4.0}, None),
+        ({"accountTips": None}, None),
+        ({"accountTips": 7}, None),
+        ({"extra": {"é": [1.5, None]}}, None),
+        ({"dataSize": -1}, "bad_data_size"),
+        ({"dataSize": True}, "bad_data_size"),
+        ({"dataSize": 2**53}, "bad_data_size"),
+        ({"dataSize": 41}, "data_size_mismatch"),
+        ({"dataHash": ROOT}, "data_hash_mismatch"),
+        ({"dataHash": None}, "data_hash_mismatch"),
+        ({"domain": "ab"}, "bad_domain"),
+        ({"domain": "a" * 101}, "bad_domain"),
+        ({"domain": "set-v1"}, "bad_domain"),
+        ({"domain": "set_v1__\n"}, "bad_domain"),
+        ({"domain": None}, "bad_domain"),
+        ({"account": 7}, "bad_account"),
+        ({"account": None}, "bad_account"),
+        ({"account": "self"}, "bad_account"),
+        ({"account": "self", "accountTips": None}, None),
+        ({"tangles": None}, "no_tangle"),
+        ({"tangles": {}}, "no_tangle"),
+        ({"tangles": [ROOT]}, "no_tangle"),
+        ({"tangles": {ROOT: 0}}, "no_tangle"),
+        ({"tangles": {ROOT: {}}}, "bad_prev"),
+        ({"tangles": {ROOT: "prev"}}, "bad_prev"),
+        ({"tangles": {ROOT: {"depth": 2**53, "prev": [ROOT]}}}, "bad_depth"),
+        ({"tangles": {ROOT: {"depth": 2**53 - 1, "prev": [ROOT]}}}, None),
+        ({"tangles": {ROOT: {"depth": 0, "prev": [ROOT]}}}, "bad_depth"),
+        ({"tangles": {ROOT: {"depth": -1, "prev": [ROOT]}}}, "bad_depth"),
+        ({"tangles": {ROOT: {"depth": 1.5, "prev": [ROOT]}}}, "bad_depth"),
+        ({"tangles": {ROOT: {"depth": 1e300, "prev": [ROOT]}}}, "bad_depth"),
+        ({"tangles": {ROOT: {"depth": True, "prev": [ROOT]}}}, "bad_depth"),
+        ({"tangles": {ROOT: {"depth": 1.0, "prev": [ROOT]}}}, None),
+        ({"tangles": {ROOT: {"depth": 1, "prev": []}}}, "no_known_prev"),
+        ({"tangles": {ROOT: {"depth": 1, "prev": ["b", "a"]}}}, "prev_unsorted"),
+        ({"tangles": {ROOT: {"depth": 1, "prev": ["a", "a"]}}}, "prev_duplicate"),
+        ({"tangles": {ROOT: {"depth": 1, "prev": ["\U0001f600", "\ufb00"]}}}, None),
+        ({"tangles": {ROOT: {"depth": 1, "prev": ["\ufb00", "\U0001f600"]}}}, "prev_unsorted"),
+        ({"tangles": {ROOT: {"depth": 1, "prev": [["a"]]}}}, "prev_not_string"),
+        ({"tangles": {ROOT: {"depth": 1, "prev": ["pzp:x"]}}}, "prev_uri"),
+        ({"tangles": {ROOT: {"depth": 1, "prev": []}, "zzz": {"depth": 1, "prev": ["x"]}}}, None),
+        ({"tangles": {ROOT: {"depth": 1, "prev": []}, "zzz": {}}}, "bad_prev"),
+    ],
+)
+def test_rules(change, reason):
+    assert reason_of(post(**change)) == reason
+
+
+def test_order_of_the_rules():
+    """With everything wrong at once, the first counts; repaired, the next."""
+    message = post(account=7, domain="-", tangles={}, dataSize=-1)
+    message |= {"data": [], "sigkey": "0", "sig": None}
+    message["metadata"]["v"] = 3
+    repairs = [
+        (lambda: message["metadata"].update(v=4), "missing_signature"),
+        (lambda: message.update(sig="x"), "bad_sigkey"),
+        (lambda: message.update(sigkey=ALICE[1]), "bad_data"),
+        (lambda: message.update(data=DATA), "bad_data_size"),
+        (lambda: message["metadata"].update(dataSize=1, dataHash=""), "data_hash_mismatch"),
+        (lambda: message["metadata"].update(dataHash=post()["metadata"]["dataHash"]), "data_size_mismatch"),
+        (lambda: message["metadata"].update(dataSize=len(canonical_bytes(DATA))), "bad_domain"),
+        (lambda: message["metadata"].update(domain="set_v1__follows"), "bad_account"),
+        (lambda: message["metadata"].update(account=ACCOUNT), "no_tangle"),
+        (lambda: message["metadata"].update(tangles={ROOT: {"depth": 0, "prev": 1}}), "bad_prev"),
+        (lambda: message["metadata"].update(tangles={ROOT: {"depth": 0, "prev": [1]}}), "bad_depth"),
+        (lambda: message["metadata"].update(tangles={ROOT: {"depth": 1, "prev": [1]}}), "prev_not_string"),
+        (lambda: message["metadata"].update(tangles={ROOT: {"depth": 1, "prev": [ROOT]}}), "bad_signature"),
+    ]
+    assert reason_of(message) == "wrong_version"
+    for repair, reason in repairs:
+        repair()
+        assert reason_of(message) == reason
+    ranks = [Reason(reason).rank for _, reason in repairs]
+    assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("tangles", [{}, None, [], 0, False, ""])
+def test_moot_with_a_wrong_signature(tangles):
+    """Nobody looks at it; JavaScript finds no tangles in any of these."""
+    message = moot_of(ACCOUNT)
+    message["metadata"]["tangles"] = tangles
+    [row] = check([line_of(message)])
+    assert (row["is_moot"], row["reject_reason"], row["is_signature_valid"]) == (True, None, None)
+    assert (row["message_id"] == ROOT) is (tangles == {})
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "add", "supersedes"),
+    [
+        (None, "null", None, []),
+        ("", "empty", None, []),
+        ("text", "string", None, None),
+        ({}, "object", None, None),
+        ({"add": [], "del": [], "supersedes": "abc"}, "object", None, []),
+        ({"add": [], "del": [], "supersedes": {}}, "object", None, None),
+        ({"add": "a", "del": [], "supersedes": ["x"]}, "object", None, ["x"]),
+        ({"add": ["a", None, 2, {}], "del": [], "supersedes": [None]}, "object", ["a", "\0null", "\x002", "\0{}"], []),
+    ],
+)
+def test_kinds_of_data(data, kind, add, supersedes):
+    message = post(data) if data is not None else post() | {"data": None}
+    [row] = check([line_of(message)])
+    assert row["is_usable"]
+    assert (row["data_kind"], row["add"], row["supersedes"]) == (kind, add, supersedes)
+
+
+def test_large_lists():
+    message = post({"add": [str(i) for i in range(10_000)], "del": [None] * 10_000, "supersedes": [ROOT] * 10_000})
+    [row] = check([line_of(message)])
+    assert (row["is_usable"], len(row["add"]), len(row["del"]), len(row["supersedes"])) == (True, *[10_000] * 3)
+
+
+@pytest.mark.parametrize(
+    "one", ["a", "", "1", "\0", "\x001", "null", "\ud800", "{}", 1, 0, -1.5, 1e21, 1e999, None, True]
+)
+@pytest.mark.parametrize(
+    "other", ["a", "", "1", "\0", "\x001", "null", "\ud800", "{}", 1, 0, -1.5, 1e21, 1e999, None, True]
+)
+def test_tokens_are_equal_where_entries_are(one, other):
+    assert (token_of(one) == token_of(other)) is ((type(one) is type(other)) and one == other)
+    token_of(one).encode()
+    item_of(token_of(one)).encode()
+
+
+def test_tokens_of_numbers():
+    assert token_of(1) == token_of(1.0) and token_of(0) == token_of(-0.0)
+    tokens = pa.array([token_of(entry) for entry in ([1], {}, "{}", 1)])
+    assert are_unique(tokens).tolist() == [True, True, False, False]
+    assert item_texts(tokens).to_pylist() == ["[1]", "{}", "{}", "1"]
+    assert [item_of(token_of(entry)) for entry in ("\0a", "b", 1.0, {"b": 1, "a": 2})] == [
+        "\0a",
+        "b",
+        "1",
+        '{"b":1,"a":2}',
+    ]
+
+
+@given(json_values)
+def test_canonical_form(value):
+    """The fast way and the slow way agree, and what is printed parses back."""
+    try:
+        text = canonical_bytes(value)
+    except NoCanonicalFormError:
+        return
+    again = json.loads(text)
+    assert canonical_bytes(again) == text
+    if is_plain(value):
+        assert canonical._print(value) == text
+
+
+def test_canonical_numbers_and_keys():
+    assert canonical_bytes({"\ufb00": 1.0, "\U0001f600": -0.0, "10": 1e21, "9": 2**53 + 1, "a\n": 1e-7}) == (
+        '{"10":1e+21,"9":9007199254740992,"a\\n":1e-7,"\U0001f600":0,"\ufb00":1}'.encode()
+    )
+
+
+def hostile(data, tangles, tips):
+    """A line with what only the exact parser reads."""
+    metadata = r'{"dataHash":1,"dataSize":1,"account":"\ud800","accountTips":%s,"tangles":%s,"domain":"abc","v":4}'
+    return f'{{"data":{data},"metadata":{metadata % (tips, tangles)},"sigkey":"\\ud800","sig":"x"}}'.encode()
+
+
+@pytest.mark.parametrize("options", MODES)
+@pytest.mark.parametrize(
+    "line",
+    [
+        None,
+        b"",
+        b"{}",
+        b"[]",
+        b"null",
+        b"NaN",
+        b"\xff",
+        b'{"msg":{}}',
+        b'{"id":{},"msg":[]}',
+        b'{"metadata":{}}',
+        b'{"metadata":[]}',
+        hostile("1e999", r'{"r":{"depth":1,"prev":["\ud800"]}}', "[1]"),
+        hostile("1e999", r'{"r":{"depth":1,"prev":["a"]}}', "[1e999]"),
+        hostile(
+            r'{"add":["\ud800",1e999],"del":[],"supersedes":["\ud800"]}',
+            r'{"\ud800":{"depth":1,"prev":[]},"\ud801":{"depth":1,"prev":[]}}',
+            r'["\ud801"]',
+        ),
+        b'{"metadata":' * 5000 + b"1" + b"}" * 5000,
+        b'{"data":' + b"[" * 100_000 + b"]" * 100_000 + b',"metadata":{}}',
+        hostile('{"a":' + "[" * 3000 + "]" * 3000 + "}", "{}", "[1]"),
+        b'{"metadata":{"v":4},"data":null,"sig":"' + b"1" * 500_000 + b'","sigkey":"' + b"1" * 500_000 + b'"}',
+    ],
+)
+def test_hostile_lines(line, options):
+    good = line_of(post())
+    rows = check([good, line, good], **options)
+    assert rows[0]["is_usable"] and rows[2]["is_usable"]
+    check([line], **options)
+
+
+def test_lines_that_are_too_long():
+    good = line_of(post())
+    assert [row["reject_reason"] for row in check([good, good], [len(good), 2**40])] == [None, "too_long"]
+
+
+@pytest.mark.parametrize("options", MODES)
+@given(line=st.binary(max_size=100))
+def test_any_bytes(options, line):
+    check([line], **options)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_any_damage(data):
+    """A sound message with anything in the place of anything."""
+    message = json.loads(line_of(post(key=ALICE)))
+    places = (
+        [(message, name) for name in ("data", "metadata", "sigkey", "sig")]
+        + [(message["metadata"], name) for name in message["metadata"]]
+        + [
+            (message["metadata"]["tangles"], ROOT),
+            (message["metadata"]["tangles"][ROOT], "depth"),
+            (message["metadata"]["tangles"][ROOT], "prev"),
+            (message["data"], "add"),
+            (message["data"], "supersedes"),
+        ]
+    )
+    for _ in range(data.draw(st.integers(1, 3))):
+        place, name = data.draw(st.sampled_from(places))
+        place[name] = data.draw(json_values | st.sampled_from(["self", "any", ROOT, [ROOT], {ROOT: {}}, {}, []]))
+    line = json.dumps(message).encode()
+    for options in MODES:
+        rows = check([line, line_of(MOOT)], **options)
+        judge(rows)
+        among = check([line_of(post()), line], **options)[1]
+        assert among | {"row_id": 0} == rows[0]
+
+
+def test_slices_and_batches():
+    """Rows do not depend on where a line stands."""
+    lines = [line_of(entry["msg"]) for case in cases("real")[:20] for entry in case["log"]]
+    lines += [line_of(each["msg"]) for case in cases("validate")[:2] for each in case["checks"]]
+    lines *= 3
+    random.Random(1).shuffle(lines)
+    assert len(lines) > 600
+    alone = {line: check([line])[0] | {"row_id": 0} for line in set(lines)}
+    assert [row | {"row_id": 0} for row in check(lines)] == [alone[line] for line in lines]
+
+
+@given(st.lists(st.text("ab\ufb00\U0001f600", max_size=2), max_size=4))
+def test_prev_is_sorted_by_code_unit(prev):
+    units = [item.encode("utf-16-be") for item in prev]
+    is_sorted = all(first < second for first, second in pairwise(units))
+    defect = read_tangle({"depth": 1, "prev": prev}, False)[2]
+    assert (defect in (None, Reason.NO_KNOWN_PREV)) is is_sorted

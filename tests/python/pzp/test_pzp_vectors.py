@@ -1,0 +1,99 @@
+"""What the real packages answered."""
+
+import random
+
+import pytest
+from pzp_kit import cases, check, judge, line_of, reason_of
+
+from dbt_tangles.pzp.items import item_of
+
+
+def lines_of(log):
+    return [line_of(entry["msg"], id=entry["id"]) for entry in log]
+
+
+@pytest.mark.parametrize("case", cases("validate"), ids=lambda case: case["case"])
+def test_validate(case):
+    root = case["mootID"]
+    log = lines_of(case["localTangle"])
+    shuffle = random.Random(case["case"]).shuffle
+    local = check(log)
+    for row, entry in zip(local, case["localTangle"], strict=True):
+        assert row["message_id"] == entry["id"] == row["claimed_id"]
+    answers = judge(local, case["authorisedSigkeys"]).values()
+    assert set(answers) <= {(True, None, False), (False, "no_known_prev", True)}
+    ids = {entry["id"] for entry in case["localTangle"]}
+    for each in case["checks"]:
+        [checked] = check([line_of(each["msg"])])
+        assert checked["message_id"] == each["id"]
+        # A line that is not usable stays off the peer's log, so of an id that is there already only this line counts.
+        lines = [line for line, row in zip(log, local, strict=True) if row["message_id"] != each["id"]]
+        lines.append(line_of(each["msg"]))
+        shuffle(lines)
+        if each["id"] in ids and each["id"] == root:
+            assert each["valid"] and checked["is_usable"]
+            continue
+        is_valid, reason, _ = judge(check(lines), case["authorisedSigkeys"]).get(
+            (root, each["id"]), (checked["is_usable"], checked["reject_reason"], False)
+        )
+        assert is_valid is each["valid"], each["label"]
+        assert reason == (None if each["valid"] else reason_of(each["error"])), each["label"]
+
+
+@pytest.mark.parametrize("case", cases("real"), ids=lambda case: case["case"])
+def test_real(case):
+    root = case["mootID"]
+    rows = check(lines_of(case["log"]))
+    for row, entry in zip(rows, case["log"], strict=True):
+        assert row["message_id"] == entry["id"]
+        assert row["is_usable"]
+        assert row["is_data_valid"] is (None if entry["msg"]["data"] is None else True)
+        assert row["is_moot"] is (entry["id"] == root)
+    answers = judge(rows)
+    members = {
+        place[1] for place, (is_valid, _, is_held) in answers.items() if place[0] == root and (is_valid or is_held)
+    }
+    assert members == set(case["expected"]["order"])
+    if not case["deletedAsGhost"]:
+        assert all(is_valid for (root_id, _), (is_valid, _, _) in answers.items() if root_id == root)
+
+
+@pytest.mark.parametrize("kind", ["worked_example", "synth"])
+def test_trusted(kind):
+    """Ids that are no hashes: taken as they are. What the tangle adopts is what the check makes readable."""
+    for case in cases(kind):
+        root = case["mootID"]
+        rows = check(lines_of(case["log"]), verify_signatures=False)
+        assert [row["message_id"] for row in rows] == [entry["id"] for entry in case["log"]]
+        members = {row["message_id"] for row in rows if root in [tangle["root_id"] for tangle in row["tangles"]]}
+        members |= {row["message_id"] for row in rows if row["is_moot"]}
+        assert all(row["is_usable"] for row in rows)
+        order = case["expected"]["order"]
+        assert not order or members == set(order)
+        assert replay(rows, order) == case["expected"]["values"]
+
+
+def replay(rows, order):
+    by_id = {row["message_id"]: row for row in rows}
+    items = {}
+    for row in map(by_id.__getitem__, order):
+        if row["add"] is not None:
+            for token in row["add"]:
+                items.setdefault(token)
+            for token in row["del"]:
+                items.pop(token, None)
+    return [item_of(token) for token in items]
+
+
+@pytest.mark.parametrize("kind", ["validate", "real", "worked_example"])
+def test_orders_of_the_log_do_not_matter(kind):
+    shuffle = random.Random(7).shuffle
+    for case in cases(kind)[::4]:
+        log = case.get("log") or case["localTangle"] + [
+            {"id": each["id"], "msg": each["msg"]} for each in case["checks"]
+        ]
+        lines = [line_of(entry["msg"]) for entry in log]
+        answers = judge(check(lines))
+        for _ in range(3):
+            shuffle(lines)
+            assert judge(check(lines)) == answers

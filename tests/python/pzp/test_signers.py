@@ -1,0 +1,399 @@
+"""Keys of accounts: examples that have a name, and random accounts against the rules said once more by sets."""
+
+import random
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from signers_oracle import BLANK, add, answers_of, ask, delete, expected_of, question, root
+
+from dbt_tangles.pzp.signers import SIGNERS_INPUT_SCHEMA, key_authority
+
+
+def test_a_root_brings_its_key():
+    asked = [question("k0", ["A"]), question("k1", ["A"]), question(None, ["A"])]
+    assert ask([root()], *asked) == [True, False, False]
+
+
+def test_only_questions_have_an_answer():
+    assert answers_of([question("k0", ["A"]), root(), add("b", "k1", ["k0"])]) == [True, None, None]
+
+
+def test_nothing_is_implied_of_the_root():
+    messages = [root(is_signing_key=False, may_add_keys=None), add("b", "k1", ["k0"])]
+    assert ask(messages, question("k0", ["A"]), question("k1", ["b"])) == [False, False]
+
+
+def test_the_key_of_a_root_is_added_whoever_signed_it():
+    assert ask([root(signers=None)], question("k0", ["A"])) == [True]
+
+
+def test_a_root_that_adds_nothing_leaves_an_account_without_keys():
+    for action in (None, "del", "ADD"):
+        messages = [root(key_action=action), add("b", "k1", ["k0"])]
+        assert ask(messages, question("k0", ["A"]), question("k1", ["b"])) == [False, False]
+    assert ask([root(key=None)], question(None, ["A"])) == [False]
+
+
+def test_a_second_device_signs_where_it_is_known():
+    messages = [root(), add("b", "k1", ["k0"])]
+    asked = [question(key, tips) for tips in (["A"], ["b"]) for key in ("k0", "k1")]
+    assert ask(messages, *asked) == [True, False, True, True]
+
+
+def test_a_key_added_later_than_the_tips_is_refused():
+    messages = [root(), add("b", "k1", ["k0"]), add("c", "k2", ["k0"], ["b"], 2)]
+    assert ask(messages, question("k2", ["b"]), question("k2", ["c"]), question("k2", ["b", "c"])) == [
+        False,
+        True,
+        True,
+    ]
+
+
+def test_a_deleted_key_signs_at_tips_before_its_deletion_only():
+    messages = [root(), add("b", "k1", ["k0"]), delete("c", "k1", ["k0"], ["b"], 2)]
+    assert ask(messages, question("k1", ["b"]), question("k1", ["c"]), question("k0", ["c"])) == [True, False, True]
+
+
+def test_a_key_can_delete_itself_and_then_adds_nothing():
+    messages = [
+        root(),
+        delete("b", "k0", ["k0"]),
+        add("c", "k0", ["k0"], ["b"], 2),
+        add("d", "k1", ["k0"], ["c"], 3),
+    ]
+    assert ask(messages, question("k0", ["d"]), question("k1", ["d"])) == [False, False]
+
+
+def test_a_deletion_by_a_key_without_that_power_changes_nothing():
+    messages = [root(), add("b", "k1", ["k0"], powers="sa"), delete("c", "k0", ["k1"], ["b"], 2)]
+    assert ask(messages, question("k0", ["c"])) == [True]
+
+
+def test_an_addition_by_an_outsider_or_by_nobody_changes_nothing():
+    messages = [
+        root(),
+        add("b", "k1", ["k9"]),
+        add("c", "k2", []),
+        add("d", "k3", [None]),
+        add("e", "k4", ["k4"], powers="sad"),
+    ]
+    tips = ["b", "c", "d", "e"]
+    assert ask(messages, *(question(f"k{n}", tips) for n in range(5))) == [True, False, False, False, False]
+
+
+def test_no_key_is_no_other_key():
+    # Whichever key is numbered last.
+    nobody = question(None, ["A"])
+    assert answers_of([nobody, root()]) == [False, None]
+    assert answers_of([question("k1", ["b"]), add("b", "k1", [None]), root()]) == [False, None, None]
+    assert answers_of([question("k9", ["b"]), root(), add("b", None, ["k0"])]) == [False, None, None]
+    assert answers_of([nobody, root("k0"), delete("b", None, ["k0"]), question("k0", ["b"])])[-1] is True
+
+
+def test_a_key_that_only_signs_adds_nothing():
+    messages = [root(), add("b", "k1", ["k0"]), add("c", "k2", ["k1"], ["b"], 2)]
+    assert ask(messages, question("k2", ["c"])) == [False]
+
+
+def test_a_key_that_adds_need_not_sign():
+    messages = [root(), add("b", "k1", ["k0"], powers="a"), add("c", "k2", ["k1"], ["b"], 2)]
+    assert ask(messages, question("k1", ["c"]), question("k2", ["c"])) == [False, True]
+
+
+def test_an_addition_takes_no_power_away():
+    messages = [
+        root(),
+        add("b", "k1", ["k0"], powers="sa"),
+        add("c", "k1", ["k0"], ["b"], 2, powers="d"),
+        add("d", "k2", ["k1"], ["c"], 3),
+        delete("e", "k0", ["k1"], ["d"], 4),
+    ]
+    assert ask(messages, *(question(f"k{n}", ["e"]) for n in range(3))) == [False, True, True]
+
+
+def test_a_key_added_again_has_the_powers_of_the_new_addition_only():
+    messages = [
+        root(),
+        add("b", "k1", ["k0"], powers="sad"),
+        delete("c", "k1", ["k0"], ["b"], 2),
+        add("d", "k1", ["k0"], ["c"], 3),
+        add("e", "k2", ["k1"], ["d"], 4),
+    ]
+    assert ask(messages, *(question("k1", [tip]) for tip in "bcd"), question("k2", ["e"])) == [True, False, True, False]
+
+
+def test_of_a_concurrent_addition_and_deletion_the_later_in_order_counts():
+    def at_both(added, deleted):
+        messages = [root(), add(added, "k1", ["k0"]), delete(deleted, "k1", ["k0"])]
+        return ask(messages, *(question("k1", tips) for tips in ([added], [deleted], [added, deleted])))
+
+    assert at_both("b", "c") == [True, False, False]
+    assert at_both("c", "b") == [True, False, True]
+    # By collation, not by code point: digits, then letters, lower before upper.
+    assert at_both("B", "c") == [True, False, False]
+    assert at_both("B", "b") == [True, False, True]
+    assert at_both("9", "B") == [True, False, False]
+
+
+def test_tips_that_are_not_known_are_passed_over():
+    messages = [root(), add("b", "k1", ["k0"])]
+    assert ask(messages, question("k1", ["?", "A", None]), question("k1", ["?", "b"])) == [False, True]
+
+
+@pytest.mark.parametrize("tips", [None, [], ["?"], [None], [""], ["?", None, "??"]])
+def test_without_a_known_tip_all_is_seen(tips):
+    messages = [root(), add("b", "k1", ["k0"]), add("c", "k2", ["k0"], ["A"])]
+    assert ask(messages, *(question(f"k{n}", tips) for n in range(4))) == [True, True, True, False]
+
+
+def test_where_the_root_is_missing_nobody_knows():
+    messages = [add("b", "k1", ["k0"]), root("z", "Z")]
+    asked = [question("k1", ["b"]), question("k1", None), question("k1", ["b"], "nobody"), question("z", None, "Z")]
+    assert ask(messages, *asked) == [None, None, None, True]
+
+
+def test_tips_that_do_not_lead_to_the_root_see_no_key():
+    messages = [root(), add("b", "k1", ["k0"], ["?"])]
+    asked = [question("k0", ["b"]), question("k1", ["b"]), question("k1", ["b", "A"])]
+    assert ask(messages, *asked) == [False, False, True]
+
+
+def test_links_that_lie_about_depth_lead_nowhere():
+    # b follows c and says it stands before it; c follows b.
+    messages = [root(), add("b", "k1", ["k0"], ["A", "c"], 1), add("c", "k2", ["k0"], ["b"], 2)]
+    assert ask(messages, *(question(key, [tip]) for tip in "bc" for key in ("k1", "k2"))) == [True, False, True, True]
+    # Itself, one beside it at the same depth, and a message before the root.
+    messages = [
+        root(),
+        add("b", "k1", ["k0"], ["b", "c", "A"]),
+        add("c", "k2", ["k0"], ["b"]),
+        add("d", "k3", ["k0"], ["A"], -5),
+    ]
+    asked = [("k1", "b"), ("k2", "b"), ("k1", "c"), ("k2", "c"), ("k3", "d"), ("k0", "d")]
+    assert ask(messages, *(question(key, [tip]) for key, tip in asked)) == [True, False, True, True, False, False]
+    assert ask(messages, question("k3", None), question("k0", ["d", "A"])) == [False, True]
+
+
+def test_the_largest_depths_are_ordered():
+    messages = [root(), add("c", "k1", ["k0"], ["A"], 2**63 - 2), delete("b", "k1", ["k0"], ["c"], 2**63 - 1)]
+    assert ask(messages, question("k1", ["c"]), question("k1", ["b"])) == [True, False]
+
+
+def test_the_root_has_no_depth_and_follows_nothing():
+    messages = [root(depth=7, prev=["b"]), add("b", "k1", ["k0"])]
+    assert ask(messages, question("k0", ["b"]), question("k1", ["b"]), question("k1", ["A"])) == [True, True, False]
+    assert ask([root(depth=None)], question("k0", ["A"])) == [True]
+
+
+def test_of_several_signers_one_needs_the_power():
+    messages = [
+        root(),
+        add("b", "k1", ["k9", None, "k0", "k0"], powers="sd"),
+        add("c", "k2", ["k1", "k9"], ["b"], 2),
+        delete("d", "k0", ["k9", "k1"], ["c"], 3),
+    ]
+    assert ask(messages, *(question(f"k{n}", ["d"]) for n in range(3))) == [False, True, False]
+
+
+def test_a_signer_has_the_power_only_where_it_is_seen():
+    messages = [
+        root(),
+        add("b", "k1", ["k0"], powers="sa"),
+        add("c", "k2", ["k1"], ["A"], 2),
+    ]
+    assert ask(messages, question("k2", ["c"]), question("k2", ["b", "c"])) == [False, True]
+
+
+def test_accounts_with_equal_message_ids_are_apart():
+    one = [root("k0", "A", "r"), add("b", "k1", ["k0"], ["r"])]
+    other = [root("k5", "B", "r"), add("b", "k6", ["k5"], ["r"], account="B"), add("c", "k1", ["k0"], account="B")]
+    keys = ("k0", "k1", "k5", "k6")
+    asked = [question(key, ["b"], account) for account in "AB" for key in keys]
+    assert ask([*one, *other], *asked) == [True, True, False, False, False, False, True, True]
+    # A tip that only the other account has is not known.
+    assert ask([*one, *other], question("k6", ["c"]), question("k1", ["c"])) == [False, True]
+
+
+@pytest.mark.parametrize("length", [5, 63, 64, 65, 127, 128, 129, 300])
+def test_a_chain_is_answered_at_each_of_its_tips(length):
+    names = [f"m{n:03}" for n in range(length)]
+    messages = [root(message="m000")]
+    for n in range(1, length):
+        messages.append(add(names[n], f"k{n}", [f"k{n - 1}"], [names[n - 1]], n, powers="sa"))
+    numbers = [(n, tip) for n in range(0, length, 7) for tip in range(length)]
+    random.Random(length).shuffle(numbers)
+    asked = [question(f"k{n}", [names[tip]]) for n, tip in numbers]
+    assert ask(messages, *asked) == [n <= tip for n, tip in numbers]
+
+
+def test_many_lanes_of_branches_and_of_the_whole_account():
+    messages = [root()] + [add(f"m{n}", f"k{n}", ["k0"]) for n in range(1, 100)]
+    pairs = [(n, other) for n in range(1, 100) for other in (n, 1 + n * 7 % 99)]
+    asked = []
+    for n, other in pairs:
+        asked += [question(f"k{n}", [f"m{other}"]), question(f"k{n}", [f"m{other}", f"m{n}"]), question(f"k{n}", None)]
+    assert ask(messages, *asked) == [answer for n, other in pairs for answer in (n == other, True, True)]
+
+
+def test_a_key_left_from_other_lanes_or_accounts_does_not_sign():
+    # The same keys everywhere; every second account deletes what the one before added.
+    messages, asked, expected = [], [], []
+    for n in range(50):
+        account = f"a{n}"
+        messages += [root(account=account), add("b", "k1", ["k0"], [account], account=account)]
+        messages += [delete("c", "k1", ["k0"], ["b"], 2, account)] * (n % 2)
+        asked.append(question("k1", ["c"] if n % 2 else ["b"], account))
+        expected.append(n % 2 == 0)
+        asked.append(question("k1", [account], account))
+        expected.append(False)
+    assert ask(messages, *asked) == expected
+
+
+def test_an_empty_table_has_no_answers():
+    for table in (SIGNERS_INPUT_SCHEMA.empty_table(), pa.Table.from_batches([], SIGNERS_INPUT_SCHEMA)):
+        answers = key_authority(table)
+        assert isinstance(answers, pa.BooleanArray)
+        assert len(answers) == 0
+
+
+def test_tables_of_one_kind_of_row():
+    assert answers_of([question("k0", ["A"]), question("k0", None)]) == [None, None]
+    assert answers_of([root()]) == [None]
+
+
+def test_tables_in_chunks_and_slices():
+    rows = [root(), question("k1", ["b"]), add("b", "k1", ["k0"]), question("k1", ["A"]), question("k0", None)]
+    table = pa.Table.from_pylist(rows * 2, SIGNERS_INPUT_SCHEMA).slice(1, 5)
+    chunked = pa.concat_tables([table.slice(at, 1) for at in range(5)])
+    assert chunked["prev"].num_chunks == 5
+    expected = [True, None, False, True, None]
+    assert key_authority(table).to_pylist() == key_authority(chunked).to_pylist() == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([root(), BLANK | {"sigkey": "k0"}], "an account_id is null"),
+        ([root(), add("b", "k1", ["k0"]), add("b", "k2", ["k0"], depth=2)], "message b is in account A twice"),
+        ([root(), root()], "message A is in account A twice"),
+        ([root("k", "B"), root(), root(message="b")], "account A has two roots"),
+        ([root(), add("b", "k1", ["k0"], depth=None)], "message b has no depth"),
+    ],
+)
+def test_what_is_refused(rows, message):
+    with pytest.raises(ValueError, match=message):
+        answers_of([*rows, question("k0", ["A"])])
+
+
+KEYS = [f"k{n}" for n in range(5)]
+NAMES = [*"aBbCcD9dE1zZ"]
+
+
+@st.composite
+def accounts(draw, account="A"):
+    """Messages of an account: mostly sound, with lies about depth, missing prev and roots that bring little."""
+    names = draw(st.permutations(NAMES))[: draw(st.integers(1, len(NAMES)))]
+    powers = st.sampled_from(["sad", "sad", "sa", "sd", "s", "a", "d", ""])
+    signers = st.lists(st.sampled_from([*KEYS, "k0", "k0", None, "k9"]), max_size=3)
+    messages = [root(message=names[0], account=account)]
+    if draw(st.integers(0, 3)) == 0:
+        granted = draw(powers)
+        messages[0] |= {"is_signing_key": "s" in granted, "may_add_keys": "a" in granted}
+        messages[0] |= {"may_delete_keys": "d" in granted, "prev": draw(st.lists(st.sampled_from(names), max_size=2))}
+    depths = {names[0]: 0}
+    for n in range(1, len(names)):
+        prev = draw(st.lists(st.sampled_from(names[:n]), min_size=1, max_size=3))
+        depth = 1 + max(depths[name] for name in prev)
+        if draw(st.integers(0, 9)) == 0:
+            depth = draw(st.integers(-2, 8))
+            prev += draw(st.lists(st.sampled_from([*names, "?"]), max_size=3))
+        depths[names[n]] = depth
+        change = {"depth": depth, "prev": prev, "account": account}
+        key = draw(st.sampled_from([*KEYS, None]) if n % 7 == 0 else st.sampled_from(KEYS))
+        kind = draw(st.sampled_from(["add", "add", "add", "del", None]))
+        row = add(names[n], key, draw(signers), powers=draw(powers), **change)
+        messages.append(row | {"key_action": kind})
+    if draw(st.integers(0, 19)) == 0:
+        messages.pop(0)
+    return messages
+
+
+def questions(account="A", at_least=1):
+    """Random questions about an account."""
+    tips = st.none() | st.lists(st.sampled_from([*NAMES, "?", None]), max_size=3)
+    asked = st.builds(question, st.sampled_from([*KEYS, None, "k9"]), tips, st.just(account))
+    return st.lists(asked, min_size=at_least, max_size=20)
+
+
+@settings(max_examples=500, deadline=None)
+@given(accounts(), questions(at_least=5))
+def test_random_accounts_keep_the_rules(messages, asked):
+    rows = [*messages, *asked]
+    assert answers_of(rows) == expected_of(rows)
+
+
+@settings(max_examples=150, deadline=None)
+@given(accounts("A"), questions("A"), accounts("B"), questions("B"), st.randoms())
+def test_neither_row_order_nor_company_matters(messages, asked, other_messages, other_asked, dice):
+    alone = answers_of([*messages, *asked])[len(messages) :]
+    places = list(range(len(asked)))
+    rows = [*zip(asked, places, strict=True), *((row, None) for row in [*messages, *other_messages, *other_asked])]
+    dice.shuffle(rows)
+    together = answers_of([row for row, _ in rows])
+    assert [
+        answer for _, answer in sorted((p, a) for (_, p), a in zip(rows, together, strict=True) if p is not None)
+    ] == (alone)
+
+
+@settings(max_examples=150, deadline=None)
+@given(accounts(), questions())
+def test_what_arrives_beside_the_tips_does_not_matter(messages, asked):
+    known = [row["message_id"] for row in messages]
+    asked = [row | {"account_tips": (row["account_tips"] or []) + known[:1]} for row in asked]
+    late = [
+        add("late1", "k3", KEYS, known, 50, powers="sad"),
+        delete("late2", "k0", KEYS, ["late1"], 51),
+        delete("early", "k0", KEYS, known[:1], 1),
+    ]
+    assert ask([*messages, *late], *asked) == ask(messages, *asked)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_large_random_accounts_keep_the_rules(seed):
+    dice = random.Random(seed)
+    rows = []
+    for account in ("A", "B"):
+        names = [account, *(f"{dice.choice('abXY')}{n}" for n in range(120))]
+        keys = [f"k{n}" for n in range(30)]
+        rows.append(root(account=account))
+        depths = {account: 0}
+        for n in range(1, len(names)):
+            prev = dice.sample(names[max(0, n - 9) : n], min(n, dice.randint(1, 3)))
+            depth = depths[names[n]] = 1 + max(depths[name] for name in prev)
+            signers = dice.sample(keys, 3) + ["k0"] * (dice.random() < 0.5)
+            kind = "del" if dice.random() < 0.2 else "add"
+            key = dice.choice(keys[1:])
+            row = add(names[n], key, signers, prev, depth, dice.choice(["sad", "s", "sa", "d"]), account)
+            rows.append(row | {"key_action": kind})
+        rows += [question(dice.choice(keys), dice.sample(names, dice.choice([1, 1, 2])), account) for _ in range(500)]
+    dice.shuffle(rows)
+    expected = expected_of(rows)
+    assert expected.count(True) > 100
+    assert expected.count(False) > 100
+    assert answers_of(rows) == expected
+
+
+def test_a_question_costs_little_where_many_ask_the_same():
+    # 20,000 questions about 20,000 messages: one lane, not 4e8 steps.
+    count = 20_000
+    chain = [root(message="m0"), *(add(f"m{n}", "k1", ["k0"], [f"m{n - 1}"], n) for n in range(1, count))]
+    table = pa.Table.from_pylist([*chain, *[question("k1", [f"m{count - 1}", "?"])] * count], SIGNERS_INPUT_SCHEMA)
+    key_authority(table.slice(0, 10))
+    began = time.process_time()
+    answers = key_authority(table)
+    assert time.process_time() - began < 2
+    assert np.count_nonzero(answers.fill_null(False).to_numpy(zero_copy_only=False)) == count

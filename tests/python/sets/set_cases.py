@@ -1,0 +1,46 @@
+"""Cases of other implementations as rows of `reduce_sets`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+DATA = Path(__file__).parents[2] / "data" / "sets"
+
+
+def cases(name: str) -> list[dict]:
+    """Read a file of vectors."""
+    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def rows_of(case: dict) -> list[dict]:
+    """The messages of a case's set, in the order in which they arrived."""
+    rows = []
+    for record in case["log"]:
+        metadata, data = record["msg"]["metadata"], record["msg"]["data"]
+        is_moot = record["id"] == case["mootID"]
+        place = metadata["tangles"].get(case["mootID"])
+        if not is_moot and place is None:
+            continue
+        shaped = isinstance(data, dict) and all(isinstance(data.get(k), list) for k in ("add", "del", "supersedes"))
+        supersedes = data.get("supersedes") if isinstance(data, dict) else None
+        rows.append(
+            {
+                "set_id": case["mootID"],
+                "message_id": record["id"],
+                "account": metadata["account"],
+                "domain": metadata["domain"],
+                "depth": 0 if is_moot else place["depth"],
+                "prev": [] if is_moot else place["prev"],
+                "is_moot": is_moot,
+                "has_data": data is not None,
+                "is_set_shape": shaped,
+                "add": data["add"] if shaped else [],
+                "del": data["del"] if shaped else [],
+                # What can be iterated counts, whatever else the data is.
+                "supersedes": list(supersedes) if isinstance(supersedes, list | str) else [],
+            }
+        )
+    return rows

@@ -1,0 +1,183 @@
+"""The reduction of one set, straight from its rules: short, slow, and sharing no code with the kernels."""
+
+from __future__ import annotations
+
+from functools import cmp_to_key
+
+DEFAULTS = {
+    "set_id": "root",
+    "account": "me",
+    "domain": "set_v1__s",
+    "depth": 1,
+    "prev": [],
+    "is_moot": False,
+    "has_data": True,
+    "is_set_shape": True,
+    "add": [],
+    "del": [],
+    "supersedes": [],
+}
+
+
+def compare_ids(a: str, b: str) -> int:
+    """Compare as ICU's root collation compares base58: letters without case, then lower before upper."""
+    for x, y in zip(a.lower(), b.lower(), strict=False):
+        if x != y:
+            return -1 if x < y else 1
+    if len(a) != len(b):
+        return len(a) - len(b)
+    for x, y in zip(a, b, strict=True):
+        if x != y:
+            return -1 if x.islower() else 1
+    return 0
+
+
+class NaiveSet:
+    """One set: rows as `reduce_sets` takes them, in a list."""
+
+    def __init__(self, rows: list[dict], ghost_span: int = 32):
+        self.span = ghost_span
+        self.rows = {row["message_id"]: row for row in rows}
+        self.moot = next((row["message_id"] for row in rows if row["is_moot"]), None)
+        self.sorted = sorted(self.rows, key=cmp_to_key(lambda a, b: self.depth(a) - self.depth(b) or compare_ids(a, b)))
+        self.order = self.sorted if self.moot is not None else []
+
+    def depth(self, message: str) -> int:
+        """Declared depth; the root's is 0."""
+        return 0 if message == self.moot else self.rows[message]["depth"]
+
+    def prev(self, message: str) -> list[str]:
+        """What a message lists and is there."""
+        return [] if message == self.moot else [p for p in self.rows[message]["prev"] or [] if p in self.rows]
+
+    def tips(self) -> list[str]:
+        """Messages that no message lists."""
+        listed = {p for message in self.rows for p in self.prev(message)}
+        return sorted(set(self.order) - listed)
+
+    def items(self) -> dict[str, str]:
+        """Present items in the order of their insertion, with the message that put each there."""
+        present: dict[str, str] = {}
+        for message in self.order:
+            row = self.rows[message]
+            if row["is_set_shape"]:
+                for item in row["add"] or []:
+                    present.setdefault(item, message)
+                for item in row["del"] or []:
+                    present.pop(item, None)
+        return present
+
+    def item_roots(self) -> list[str]:
+        """Messages with data that no later one supersedes, in order."""
+        roots: list[str] = []
+        for message in self.order:
+            row = self.rows[message]
+            if row["has_data"]:
+                roots = [root for root in roots if root not in (row["supersedes"] or [])] + [message]
+        return roots
+
+    def min_required_depth(self) -> int | None:
+        """The least depth of an item root; 0 without the set's root, None where there is no item root."""
+        if self.moot is None:
+            return 0
+        return min((self.depth(root) for root in self.item_roots()), default=None)
+
+    def is_entry(self, message: str) -> bool:
+        """Whether a message is an addition or deletion by the set's own account."""
+        row = self.rows[message]
+        return row["is_set_shape"] and (self.moot is None or row["account"] == self.rows[self.moot]["account"])
+
+    def precedes(self, a: str, b: str) -> bool:
+        """Whether a path of links through entries leads from b to a."""
+        if self.moot is None:
+            return False
+        seen, stack = set(), [b]
+        while stack:
+            for p in self.prev(stack.pop()):
+                if p not in seen and self.is_entry(p) and self.order.index(p) < self.order.index(b):
+                    seen.add(p)
+                    stack.append(p)
+        return a != b and a in seen
+
+    def standing(self) -> dict[str, list[str]]:
+        """Of each item, the messages that touch it and that no other that does follows."""
+        touching: dict[str, list[str]] = {}
+        for message in self.sorted:
+            row = self.rows[message]
+            if self.is_entry(message):
+                for item in dict.fromkeys((row["add"] or []) + (row["del"] or [])):
+                    touching.setdefault(item, []).append(message)
+        return {
+            item: [x for x in messages if not any(self.precedes(x, y) for y in messages)]
+            for item, messages in touching.items()
+        }
+
+    def max_depth(self) -> int:
+        """The largest declared depth."""
+        return max(self.depth(message) for message in self.rows)
+
+    def squeeze_potential(self) -> int | None:
+        """How far the oldest message behind an item lies back."""
+        depths = [self.depth(x) for roots in self.standing().values() for x in roots]
+        return self.max_depth() - min(depths) if depths else None
+
+    def path_to_root(self, message: str) -> list[str]:
+        """Go to the lowest previous, again and again."""
+        path = []
+        while below := [p for p in self.prev(message) if self.order.index(p) < self.order.index(message)]:
+            message = min(below, key=self.order.index)
+            path.append(message)
+        return path
+
+    def purposes(self) -> dict[str, str]:
+        """What each message is good for."""
+        needed = self.min_required_depth()
+        if needed is None:
+            return dict.fromkeys(self.rows, "none")
+        if self.moot is None:
+            return dict.fromkeys(self.rows, "goal")
+        trail = {x for m in self.rows if self.depth(m) == needed for x in self.path_to_root(m)}
+        purposes = {}
+        for message in self.rows:
+            depth = self.depth(message)
+            if depth >= needed:
+                purposes[message] = "goal"
+            elif message in trail or message == self.moot:
+                purposes[message] = "trail"
+            else:
+                purposes[message] = "ghost" if depth >= needed - self.span else "none"
+        return purposes
+
+    def summary(self) -> dict:
+        """The row of the set."""
+        needed = self.min_required_depth()
+        moot = self.rows.get(self.moot, {})
+        return {
+            "set_id": next(iter(self.rows.values()))["set_id"],
+            "account": moot.get("account"),
+            "domain": moot.get("domain"),
+            "message_count": len(self.rows),
+            "max_depth": self.max_depth(),
+            "items": list(self.items()),
+            "item_roots": self.item_roots(),
+            "min_required_depth": needed,
+            "min_ghost_depth": None if needed is None else max(0, needed - self.span),
+            "squeeze_potential": self.squeeze_potential(),
+            "tips": self.tips(),
+        }
+
+    def messages(self) -> dict[str, dict]:
+        """The row of each message."""
+        roots, tips, purposes = set(self.item_roots()), set(self.tips()), self.purposes()
+        place = {message: k for k, message in enumerate(self.order)}
+        return {
+            message: {
+                "set_id": row["set_id"],
+                "message_id": message,
+                "position": place.get(message),
+                "is_item_root": message in roots,
+                "purpose": purposes[message],
+                "is_tip": message in tips,
+            }
+            for message, row in self.rows.items()
+        }

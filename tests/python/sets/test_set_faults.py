@@ -1,0 +1,392 @@
+"""What writers left out of the messages they supersede."""
+
+from __future__ import annotations
+
+import time
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from faults_oracle import DEFAULTS, NaiveFaults
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_tangles.sets.faults import ROOM, RULES, writer_faults
+
+SECONDS = 20
+
+
+def arrays_of(sets: list[list[dict]], rng: np.random.Generator | None = None) -> tuple[dict, list[str]]:
+    """The arguments for some sets, and the item of each code; lists and codes in any order if told how."""
+    sets = [[DEFAULTS | message for message in messages] for messages in sets]
+    firsts = [0, *accumulate(len(messages) for messages in sets)]
+    flat = [(first, message) for first, messages in zip(firsts, sets, strict=False) for message in messages]
+    items = sorted({item for _, message in flat for item in message["add"] + message["del"]})
+    order = np.arange(len(flat))
+    if rng is not None:
+        rng.shuffle(items)
+        rng.shuffle(order)
+    codes = {item: code for code, item in enumerate(items)}
+    by_row = [flat[m] for m in order]
+    row = np.empty(len(flat), np.int32)
+    row[order] = np.arange(len(flat))
+    start, previous = csr([[first + p for p in message["prev"]] for first, message in flat])
+    add_start, added = csr([[codes[item] for item in message["add"]] for _, message in by_row])
+    del_start, deleted = csr([[codes[item] for item in message["del"]] for _, message in by_row])
+    list_start, superseded = csr([[first + y if y >= 0 else -1 for y in m["supersedes"]] for first, m in by_row])
+    arrays = {
+        "set_start": np.array(firsts, np.int64),
+        "start": start,
+        "previous": previous,
+        "depth": np.array([message["depth"] for _, message in flat], np.int64),
+        "is_entry": np.array([message["is_entry"] for _, message in flat], np.bool_),
+        "row": row,
+        "add_start": add_start,
+        "added": added,
+        "del_start": del_start,
+        "deleted": deleted,
+        "list_start": list_start,
+        "superseded": superseded,
+        "code_count": len(items),
+    }
+    return arrays, items
+
+
+def csr(lists: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    starts = np.array([0, *accumulate(len(entries) for entries in lists)], np.int64)
+    return starts, np.array([entry for entries in lists for entry in entries], np.int32)
+
+
+def kernel(sets: list[list[dict]], rng: np.random.Generator | None = None, room: int = ROOM) -> list[list | None]:
+    """The faults of each set as the oracle has them, or None if it is not checked."""
+    arrays, items = arrays_of(sets, rng)
+    found = writer_faults(**arrays, room=room)
+    firsts = arrays["set_start"]
+    assert [a.dtype for a in found] == [np.int32, np.int32, np.int8, np.int64, np.int32, np.bool_]
+    assert found.left_start[0] == 0 and found.left_start[-1] == len(found.left_out)
+    assert (np.diff(found.message) >= 0).all()
+    faults = [[] if is_checked else None for is_checked in found.is_checked]
+    for f in range(len(found.message)):
+        s = int(np.searchsorted(firsts, found.message[f], "right")) - 1
+        left = found.left_out[found.left_start[f] : found.left_start[f + 1]] - firsts[s]
+        message = int(found.message[f] - firsts[s])
+        faults[s].append((message, RULES[found.rule[f]], items[found.code[f]], left.tolist()))
+    return faults
+
+
+def faults_of(*messages: dict) -> list[tuple]:
+    """The faults of one set, by both."""
+    found = kernel([list(messages)])[0]
+    assert found == NaiveFaults(list(messages)).faults()
+    return found
+
+
+ROOT = {"is_entry": False}
+ALICE = {"prev": [0], "depth": 1, "add": ["alice"]}
+BOB = {"prev": [1], "depth": 2, "add": ["bob"]}
+NO_ALICE = {"prev": [1], "depth": 2, "del": ["alice"], "supersedes": [1]}
+
+# The sets of the document, as they grow. Its second addition of bob is concurrent with the deletion, and in
+# reduction order lies beside the first: 1 alice, 2 bob, 3 bob again, 4 alice deleted, 5 carol.
+GROWTH = [
+    [ROOT],
+    [ROOT, ALICE],
+    [ROOT, ALICE, BOB],
+    [ROOT, ALICE, BOB, NO_ALICE | {"prev": [2], "depth": 3}],
+    [ROOT, ALICE, BOB, BOB, NO_ALICE | {"prev": [2], "depth": 3}],
+    [
+        ROOT,
+        ALICE,
+        BOB,
+        BOB,
+        NO_ALICE | {"prev": [2], "depth": 3},
+        {"prev": [3, 4], "depth": 4, "add": ["carol"], "supersedes": [4]},
+    ],
+]
+
+
+@pytest.mark.parametrize("step", range(len(GROWTH)))
+def test_the_sets_of_the_document_are_without_fault(step):
+    assert faults_of(*GROWTH[step]) == []
+
+
+def test_the_last_on_the_item_has_to_be_superseded():
+    again = {"prev": [2], "depth": 3, "add": ["alice"]}
+    assert faults_of(ROOT, ALICE, BOB, again) == [(3, "must", "alice", [1])]
+    assert faults_of(ROOT, ALICE, BOB, again | {"supersedes": [2]}) == [(3, "must", "alice", [1])]
+    assert faults_of(ROOT, ALICE, BOB, again | {"supersedes": [2, -1, 1]}) == []
+    last = {"prev": [3], "depth": 4, "del": ["alice"], "supersedes": [1]}
+    assert faults_of(ROOT, ALICE, BOB, again | {"supersedes": [1]}, last) == [(4, "must", "alice", [3])]
+
+
+def test_of_two_equally_deep_one_is_enough():
+    alice = ALICE | {"prev": [1], "depth": 2}
+    merge = {"prev": [2, 3], "depth": 3, "add": ["alice"]}
+    messages = ROOT, ALICE, *[alice | {"supersedes": [1]}] * 2
+    assert faults_of(*messages, merge | {"supersedes": [2]}) == []
+    assert faults_of(*messages, merge | {"supersedes": [3]}) == []
+    assert faults_of(*messages, merge) == [(4, "must", "alice", [2, 3])]
+    assert faults_of(*messages, merge | {"supersedes": [1]}) == [(4, "must", "alice", [2, 3])]
+    assert faults_of(*messages, merge | {"prev": [3]}) == [(4, "must", "alice", [3])]
+
+
+def test_whoever_adds_should_supersede_deletions():
+    bob = BOB | {"prev": [2], "depth": 3}
+    assert faults_of(ROOT, ALICE, NO_ALICE, bob) == [(3, "should", "alice", [2])]
+    assert faults_of(ROOT, ALICE, NO_ALICE, bob | {"supersedes": [2]}) == []
+
+
+def test_both_rules_may_be_broken_at_once():
+    alice = ALICE | {"prev": [2], "depth": 3}
+    assert faults_of(ROOT, ALICE, NO_ALICE, alice) == [(3, "must", "alice", [2]), (3, "should", "alice", [2])]
+
+
+def test_one_of_two_deletions_is_enough_for_the_first_rule_only():
+    alice = ALICE | {"prev": [2, 3], "depth": 3, "supersedes": [3]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, NO_ALICE, alice) == [(4, "should", "alice", [2])]
+
+
+def test_deletions_left_out_are_listed_by_item():
+    messages = [
+        ROOT,
+        {"prev": [0], "depth": 1, "del": ["bob", "alice"]},
+        {"prev": [0], "depth": 1, "del": ["carol"]},
+        {"prev": [0], "depth": 1, "del": ["alice", "bob"]},
+        {"prev": [3, 2, 1], "depth": 2, "add": ["dave"]},
+    ]
+    assert faults_of(*messages) == [
+        (4, "should", "bob", [1, 3]),
+        (4, "should", "alice", [1, 3]),
+        (4, "should", "carol", [2]),
+    ]
+
+
+def test_a_deletion_that_a_known_message_supersedes_is_done_with():
+    bob = BOB | {"prev": [2], "depth": 3, "supersedes": [2]}
+    carol = {"prev": [3], "depth": 4, "add": ["carol"]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, bob, carol) == []
+
+
+def test_a_deletion_that_only_an_unknown_message_supersedes_is_not():
+    bob = BOB | {"prev": [2], "depth": 3, "supersedes": [2]}
+    carol = {"prev": [2], "depth": 3, "add": ["carol"]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, bob, carol) == [(4, "should", "alice", [2])]
+
+
+def test_a_deletion_is_done_with_even_if_who_superseded_it_did_not_know_it():
+    bob = BOB | {"supersedes": [2]}
+    carol = {"prev": [2, 3], "depth": 3, "add": ["carol"]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, bob, carol) == []
+
+
+def test_a_deletion_that_another_one_named_beforehand_is_not_done_with():
+    early = {"prev": [0], "depth": 1, "add": ["bob"], "supersedes": [3, 2]}
+    carol = {"prev": [2, 3], "depth": 3, "add": ["carol"]}
+    assert faults_of(ROOT, ALICE, early, NO_ALICE, carol) == [(4, "should", "alice", [3])]
+
+
+def test_a_later_concurrent_addition_takes_the_place_of_a_deletion():
+    alice = ALICE | {"prev": [3], "depth": 3, "supersedes": [1]}
+    merge = {"prev": [2, 4], "depth": 4, "add": ["carol"]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, BOB, alice, merge) == []
+    # Not if it is just as deep.
+    beside = ALICE | {"prev": [1], "depth": 2, "supersedes": [1]}
+    merge = {"prev": [2, 3], "depth": 3, "add": ["carol"]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, beside, merge) == [(4, "should", "alice", [2])]
+
+
+def test_an_item_both_added_and_deleted_is_deleted():
+    both = {"prev": [0], "depth": 1, "add": ["alice", "alice"], "del": ["alice"]}
+    bob = {"prev": [1], "depth": 2, "add": ["bob"]}
+    assert faults_of(ROOT, both, bob) == [(2, "should", "alice", [1])]
+    again = both | {"prev": [1], "depth": 2}
+    assert faults_of(ROOT, both, again) == [(2, "must", "alice", [1]), (2, "should", "alice", [1])]
+
+
+def test_who_just_deletes_need_not_supersede_other_deletions():
+    no_bob = {"prev": [2], "depth": 3, "del": ["bob"]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, no_bob) == []
+    no_alice = {"prev": [2], "depth": 3, "del": ["alice"]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, no_alice) == [(3, "must", "alice", [2])]
+
+
+def test_links_lead_through_messages_without_data():
+    erased = {"prev": [2], "depth": 3, "is_entry": False, "add": ["alice"], "supersedes": [2]}
+    bob = {"prev": [3], "depth": 4, "add": ["bob"]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, erased, bob) == [(4, "should", "alice", [2])]
+    alice = {"prev": [3], "depth": 4, "del": ["alice"]}
+    assert faults_of(ROOT, ALICE, NO_ALICE, erased, alice) == [(4, "must", "alice", [2])]
+
+
+def test_nothing_is_known_where_the_link_is_missing():
+    alice = ALICE | {"prev": [], "depth": 3}
+    assert faults_of(ROOT, ALICE, NO_ALICE, alice) == []
+    assert faults_of(ROOT, ALICE, NO_ALICE, alice | {"prev": [0]}) == []
+
+
+ITEMS = st.lists(st.sampled_from("abcd"), max_size=3)
+
+
+@st.composite
+def sets_of_messages(draw):
+    messages = []
+    size = draw(st.integers(0, 30))
+    for x in range(size):
+        places = st.one_of(st.integers(max(0, x - 4), max(0, x - 1)), st.integers(0, max(0, x - 1)))
+        messages.append(
+            {
+                "prev": draw(st.lists(places, max_size=3)) if x else [],
+                "depth": (messages[-1]["depth"] if x else 0) + draw(st.integers(0, 1)),
+                "is_entry": draw(st.integers(0, 5)) > 0,
+                "add": draw(st.one_of(st.just([]), ITEMS)),
+                "del": draw(st.one_of(st.just([]), ITEMS)),
+                "supersedes": draw(st.lists(st.one_of(places, st.integers(-1, size - 1)), max_size=3)),
+            }
+        )
+    return messages
+
+
+def random_set(rng: np.random.Generator, size: int, items: int) -> list[dict]:
+    """A set of some writers, who mostly do what they should."""
+    messages: list[dict] = []
+    codes = "abcdefghijkl"[:items]
+    sloppiness = rng.choice([0.0, 0.1, 0.5])
+    for x in range(size):
+        window = int(rng.choice([1, 2, 5, size]))
+        prev = [] if x == 0 else rng.integers(max(0, x - window), x, int(rng.integers(1, 4))).tolist()
+        message = {
+            "prev": prev,
+            "depth": messages[-1]["depth"] + int(rng.integers(0, 2)) if x else 0,
+            "is_entry": bool(rng.random() < 0.9),
+            "add": rng.choice(list(codes), int(rng.integers(0, 2))).tolist(),
+            "del": rng.choice(list(codes), int(rng.integers(0, 3))).tolist(),
+        }
+        naive = NaiveFaults([*messages, message])
+        owed = [left for _, _, _, lefts in [*naive.must(x), *naive.should(x)] for left in lefts]
+        message["supersedes"] = [y for y in owed if rng.random() >= sloppiness]
+        if x and rng.random() < sloppiness:
+            message["supersedes"].append(int(rng.integers(0, x)))
+        messages.append(message)
+    return messages
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(sets_of_messages(), max_size=4), st.integers(0, 2**32 - 1))
+def test_whatever_the_messages(sets, seed):
+    rng = np.random.default_rng(seed)
+    assert kernel(sets, rng) == [NaiveFaults(messages).faults() for messages in sets]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(sets_of_messages(), min_size=1, max_size=4), st.integers(0, 60), st.randoms(use_true_random=False))
+def test_companions_change_nothing(sets, room, random):
+    alone = [kernel([messages], room=room)[0] for messages in sets]
+    order = random.sample(range(len(sets)), len(sets))
+    together = kernel([sets[s] for s in order], np.random.default_rng(room), room)
+    assert together == [alone[s] for s in order]
+    for messages, faults in zip(sets, alone, strict=True):
+        assert faults is None or faults == NaiveFaults(messages).faults()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_writers_who_mostly_do_what_they_should(seed):
+    rng = np.random.default_rng(seed)
+    sets = [random_set(rng, int(rng.integers(1, 60)), int(rng.integers(1, 13))) for _ in range(40)]
+    expected = [NaiveFaults(messages).faults() for messages in sets]
+    assert {fault[1] for faults in expected for fault in faults} == set(RULES)
+    assert kernel(sets, rng) == expected
+    tight = kernel(sets, rng, 100)
+    assert 0 < tight.count(None) < len(sets)
+    assert all(found is None or found == faults for found, faults in zip(tight, expected, strict=True))
+
+
+SMALL = [ROOT, ALICE, NO_ALICE, BOB | {"prev": [2], "depth": 3}]
+SMALL_FAULTS = [(3, "should", "alice", [2])]
+
+
+def beyond(bound: str) -> list[dict]:
+    """A set that goes beyond a bound of 64 entries, or 1024 steps."""
+    if bound == "clocks":
+        return [ROOT, *[{"prev": [0], "depth": 1}] * 20, *[{"prev": [x, x + 1], "depth": 2} for x in range(1, 20)]]
+    if bound == "open deletions":
+        deleting = {"prev": [0], "depth": 1, "del": [f"{k:03}" for k in range(12)]}
+        children = [{"prev": [1], "depth": 2, "del": [f"{k:03}"]} for k in range(20, 28)]
+        return [ROOT, deleting, *children, {"prev": list(range(2, 10)), "depth": 3}]
+    if bound == "left out":
+        deleting = {"prev": [0], "depth": 1, "del": [f"{k:03}" for k in range(30)]}
+        return [ROOT, deleting, *[{"prev": [x], "depth": x + 1, "add": ["z"]} for x in range(1, 5)]]
+    return [ROOT, *[{"prev": [0], "depth": 1, "add": ["a"]}] * 60]
+
+
+@pytest.mark.parametrize("bound", ["clocks", "open deletions", "left out", "steps"])
+def test_a_set_beyond_a_bound_is_not_checked_and_leaves_the_others_alone(bound):
+    large = beyond(bound)
+    assert kernel([SMALL, large, SMALL], room=64) == [SMALL_FAULTS, None, SMALL_FAULTS]
+    assert kernel([SMALL, large, SMALL]) == [SMALL_FAULTS, NaiveFaults(large).faults(), SMALL_FAULTS]
+
+
+def test_lists_nobody_needs_make_way():
+    chain = [ROOT, {"prev": [0], "depth": 1, "del": ["000", "001"]}]
+    chain += [
+        {"prev": [x - 1], "depth": x, "del": [f"{x:03}"], "supersedes": [x - 1] if x > 2 else []} for x in range(2, 100)
+    ]
+    late = {"prev": [5], "depth": 100, "add": ["x"]}
+    merge = {"prev": [99, 100], "depth": 101, "add": ["y"]}
+    messages = [*chain, late, merge]
+    faults = NaiveFaults(messages).faults()
+    assert [fault[3] for fault in faults] == [[1], [1], [5], [1], [1], [99]]
+    assert kernel([messages, SMALL], room=64) == [faults, SMALL_FAULTS]
+
+
+def test_no_sets_and_empty_sets():
+    assert kernel([]) == []
+    assert kernel([[], SMALL, []]) == [[], SMALL_FAULTS, []]
+
+
+def in_time(sets: list[list[dict]]) -> list[list | None]:
+    arrays, _ = arrays_of(sets)
+    kernel([SMALL])
+    began = time.perf_counter()
+    writer_faults(**arrays)
+    assert time.perf_counter() - began < SECONDS
+    return kernel(sets)
+
+
+COUNT = 20_000
+
+
+def test_many_concurrent_messages():
+    fan = [ROOT, *[{"prev": [0], "depth": 1, "add": [str(k)]} for k in range(COUNT)]]
+    merge = {"prev": list(range(1, COUNT + 1)), "depth": 2, "add": ["0"]}
+    assert in_time([[*fan, merge], SMALL]) == [[(COUNT + 1, "must", "0", [1])], SMALL_FAULTS]
+
+
+def test_many_concurrent_messages_on_one_item():
+    fan = [ROOT, *[{"prev": [0], "depth": 1, "del": ["a"]}] * COUNT]
+    assert in_time([fan, SMALL]) == [None, SMALL_FAULTS]
+
+
+def test_many_concurrent_deletions_and_merges_of_them():
+    fan = [ROOT, *[{"prev": [0], "depth": 1, "del": [str(k)]} for k in range(COUNT)]]
+    merge = {"prev": list(range(COUNT, 0, -1)), "depth": 2, "add": ["x"]}
+    faults = [(COUNT + 1, "should", str(k), [k + 1]) for k in range(COUNT)]
+    assert in_time([[*fan, merge], [*fan, *[merge] * 300], SMALL]) == [faults, None, SMALL_FAULTS]
+
+
+def test_many_deletions_never_superseded():
+    deleting = [{"prev": [k], "depth": k + 1, "del": [str(k)]} for k in range(COUNT)]
+    adding = {"prev": [COUNT], "depth": COUNT + 1, "add": ["x"]}
+    faults, small = in_time([[ROOT, *deleting, adding], SMALL])
+    assert faults is None or len(faults) == COUNT
+    assert small == SMALL_FAULTS
+    mixed = [m | {"add": ["x"]} for m in deleting]
+    assert in_time([[ROOT, *mixed], SMALL]) == [None, SMALL_FAULTS]
+
+
+def test_one_message_with_many_items():
+    items = [str(k) for k in range(200_000)]
+    messages = [ROOT, ALICE | {"del": items}, {"prev": [1], "depth": 2, "add": items, "supersedes": [1]}]
+    assert in_time([messages, SMALL]) == [[], SMALL_FAULTS]
+    messages[2] = {"prev": [1], "depth": 2, "add": items}
+    faults = in_time([messages, SMALL])[0]
+    assert len(faults) == 2 * len(items) and faults[0] == (2, "must", "0", [1])

@@ -1,0 +1,163 @@
+"""`reduce_sets` against the oracle: any messages, in any order, any number of sets in one call."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from set_oracle import NaiveSet, compare_ids
+from set_tables import expected, moot, reduced, row, table_of
+
+from dbt_tangles.pzp.collation import collation_keys
+
+base58 = st.text("19AZaz", min_size=1, max_size=3)
+items = st.lists(st.sampled_from(["x", "X", "", "ü", "10", "9"]), max_size=3)
+
+
+@st.composite
+def sets(draw, name: str) -> list[dict]:
+    """A set, most often as valid messages make it; now and then with links that lead up, or nowhere."""
+    ids = draw(st.lists(base58, min_size=1, max_size=9, unique=True))
+    has_root, lies = draw(st.booleans()) or draw(st.booleans()), draw(st.integers(0, 5)) == 0
+    rows = [moot(ids[0], set_id=name)] if has_root else []
+    depths = {ids[0]: 0}
+    for number, message in enumerate(ids[1:], 1):
+        prev = draw(st.lists(st.sampled_from(ids if lies else ids[:number]) | st.just("gone"), max_size=3))
+        depth = max([depths.get(p, 0) for p in prev], default=0) + 1 + draw(st.sampled_from([0, 0, 0, 1, 40, 2**53]))
+        depths[message] = draw(st.integers(-1, 4)) if lies else depth
+        erased = draw(st.integers(0, 5)) == 0
+        shaped = not erased and draw(st.integers(0, 5)) > 0
+        rows.append(
+            row(
+                message,
+                set_id=name,
+                depth=depths[message],
+                prev=prev,
+                account=draw(st.sampled_from(["me", "me", "me", "you"])),
+                has_data=not erased,
+                is_set_shape=shaped,
+                add=draw(items) if shaped else [],
+                deleted=draw(items) if shaped else [],
+                supersedes=[] if erased else draw(st.lists(st.sampled_from([*ids, "gone"]), max_size=4)),
+            )
+        )
+    return rows or [moot(ids[0], set_id=name)]
+
+
+logs = st.integers(1, 4).flatmap(lambda count: st.tuples(*(sets(f"set{k}") for k in range(count))))
+
+
+@settings(max_examples=400, deadline=None)
+@given(logs, st.integers(1, 3), st.randoms(use_true_random=False))
+def test_equals_the_oracle_in_any_order(log, ghost_span, rng):
+    rows = [row for one in log for row in one]
+    rng.shuffle(rows)
+    assert reduced(rows, ghost_span) == expected(rows, ghost_span)
+
+
+@settings(max_examples=100, deadline=None)
+@given(logs)
+def test_many_sets_in_one_call_are_each_alone(log):
+    together = reduced([row for one in log for row in one])
+    assert together == {name: answer for one in log for name, answer in reduced(one).items()}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(base58, unique=True, max_size=20))
+def test_keys_sort_as_the_collation_does(ids):
+    keys = collation_keys(table_of([row(i) for i in ids])["message_id"]).to_pylist()
+    assert len(set(keys)) == len(ids)
+    for a, key_of_a in zip(ids, keys, strict=True):
+        for b, key_of_b in zip(ids, keys, strict=True):
+            assert (key_of_a < key_of_b) == (compare_ids(a, b) < 0)
+
+
+def test_the_collation():
+    ids = ["1", "10", "9", "a", "A", "aa", "aA", "Aa", "AA", "ab", "B", "ba", "z", "Z"]
+    shuffled = random.Random(1).sample(ids, len(ids))
+    (_, messages, _), *_ = reduced([moot("0"), *(row(i) for i in shuffled)]).values()
+    assert sorted(messages, key=lambda m: messages[m]["position"]) == ["0", *ids]
+
+
+def devices(rng: random.Random, count: int, messages: int, item_count: int) -> list[dict]:
+    """Rows of a set that some devices write to, each after what it has seen."""
+    rows, heads = [moot("m0")], [{0}] * count
+    for number in range(1, messages):
+        device = rng.randrange(count)
+        if rng.random() < 0.3:
+            heads[device] = heads[device] | heads[rng.randrange(count)]
+        depth = 1 + max(rows[head]["depth"] for head in heads[device])
+        touched = [f"i{rng.randrange(item_count)}" for _ in range(rng.choice([1, 1, 3]))]
+        rows.append(
+            row(
+                f"m{number}",
+                depth=depth,
+                prev=[f"m{head}" for head in heads[device]],
+                add=touched,
+                is_set_shape=rng.random() < 0.998,
+            )
+        )
+        heads[device] = {number}
+    # One more repeats the older half of what there is.
+    everything = set().union(*heads)
+    rows.append(
+        row(
+            f"m{messages}",
+            depth=1 + max(rows[head]["depth"] for head in everything),
+            prev=[f"m{head}" for head in everything],
+            add=[f"i{number}" for number in range(item_count)],
+        )
+    )
+    return rows
+
+
+def oldest_by_masks(rows: list[dict]) -> int:
+    """How far the oldest message that stands behind an item lies back; ancestors as the bits of an integer."""
+    naive = NaiveSet(rows)
+    place = {message: k for k, message in enumerate(naive.order)}
+    above, touching = {}, {}
+    for message in naive.order:
+        above[message] = 0
+        if naive.is_entry(message):
+            for p in naive.prev(message):
+                if naive.is_entry(p):
+                    above[message] |= above[p] | 1 << place[p]
+            for item in naive.rows[message]["add"]:
+                touching[item] = touching.get(item, 0) | above[message]
+    standing = [
+        naive.depth(message)
+        for message in naive.order
+        if naive.is_entry(message)
+        if any(not touching[item] >> place[message] & 1 for item in naive.rows[message]["add"])
+    ]
+    return naive.max_depth() - min(standing)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("count", [1, 4, 60])
+def test_both_ways_to_find_the_oldest_message_behind_an_item(seed, count):
+    rng = random.Random(f"{seed}/{count}")
+    rows = devices(rng, count, 900, rng.choice([20, 400, 900]))
+    wanted = oldest_by_masks(rows)
+    for entries in (2**25, 3000, 0):
+        assert reduced(rows, clock_entries=entries)["root"][0]["squeeze_potential"] == wanted
+
+
+def test_a_large_set_equals_the_oracle_in_what_is_quick_to_check():
+    rows = devices(random.Random(7), 5, 3000, 300)
+    naive = NaiveSet(rows)
+    summary, messages, found = reduced(random.Random(8).sample(rows, len(rows)))["root"]
+    assert found == naive.items()
+    assert sorted(messages, key=lambda m: messages[m]["position"]) == naive.order
+    assert summary["item_roots"] == naive.item_roots()
+    assert {m: messages[m]["purpose"] for m in messages} == naive.purposes()
+
+
+def test_many_sets_at_once():
+    one = devices(random.Random(3), 3, 9, 4)
+    rows = [message | {"set_id": f"set{k}"} for k in range(500) for message in one]
+    found = reduced(random.Random(0).sample(rows, len(rows)))
+    assert len(found) == 500
+    (wanted, _, _), *_ = expected(one).values()
+    for summary, _, _ in found.values():
+        assert summary | {"set_id": "root"} == wanted

@@ -1,0 +1,134 @@
+"""What other implementations answered.
+
+Two of their answers depend on the order of arrival, and ours do not. Where the set's root arrives after others, their
+root stays a tip. And they keep a message that stands behind an item when it arrives after one that follows it.
+"""
+
+import pytest
+from set_cases import cases, rows_of
+from set_oracle import NaiveSet
+from set_tables import reduced
+
+CASES = {name: cases(name) for name in ("pzp_worked_example", "pzp_real", "pzp_synth")}
+NAMES = {
+    "tips": "tips",
+    "maxDepth": "max_depth",
+    "values": "items",
+    "supersedeRoots": "item_roots",
+    "squeezePotential": "squeeze_potential",
+    "minRequiredDepth": "min_required_depth",
+    "minGhostDepth": "min_ghost_depth",
+}
+
+
+def answers_of(name: str) -> list[tuple[dict, list[dict], tuple[dict, dict, dict]]]:
+    """Each case, its rows and our answer; all cases of a ghost span in one call."""
+    found = []
+    for span in {case["ghostSpan"] for case in CASES[name]}:
+        those = [case for case in CASES[name] if case["ghostSpan"] == span]
+        rows = {case["case"]: [row | {"set_id": case["case"]} for row in rows_of(case)] for case in those}
+        answers = reduced([row for one in rows.values() for row in one], span)
+        found += [(case, rows[case["case"]], answers[case["case"]]) for case in those]
+    return found
+
+
+def arrives_causally(rows: list[dict]) -> bool:
+    """Whether each message arrives after all it lists."""
+    place = {row["message_id"]: number for number, row in enumerate(rows)}
+    return all(place.get(p, -1) < place[row["message_id"]] for row in rows for p in row["prev"])
+
+
+def standing_as_they_arrive(rows: list[dict], case: dict) -> dict[str, set[str]]:
+    """Of each item the messages behind it, kept up to date message by message, as the peers do."""
+    known: dict[str, list[str]] = {}
+    standing: dict[str, set[str]] = {}
+    for row in rows:
+        if not row["is_moot"] and not (row["is_set_shape"] and row["account"] == case["account"]):
+            continue
+        known[row["message_id"]] = row["prev"]
+        followed, stack = set(), [row["message_id"]] if case["mootID"] in known else []
+        while stack:
+            for p in known.get(stack.pop(), []):
+                if p not in followed:
+                    followed.add(p)
+                    stack.append(p)
+        for item in row["add"] + row["del"]:
+            standing[item] = (standing.get(item, set()) - followed) | {row["message_id"]}
+    return standing
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_agrees_with_the_peers(name):
+    agreed = dict.fromkeys([*NAMES, "order", "purpose", "ghostable"], 0)
+    for case, rows, (summary, messages, items) in answers_of(name):
+        theirs = case["expected"]
+        order = sorted(
+            (m for m in messages if messages[m]["position"] is not None), key=lambda m: messages[m]["position"]
+        )
+        assert order == theirs["order"], case["case"]
+        assert list(items) == summary["items"]
+        agreed["order"] += 1
+        for their_name, our_name in NAMES.items():
+            # Where they fail, they say nothing about item roots.
+            if their_name not in theirs or theirs[their_name] == "error":
+                continue
+            if summary[our_name] == theirs[their_name]:
+                agreed[their_name] += 1
+            elif their_name == "tips":
+                assert case["arrival"] == "shuffled+root"
+                assert set(theirs["tips"]) - set(summary["tips"]) == {case["mootID"]}
+            else:
+                assert (their_name, arrives_causally(rows)) == ("squeezePotential", False), case["case"]
+                assert summary[our_name] < theirs[their_name]
+        if "purpose" in theirs:
+            assert {m: messages[m]["purpose"] for m in messages} == theirs["purpose"]
+            agreed["purpose"] += 1
+        if "ghostable" in theirs and theirs["minRequiredDepth"] != "error":
+            # A message on a trail may be of the depths that are remembered, too.
+            sure = [m for m in messages if messages[m]["purpose"] != "trail"]
+            assert {m: messages[m]["purpose"] == "ghost" for m in sure} == {m: theirs["ghostable"][m] for m in sure}
+            agreed["ghostable"] += 1
+    counts = {
+        "pzp_worked_example": dict.fromkeys(agreed, 5) | {"purpose": 0},
+        "pzp_real": dict.fromkeys(agreed, 80)
+        | dict.fromkeys(("supersedeRoots", "minRequiredDepth", "minGhostDepth", "purpose", "ghostable"), 75),
+        "pzp_synth": dict.fromkeys(agreed, 130)
+        | dict.fromkeys(("supersedeRoots", "minRequiredDepth", "minGhostDepth"), 109)
+        | {"tips": 116, "squeezePotential": 101, "purpose": 0, "ghostable": 104},
+    }
+    assert agreed == counts[name]
+
+
+def test_the_document():
+    roots, items = [], []
+    for case, _, (summary, _, _) in answers_of("pzp_worked_example"):
+        assert set(summary["item_roots"]) == set(case["seedBlueRoots"])
+        roots.append("".join(sorted(summary["item_roots"])))
+        items.append(summary["items"])
+    assert roots == ["A", "AB", "BC", "BCD", "BDE"]
+    assert items[-1] == ["bob", "carol"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_messages_behind_items_as_they_arrive_explain_every_squeeze_potential(name):
+    for case in CASES[name]:
+        rows = rows_of(case)
+        standing = standing_as_they_arrive(rows, case)
+        assert {item: set(m) for item, m in case["expected"]["itemRootsFresh"].items()} == standing
+        depth = {row["message_id"]: row["depth"] for row in rows}
+        oldest = min(depth[m] for messages in standing.values() for m in messages)
+        assert max(depth.values()) - oldest == case["expected"]["squeezePotential"]
+        ours = {item: set(m) for item, m in NaiveSet(rows).standing().items()}
+        assert all(ours[item] <= standing[item] for item in standing)
+        if arrives_causally(rows):
+            assert ours == standing
+
+
+def test_the_oracle_walks_to_the_root_as_the_peers_do():
+    walked = 0
+    for case in [*CASES["pzp_worked_example"], *CASES["pzp_synth"]]:
+        last = case["expected"].get("deletablesErasablesOfLast")
+        if last:
+            assert sorted(NaiveSet(rows_of(case)).path_to_root(last["target"])) == sorted(last["erasables"])
+            walked += 1
+    assert walked == 123
