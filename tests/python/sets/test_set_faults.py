@@ -270,14 +270,14 @@ def random_set(rng: np.random.Generator, size: int, items: int) -> list[dict]:
     return messages
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(sets_of_messages(), max_size=4), st.integers(0, 2**32 - 1))
 def test_whatever_the_messages(sets, seed):
     rng = np.random.default_rng(seed)
     assert kernel(sets, rng) == [NaiveFaults(messages).faults() for messages in sets]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(sets_of_messages(), min_size=1, max_size=4), st.integers(0, 60), st.randoms(use_true_random=False))
 def test_companions_change_nothing(sets, room, random):
     alone = [kernel([messages], room=room)[0] for messages in sets]
@@ -326,15 +326,16 @@ def test_a_set_beyond_a_bound_is_not_checked_and_leaves_the_others_alone(bound):
 
 
 def test_lists_nobody_needs_make_way():
-    chain = [ROOT, {"prev": [0], "depth": 1, "del": ["000", "001"]}]
-    chain += [
-        {"prev": [x - 1], "depth": x, "del": [f"{x:03}"], "supersedes": [x - 1] if x > 2 else []} for x in range(2, 100)
-    ]
-    late = {"prev": [5], "depth": 100, "add": ["x"]}
-    merge = {"prev": [99, 100], "depth": 101, "add": ["y"]}
-    messages = [*chain, late, merge]
+    # Two branches side by side, so that there is always a list that the next message needs.
+    branches = [ROOT, {"prev": [0], "depth": 1, "del": ["000", "001"]}]
+    for x in range(2, 80):
+        p = max(1, x - 2)
+        branches.append({"prev": [p], "depth": x, "del": [f"{x:03}"], "supersedes": [p] if p > 1 else []})
+    late = {"prev": [5], "depth": 80, "add": ["x"]}
+    merge = {"prev": [78, 79, 80], "depth": 81, "add": ["y"]}
+    messages = [*branches, late, merge]
     faults = NaiveFaults(messages).faults()
-    assert [fault[3] for fault in faults] == [[1], [1], [5], [1], [1], [99]]
+    assert [fault[3] for fault in faults] == [[1], [1], [5], [1], [1], [78], [79]]
     assert kernel([messages, SMALL], room=64) == [faults, SMALL_FAULTS]
 
 

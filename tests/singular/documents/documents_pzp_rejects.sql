@@ -1,8 +1,5 @@
 -- The lines of the pzp log that give no usable message, and why.
-{{ config(
-    enabled=var('verify_signatures')
-    and var('ssb_log') is none and var('pzp_log') is none and var('event_log') is none
-) }}
+{{ config(enabled=var('verify_signatures') and is_fixture_run()) }}
 with stated as (
     select
         source_file,

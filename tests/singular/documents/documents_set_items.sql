@@ -1,8 +1,5 @@
 -- Every example of a set: its items, in order, and what put them there.
-{{ config(
-    enabled=var('verify_signatures')
-    and var('ssb_log') is none and var('pzp_log') is none and var('event_log') is none
-) }}
+{{ config(enabled=var('verify_signatures') and is_fixture_run()) }}
 
 with expected as (
     select

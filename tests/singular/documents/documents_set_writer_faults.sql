@@ -1,8 +1,5 @@
 -- Every example of a set: what writers left out of the messages they supersede.
-{{ config(
-    enabled=var('verify_signatures')
-    and var('ssb_log') is none and var('pzp_log') is none and var('event_log') is none
-) }}
+{{ config(enabled=var('verify_signatures') and is_fixture_run()) }}
 
 with lists as (
     select

@@ -1,8 +1,5 @@
 -- Every example of a set: the set as a whole.
-{{ config(
-    enabled=var('verify_signatures') and var('set_ghost_span') == 32
-    and var('ssb_log') is none and var('pzp_log') is none and var('event_log') is none
-) }}
+{{ config(enabled=var('verify_signatures') and var('set_ghost_span') == 32 and is_fixture_run()) }}
 
 with item_roots as (
     select

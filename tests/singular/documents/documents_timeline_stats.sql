@@ -1,7 +1,5 @@
 -- Every example of the documents: how large its timeline is and, arrival by arrival, how many commands lead to it.
-{{ config(enabled=(
-    var("edit_batch_size") == 1 and var("ssb_log") is none and var("pzp_log") is none and var("event_log") is none
-)) }}
+{{ config(enabled=var('edit_batch_size') == 1 and is_fixture_run()) }}
 with stated as (
     select
         timeline_id,
