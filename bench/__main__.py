@@ -1,4 +1,4 @@
-"""The command line: `python -m bench [--scale S] [--repeats N] [graphs] [verify] [builds] [timelines] [evaluation]`."""
+"""The command line: `python -m bench [--scale S] [--repeats N] [NAME ...]`, the names are below."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pathlib import Path
 
 from bench import cpu, one
 
-BENCHMARKS = ("graphs", "verify", "builds", "timelines")
+BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets")
 BY_NAME = ("evaluation",)
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
+KINDS = ("ssb", "pzp")
 INPUTS = ("fixtures", "medium", "peer")
 
 
@@ -21,11 +22,13 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure, and write target/bench/*.json.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=NAMES)
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full size, up to 1 (default 1)")
-    parser.add_argument("--repeats", type=int, default=3, help="rounds of graphs, verify, timelines (default 3)")
+    parser.add_argument("--repeats", type=int, default=3, help="rounds of all but builds (default 3)")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, help="graphs: only these shapes")
     parser.add_argument("--sql", action="store_true", help="graphs: also a small slice in SQL rounds, through dbt")
-    parser.add_argument("--no-spark", action="store_true", help="timelines: only what needs no Spark")
+    parser.add_argument("--no-spark", action="store_true", help="timelines, sets: only what needs no Spark")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, help="verify: only these logs")
     parser.add_argument("--log", type=Path, help="verify: an SSB log of messages without copies, instead of a made one")
+    parser.add_argument("--pzp-log", type=Path, help="verify: the same of pzp")
     parser.add_argument("--inputs", nargs="+", choices=INPUTS, help="builds: only these (default: fixtures, medium)")
     parser.add_argument("--peer", action="store_true", help="builds: also from a log in the size of a real peer's")
     parser.add_argument("--peer-log", type=Path, help="builds: that log, instead of a made one (implies --peer)")
@@ -37,7 +40,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
         parser.error("--scale must be above 0 and at most 1")
     if options.repeats < 1:
         parser.error("--repeats must be at least 1")
-    for name, path in (("--log", options.log), ("--peer-log", options.peer_log)):
+    for name, path in (("--log", options.log), ("--pzp-log", options.pzp_log), ("--peer-log", options.peer_log)):
         if path is not None and not path.is_file():
             parser.error(f"{name}: there is no file {path}")
     options.inputs = list(options.inputs or INPUTS[:2])

@@ -10,7 +10,6 @@ Nobody who has whole graphs in one place gets by with less than the limit, so th
 
 from __future__ import annotations
 
-import time
 import uuid
 from argparse import Namespace
 from pathlib import Path
@@ -23,6 +22,7 @@ from bench import session, stand_in
 from bench.cpu import Watch
 from bench.report import RESULTS, Goal, at_most, same, say, summary
 from bench.shapes import shape
+from bench.turns import beside_limit, seconds_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,27 +107,16 @@ class Bench:
         for _ in range(WARM_UPS):
             jobs = self.jobs(self.rows)
             self.limit()
-        runs: dict[str, list] = {"auto": [], "limit": []}
-        for number in range(1, repeats + 1):
-            with self.watch.measure() as spent:
-                self.auto(self.rows)
-            runs["auto"].append(spent)
-            with self.watch.measure() as spent:
-                self.limit()
-            runs["limit"].append(spent)
-            auto, limit = (f"{done[-1].total:.1f}" for done in runs.values())
-            say(f"graphs {self.name}: round {number} of {repeats}: CPU seconds: auto {auto}, limit {limit}")
-        auto, limit = summary(runs["auto"]), summary(runs["limit"])
+        measured = beside_limit(
+            self.watch, repeats, f"graphs {self.name}", "auto", lambda: self.auto(self.rows), self.limit
+        )
         return {
             "shape": self.name,
             **self.facts(),
-            "ratio": round(auto["cpu_s"] / limit["cpu_s"], 2),
-            "ratio_of_least": round(min(auto["cpu_s_of_runs"]) / min(limit["cpu_s_of_runs"]), 2),
-            "wall_ratio": round(auto["wall_s"] / limit["wall_s"], 2),
+            **measured,
+            "wall_ratio": round(measured["auto"]["wall_s"] / measured["limit"]["wall_s"], 2),
             "jobs": jobs,
             "jobs_small": jobs_small,
-            "auto": auto,
-            "limit": limit,
             "kernel_alone_cpu_s": self.kernel_alone(repeats),
         }
 
@@ -144,13 +133,13 @@ class Bench:
         kernel = stand_in.load("int_tangle_levels").levels_of_partition
         per_batch = int(self.spark.conf.get("spark.sql.execution.arrow.maxRecordsPerBatch"))
         table = shape(self.name, self.scale)
-        seconds = []
-        for _ in range(repeats + 1):
-            before = time.process_time()
+
+        def work() -> None:
             for _ in kernel(iter(table.to_batches(per_batch))):
                 pass
-            seconds.append(time.process_time() - before)
-        return round(median(seconds[1:]), 2)
+
+        work()
+        return round(median(seconds_of(work) for _ in range(repeats)), 2)
 
 
 def sql_rounds(spark: SparkSession, watch: Watch) -> dict:

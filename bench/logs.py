@@ -6,7 +6,7 @@ import gzip
 from itertools import islice
 from pathlib import Path
 
-from bench import make_log
+from bench import make_log, pzp_sets
 from bench.report import RESULTS, say
 
 FOLDER = RESULTS / "logs"
@@ -27,6 +27,22 @@ def signed_log(messages: int | None = None, suffix: str = ".jsonl") -> Path:
         make_log.main(["--out", str(unfinished), *size, "--quiet"])
         unfinished.rename(path)
     return path
+
+
+def signed_pzp_log(messages: int) -> Path:
+    """Make a pzp log of so many lines, unless it is there already."""
+    path = FOLDER / f"signed-pzp-{messages}.jsonl"
+    if not path.exists():
+        say(f"signing the messages of {path.name}")
+        unfinished = _unfinished(path)
+        with unfinished.open("wb") as out:
+            out.writelines(line + b"\n" for line in pzp_sets.signed_lines(messages))
+        unfinished.rename(path)
+    return path
+
+
+#: Makes a log of so many lines.
+MAKERS = {"ssb": signed_log, "pzp": signed_pzp_log}
 
 
 def head(log: Path, fraction: float) -> Path:

@@ -49,18 +49,24 @@ def configuration(model: str, **variables: Any) -> dict[str, Any]:
         model: Its name.
         variables: dbt vars that differ from those of dbt_project.yml.
     """
-    known = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["vars"]
-    if unknown := variables.keys() - known.keys():
+    project = yaml.safe_load((ROOT / "dbt_project.yml").read_text())
+    if unknown := variables.keys() - project["vars"].keys():
         raise KeyError(f"dbt_project.yml has no vars {sorted(unknown)}")
+    known = {**project["vars"], **variables}
+
+    def var(name: str, *default: Any) -> Any:
+        return known.get(name, *default) if default else known[name]
+
     jinja = NativeEnvironment(undefined=StrictUndefined)
-    jinja.globals["var"] = {**known, **variables}.__getitem__
+    jinja.globals["var"] = var
     entries = [
         entry
         for path in MODELS.rglob("*.yml")
         for entry in yaml.safe_load(path.read_text()).get("models", [])
         if entry["name"] == model
     ]
-    config = _only(entries, model).get("config", {})
+    of_all = {name[1:]: value for name, value in project["models"].items() if name.startswith("+")}
+    config = {**of_all, **_only(entries, model).get("config", {})}
     return {
         name: jinja.from_string(value).render() if isinstance(value, str) else value for name, value in config.items()
     }

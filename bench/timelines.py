@@ -13,9 +13,8 @@ written again.
 
 from __future__ import annotations
 
-import time
 from argparse import Namespace
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ from bench import events, peer, session, stand_in
 from bench.cpu import Watch
 from bench.events import Timelines
 from bench.report import RESULTS, Goal, at_least, at_most, say, summary
+from bench.turns import beside_limit, in_turns, power, seconds_of
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.graph.orders import positions
 from dbt_tangles.timelines.edits import edit_stream
@@ -78,13 +78,6 @@ def warm_up() -> None:
         edit(timelines, batch)
 
 
-def seconds_of(work: Callable[[], Any]) -> float:
-    """CPU seconds of this process for a piece of work."""
-    before = time.process_time()
-    work()
-    return time.process_time() - before
-
-
 def even(count: float) -> int:
     """Round a number of events down to an even one that is not too small."""
     return max(int(count) // 2 * 2, 64)
@@ -127,12 +120,6 @@ def order_alone(scale: float, repeats: int) -> Part:
     return [{"part": "order", "events": count, "feeds": 64, "cpu_s": spent, "cpu_s_of_runs": runs}], [goal]
 
 
-def in_turns(repeats: int, *works: Callable[[], Any]) -> list[float]:
-    """CPU seconds of pieces of work, one after the other in each round; the median of each."""
-    rounds = [[seconds_of(work) for work in works] for _ in range(repeats)]
-    return [median(runs) for runs in zip(*rounds, strict=True)]
-
-
 def beside_the_peer(scale: float, repeats: int) -> Part:
     """Measure scripts arrival by arrival in turns with the peer."""
     results, goals = [], []
@@ -167,11 +154,6 @@ def beside(timelines: Timelines, repeats: int) -> dict[str, Any]:
     }
     say(f"timelines: {count:,} events next to the peer: {told}")
     return told
-
-
-def power(sizes: Iterable[int], seconds: Iterable[float]) -> float:
-    """Fit the power of the size with which the seconds grow."""
-    return round(float(np.polyfit(np.log(list(sizes)), np.log(np.maximum(list(seconds), 1e-6)), 1)[0]), 2)
 
 
 def growth(scale: float, repeats: int) -> Part:
@@ -313,15 +295,7 @@ class InSpark:
         for _ in range(WARM_UPS):
             self.order()
             self.limit()
-        runs: dict[str, list] = {"order": [], "limit": []}
-        for number in range(1, repeats + 1):
-            for what, work in (("order", self.order), ("limit", self.limit)):
-                with self.watch.measure() as spent:
-                    work()
-                runs[what].append(spent)
-            ordered, limit = (f"{done[-1].total:.1f}" for done in runs.values())
-            say(f"timelines {self.name}: round {number} of {repeats}: CPU seconds: order {ordered}, limit {limit}")
-        ordered, limit = summary(runs["order"]), summary(runs["limit"])
+        measured = beside_limit(self.watch, repeats, f"timelines {self.name}", "order", self.order, self.limit)
         scripts = {}
         for batch in (1, 1_000):
             with self.watch.measure() as spent:
@@ -336,9 +310,6 @@ class InSpark:
             "part": "spark",
             "shape": self.name,
             **counted.first().asDict(),
-            "ratio": round(ordered["cpu_s"] / limit["cpu_s"], 2),
-            "ratio_of_least": round(min(ordered["cpu_s_of_runs"]) / min(limit["cpu_s_of_runs"]), 2),
-            "order": ordered,
-            "limit": limit,
+            **measured,
             "scripts_by_batch": scripts,
         }

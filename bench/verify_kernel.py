@@ -1,10 +1,10 @@
-"""Speed of the SSB check kernel next to libsodium alone.
+"""Speed of the kernels that check signed logs next to libsodium alone.
 
-Usage: python bench/verify_kernel.py LOG [--lines N] [--runs N] [--batch-rows N]
+Usage: python bench/verify_kernel.py LOG [--kind ssb|pzp] [--lines N] [--runs N] [--batch-rows N]
 
-LOG is an SSB log, one message a line (`.gz` included). Prints messages per CPU second for the kernel, which parses,
-checks, hashes, verifies and writes Arrow columns, and for libsodium verifying the same signatures on bytes prepared
-beforehand; the runs alternate, so that both see the same machine. The last line is the ratio of the medians.
+LOG is an SSB or pzp log, one message a line (`.gz` included). Prints messages per CPU second for the kernel, which
+parses, checks, hashes, verifies and writes Arrow columns, and for libsodium verifying the same signatures on bytes
+prepared beforehand; the runs alternate, so that both see the same machine. The last line is the ratio of the medians.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 import orjson
 import pyarrow as pa
@@ -26,8 +27,11 @@ from nacl.exceptions import BadSignatureError
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from dbt_tangles.lines import INPUT_SCHEMA
+from dbt_tangles.pzp import base58
+from dbt_tangles.pzp import check as pzp_check
+from dbt_tangles.pzp.canonical import canonical_bytes
+from dbt_tangles.ssb import check as ssb_check
 from dbt_tangles.ssb.canonical import canonical_text
-from dbt_tangles.ssb.check import CheckOptions, check_batches
 from dbt_tangles.ssb.classic import check_form
 from dbt_tangles.ssb.shapes import unwrap
 from dbt_tangles.ssb.signature import public_key
@@ -57,7 +61,17 @@ def to_batches(lines: list[bytes], rows: int) -> list[pa.RecordBatch]:
     return batches
 
 
-def signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+def check_ssb(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Check the lines of an SSB log."""
+    return ssb_check.check_batches(batches, ssb_check.CheckOptions())
+
+
+def check_pzp(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Check the lines of a pzp log."""
+    return pzp_check.check_batches(batches, pzp_check.CheckOptions())
+
+
+def ssb_signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
     """Yield signature with signed text, and public key, of each distinct message that reaches the signature check."""
     seen = set()
     for line in lines:
@@ -75,6 +89,37 @@ def signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
             yield signature + canonical_text(unsigned).encode(), public_key(value["author"])
 
 
+def pzp_signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the same of a pzp log."""
+    seen = set()
+    reached = pa.concat_arrays([batch["is_signature_valid"] for batch in check_pzp(iter(to_batches(lines, 10_000)))])
+    for line, verdict in zip(lines, reached.to_pylist(), strict=True):
+        if verdict is not None:
+            document = orjson.loads(line)
+            message = document.get("msg", document)
+            text = canonical_bytes(message["metadata"])
+            if (claim := (text, message["sigkey"], message["sig"])) not in seen:
+                seen.add(claim)
+                [signature] = base58.decode([message["sig"]], 64)
+                [key] = base58.decode([message["sigkey"]], 32)
+                yield (signature or bytes(64)) + b":msg-v4:" + text, key
+
+
+class Kind(NamedTuple):
+    """What a log may be of.
+
+    Attributes:
+        check: Its kernel.
+        signatures: See `ssb_signatures`.
+    """
+
+    check: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+    signatures: Callable[[list[bytes]], Iterator[tuple[bytes, bytes]]]
+
+
+KINDS = {"ssb": Kind(check_ssb, ssb_signatures), "pzp": Kind(check_pzp, pzp_signatures)}
+
+
 def cpu_rate(count: int, work: Callable[[], None]) -> float:
     """Do the work once; messages per second of this process's CPU time."""
     start = time.process_time()
@@ -86,6 +131,7 @@ def main() -> None:
     """Run the comparison and print it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("log", type=Path)
+    parser.add_argument("--kind", choices=KINDS, default="ssb")
     parser.add_argument("--lines", type=int, default=30_000)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--batch-rows", type=int, default=10_000)
@@ -93,11 +139,12 @@ def main() -> None:
 
     lines = read_lines(arguments.log, arguments.lines)
     batches = to_batches(lines, arguments.batch_rows)
-    signed = list(signatures(lines))
+    kind = KINDS[arguments.kind]
+    signed = list(kind.signatures(lines))
     print(f"{len(lines)} lines, {sum(map(len, lines)) // len(lines)} bytes each; {len(signed)} signatures")
 
     def kernel() -> None:
-        for _ in check_batches(iter(batches), CheckOptions()):
+        for _ in kind.check(iter(batches)):
             pass
 
     def libsodium() -> None:

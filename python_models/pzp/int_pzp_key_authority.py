@@ -10,7 +10,7 @@ def model(dbt, spark):
     accounts = dbt.ref("int_pzp_account_messages")
     lines = dbt.ref("stg_pzp__lines")
     questions = (
-        lines.where("is_usable and not is_moot and account not in ('self', 'any')")
+        lines.where("sigkey is not null and not is_moot and account not in ('self', 'any')")
         .select(sf.col("account").alias("account_id"), "account_tips", "sigkey")
         .distinct()
     )

@@ -467,19 +467,23 @@ def test_empty_log(project, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["nothing.jsonl", "*.jsonl", "nowhere/log.jsonl", "_log.txt", ".log", "'"])
-def test_no_file(name, project, tmp_path):
+@pytest.mark.parametrize("log", ["ssb", "pzp"])
+def test_no_file(log, name, project, tmp_path):
     """A path at which Spark finds nothing fails the build by the name of the var. Hidden files are nothing to Spark."""
     for hidden in ("_log.txt", ".log"):
         (tmp_path / hidden).write_bytes(b"{}\n")
-    result = project("no_file", ssb_log=str(tmp_path / name)).invoke("run", "--select", "stg_ssb__lines")
+    built = project("no_file", **{f"{log}_log": str(tmp_path / name)})
+    result = built.invoke("run", "--select", f"stg_{log}__lines")
     assert result.exception is None, result.exception
     (message,) = [r.message for r in result.result if r.status == "error"]
-    assert "ssb_log" in message
+    assert f"{log}_log" in message
     assert name in message
 
 
 WRONG_VARS = [
     *(("ssb_log", value) for value in (7, "", ["a.jsonl"])),
+    *(("pzp_log", value) for value in (True, " ", {"a": 1})),
+    *(("set_ghost_span", value) for value in (0, -1, True, "x", None, 1.5)),
     *(("ssb_log_format", value) for value in ("xml", None)),
     *(("verify_signatures", value) for value in ("yes", 1, None)),
     *(("tangle_engine", value) for value in ("fast", None)),

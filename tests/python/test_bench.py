@@ -187,6 +187,8 @@ def test_summaries_are_medians_of_runs():
         (["--shapes", "X"], "--shapes"),
         (["--inputs", "large"], "--inputs"),
         (["--log", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["--kinds", "email"], "--kinds"),
+        (["--pzp-log", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--peer-log", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--fast"], "--fast"),
     ],
@@ -201,7 +203,7 @@ def test_wrong_usage_is_refused(arguments, complaint, capsys):
 
 def test_all_benchmarks_run_by_default():
     """No name is every benchmark but the evaluation, which is no matter of speed; a name twice is once."""
-    assert command.parse([]).names == ["graphs", "verify", "builds", "timelines"]
+    assert command.parse([]).names == ["graphs", "verify", "builds", "timelines", "sets"]
     assert command.parse(["verify", "graphs", "verify"]).names == ["verify", "graphs"]
 
 
@@ -294,7 +296,7 @@ def test_configurations_are_those_of_the_project():
         stand_in.configuration("int_tangle_lvls")
 
 
-@pytest.mark.parametrize("model", ["int_tangle_levels", "stg_ssb__lines"])
+@pytest.mark.parametrize("model", ["int_tangle_levels", "int_set_messages", "stg_pzp__lines", "stg_ssb__lines"])
 def test_models_load_without_dbt(model):
     """The very files that dbt runs."""
     assert callable(stand_in.load(model).model)

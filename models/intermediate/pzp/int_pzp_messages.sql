@@ -7,8 +7,7 @@ with lines as (
     from {{ ref('stg_pzp__lines') }} as lines
     left join {{ ref('int_pzp_key_authority') }} as authority
         on
-            lines.is_usable
-            and not lines.is_moot
+            not lines.is_moot
             and lines.account = authority.account_id
             and lines.account_tips <=> authority.account_tips
             and lines.sigkey = authority.sigkey

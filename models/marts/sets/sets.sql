@@ -48,3 +48,5 @@ select
     tips,
     are_writers_checked
 from required
+-- A message can name the root of another feed.
+where root_status <> 'present' or {{ is_set_domain('domain') }}

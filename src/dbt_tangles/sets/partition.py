@@ -64,6 +64,8 @@ def sets_of_partition(batches: Iterator[pa.RecordBatch], ghost_span: int, is_tru
 def _trusted(table: pa.Table) -> pa.Table:
     """Take every message for valid that can be read, and hold those of sets whose root is not there."""
     reasons = pc.coalesce(table["reject_reason"], table["defect"])
+    is_no_feed = pc.and_not(pc.equal(table["message_id"], table["set_id"]), table["is_moot"].fill_null(False))
+    reasons = pc.if_else(pc.and_(reasons.is_null(), is_no_feed), pa.scalar(Reason.NOT_A_FEED.value), reasons)
     is_read = reasons.is_null()
     has_root = table["has_root"].fill_null(False)
     reasons = pc.if_else(pc.and_not(is_read, has_root), pa.scalar(Reason.MISSING_ROOT.value), reasons)

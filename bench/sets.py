@@ -1,0 +1,212 @@
+"""The reduction of sets that grow as tangles: CPU seconds of the kernel, next to the peer's algorithm, and in Spark.
+
+In this process, what is compared in turns:
+
+kernel  `reduce_sets` of one set of `pzp_sets.py`: order, items, what is still needed, what writers left out.
+peer    the same next to what the peer does for the items alone. The peer's package is not here: `pzp_peer.js` is our
+        own JavaScript after a description of its algorithm. Where there is no node, this is left out.
+
+In Spark, the model `int_set_messages`, validity included, next to its limit: what it reads, read and shuffled by set,
+and as many rows as it writes, of the same shape, written.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from bench import pzp_peer, pzp_sets, session, stand_in
+from bench.cpu import Watch
+from bench.report import RESULTS, Goal, at_least, at_most, say
+from bench.turns import beside_limit, in_turns, power, seconds_of
+from dbt_tangles.sets import reduce_sets
+from dbt_tangles.sets.partition import INPUT_SCHEMA, OUTPUT_SCHEMA, sets_of_partition
+from dbt_tangles.sets.reduction import GHOST_SPAN
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NAME = "sets"
+SIZES = (10_000, 50_000, 500_000)
+GROWTH_GOAL = 1.15  # linear is 1; what no longer fits into the processor's caches takes longer
+PEER_MESSAGES = 10_000
+PEER_GOAL = 100.0  # times the kernel's CPU seconds
+QUOTED_MS = 2_570  # for the items of a set of so many messages, measured elsewhere; context only
+SPARK_GOAL = 2.0  # the model / the limit, for many sets; of one, a single worker does all
+SHAPES = {"one": (1, 500_000), "many": (100_000, 10)}  # sets, and messages of each
+LEAST = 64  # messages of a set at a small scale
+WARM_UPS = 2  # Java compiles most of what it compiles in the first two rounds, at a third of their CPU seconds
+FILES = 8
+#: What the limit writes in place of what the model finds, made of all that it reads.
+ALIKE = {
+    "is_valid": "has_root",
+    "is_held": "false",
+    "position": "size(prev) + size(del) + size(supersedes)",
+    "is_item_root": "is_set_shape",
+    "purpose": "if(is_moot, 'trail', 'goal')",
+    "is_tip": "is_key_authorised",
+    "is_oldest_standing": "defect is null",
+    "items": "transform(add, (item, place) -> struct(place as item_position, item))",
+    "writer_faults": "cast(array() as array<struct<item: string, rule: string, left_out: array<string>>>)",
+    "are_writers_checked": "true",
+}
+
+Part = tuple[list[dict], list[Goal]]
+
+
+def run(options: Namespace) -> Part:
+    """Measure; the figures and the goals."""
+    results, goals = [], []
+    reduce_sets(pzp_sets.table(1, LEAST))  # Compile what is not compiled yet.
+    for part in (kernel_alone, beside_the_peer):
+        found, wanted = part(options.scale, options.repeats)
+        results += found
+        goals += wanted
+    if not options.no_spark:
+        spark = session.start(NAME)
+        with Watch() as watch:
+            for name in SHAPES:
+                result = InSpark(name, options.scale, spark, watch).measure(options.repeats)
+                results.append(result)
+                if name == "many":
+                    what = f"{name}: int_set_messages / LIMIT, CPU seconds"
+                    goals.append(at_most(what, SPARK_GOAL, result["ratio"], judged=options.scale == 1))
+        spark.stop()
+    return results, goals
+
+
+def one_set(count: int) -> pa.Table:
+    """Make one set, in the order in which it was written."""
+    return pzp_sets.table(1, max(count, LEAST))
+
+
+def shuffled(table: pa.Table) -> pa.Table:
+    """Put rows in no order."""
+    return table.take(pa.array(np.random.default_rng(4).permutation(len(table)))).combine_chunks()
+
+
+def kernel_alone(scale: float, repeats: int) -> Part:
+    """Measure how the time for one set grows with its messages."""
+    results = []
+    sets = [shuffled(one_set(int(full * scale))) for full in SIZES]
+    seconds = in_turns(repeats, *(lambda table=table: reduce_sets(table) for table in sets))
+    for table, spent in zip(sets, seconds, strict=True):
+        count = len(table)
+        say(f"sets: one of {count:,} messages: {spent:.4f} CPU seconds")
+        row = {"part": "kernel", "messages": count, "cpu_s": round(spent, 4)}
+        results.append({**row, "messages_per_cpu_s": round(count / max(spent, 1e-6))})
+    found = power(map(len, sets), seconds)
+    results.append({"part": "growth", "power": found})
+    what = f"{SIZES[0]:,} to {SIZES[-1]:,} messages: power of the size with which CPU seconds grow"
+    return results, [at_most(what, GROWTH_GOAL, found, scale == 1)]
+
+
+def items_of(table: pa.Table, answer: pa.Table) -> list[str]:
+    """Gather the items of one set, in their order."""
+    listed = [item for items in answer["items"].to_pylist() for item in items or ()]
+    return [item["item"] for item in sorted(listed, key=lambda item: item["item_position"])]
+
+
+def beside_the_peer(scale: float, repeats: int) -> Part:
+    """Measure one set in turns with the peer's algorithm."""
+    if pzp_peer.node() is None:
+        say("sets: there is no node on the PATH, so the comparison with the peer's algorithm is left out")
+        return [{"part": "peer", "left_out": "no node on the PATH"}], []
+    written = one_set(int(PEER_MESSAGES * scale))
+    asked, table = pzp_peer.question(written), shuffled(written)
+    found: list[pzp_peer.Run] = []
+    ours_s, _ = in_turns(repeats, lambda: reduce_sets(table), lambda: found.append(pzp_peer.run(asked)))
+    if found[0].items != items_of(table, reduce_sets(table)):
+        raise RuntimeError("the peer's algorithm comes to other items")
+    peer_s, count = median(each.cpu_s for each in found), len(table)
+    told: dict[str, Any] = {
+        "messages": count,
+        "items": len(found[0].items),
+        "cpu_s": round(ours_s, 5),
+        "peer_cpu_s": round(peer_s, 4),
+        "ratio": round(peer_s / ours_s, 1),
+    }
+    if scale == 1:
+        told["quoted_cpu_s"] = QUOTED_MS / 1_000
+        told["ratio_to_quoted"] = round(QUOTED_MS / 1_000 / ours_s, 1)
+    say(f"sets: one of {count:,} messages next to {pzp_peer.WHAT}: {told}")
+    what = f"{count:,} messages: CPU seconds of {pzp_peer.WHAT} / ours"
+    result = {"part": "peer", "peer": pzp_peer.WHAT, "node": pzp_peer.node_version(), **told}
+    return [result], [at_least(what, PEER_GOAL, told["ratio"], scale == 1)]
+
+
+def entries(name: str, scale: float) -> pa.Table:
+    """Make the rows of `int_set_entries`: `one` set, or `many` small ones."""
+    sets, messages = SHAPES[name]
+    if sets == 1:
+        return one_set(int(messages * scale))
+    return pzp_sets.table(max(int(sets * scale), 1), messages)
+
+
+def stored(name: str, scale: float) -> Path:
+    """Write the entries as parquet, in no order, unless they are there already; the folder."""
+    folder = RESULTS / NAME / "shapes" / f"{name}-{scale:g}"
+    if not (folder / "_SUCCESS").exists():
+        say(f"sets {name}: writing the entries at scale {scale:g}")
+        session.write_parts(shuffled(entries(name, scale)), folder, FILES)
+    return folder
+
+
+class InSpark:
+    """Entries of sets, judged and reduced in a session."""
+
+    def __init__(self, name: str, scale: float, spark: SparkSession, watch: Watch) -> None:
+        """Prepare the files."""
+        self.name, self.spark, self.watch = name, spark, watch
+        self.folder = stored(name, scale)
+        self.rows: DataFrame = spark.read.parquet(str(self.folder))
+
+    def reduce(self) -> None:
+        """Judge and reduce the sets as the project does, and write the answer."""
+        session.write(stand_in.run("int_set_messages", self.spark, {"int_set_entries": self.rows}), "reduced")
+
+    def limit(self) -> None:
+        """Read and shuffle what `reduce` reads, and write rows of the same shape, without a look at what is in them."""
+        shuffled_rows = self.rows.select(INPUT_SCHEMA.names).repartition("set_id")
+        session.write(shuffled_rows.selectExpr(*(f"{ALIKE.get(n, n)} as {n}" for n in OUTPUT_SCHEMA.names)), "alike")
+
+    def measure(self, repeats: int) -> dict:
+        """Measure both in turns; the figures."""
+        for _ in range(WARM_UPS):
+            self.reduce()
+            self.limit()
+        facts = self.facts()
+        measured = beside_limit(self.watch, repeats, f"sets {self.name}", "reduce", self.reduce, self.limit)
+        alone = self.kernel_alone(repeats)
+        say(f"sets {self.name}: ratio {measured['ratio']}; kernel alone, validity included: {alone} CPU seconds")
+        return {"part": "spark", "shape": self.name, **facts, **measured, "kernel_alone_cpu_s": alone}
+
+    def facts(self) -> dict:
+        """Count what `reduce` wrote, all of which is to be valid."""
+        counted = self.spark.sql(
+            f"select count(*) as messages, count(distinct set_id) as sets, max(depth) as depth, "
+            f"sum(size(items)) as items, sum(size(writer_faults)) as writer_faults, "
+            f"count_if(not is_valid) as invalid, count_if(not are_writers_checked) as unchecked "
+            f"from {session.SCHEMA}.reduced"
+        )
+        found = counted.first().asDict()
+        if found.pop("invalid") or found["messages"] != self.rows.count():
+            raise RuntimeError(f"messages that are not valid, or not there: {found}")
+        return found
+
+    def kernel_alone(self, repeats: int) -> float:
+        """CPU seconds of the kernel on the same rows in this process, all in one: no Spark, no transfer."""
+        import pyarrow.parquet as pq
+
+        batches = pq.read_table(self.folder, columns=INPUT_SCHEMA.names).select(INPUT_SCHEMA.names).to_batches()
+
+        def work() -> None:
+            for _ in sets_of_partition(iter(batches), GHOST_SPAN, False):
+                pass
+
+        return round(median(seconds_of(work) for _ in range(repeats)), 2)

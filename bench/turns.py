@@ -1,0 +1,64 @@
+"""Pieces of work, measured in turns (A B A B …), so that all of them see the same machine."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from bench.cpu import Watch
+from bench.report import say, summary
+
+
+def seconds_of(work: Callable[[], Any]) -> float:
+    """CPU seconds of this process for a piece of work."""
+    before = time.process_time()
+    work()
+    return time.process_time() - before
+
+
+def in_turns(repeats: int, *works: Callable[[], Any]) -> list[float]:
+    """CPU seconds of pieces of work, one after the other in each round; the median of each."""
+    rounds = [[seconds_of(work) for work in works] for _ in range(repeats)]
+    return [median(runs) for runs in zip(*rounds, strict=True)]
+
+
+def power(sizes: Iterable[int], seconds: Iterable[float]) -> float:
+    """Fit the power of the size with which the seconds grow."""
+    return round(float(np.polyfit(np.log(list(sizes)), np.log(np.maximum(list(seconds), 1e-6)), 1)[0]), 2)
+
+
+def beside_limit(
+    watch: Watch, repeats: int, who: str, what: str, work: Callable[[], None], limit: Callable[[], None]
+) -> dict:
+    """Measure work of Spark and its limit in turns.
+
+    Args:
+        watch: Counts.
+        repeats: How many rounds.
+        who: Begins the lines of progress.
+        what: The name of the work.
+        work: What the project does.
+        limit: What nobody gets by without.
+
+    Returns:
+        Both, and ratios of their CPU seconds.
+    """
+    runs: dict[str, list] = {what: [], "limit": []}
+    for number in range(1, repeats + 1):
+        for name, each in ((what, work), ("limit", limit)):
+            with watch.measure() as spent:
+                each()
+            runs[name].append(spent)
+        told = ", ".join(f"{name} {done[-1].total:.1f}" for name, done in runs.items())
+        say(f"{who}: round {number} of {repeats}: CPU seconds: {told}")
+    ours, theirs = summary(runs[what]), summary(runs["limit"])
+    return {
+        "ratio": round(ours["cpu_s"] / theirs["cpu_s"], 2),
+        "ratio_of_least": round(min(ours["cpu_s_of_runs"]) / min(theirs["cpu_s_of_runs"]), 2),
+        what: ours,
+        "limit": theirs,
+    }

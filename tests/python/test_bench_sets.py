@@ -1,0 +1,188 @@
+"""Made-up sets, and how they are measured, in small. Nothing here is about speed, nor starts Spark."""
+
+import random
+import sys
+from itertools import count, groupby
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "sets"))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "pzp"))
+
+import pzp_kit
+from bench import __main__ as command
+from bench import logs, pzp_peer, pzp_sets, sets, stand_in, verify_kernel
+from set_cases import cases, rows_of
+from set_oracle import NaiveSet
+from set_tables import reduced
+
+from dbt_tangles.sets.partition import OUTPUT_SCHEMA, sets_of_partition
+
+HAS_NODE = pytest.mark.skipif(pzp_peer.node() is None, reason="needs node")
+
+
+def answer(table: pa.Table) -> list[dict]:
+    """Judge and reduce the sets of a table."""
+    batches = table.select(pzp_sets.INPUT_SCHEMA.names).to_batches()
+    return pa.Table.from_batches(list(sets_of_partition(iter(batches), 32, False)), OUTPUT_SCHEMA).to_pylist()
+
+
+def reference(table: pa.Table) -> NaiveSet:
+    """One set, as the oracle takes it."""
+    return NaiveSet([row | {"depth": row["depth"] or 0} for row in table.to_pylist()])
+
+
+@pytest.mark.parametrize(("number", "messages"), [(1, 2_000), (200, 10)])
+def test_made_sets_are_valid_and_without_fault(number, messages):
+    """Writers keep the rules, all of them."""
+    rows = answer(sets.shuffled(pzp_sets.table(number, messages)))
+    assert len(rows) == number * messages
+    assert all(row["is_valid"] and row["are_writers_checked"] and not row["writer_faults"] for row in rows)
+    assert len({row["set_id"] for row in rows if row["is_moot"]}) == number
+
+
+def test_devices_write_concurrently_and_merge():
+    table = pzp_sets.table(1, 1_000)
+    depths = table["depth"].drop_null().to_pylist()
+    assert len(set(depths)) < 900 and max(depths) > 300
+    before, merges = {}, 0
+    for row in table.to_pylist():
+        listed = [before[each] for each in row["prev"] or []]
+        assert row["is_moot"] or row["depth"] == max(listed) + 1
+        merges += listed.count((row["depth"] or 0) - 1) > 1
+        before[row["message_id"]] = row["depth"] or 0
+    assert merges > 10
+
+
+def test_writers_supersede_what_the_item_goes_back_to():
+    """Of an item, all that the writer knows and that no other known one on it follows."""
+    rows = pzp_sets.table(1, 300).to_pylist()
+    known = {}
+    touches = {}
+    for row in rows:
+        known[row["message_id"]] = {row["message_id"]}.union(*(known[each] for each in row["prev"] or []))
+        for item in (row["add"] or []) + (row["del"] or []):
+            earlier = [each for each in touches.get(item, []) if each in known[row["message_id"]]]
+            last = {a for a in earlier if not any(a in known[b] for b in earlier if b != a)}
+            assert last <= set(row["supersedes"])
+            touches.setdefault(item, []).append(row["message_id"])
+    assert sum(len(row["supersedes"]) > 1 for row in rows) > 30
+    assert {len(row["add"] or []) + len(row["del"] or []) for row in rows[1:]} == {1}
+
+
+def test_devices_disagree_about_items():
+    """Two that did not know of each other touched the same item."""
+    numbers = count()
+    written = [
+        draft
+        for draft, _ in pzp_sets.grow(
+            2_000, "root", lambda _: f"m{next(numbers):04}", (f"i{n}" for n in count()), random.Random(1)
+        )
+    ]
+    touched = sorted((item, draft.depth) for draft in written for item in draft.add + draft.deleted)
+    assert any(len(list(same)) > 1 for _, same in groupby(touched))
+
+
+def test_made_sets_equal_the_oracle():
+    table = pzp_sets.table(1, 400)
+    assert sets.items_of(table, pa.Table.from_pylist(answer(table))) == list(reference(table).items())
+    found = reduced([row | {"depth": row["depth"] or 0} for row in table.to_pylist()])
+    [(summary, _, _)] = found.values()
+    assert summary["item_roots"] == reference(table).item_roots()
+
+
+def test_a_seed_is_a_table():
+    assert pzp_sets.table(3, 20).equals(pzp_sets.table(3, 20))
+    assert not pzp_sets.table(3, 20).equals(pzp_sets.table(3, 20, seed=2))
+
+
+def test_ids_are_32_bytes_in_base58():
+    ids = pzp_sets.names(200, 1)
+    assert len(set(ids)) == 200 and {len(each) for each in ids} <= {42, 43, 44}
+    assert all(each is not None for each in pzp_sets.base58.decode(ids, 32))
+
+
+def test_lipmaa_links_are_those_of_the_peers():
+    """What a writer would list who knows all of a set."""
+    asked = 0
+    for name in ("pzp_real", "pzp_synth"):
+        for case in cases(name):
+            expected = case["expected"]
+            depth = {row["message_id"]: row["depth"] for row in rows_of(case)}
+            if (listed := expected.get("lipmaaPrevOfNext")) and case["mootID"] in depth:
+                level = pzp_sets.lipmaa(expected["maxDepth"] + 2) - 1
+                wanted = {each for each in depth if depth[each] == level} | set(expected["tips"])
+                assert sorted(wanted) == listed
+                asked += 1
+    assert asked > 100
+
+
+def test_signed_lines_are_valid_messages_of_their_sets():
+    """Every signature verifies, and every message is valid in its set."""
+    lines = list(pzp_sets.signed_lines(450))
+    rows = pzp_kit.check(lines)
+    assert all(row["is_usable"] and row["message_id"] == row["claimed_id"] for row in rows)
+    assert sum(row["is_moot"] for row in rows) == 3
+    verdicts = pzp_kit.judge(rows)
+    assert len(verdicts) > 400 and all(verdict[0] for verdict in verdicts)
+
+
+def test_entries_have_the_columns_of_the_model():
+    """`int_set_messages` is given what dbt would give it."""
+    folder = stand_in.ROOT / "models" / "intermediate" / "sets"
+    declared = stand_in.read_yaml_columns(folder / "int_set_entries.yml")
+    types = {
+        "string": pa.string(),
+        "bigint": pa.int64(),
+        "boolean": pa.bool_(),
+        "array<string>": pa.list_(pa.string()),
+    }
+    for name in sets.SHAPES:
+        schema = sets.entries(name, 0.0002).schema
+        assert [(field.name, field.type) for field in schema] == [(name, types[kind]) for name, kind in declared]
+
+
+@HAS_NODE
+def test_the_peers_algorithm_comes_to_the_same_items():
+    """Whatever the order of the rows here; there, they arrive as they were written."""
+    table = pzp_sets.table(1, 500)
+    found = pzp_peer.run(pzp_peer.question(table))
+    assert found.items == list(reference(table).items())
+    assert found.cpu_s > 0
+
+
+def test_speed_is_measured_without_spark(monkeypatch):
+    """All parts in small; the peer's algorithm comes to the same items, or there is an error."""
+    results, goals = sets.run(command.parse(["sets", "--no-spark", "--scale", "0.01", "--repeats", "2"]))
+    assert [result["part"] for result in results] == ["kernel"] * 3 + ["growth", "peer"]
+    assert [result["messages"] for result in results[:3]] == [100, 500, 5_000]
+    assert all(goal.met is None for goal in goals)
+
+
+def test_without_node_the_comparison_is_left_out(monkeypatch, capsys):
+    monkeypatch.setattr(pzp_peer, "node", lambda: None)
+    results, goals = sets.beside_the_peer(0.01, 1)
+    assert results == [{"part": "peer", "left_out": "no node on the PATH"}] and not goals
+    assert "left out" in capsys.readouterr().out
+
+
+def test_signatures_of_pzp_logs_are_prepared(monkeypatch, tmp_path):
+    """As many as the kernel verifies; a copy is one, and a root none."""
+    monkeypatch.setattr(logs, "FOLDER", tmp_path / "logs")
+    log = logs.signed_pzp_log(50)
+    assert logs.signed_pzp_log(50) == log
+    lines = verify_kernel.read_lines(log, None)
+    assert len(lines) == 50
+    check, signatures = verify_kernel.KINDS["pzp"]
+    prepared = list(signatures([*lines, *lines]))
+    verdicts = [
+        row["is_signature_valid"]
+        for batch in check(iter(verify_kernel.to_batches(lines, 20)))
+        for row in batch.to_pylist()
+    ]
+    assert len(prepared) == verdicts.count(True) == 49
+    for message, key in prepared:
+        verify_kernel.crypto_sign_open(message, key)
