@@ -76,9 +76,9 @@ def validity(table: pa.Table) -> pa.Table:
             `is_valid` bool, whether a peer that has what is known takes the message;
             `reject_reason` string, the first reason in the peer's order, null for what is valid;
             `is_held` bool: the reason is `no_known_prev`, nothing else is wrong, and something in prev could be the
-            id of a message that is not in the tangle. A peer that took the message and deleted what it follows looks like
-            that, while a fresh replica refuses it. It is not valid, but it is in the tangle, and its successors know
-            it. So the tangle is what is valid or held.
+            id of a message that is not in the tangle. A peer that took the message and deleted what it follows looks
+            like that, while a fresh replica refuses it. It is not valid, but it is in the tangle, and its successors
+            know it. So the tangle is what is valid or held.
 
     Raises:
         ValueError: A `message_id` is null.
