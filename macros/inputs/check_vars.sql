@@ -9,6 +9,8 @@
         'lines or pretty') %}
     {% do refuse_unless(var('tangle_engine') in ['auto', 'sql', 'kernel'], 'tangle_engine', var('tangle_engine'),
         'auto, sql or kernel') %}
+    {% do refuse_unless(var('consensus_rule') in ['autobase', 'design'], 'consensus_rule', var('consensus_rule'),
+        'autobase or design') %}
     {% do refuse_unless(var('verify_signatures') is boolean, 'verify_signatures', var('verify_signatures'),
         'true or false') %}
     {%- for name in ['sql_round_budget', 'ancestor_limit', 'clock_limit', 'edit_batch_size'] -%}
@@ -16,10 +18,11 @@
             var(name) is integer and var(name) is not boolean and var(name) >= 0, name, var(name), 'an integer, 0 or more'
         ) %}
     {%- endfor -%}
-    {%- set span = var('set_ghost_span') -%}
-    {% do refuse_unless(
-        span is integer and span is not boolean and span >= 1, 'set_ghost_span', span, 'an integer, 1 or more'
-    ) %}
+    {%- for name in ['set_ghost_span', 'quorum_degrees'] -%}
+        {% do refuse_unless(
+            var(name) is integer and var(name) is not boolean and var(name) >= 1, name, var(name), 'an integer, 1 or more'
+        ) %}
+    {%- endfor -%}
     {%- set limit = var('max_previous') -%}
     {% do refuse_unless(
         limit is none or (limit is integer and limit is not boolean and limit >= 1), 'max_previous', limit,

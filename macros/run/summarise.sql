@@ -8,6 +8,7 @@
         {%- set counted = [] -%}
         {%- for name in ['ssb_messages', 'ssb_rejects', 'feeds', 'tangles', 'tangle_messages', 'tangle_edges',
             'pzp_messages', 'pzp_rejects', 'sets', 'set_messages', 'set_items',
+            'autobase_bases', 'autobase_nodes', 'autobase_views', 'autobase_rejects',
             'timeline_events', 'timeline_edits', 'timeline_rejects']
             if name in built -%}
             {% do counted.append("select " ~ loop.index0 ~ " as n, '" ~ name ~ "' as name, count(*) as c from "

@@ -4,17 +4,23 @@ import re
 
 import yaml
 
+import fixture_seeds
 from conftest import ROOT
+from dbt_tangles.autobase import check
 from dbt_tangles.pzp import rules
 from dbt_tangles.ssb.classic import Reason
 
 
 def test_every_reason_is_documented():
     parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
-    of_ssb, of_pzp, of_events = (re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts)
+    of_ssb, of_pzp, of_bases, of_events = (re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts)
     assert dict(of_ssb).pop("id_collision")
     assert of_ssb[:-1] == [(reason.value, reason.description) for reason in Reason]
     assert of_pzp == [(reason.value, reason.description) for reason in rules.Reason]
+    assert of_bases[: len(check.Reason)] == [(reason.value, reason.description) for reason in check.Reason]
+    rejected = {row["reason"] for row in fixture_seeds.read("autobase", "expected_autobase_rejects")}
+    documented = {name for name, _ in of_bases}
+    assert documented - rejected == {"too_long"} and rejected <= documented
     rejects = yaml.safe_load((ROOT / "models" / "marts" / "timelines" / "timeline_rejects.yml").read_text())
     reason = next(column for column in rejects["models"][0]["columns"] if column["name"] == "reason")
     values = reason["data_tests"][0]["accepted_values"]["arguments"]["values"]

@@ -1,0 +1,69 @@
+{#- A node may be in the log more than once. Two different nodes of one writer and length are an equivocation: neither
+    counts, and nothing that follows. -#}
+with distinct_nodes as (
+    select
+        base_id,
+        writer,
+        length,
+        struct(heads, batch, value, is_ack) as said,
+        count(*) as line_count
+    from {{ ref('stg_autobase__lines') }}
+    where kind = 'node' and reject_reason is null
+    group by base_id, writer, length, heads, batch, value, is_ack
+),
+
+nodes as (
+    select
+        base_id,
+        writer,
+        length,
+        count(*) > 1 as is_equivocation,
+        sum(line_count) as line_count,
+        min(said) as said
+    from distinct_nodes
+    group by base_id, writer, length
+),
+
+placed as (
+    select
+        nodes.*,
+        bases.base_id is not null as has_base,
+        coalesce(array_contains(bases.indexers, nodes.writer), false) as is_indexer,
+        coalesce(array_contains(bases.relayed, nodes.writer), false) as is_relayed,
+        coalesce(beginnings.start_length, 0) as start_length,
+        lag(nodes.length) over (partition by nodes.base_id, nodes.writer order by nodes.length) as length_before,
+        lag(nodes.said.batch) over (partition by nodes.base_id, nodes.writer order by nodes.length) as batch_before
+    from nodes
+    left join {{ ref('int_autobase_bases') }} as bases on nodes.base_id = bases.base_id
+    left join {{ ref('int_autobase_starts') }} as beginnings
+        on nodes.base_id = beginnings.base_id and nodes.writer = beginnings.writer
+)
+
+select
+    placed.base_id,
+    concat(placed.writer, ':', placed.length) as node_id,
+    placed.writer,
+    placed.length,
+    placed.said.heads,
+    placed.said.batch,
+    placed.said.value,
+    placed.said.is_ack,
+    placed.line_count,
+    case
+        when placed.is_indexer then 'indexing'
+        when placed.is_relayed then 'relayed'
+        else 'non_indexing'
+    end as role,
+    placed.start_length,
+    case
+        when not placed.has_base then 'unknown_base'
+        when placed.length <= placed.start_length then 'before_start'
+        when placed.is_equivocation then 'equivocation'
+        when placed.length > placed.start_length + 1 and not placed.length_before <=> placed.length - 1 then 'hole'
+        when
+            placed.length > placed.start_length + 1
+            and placed.batch_before > 1
+            and placed.said.batch <> placed.batch_before - 1
+            then 'bad_batch'
+    end as defect
+from placed

@@ -1,0 +1,45 @@
+with views as (
+    select
+        base_id,
+        count_if(is_confirmed) as confirmed_length
+    from {{ ref('int_autobase_views') }}
+    where observer = 'all'
+    group by base_id
+),
+
+nodes as (
+    select
+        base_id,
+        count(*) as node_count,
+        count_if(child_count = 0 and not is_relayed) as head_count
+    from {{ ref('int_autobase_members') }}
+    group by base_id
+),
+
+set_aside as (
+    select
+        base_id,
+        count(*) as set_aside_count
+    from {{ ref('int_autobase_walk') }}
+    where set_aside_reason is not null and not set_aside_reason <=> 'before_start'
+    group by base_id
+)
+
+select
+    bases.base_id,
+    bases.indexer_count,
+    bases.majority,
+    cast(coalesce(nodes.node_count, 0) as int) as node_count,
+    cast(coalesce(views.confirmed_length, 0) as int) as confirmed_length,
+    cast(coalesce(nodes.head_count, 0) as int) as head_count,
+    cast(coalesce(nodes.node_count, 0) - coalesce(views.confirmed_length, 0) as int) as lag,
+    case
+        when set_aside.set_aside_count is not null then 'incomplete'
+        when nodes.node_count is null then 'empty'
+        when views.base_id is null then 'too_large'
+        else 'ok'
+    end as status
+from {{ ref('int_autobase_bases') }} as bases
+left join nodes on bases.base_id = nodes.base_id
+left join views on bases.base_id = views.base_id
+left join set_aside on bases.base_id = set_aside.base_id

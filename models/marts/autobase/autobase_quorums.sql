@@ -1,0 +1,7 @@
+select
+    base_id,
+    node_id,
+    degree,
+    reached_at,
+    writers
+from {{ ref('int_autobase_quorums') }}

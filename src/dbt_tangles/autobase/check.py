@@ -1,0 +1,486 @@
+"""The Arrow kernel: lines of an Autobase log in, one checked row each out.
+
+A line is a JSON object that names its `base`, and is one of two kinds: a node (`writer`, `length`, `heads`, perhaps
+`batch` and `value`) or, if it has none of the first three, a base (`indexers`, perhaps `relayed` and `start`). Whatever
+else it has is ignored, and a field that is null is as good as missing. No line raises an error: what cannot be used is
+a row with a reason.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
+from json import loads
+from json.encoder import encode_basestring
+from operator import itemgetter
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns
+from dbt_tangles.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact
+
+BASE, NODE = "base", "node"
+
+#: A writer, and how much of its log.
+LENGTH_TYPE = pa.struct([pa.field("writer", pa.string()), pa.field("length", pa.int32())])
+
+_RESULT = [
+    pa.field("base_id", pa.string()),
+    pa.field("kind", pa.string()),
+    pa.field("indexers", pa.list_(pa.string())),
+    pa.field("relayed", pa.list_(pa.string())),
+    pa.field("start", pa.list_(LENGTH_TYPE)),
+    pa.field("writer", pa.string()),
+    pa.field("length", pa.int32()),
+    pa.field("heads", pa.list_(LENGTH_TYPE)),
+    pa.field("batch", pa.int32()),
+    pa.field("value", pa.string()),
+    pa.field("is_ack", pa.bool_()),
+    pa.field("reject_reason", pa.string()),
+    pa.field("detail", pa.string()),
+]
+
+OUTPUT_SCHEMA = pa.schema([*PLACE, *_RESULT])
+
+# So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
+# one line that is no sound node not to hold up many that are.
+_TURN_ROWS = 256
+
+_MAX_INT32 = 2**31 - 1
+_WRITER = re.compile("[0-9A-Fa-f]{64}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# In a text that is known to be JSON.
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[][{}]|[^][{}",:\s]+')
+
+_NODE_FIELDS = ("writer", "length", "heads")
+_needed_of = itemgetter("base", *_NODE_FIELDS)
+
+_SORTED = orjson.OPT_SORT_KEYS
+
+
+class Reason(str, enum.Enum):
+    """Why a line gave neither a base nor a node. The value is the code in the tables.
+
+    Of several reasons the first counts.
+    """
+
+    description: str
+
+    def __new__(cls, code: str, description: str) -> Reason:
+        """Make a member that is its code and carries a description."""
+        member = str.__new__(cls, code)
+        member._value_ = code
+        member.description = description
+        return member
+
+    TOO_LONG = "too_long", "The line is longer than lines may be."
+    INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."
+    MALFORMED_JSON = "malformed_json", "The line is not JSON, as JavaScript's JSON.parse judges it."
+    NOT_AN_OBJECT = "not_an_object", "The line is JSON, and not an object."
+    NO_BASE = "no_base", "The base is not a non-empty string of Unicode characters."
+    NEITHER = "neither", "The line is neither a base (indexers) nor a node (writer, length, heads)."
+    BAD_INDEXERS = "bad_indexers", "The indexers are not a list of writers (64 hex digits each)."
+    BAD_RELAYED = "bad_relayed", "relayed is not a list of writers (64 hex digits each)."
+    BAD_ROLES = "bad_roles", "A writer is both an indexer and relayed."
+    BAD_START = "bad_start", "start does not map distinct writers to whole numbers from 0 to 2^31 - 1."
+    BAD_WRITER = "bad_writer", "The writer is not 64 hex digits."
+    BAD_LENGTH = "bad_length", "The length is not a whole number from 1 to 2^31 - 1."
+    BAD_HEADS = (
+        "bad_heads",
+        "The heads are not a list of distinct writers with a length each, or one is not before the node.",
+    )
+    BAD_BATCH = "bad_batch", "The batch is not a whole number from 1 to 2^31 - 1."
+
+
+class _Row(NamedTuple):
+    """The values of `_RESULT`, in its order."""
+
+    base_id: str | None = None
+    kind: str | None = None
+    indexers: list[str] | None = None
+    relayed: list[str] | None = None
+    start: list[tuple[str, int]] | None = None
+    writer: str | None = None
+    length: int | None = None
+    heads: list[tuple[str, int]] | None = None
+    batch: int | None = None
+    value: str | None = None
+    is_ack: bool | None = None
+    reject_reason: str | None = None
+    detail: str | None = None
+
+
+class _RefusedError(Exception):
+    """The line cannot be used: the reason, and what is wrong in more words."""
+
+
+def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
+    """Check the lines of an Autobase log.
+
+    Args:
+        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
+        max_line_bytes: longer lines are refused unread.
+
+    Returns:
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
+        as several. Writers are in lower case. The columns:
+            `kind`: `base`, `node`, or null where the line is neither;
+            `indexers`, `relayed`: of a base, distinct and sorted; `relayed` is empty where the line has none;
+            `start`: of a base, one entry for each writer, sorted, lengths of 0 included; null where the line has none;
+            `heads`: of a node, sorted, at most one for each writer, without the writer's node before it;
+            `batch`: of a node, 1 where the line has none;
+            `value`: of a node, its JSON with sorted keys and nothing between the tokens, so that equal values have
+            equal texts. Numbers are as orjson prints them; those that no double can hold are 1e999 and -1e999. Null
+            for an ack (`is_ack`);
+            `reject_reason`, `detail`: null for what is usable. Of any other line there are at most `base_id`, `kind`,
+            `writer` and `length`.
+    """
+    return check_in_turns(
+        batches, lambda lines, lengths: _check_turn(lines, lengths, max_line_bytes), _TURN_ROWS, OUTPUT_SCHEMA
+    )
+
+
+def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> list[pa.Array]:
+    """Check some lines: the columns from base_id on."""
+    raws = lines.to_pylist()
+    if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
+        columns = _read_sound_nodes(raws)
+        if columns is not None:
+            return columns
+    return _arrays([_read(raw, length, max_line_bytes) for raw, length in zip(raws, lengths.to_pylist(), strict=True)])
+
+
+def _read_sound_nodes(raws: list[bytes | None]) -> list[pa.Array] | None:
+    """Read lines that are all sound nodes, checking each column as a whole; None if any line is something else.
+
+    Gives exactly what `_read` gives, in a fraction of its time.
+    """
+    try:
+        documents = list(map(orjson.loads, raws))
+        bases, writers, lengths, heads = zip(*map(_needed_of, documents), strict=True)
+        values = [document.get("value") for document in documents]
+        texts = [None if value is None else orjson.dumps(value, option=_SORTED) for value in values]
+        if not _are(heads, list):
+            return None
+        flat = list(chain.from_iterable(heads))
+        if not _are(flat, list) or not {2}.issuperset(map(len, flat)):
+            return None
+    except (ValueError, LookupError, TypeError):  # not JSON, something missing, not an object, nested too deep
+        return None
+    batches = [document.get("batch", 1) for document in documents]
+    head_writers, head_lengths = zip(*flat, strict=True) if flat else ((), ())
+    if not (
+        _are(bases, str)
+        and all(bases)
+        and _are(writers, str)
+        and _are(head_writers, str)
+        and _are_lengths(lengths)
+        and _are_lengths(head_lengths)
+        and _are_lengths(batches)
+    ):
+        return None
+    spellings = {*writers, *head_writers}
+    if not all(map(_WRITER.fullmatch, spellings)):
+        return None
+
+    # From here on a writer is its place among the sorted names.
+    names = sorted(set(map(str.lower, spellings)))
+    places = {name: place for place, name in enumerate(names)}
+    place_of = {spelling: places[spelling.lower()] for spelling in spellings}.__getitem__
+    count = len(raws)
+    own = np.fromiter(map(place_of, writers), np.int32, count)
+    own_length = np.array(lengths, np.int32)
+    node = np.repeat(np.arange(count), np.fromiter(map(len, heads), np.int64, count))
+    head = np.fromiter(map(place_of, head_writers), np.int32, len(flat))
+    head_length = np.array(head_lengths, np.int32)
+    if flat:
+        key = node * len(names) + head
+        order = np.argsort(key, kind="stable")
+        if (np.diff(key[order]) == 0).any():
+            return None
+        head, head_length = head[order], head_length[order]  # the nodes were in order
+        is_own = head == own[node]
+        ahead = own_length[node] - head_length
+        if (ahead[is_own] < 1).any():
+            return None
+        is_kept = ~is_own | (ahead != 1)
+        node, head, head_length = node[is_kept], head[is_kept], head_length[is_kept]
+    offsets = np.zeros(count + 1, np.int32)
+    np.cumsum(np.bincount(node, minlength=count), out=offsets[1:])
+
+    names_array = pa.array(names, pa.string())
+    structs = pa.StructArray.from_arrays(
+        [names_array.take(pa.array(head)), pa.array(head_length)], fields=list(LENGTH_TYPE)
+    )
+    value_array = pa.array(texts, pa.string())
+    columns = {
+        "base_id": pa.array(bases, pa.string()),
+        "kind": pa.repeat(NODE, count),
+        "writer": names_array.take(pa.array(own)),
+        "length": pa.array(own_length),
+        "heads": pa.ListArray.from_arrays(pa.array(offsets), structs),
+        "batch": pa.array(batches, pa.int32()),
+        "value": value_array,
+        "is_ack": value_array.is_null(),
+    }
+    return [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in _RESULT]
+
+
+def _are(values: Sequence[Any], kind: type) -> bool:
+    return {kind}.issuperset(map(type, values))
+
+
+def _are_lengths(values: Sequence[Any]) -> bool:
+    return _are(values, int) and min(values, default=1) >= 1 and max(values, default=1) <= _MAX_INT32
+
+
+def _read(raw: bytes | None, raw_length: int | None, max_line_bytes: int) -> _Row:
+    """Read any line."""
+    raw = raw or b""
+    if max(len(raw), raw_length or 0) > max_line_bytes:
+        return _Row(reject_reason=Reason.TOO_LONG.value, detail=f"line longer than {max_line_bytes} bytes")
+    is_exact = False
+    try:
+        document = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        is_exact = True
+        try:
+            document = _parse_exact(raw)
+        except InvalidUtf8Error:
+            return _Row(reject_reason=Reason.INVALID_UTF8.value, detail="not UTF-8")
+        except MalformedJsonError:
+            detail = "not JSON" if raw.strip(b" \t\r\n") else "empty line"
+            return _Row(reject_reason=Reason.MALFORMED_JSON.value, detail=detail)
+    if type(document) is not dict:
+        return _Row(reject_reason=Reason.NOT_AN_OBJECT.value, detail="not a JSON object")
+    return _read_document(document, is_exact)
+
+
+def _read_document(document: dict[str, Any], is_exact: bool) -> _Row:
+    base_id = document.get("base")
+    if type(base_id) is not str or base_id == "" or _SURROGATE.search(base_id):
+        base_id = None
+    kind = writer = length = None
+    if any(document.get(name) is not None for name in _NODE_FIELDS):
+        kind = NODE
+        writer, length = _writer_of(document.get("writer")), document.get("length")
+        if not _is_length(length):
+            length = None
+    elif document.get("indexers") is not None:
+        kind = BASE
+    try:
+        if base_id is None:
+            _refuse(Reason.NO_BASE, "no base" if document.get("base") is None else "base is not a non-empty string")
+        if kind is None:
+            _refuse(Reason.NEITHER, "neither a base nor a node")
+        if kind == BASE:
+            indexers, relayed, start = _read_base(document)
+            return _Row(base_id, kind, indexers, relayed, start)
+        if writer is None:
+            _refuse(Reason.BAD_WRITER, _wrong(document, "writer", "64 hex digits"))
+        if length is None:
+            _refuse(Reason.BAD_LENGTH, _wrong(document, "length", "a whole number from 1"))
+        heads = _heads_of(document, writer, length)
+        batch = document.get("batch")
+        if batch is None:
+            batch = 1
+        if not _is_length(batch):
+            _refuse(Reason.BAD_BATCH, "batch is not a whole number from 1")
+    except _RefusedError as error:
+        reason, detail = error.args
+        return _Row(base_id, kind, writer=writer, length=length, reject_reason=reason.value, detail=detail)
+    value = document.get("value")
+    return _Row(
+        base_id,
+        kind,
+        writer=writer,
+        length=length,
+        heads=heads,
+        batch=batch,
+        value=None if value is None else _text_of(value, is_exact),
+        is_ack=value is None,
+    )
+
+
+def _read_base(document: dict[str, Any]) -> tuple[list[str], list[str], list[tuple[str, int]] | None]:
+    """Read indexers, relayed and start."""
+    indexers = _writers_of(document["indexers"], "indexers", Reason.BAD_INDEXERS)
+    relayed = document.get("relayed")
+    relayed = [] if relayed is None else _writers_of(relayed, "relayed", Reason.BAD_RELAYED)
+    if not set(indexers).isdisjoint(relayed):
+        _refuse(Reason.BAD_ROLES, "a writer is in both indexers and relayed")
+    start = document.get("start")
+    if start is None:
+        return indexers, relayed, None
+    if type(start) is not dict:
+        _refuse(Reason.BAD_START, "start is not an object")
+    lengths = {_writer_of(name): length for name, length in start.items()}
+    if None in lengths:
+        _refuse(Reason.BAD_START, "start names something other than 64 hex digits")
+    if len(lengths) < len(start):
+        _refuse(Reason.BAD_START, "start has two lengths of one writer")
+    if not all(_is_length(length, 0) for length in lengths.values()):
+        _refuse(Reason.BAD_START, "a length in start is not a whole number from 0")
+    return indexers, relayed, sorted(lengths.items())
+
+
+def _writers_of(values: Any, name: str, reason: Reason) -> list[str]:
+    if type(values) is not list:
+        _refuse(reason, f"{name} is not a list")
+    writers = set(map(_writer_of, values))
+    if None in writers:
+        _refuse(reason, f"an entry of {name} is not 64 hex digits")
+    return sorted(writers)
+
+
+def _heads_of(document: dict[str, Any], writer: str, length: int) -> list[tuple[str, int]]:
+    values = document.get("heads")
+    if type(values) is not list:
+        _refuse(Reason.BAD_HEADS, _wrong(document, "heads", "a list"))
+    heads = []
+    for pair in values:
+        name = _writer_of(pair[0]) if type(pair) is list and len(pair) == 2 else None
+        if name is None or not _is_length(pair[1]):
+            _refuse(Reason.BAD_HEADS, "a head is not a writer and a length")
+        heads.append((name, pair[1]))
+    heads.sort()
+    if any(before[0] == after[0] for before, after in pairwise(heads)):
+        _refuse(Reason.BAD_HEADS, "two heads are of one writer")
+    if any(name == writer and head_length >= length for name, head_length in heads):
+        _refuse(Reason.BAD_HEADS, "a head is the node itself or a later one of its writer")
+    previous = (writer, length - 1)  # which the node follows whether it says so or not
+    return [head for head in heads if head != previous]
+
+
+def _refuse(reason: Reason, detail: str) -> NoReturn:
+    raise _RefusedError(reason, detail)
+
+
+def _wrong(document: dict[str, Any], name: str, expected: str) -> str:
+    return f"no {name}" if document.get(name) is None else f"{name} is not {expected}"
+
+
+def _writer_of(value: Any) -> str | None:
+    return value.lower() if type(value) is str and _WRITER.fullmatch(value) else None
+
+
+def _is_length(value: Any, least: int = 1) -> bool:
+    return type(value) is int and least <= value <= _MAX_INT32
+
+
+def _parse_exact(raw: bytes) -> Any:
+    """Parse what `orjson.loads` refuses and ``JSON.parse`` does not, as orjson would if it could.
+
+    That is lone surrogates, numbers that no double can hold (they become infinite), and any depth.
+
+    Raises:
+        InvalidUtf8Error: the bytes are not UTF-8.
+        MalformedJsonError: they are UTF-8, but not JSON.
+    """
+    parse_exact(raw)  # which judges the text, but makes every number a double
+    open_: list[list[Any]] = [[]]  # what has been read of each open container: a key is followed by its value
+    for token in _TOKEN.findall(raw.decode()):
+        if token in ("{", "["):
+            open_.append([])
+        elif token in ("}", "]"):
+            items = open_.pop()
+            open_[-1].append(items if token == "]" else dict(zip(items[::2], items[1::2], strict=True)))
+        else:
+            open_[-1].append(_scalar_of(token))
+    return open_[0][0]
+
+
+def _scalar_of(token: str) -> Any:
+    try:
+        return orjson.loads(token)
+    except orjson.JSONDecodeError:
+        return loads(token) if token[0] == '"' else float(token)
+
+
+def _text_of(value: Any, is_exact: bool) -> str:
+    """Print a value as JSON with sorted keys.
+
+    Args:
+        value: what a parser returned, nested as deep as you like.
+        is_exact: whether that was `_parse_exact`, so that there may be infinities, which orjson prints as null.
+    """
+    if not is_exact:
+        try:
+            return orjson.dumps(value, option=_SORTED).decode()
+        except TypeError:  # nested too deep
+            pass
+    return _exact_text(value)
+
+
+class _Text(str):
+    """A part of the text, among values that are still to be printed."""
+
+    __slots__ = ()
+
+
+_COMMA = _Text(",")
+
+
+def _exact_text(value: Any) -> str:
+    """Print without recursion, as orjson does where it prints the value."""
+    parts: list[str] = []
+    due = [value]  # the last first
+    while due:
+        value = due.pop()
+        kind = type(value)
+        if kind is _Text:
+            parts.append(value)
+        elif kind is dict:
+            parts.append("{")
+            pieces: list[Any] = []
+            for key in sorted(value):
+                pieces += _COMMA, _Text(_scalar_text(key) + ":"), value[key]
+            due.append(_Text("}"))
+            due.extend(reversed(pieces[1:]))
+        elif kind is list:
+            parts.append("[")
+            due.append(_Text("]"))
+            due.extend(reversed([piece for element in value for piece in (_COMMA, element)][1:]))
+        else:
+            parts.append(_scalar_text(value))
+    return "".join(parts)
+
+
+def _scalar_text(value: Any) -> str:
+    if type(value) is float and math.isinf(value):
+        return "1e999" if value > 0 else "-1e999"
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # a lone surrogate
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", encode_basestring(value))
+
+
+def _arrays(rows: Sequence[_Row]) -> list[pa.Array]:
+    columns = zip(*rows, strict=True) if rows else [()] * len(_RESULT)
+    return [
+        _lists_array(values, field.type.value_type) if pa.types.is_list(field.type) else pa.array(values, field.type)
+        for values, field in zip(columns, _RESULT, strict=True)
+    ]
+
+
+def _lists_array(lists: Sequence[list[Any] | None], kind: pa.DataType) -> pa.ListArray:
+    """Build the nested column from its flat parts, which is much cheaper than from a list for each row."""
+    offsets = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum([len(values) if values else 0 for values in lists], out=offsets[1:])
+    flat = list(chain.from_iterable(filter(None, lists)))
+    if pa.types.is_struct(kind):
+        parts = zip(*flat, strict=True) if flat else [()] * kind.num_fields
+        arrays = [pa.array(part, field.type) for part, field in zip(parts, kind, strict=True)]
+        flat_array = pa.StructArray.from_arrays(arrays, fields=list(kind))
+    else:
+        flat_array = pa.array(flat, kind)
+    # Arrow takes a list to be null where its first offset is.
+    is_null = np.array([values is None for values in lists] + [False])
+    return pa.ListArray.from_arrays(pa.array(offsets, mask=is_null), flat_array)

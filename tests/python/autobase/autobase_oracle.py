@@ -1,0 +1,266 @@
+"""The order of an Autobase in plain Python, with no regard for speed: what the kernel is compared with.
+
+A node is known by its writer and its length. What a node follows, directly or not, is a set of nodes, and everything
+here is asked of those sets: no clocks, no searching by halves, nothing kept from one question to the next.
+
+The rule can be broken on purpose, to show that a search for replicas who contradict each other would find them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+#: What the rule may be replaced by.
+RULE = "autobase"
+BROKEN_RULES = (
+    "one quorum is enough",  # An acked node needs no votes of those who know it.
+    "concurrent nodes do not matter",  # Whoever sees the target votes for it, whatever else they saw.
+    "weak votes count",  # Whoever stands at the end of what is known of them counts as if they knew of the quorum.
+    "nobody knows better",  # Below a merge, what could have been settled without its knowledge is passed over.
+)
+
+ACK, WEAK, NO = "ack", "weak", "no"
+
+
+class Id(NamedTuple):
+    """A node's writer and its place in the writer's log, from 1. Ids sort as Autobase sorts nodes that are free to."""
+
+    writer: bytes
+    length: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """What a writer wrote: on top of what, and how many nodes of the same batch are left, itself included."""
+
+    id: Id
+    heads: tuple[Id, ...] = ()
+    batch: int = 1
+    is_relayed: bool = False
+
+
+@dataclass
+class Base:
+    """A base as one observer knows it.
+
+    Attributes:
+        indexers: Keys of the writers whose nodes are votes.
+        nodes: What is known.
+        floor: How much of each indexer's log was settled before; none of that is in the nodes.
+    """
+
+    indexers: tuple[bytes, ...]
+    nodes: dict[Id, Node]
+    floor: dict[bytes, int] = field(default_factory=dict)
+
+    def cut(self, ids: Iterable[Id]) -> Base:
+        """Give the base to somebody who knows less."""
+        return replace(self, nodes={i: self.nodes[i] for i in ids})
+
+    def previous(self, i: Id) -> set[Id]:
+        """Find what a node follows directly."""
+        return {h for h in (*self.nodes[i].heads, Id(i.writer, i.length - 1)) if h in self.nodes}
+
+    def batch_of(self, i: Id) -> set[Id]:
+        """Find the node and those after it that are known of its batch."""
+        found = {i}
+        while self.nodes[i].batch > 1 and (i := Id(i.writer, i.length + 1)) in self.nodes:
+            found.add(i)
+        return found
+
+    @cached_property
+    def past(self) -> dict[Id, frozenset[Id]]:
+        """Of each node all that it follows, and itself."""
+        found: dict[Id, frozenset[Id]] = {}
+        stack = list(self.nodes)
+        while stack:
+            i = stack[-1]
+            waiting = [p for p in self.previous(i) if p not in found]
+            if waiting:
+                stack += waiting
+                continue
+            found[i] = frozenset({i}).union(*(found[p] for p in self.previous(i)))
+            stack.pop()
+        return found
+
+
+def pasts_of(base: Base, ids: Iterable[Id]) -> set[Id]:
+    """Find the nodes that one knows who knows these: whatever they follow, and batches as a whole."""
+    found: set[Id] = set()
+    stack = list(ids)
+    while stack:
+        new = base.past[stack.pop()] - found
+        found |= new
+        stack += [mate for i in new for mate in base.batch_of(i) if mate not in found]
+    return found
+
+
+def smallest_first(base: Base, ids: set[Id], shown: set[Id]) -> list[Id]:
+    """Order nodes causally, of those that are ready always the smallest; only those shown are ordered."""
+    left, order = set(ids), []
+    while left:
+        hidden = [i for i in left - shown if not base.previous(i) & left]
+        if hidden:
+            left -= set(hidden)
+            continue
+        ready = min(i for i in left if not base.previous(i) & left)
+        order.append(ready)
+        left.remove(ready)
+    return order
+
+
+class Machine:
+    """What is settled so far, and the questions about the rest."""
+
+    def __init__(self, base: Base, rule: str = RULE):
+        """Begin with nothing settled but what was settled before.
+
+        Args:
+            base: What is known.
+            rule: `RULE`, or one of `BROKEN_RULES`.
+        """
+        self.base = base
+        self.rule = rule
+        self.majority = len(base.indexers) // 2 + 1
+        self.settled: set[Id] = set()
+        self.order: list[Id] = []
+        self.merges = [i for i in base.nodes if i.writer in base.indexers and self.is_merge(i)]
+
+    def sees(self, y: Id, x: Id) -> bool:
+        """Whether y follows x, or is x."""
+        return x in self.base.past[y]
+
+    def log(self, writer: bytes) -> list[Id]:
+        """What is known of a writer's log, ascending."""
+        return sorted(i for i in self.base.nodes if i.writer == writer)
+
+    def seen(self, x: Id, writer: bytes) -> int:
+        """How much of a writer's log x knows."""
+        lengths = [i.length for i in self.base.past[x] if i.writer == writer]
+        return max([self.base.floor.get(writer, 0), *lengths])
+
+    def removed(self, writer: bytes) -> int:
+        """How much of a writer's log is settled."""
+        return max([self.base.floor.get(writer, 0), *(i.length for i in self.settled if i.writer == writer)])
+
+    def is_merge(self, x: Id) -> bool:
+        """Whether the last nodes of the indexers below x are not all below one of them."""
+        below = [i for i in self.base.past[x] - {x} - self.settled if i.writer in self.base.indexers]
+        return sum(not any(self.sees(y, i) for y in below if y != i) for i in below) > 1
+
+    def is_newer(self, x: Id, y: Id) -> bool:
+        """Whether y sees x, and nothing unsettled of an indexer that is concurrent with x."""
+        if not self.sees(y, x):
+            return False
+        if self.rule == "concurrent nodes do not matter":
+            return True
+        for k in self.base.indexers:
+            beyond = Id(k, max(self.seen(x, k), self.removed(k)) + 1)
+            if beyond in self.base.past[y] and not self.sees(beyond, x):
+                return False
+        return True
+
+    def acks(self, x: Id) -> set[Id]:
+        """Find x and, of each other indexer, the first node that x has not seen, if that speaks for x."""
+        found = {x}
+        for k in set(self.base.indexers) - {x.writer}:
+            first = Id(k, self.seen(x, k) + 1)
+            if first in self.base.nodes and self.is_newer(x, first):
+                found.add(first)
+        return found
+
+    def vote(self, k: bytes, x: Id, length: int) -> str:
+        """What indexer k, of whose log this much counts, says of x."""
+        counted = [i for i in self.log(k) if self.removed(k) < i.length <= length]
+        newer = [i for i in counted if self.is_newer(x, i)]
+        if not newer:
+            return NO
+        if len(self.acks(x) & self.base.past[newer[-1]]) >= self.majority:
+            return ACK
+        return WEAK if newer[-1] == counted[-1] else NO
+
+    def is_confirmed(self, x: Id) -> bool:
+        """Whether x is settled, as far as is known."""
+        if len(self.acks(x)) < self.majority:
+            return False
+        if self.rule == "one quorum is enough":
+            return True
+        votes = [self.vote(k, x, max([0, *(i.length for i in self.log(k))])) for k in self.base.indexers]
+        if self.rule == "weak votes count":
+            votes = [ACK if vote == WEAK else vote for vote in votes]
+        return votes.count(ACK) >= self.majority or NO not in votes
+
+    def may_be_confirmed(self, x: Id, p: Id) -> bool:
+        """Whether x is settled as far as p knows, or might be by what p does not know."""
+        acks = self.acks(x)
+        if len(acks) < self.majority or self.rule == "nobody knows better":
+            return False
+        votes = {k: self.vote(k, x, p.length - 1 if k == p.writer else self.seen(p, k)) for k in self.base.indexers}
+        if list(votes.values()).count(ACK) >= self.majority:
+            return True
+        if len(acks & self.base.past[p]) < self.majority:
+            return False
+        count = 0
+        for k, vote in votes.items():
+            last = Id(k, self.seen(p, k))
+            count += (
+                vote == ACK
+                or last.length <= max(self.seen(x, k), self.removed(k))
+                or last not in self.base.nodes
+                or self.is_newer(x, last)
+            )
+        return count >= self.majority
+
+    def tails(self) -> list[Id]:
+        """Find the first unsettled nodes of indexers that are above no other."""
+        firsts = [Id(k, self.removed(k) + 1) for k in self.base.indexers]
+        firsts = [i for i in firsts if i in self.base.nodes]
+        return sorted(i for i in firsts if not any(self.sees(i, other) for other in firsts if other != i))
+
+    def group(self) -> list[Id]:
+        """Find what is settled next, if anything."""
+        tails = self.tails()
+        for t in tails:
+            if self.is_confirmed(t):
+                return [t]
+        x = next((m for m in self.merges if self.is_confirmed(m)), None)
+        if x is None:
+            return []
+        while x not in tails:
+            below = [z for z in tails + self.merges if z != x and self.sees(x, z)]
+            z = next((z for z in below if self.may_be_confirmed(z, x)), None)
+            if z is None:
+                return [t for t in tails if self.sees(x, t)]
+            x = z
+        return [x]
+
+    def run(self) -> tuple[list[Id], int]:
+        """Settle what can be settled.
+
+        Returns:
+            The order of what is known, without relayed nodes that are not settled; and how much of it is settled.
+        """
+        while group := self.group():
+            new = pasts_of(self.base, group) - self.settled
+            self.order += smallest_first(self.base, new, new)
+            self.settled |= new
+            self.merges = [m for m in self.merges if m not in new]
+        rest = set(self.base.nodes) - self.settled
+        shown = {i for i in rest if not self.base.nodes[i].is_relayed}
+        return self.order + smallest_first(self.base, rest, shown), len(self.order)
+
+
+def order_of(base: Base, rule: str = RULE) -> tuple[list[Id], int]:
+    """Order a base.
+
+    Args:
+        base: What is known.
+        rule: `RULE`, or one of `BROKEN_RULES`.
+
+    Returns:
+        The order of what is known, without relayed nodes that are not settled; and how much of it is settled.
+    """
+    return Machine(base, rule).run()

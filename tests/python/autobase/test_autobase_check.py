@@ -1,0 +1,807 @@
+"""The Arrow kernel of Autobase logs: one row for each line, whatever the line holds."""
+
+import json
+import random
+
+import orjson
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_tangles import lines as lines_module
+from dbt_tangles.autobase import check as kernel
+from dbt_tangles.autobase.check import OUTPUT_SCHEMA, Reason, check_batches
+from dbt_tangles.lines import INPUT_SCHEMA, PLACE
+
+A, B, C, D = (digits * 32 for digits in ("0a", "b1", "c2", "ff"))
+ODD_WRITERS = ["", "a", A[:-1], A + "0", A[:-1] + "g", f" {A[1:]}", f"{A[:-1]}\n", "é" * 64, "\u0665" * 64, "\0" * 64]
+NODE = {"base": "b", "writer": A, "length": 3, "heads": [[C, 1], [B, 2]], "batch": 2, "value": {"z": 1, "a": [True]}}
+BASE = {"base": "b", "indexers": [B, A], "relayed": [D, C], "start": {B: 4, A: 0}}
+RESULT = [field.name for field in OUTPUT_SCHEMA][len(PLACE) :]
+OF_BASE = ("indexers", "relayed", "start")
+OF_NODE = ("heads", "batch", "value", "is_ack")
+MAX = 2**31 - 1
+
+
+def batch_of(lines, lengths=None):
+    """Arrange lines as Spark hands them over."""
+    count = len(lines)
+    columns = [["log.jsonl"] * count, [5] * count, list(range(count)), lines]
+    columns.append([len(line or b"") for line in lines] if lengths is None else lengths)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(values, field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)],
+        schema=INPUT_SCHEMA,
+    )
+
+
+def check(lines, lengths=None, **options):
+    """Run lines through the kernel; their rows keep the promises of their columns."""
+    table = pa.Table.from_batches(check_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
+    table.validate(full=True)
+    rows = table.to_pylist()
+    assert [row["row_id"] for row in rows] == list(range(len(lines)))
+    for row in rows:
+        assert (row["source_file"], row["block_start"]) == ("log.jsonl", 5)
+        keep_promises(row)
+    return rows
+
+
+def keep_promises(row):
+    assert row["base_id"] != ""
+    assert (row["reject_reason"] is None) == (row["detail"] is None)
+    if row["reject_reason"] is not None:
+        assert Reason(row["reject_reason"])
+        assert {row[name] for name in OF_BASE + OF_NODE} == {None}
+        return
+    assert row["base_id"] is not None
+    if row["kind"] == "base":
+        assert {row[name] for name in ("writer", "length", *OF_NODE)} == {None}
+        assert row["indexers"] == sorted(set(row["indexers"]))
+        assert row["relayed"] == sorted(set(row["relayed"]) - set(row["indexers"]))
+        listed = row["start"] or []
+    else:
+        assert row["kind"] == "node"
+        assert {row[name] for name in OF_BASE} == {None}
+        assert row["length"] >= 1 <= row["batch"]
+        assert row["is_ack"] == (row["value"] is None)
+        listed = row["heads"]
+        assert all(head["length"] < row["length"] - 1 for head in listed if head["writer"] == row["writer"])
+    writers = [entry["writer"] for entry in listed]
+    assert writers == sorted(set(writers))
+
+
+def to_line(document, **fields):
+    """Print a document with other fields; those given as `...` are left out."""
+    return json.dumps({name: value for name, value in (document | fields).items() if value is not ...}).encode()
+
+
+def row_of(line, **options):
+    """Return what becomes of a line, which is the same wherever the line stands."""
+    [row] = check([line], **options)
+    for other in (NODE, BASE):
+        among_others = check([to_line(other, base="x"), line, to_line(other, base="y")], **options)[1]
+        assert among_others | {"row_id": 0} == row
+    return {name: row[name] for name in RESULT}
+
+
+def reject_of(line, **options):
+    row = row_of(line, **options)
+    return row["reject_reason"], row["detail"]
+
+
+def kept_of(line):
+    """Return what is known of a line that is refused."""
+    row = row_of(line)
+    assert row["reject_reason"] is not None
+    return row["base_id"], row["kind"], row["writer"], row["length"]
+
+
+def to_pairs(entries):
+    return entries if entries is None else [(entry["writer"], entry["length"]) for entry in entries]
+
+
+def text_of(value_text, before=b""):
+    """Return the text of a value that is given as the bytes of its JSON."""
+    return row_of(b'{%b"base":"b","writer":"%b","length":1,"heads":[],"value":%b}' % (before, A.encode(), value_text))[
+        "value"
+    ]
+
+
+def test_row_of_a_node():
+    """Every column."""
+    assert check([to_line(NODE)]) == [
+        {
+            "source_file": "log.jsonl",
+            "block_start": 5,
+            "row_id": 0,
+            "base_id": "b",
+            "kind": "node",
+            "indexers": None,
+            "relayed": None,
+            "start": None,
+            "writer": A,
+            "length": 3,
+            "heads": [{"writer": B, "length": 2}, {"writer": C, "length": 1}],
+            "batch": 2,
+            "value": '{"a":[true],"z":1}',
+            "is_ack": False,
+            "reject_reason": None,
+            "detail": None,
+        }
+    ]
+
+
+def test_row_of_a_base():
+    """Every column."""
+    assert check([to_line(BASE)]) == [
+        {
+            "source_file": "log.jsonl",
+            "block_start": 5,
+            "row_id": 0,
+            "base_id": "b",
+            "kind": "base",
+            "indexers": [A, B],
+            "relayed": [C, D],
+            "start": [{"writer": A, "length": 0}, {"writer": B, "length": 4}],
+            "writer": None,
+            "length": None,
+            "heads": None,
+            "batch": None,
+            "value": None,
+            "is_ack": None,
+            "reject_reason": None,
+            "detail": None,
+        }
+    ]
+
+
+NOT_JSON = ("malformed_json", "not JSON")
+NO_OBJECT = ("not_an_object", "not a JSON object")
+
+
+@pytest.mark.parametrize(
+    ("line", "reject"),
+    [
+        (None, ("malformed_json", "empty line")),
+        (b"", ("malformed_json", "empty line")),
+        (b" \t\r", ("malformed_json", "empty line")),
+        (b"\0", NOT_JSON),
+        (b"\x0b", NOT_JSON),
+        (b"{", NOT_JSON),
+        (b"{}{}", NOT_JSON),
+        (b"{'base':'t'}", NOT_JSON),
+        (b'{"base" "b"}', NOT_JSON),
+        (b'{"base","b"}', NOT_JSON),
+        (b'{"base":"b",}', NOT_JSON),
+        (b"{1:2}", NOT_JSON),
+        (b"[1,]", NOT_JSON),
+        (b"[1 2]", NOT_JSON),
+        (b"NaN", NOT_JSON),
+        (b"-Infinity", NOT_JSON),
+        (b"01", NOT_JSON),
+        (b"1.", NOT_JSON),
+        (b'{"a":nul}', NOT_JSON),
+        (rb'"\ud800', NOT_JSON),
+        (rb'"\x"', NOT_JSON),
+        (b'"\n"', NOT_JSON),
+        (b"\xef\xbb\xbf{}", NOT_JSON),
+        (b"[" * 10_000, NOT_JSON),
+        (b"[" * 10_000 + b"}" * 10_000, NOT_JSON),
+        (b"[" * 10_000 + b"]" * 10_001, NOT_JSON),
+        (b'{"a":' * 10_000 + b"x" + b"}" * 10_000, NOT_JSON),
+        (b'"\xff"', ("invalid_utf8", "not UTF-8")),
+        (b'"\xed\xa0\x80"', ("invalid_utf8", "not UTF-8")),
+        (b"\xff\xfe{\0}\0", ("invalid_utf8", "not UTF-8")),
+        (b"null", NO_OBJECT),
+        (b"[]", NO_OBJECT),
+        (b"7", NO_OBJECT),
+        (b"1e400", NO_OBJECT),
+        (b"9" * 10_000, NO_OBJECT),
+        (b'"base"', NO_OBJECT),
+        (rb'"\ud800"', NO_OBJECT),
+        (b'["base","writer","length","heads"]', NO_OBJECT),
+        (b"[" * 10_000 + b"]" * 10_000, NO_OBJECT),
+        (b'[{"a":' * 10_000 + b"1" + b"}]" * 10_000, NO_OBJECT),
+        (b"{}", ("no_base", "no base")),
+        (rb'{"\ud800":1e999}', ("no_base", "no base")),
+        (b'{"a":' * 10_000 + b"1" + b"}" * 10_000, ("no_base", "no base")),
+    ],
+)
+def test_lines_without_a_base(line, reject):
+    """Nothing is known of them but what is wrong."""
+    assert reject_of(line) == reject
+    assert kept_of(line) == (None, None, None, None)
+
+
+def test_long_lines_are_not_read():
+    """By their own length or by that of the line they were cut from."""
+    line, too_long = b'{"base":"b"}'.ljust(32), ("too_long", "line longer than 32 bytes")
+    assert reject_of(line, max_line_bytes=1000) == ("neither", "neither a base nor a node")
+
+    def reject(*arguments, **options):
+        [row] = check(*arguments, **options)
+        return row["reject_reason"], row["detail"]
+
+    assert reject([line], max_line_bytes=32)[0] == "neither"
+    for cut, length in [(line + b" ", 33), (line, 33), (b"", 33), (None, 33), (line + b" ", None), (b"\xff", 33)]:
+        assert reject([cut], [length], max_line_bytes=32) == too_long
+    assert reject([to_line(NODE)], [None]) == (None, None)
+    assert reject([to_line(NODE)], [2**31]) == ("too_long", "line longer than 2097152 bytes")
+
+
+NO_BASE_ID = "base is not a non-empty string"
+NO_INDEXERS = "indexers is not a list"
+NO_RELAYED = "relayed is not a list"
+NO_WRITER = "writer is not 64 hex digits"
+NO_LENGTH = "length is not a whole number from 1"
+NO_BATCH = "batch is not a whole number from 1"
+NO_HEAD = "a head is not a writer and a length"
+NOT_BEFORE = "a head is the node itself or a later one of its writer"
+ODD_LENGTHS = [0, -1, 1.0, 1.5, 1e300, MAX + 1, 2**32 + 1, 2**63, 2**64 + 1, True, "1", [1], {}]
+ODD_VALUES = [7, 0, False, "", "a", {}]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "detail"),
+    [
+        ({"base": ...}, "no_base", "no base"),
+        ({"base": None}, "no_base", "no base"),
+        *(
+            ({"base": odd}, "no_base", NO_BASE_ID)
+            for odd in ("", 7, True, ["b"], {"b": 1}, "\ud800", "b\udfff", "😀\ud83d")
+        ),
+        *(({"indexers": odd}, "neither", "neither a base nor a node") for odd in (..., None)),
+        *(({"indexers": odd}, "bad_indexers", NO_INDEXERS) for odd in (*ODD_VALUES, A, {A: 1})),
+        *(
+            ({"indexers": [B, odd]}, "bad_indexers", "an entry of indexers is not 64 hex digits")
+            for odd in (*ODD_WRITERS, None, 7, [A], {}, "\ud800" * 64)
+        ),
+        *(({"relayed": odd}, "bad_relayed", NO_RELAYED) for odd in (*ODD_VALUES, C)),
+        *(
+            ({"relayed": [odd, C]}, "bad_relayed", "an entry of relayed is not 64 hex digits")
+            for odd in (*ODD_WRITERS, None, 7, [], {})
+        ),
+        *(
+            ({"relayed": odd}, "bad_roles", "a writer is in both indexers and relayed")
+            for odd in ([A], [C, B], [B.upper()])
+        ),
+        *(({"start": odd}, "bad_start", "start is not an object") for odd in (7, "", [], [[A, 1]], False)),
+        *(
+            ({"start": {A: 1, odd: 1}}, "bad_start", "start names something other than 64 hex digits")
+            for odd in (*ODD_WRITERS, "\ud800")
+        ),
+        ({"start": {B: 1, B.upper(): 1}}, "bad_start", "start has two lengths of one writer"),
+        *(
+            ({"start": {A: 1, B: odd}}, "bad_start", "a length in start is not a whole number from 0")
+            for odd in (*ODD_LENGTHS[1:], None, 0.0)
+        ),
+        ({"indexers": 7, "relayed": 7, "start": 7}, "bad_indexers", NO_INDEXERS),
+        ({"relayed": 7, "start": 7}, "bad_relayed", NO_RELAYED),
+        ({"relayed": [A], "start": 7}, "bad_roles", "a writer is in both indexers and relayed"),
+    ],
+)
+def test_bases_that_are_refused(fields, reason, detail):
+    """The first thing that is wrong is said, and what it was is kept."""
+    line = to_line(BASE, **fields)
+    assert reject_of(line) == (reason, detail)
+    assert kept_of(line) == (
+        None if reason == "no_base" else "b",
+        None if reason == "neither" else "base",
+        None,
+        None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason", "detail"),
+    [
+        ({"base": ...}, "no_base", "no base"),
+        *(({"base": odd}, "no_base", NO_BASE_ID) for odd in ("", 7, False, [], {}, "\ud800")),
+        *(({"writer": odd}, "bad_writer", "no writer") for odd in (..., None)),
+        *(({"writer": odd}, "bad_writer", NO_WRITER) for odd in (*ODD_WRITERS, 7, False, [A], {}, "\ud800" * 64)),
+        *(({"length": odd}, "bad_length", "no length") for odd in (..., None)),
+        *(({"length": odd}, "bad_length", NO_LENGTH) for odd in (*ODD_LENGTHS, 10**400)),
+        *(({"heads": odd}, "bad_heads", "no heads") for odd in (..., None)),
+        *(({"heads": odd}, "bad_heads", "heads is not a list") for odd in ODD_VALUES),
+        *(
+            ({"heads": [[C, 1], odd]}, "bad_heads", NO_HEAD)
+            for odd in (None, 7, B, [], [B], [B, 1, 1], {"writer": B, "length": 1}, [1, B], [None, 1], [[B], 1], "ab")
+        ),
+        *(({"heads": [[odd, 1]]}, "bad_heads", NO_HEAD) for odd in ODD_WRITERS),
+        *(({"heads": [[B, odd]]}, "bad_heads", NO_HEAD) for odd in (*ODD_LENGTHS, None)),
+        *(
+            ({"heads": odd}, "bad_heads", "two heads are of one writer")
+            for odd in ([[B, 1], [B, 2]], [[B, 1], [C, 1], [B, 1]], [[B, 1], [B.upper(), 1]], [[A, 1], [A, 2]])
+        ),
+        *(({"heads": odd}, "bad_heads", NOT_BEFORE) for odd in ([[A, 3]], [[B, 1], [A, 4]], [[A.upper(), MAX]])),
+        *(({"batch": odd}, "bad_batch", NO_BATCH) for odd in ODD_LENGTHS),
+        ({"writer": 7, "length": 0, "heads": 7, "batch": 0}, "bad_writer", NO_WRITER),
+        ({"length": 0, "heads": 7, "batch": 0}, "bad_length", NO_LENGTH),
+        ({"heads": 7, "batch": 0}, "bad_heads", "heads is not a list"),
+    ],
+)
+def test_nodes_that_are_refused(fields, reason, detail):
+    """The first thing that is wrong is said, and what can be read of base, writer and length is kept."""
+    line = to_line(NODE, **fields)
+    assert reject_of(line) == (reason, detail)
+    assert kept_of(line) == (
+        None if reason == "no_base" else "b",
+        "node",
+        None if "writer" in fields else A,
+        None if "length" in fields else 3,
+    )
+
+
+def test_every_reason_occurs():
+    """And says what it is."""
+    lines = [b"\xff", b"{", b"7", b"{}", b'{"base":"b"}', b" " * 2000]
+    lines += [to_line(BASE, **{name: 7}) for name in OF_BASE] + [to_line(BASE, relayed=[A])]
+    lines += [to_line(NODE, **{name: -1}) for name in ("writer", "length", "heads", "batch")]
+    reasons = [row["reject_reason"] for row in check(lines, max_line_bytes=1000)]
+    assert sorted(reasons) == sorted(reason.value for reason in Reason)
+    assert all(reason.description.endswith(".") and "|" not in reason.description for reason in Reason)
+    assert [reason.value for reason in Reason] == [reason.name.lower() for reason in Reason]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (to_line(NODE | BASE), "node"),
+        (to_line(BASE, writer=7), "node"),
+        (to_line(BASE, length=1), "node"),
+        (to_line(BASE, heads=[]), "node"),
+        (to_line(BASE, writer=None, length=None, heads=None), "base"),
+        (to_line(BASE, batch=1, value=7), "base"),
+        (to_line(BASE, indexers=[]), "base"),
+        (to_line({"base": "b", "relayed": [A], "start": {}}), None),
+        (to_line({"base": "b", "value": 1, "batch": 1}), None),
+    ],
+)
+def test_kinds(line, kind):
+    """What names a node is a node, whatever else it names."""
+    assert row_of(line)["kind"] == kind
+
+
+def test_other_keys_are_ignored_and_the_last_of_a_key_counts():
+    line = b'{"x":[[]],"base":7,"indexers":[],"start":{"%b":1,"%b":2},"base":"t","detail":"no","kind":1}'
+    row = row_of(line % (A.encode(), A.encode()))
+    assert (row["base_id"], row["reject_reason"], to_pairs(row["start"])) == ("t", None, [(A, 2)])
+    assert row_of(to_line(NODE, indexers=7, start=7, detail="no"))["reject_reason"] is None
+
+
+@pytest.mark.parametrize("name", ["b", " ", "\0", "\ufffd", "é😀", "e\u0301", "x" * 100_000])
+def test_a_base_may_have_any_name(name):
+    for document in (NODE, BASE):
+        assert row_of(to_line(document, base=name))["base_id"] == name
+    assert row_of(json.dumps(NODE | {"base": name}, ensure_ascii=False).encode())["base_id"] == name
+
+
+def test_writers_are_in_lower_case():
+    base = row_of(to_line(BASE, indexers=[B.upper(), B], relayed=[D.upper()], start={A.upper(): 1}))
+    assert (base["indexers"], base["relayed"], to_pairs(base["start"])) == ([B], [D], [(A, 1)])
+    node = row_of(to_line(NODE, writer=B.upper(), heads=[[A.upper(), 1], [C, 1], [B.title(), 2]]))
+    assert (node["writer"], to_pairs(node["heads"])) == (B, [(A, 1), (C, 1)])
+
+
+@pytest.mark.parametrize(
+    ("fields", "indexers", "relayed", "start"),
+    [
+        ({"indexers": [], "relayed": [], "start": {}}, [], [], []),
+        ({"relayed": ..., "start": ...}, [A, B], [], None),
+        ({"relayed": None, "start": None}, [A, B], [], None),
+        ({"indexers": [C, B, C, A, B], "relayed": [D, D]}, [A, B, C], [D], [(A, 0), (B, 4)]),
+        ({"start": {D: MAX, C: 0}}, [A, B], [C, D], [(C, 0), (D, MAX)]),
+    ],
+)
+def test_bases(fields, indexers, relayed, start):
+    row = row_of(to_line(BASE, **fields))
+    assert (row["reject_reason"], row["indexers"], row["relayed"]) == (None, indexers, relayed)
+    assert to_pairs(row["start"]) == start
+
+
+@pytest.mark.parametrize(
+    ("length", "heads", "read"),
+    [
+        (1, [], []),
+        (3, [], []),
+        (3, [[A, 2]], []),
+        (3, [[A, 1]], [(A, 1)]),
+        (3, [[D, 9], [A, 2], [B, 3], [C, MAX]], [(B, 3), (C, MAX), (D, 9)]),
+        (3, [[D, 9], [A, 1], [B, 2]], [(A, 1), (B, 2), (D, 9)]),
+        (MAX, [[A, MAX - 1], [B, MAX]], [(B, MAX)]),
+    ],
+)
+def test_heads(length, heads, read):
+    """Sorted, and without what the node follows anyway; alone or among lines with other heads."""
+    line = to_line(NODE, length=length, heads=heads)
+    row = row_of(line)
+    assert (row["reject_reason"], row["length"], to_pairs(row["heads"])) == (None, length, read)
+    lines = [to_line(NODE, heads=[]), line, to_line(NODE, heads=[[B, 2]])]
+    for listed in (lines, [*lines, to_line(BASE)]):
+        assert [to_pairs(row["heads"]) for row in check(listed)][:3] == [[], read, [(B, 2)]]
+
+
+@pytest.mark.parametrize(("batch", "read"), [(..., 1), (None, 1), (1, 1), (7, 7), (MAX, MAX)])
+def test_batch_may_be_missing(batch, read):
+    row = row_of(to_line(NODE, batch=batch))
+    assert (row["reject_reason"], row["batch"]) == (None, read)
+
+
+@pytest.mark.parametrize(("value", "is_ack"), [(..., True), (None, True), ("", False), (0, False), ([None], False)])
+def test_acks_have_no_value(value, is_ack):
+    row = row_of(to_line(NODE, value=value))
+    assert (row["reject_reason"], row["is_ack"], row["value"] is None) == (None, is_ack, is_ack)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (b'"w1:1"', '"w1:1"'),
+        (rb'"\u00e9\/\u001f\u007f\ud83d\ude00"', '"é/\\u001f\x7f😀"'),
+        (b' { "b" : [ 1 , { } , [ ] ] , "a" : null } ', '{"a":null,"b":[1,{},[]]}'),
+        (b'{"a":1,"b":2,"a":3}', '{"a":3,"b":2}'),
+        ('{"\U0001f600":1,"\ufffd":2,"é":3,"a":4,"":5}'.encode(), '{"":5,"a":4,"é":3,"\ufffd":2,"😀":1}'),
+        (b"9007199254740993", "9007199254740993"),
+        (b"18446744073709551615", "18446744073709551615"),
+        (b"-9223372036854775808", "-9223372036854775808"),
+        (b"18446744073709551616", "1.8446744073709552e+19"),
+        (b"1.0", "1.0"),
+        (b"10e-1", "1.0"),
+        (b"-0", "0"),
+        (b"-0.0", "-0.0"),
+        (b"1e-7", "1e-7"),
+        (b"true", "true"),
+        (b"1e400", "1e999"),
+        (b"[-1e999,0]", "[-1e999,0]"),
+        (b"[-" + b"9" * 5000 + b"]", "[-1e999]"),
+        (rb'"\ud800\n\u00e9"', '"\\ud800\\né"'),
+        (rb'"\ude00\ud83d\ud83d\ude00"', '"\\ude00\\ud83d😀"'),
+        (
+            rb'{"\udfff":1,"b":"\\ud800\"","\ud800":2,"a":"[{,:}]"}',
+            r'{"a":"[{,:}]","b":"\\ud800\"","\ud800":2,"\udfff":1}',
+        ),
+        *(
+            (b"[" * depth + b"7" + b"]" * depth, "[" * depth + "7" + "]" * depth)
+            for depth in (254, 255, 1022, 1024, 5_000)
+        ),
+        (
+            b'{"b":1.0,"a":' * 20_000 + b'{"x":9007199254740993}' + b"}" * 20_000,
+            '{"a":' * 20_000 + '{"x":9007199254740993}' + ',"b":1.0}' * 20_000,
+        ),
+    ],
+)
+def test_values(value, text):
+    """The same text whichever way the line is read, which is also its own text."""
+    assert text_of(value) == text
+    assert text_of(value, before=rb'"x":"\ud800",') == text
+    assert text_of(text.encode()) == text
+
+
+def test_all_of_a_line_that_is_read_the_long_way():
+    """As of any other."""
+    odd = rb'{"x":["\ud800",1e400,"\\\"]}"],'
+    for document in (BASE, NODE):
+        plain = row_of(to_line(document))
+        assert plain["reject_reason"] is None
+        assert row_of(odd + to_line(document)[1:]) == plain
+        assert row_of(b'{"x":' + b"[" * 9000 + b"]" * 9000 + b"," + to_line(document)[1:]) == plain
+
+
+def test_as_much_as_a_line_can_hold():
+    """None of it takes more time than its length asks for, or any recursion."""
+    names = [f"{number:064x}" for number in range(25_000)]
+    heads = [[name, 7] for name in names]
+    deep = "[" * 500_000 + "]" * 500_000
+    value_line = b'{"base":"b","writer":"%b","length":1,"heads":[],"value":%b}'
+    values = [",".join(["1e15"] * 400_000).join("[]"), r"\ud800".join(['"'] + [""] * 300_000 + ['"']), deep]
+    lines = [
+        to_line(NODE, length=9, heads=heads[::-1]),
+        to_line(NODE, length=9, heads=[*heads, heads[0]]),
+        to_line(BASE, indexers=names[::-1], relayed=None),
+        *(value_line % (A.encode(), value.encode()) for value in values),
+        b"[" * 2_000_000,
+    ]
+    rows = check(lines)
+    assert [row["reject_reason"] for row in rows] == [None, "bad_heads", None, None, None, None, "malformed_json"]
+    assert to_pairs(rows[0]["heads"]) == [(name, 7) for name in names]
+    assert rows[2]["indexers"] == names
+    assert rows[3]["value"] == ",".join(["1000000000000000.0"] * 400_000).join("[]")
+    assert rows[4]["value"] == values[1]
+    assert rows[5]["value"] == deep
+
+
+def test_no_lines():
+    assert check([]) == []
+    assert list(check_batches(iter([]))) == []
+
+
+@settings(deadline=None)
+@given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
+def test_any_bytes(lines):
+    """Noise."""
+    check(lines)
+
+
+characters = st.characters(codec="utf-8") | st.sampled_from('\ud800\udfff\ue000\U0001f600"\\/\0\x1f\x7f')
+texts = st.text(characters, max_size=4)
+numbers = st.integers() | st.integers(-(2**66), 2**66) | st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+writers = st.sampled_from([A, B, C, D, B.upper()])
+lengths = st.sampled_from([1, 2, 3, 4, 9, MAX])
+odd_writers = writers | st.sampled_from(ODD_WRITERS)
+odd_lengths = lengths | st.sampled_from([0, MAX + 1])
+near_node = {
+    "base": st.sampled_from("ab"),
+    "writer": writers,
+    "length": lengths,
+    "heads": st.lists(st.tuples(writers, lengths), max_size=4),
+    "batch": st.integers(1, 3),
+    "value": json_values,
+}
+near_base = {
+    "base": st.sampled_from("ab"),
+    "indexers": st.lists(writers, max_size=3),
+    "relayed": st.none() | st.lists(writers, max_size=1),
+    "start": st.none() | st.dictionaries(writers, st.sampled_from([0, 1, MAX]), max_size=2),
+}
+odd = {
+    "base": texts,
+    "writer": odd_writers,
+    "length": odd_lengths,
+    "heads": st.lists(st.tuples(odd_writers, odd_lengths) | json_values, max_size=2),
+    "batch": odd_lengths,
+    "indexers": st.lists(odd_writers | json_values, max_size=2),
+    "relayed": st.lists(odd_writers | json_values, max_size=2),
+    "start": st.dictionaries(odd_writers, odd_lengths | json_values, max_size=2),
+}
+any_fields = {name: odd.get(name, json_values) | json_values for name in near_node | near_base}
+documents = (
+    json_values
+    | st.fixed_dictionaries({}, optional=any_fields)
+    | st.fixed_dictionaries(near_node, optional={"x": json_values})
+    | st.fixed_dictionaries(near_base, optional={"x": json_values})
+    | st.tuples(st.fixed_dictionaries(near_node), st.fixed_dictionaries({}, optional=any_fields)).map(
+        lambda pair: pair[0] | pair[1]
+    )
+    | st.tuples(st.fixed_dictionaries(near_base), st.fixed_dictionaries({}, optional=any_fields)).map(
+        lambda pair: pair[0] | pair[1]
+    )
+)
+
+
+def is_text(value):
+    try:
+        return isinstance(value, str) and value.encode() != b""
+    except UnicodeEncodeError:
+        return False
+
+
+def is_writer(value):
+    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdefABCDEF")
+
+
+def is_whole(value, least=1):
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**31
+
+
+def lower_all(values):
+    return sorted({value.lower() for value in values})
+
+
+def expect(document):
+    """Say in the plainest way what a document is: a base, a node, or the reason why neither."""
+    if not isinstance(document, dict):
+        return "not_an_object"
+    has = {name: value for name, value in document.items() if value is not None}
+    if not is_text(has.get("base")):
+        return "no_base"
+    if not has.keys() & {"writer", "length", "heads"}:
+        return expect_base(has) if "indexers" in has else "neither"
+    if not is_writer(has.get("writer")):
+        return "bad_writer"
+    if not is_whole(has.get("length")):
+        return "bad_length"
+    heads, own = has.get("heads"), (has["writer"].lower(), has["length"])
+    if not isinstance(heads, list | tuple):
+        return "bad_heads"
+    for head in heads:
+        if not (isinstance(head, list | tuple) and len(head) == 2 and is_writer(head[0]) and is_whole(head[1])):
+            return "bad_heads"
+    heads = [(writer.lower(), length) for writer, length in heads]
+    lengths = dict(heads)
+    if len(lengths) < len(heads) or lengths.get(own[0], 0) >= own[1]:
+        return "bad_heads"
+    if not is_whole(has.get("batch", 1)):
+        return "bad_batch"
+    return has["base"], *own, sorted(set(heads) - {(own[0], own[1] - 1)}), has.get("batch", 1), has.get("value")
+
+
+def expect_base(has):
+    roles = []
+    for name in ("indexers", "relayed"):
+        listed = has.get(name, [])
+        if not isinstance(listed, list | tuple) or not all(map(is_writer, listed)):
+            return f"bad_{name}"
+        roles.append(lower_all(listed))
+    if set(roles[0]) & set(roles[1]):
+        return "bad_roles"
+    start = has.get("start")
+    if start is None:
+        return has["base"], *roles, None
+    if not isinstance(start, dict) or not all(is_writer(name) and is_whole(start[name], 0) for name in start):
+        return "bad_start"
+    if len(lower_all(start)) < len(start):
+        return "bad_start"
+    return has["base"], *roles, sorted((name.lower(), length) for name, length in start.items())
+
+
+def to_doubles(value):
+    """Make of integers what orjson does of them."""
+    if isinstance(value, dict):
+        return {key: to_doubles(element) for key, element in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(to_doubles, value))
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return float(value)
+    return value
+
+
+@settings(max_examples=400, deadline=None)
+@given(listed=st.lists(documents, min_size=1, max_size=5))
+def test_any_json(listed):
+    """Each document becomes a row that depends on nothing but the document."""
+    lines = [json.dumps(document).encode() for document in listed]
+    rows = check(lines)
+    for document, line, row in zip(listed, lines, rows, strict=True):
+        assert check([line])[0] | {"row_id": row["row_id"]} == row
+        # Pairs of surrogates that hypothesis makes of two characters are one in JSON.
+        expected = expect(json.loads(line))
+        if isinstance(expected, str):
+            assert row["reject_reason"] == expected
+        elif row["kind"] == "base":
+            start = to_pairs(row["start"])
+            assert (row["base_id"], row["indexers"], row["relayed"], start) == expected
+        else:
+            assert (row["base_id"], row["writer"], row["length"]) == expected[:3]
+            assert (to_pairs(row["heads"]), row["batch"]) == expected[3:5]
+            assert row["is_ack"] == (document.get("value") is None)
+            if not row["is_ack"]:
+                value = to_doubles(json.loads(line)["value"])
+                assert repr(to_doubles(json.loads(row["value"]))) == repr(sorted_all(value))
+
+
+def sorted_all(value):
+    if isinstance(value, dict):
+        return {key: sorted_all(value[key]) for key in sorted(value)}
+    return list(map(sorted_all, value)) if isinstance(value, list) else value
+
+
+@settings(max_examples=400, deadline=None)
+@given(value=json_values, is_raw=st.booleans(), indent=st.sampled_from([None, 1]))
+def test_the_exact_way_is_the_way_of_orjson(value, is_raw, indent):
+    """Where orjson goes at all, parser and printer give what it gives."""
+    line = json.dumps(value, ensure_ascii=not is_raw, indent=indent).encode("utf-8", "surrogatepass")
+    try:
+        parsed = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return
+    text = orjson.dumps(parsed, option=orjson.OPT_SORT_KEYS).decode()
+    exact = kernel._parse_exact(line)
+    assert repr(exact) == repr(parsed)
+    assert kernel._exact_text(exact) == text
+    assert kernel._text_of(parsed, False) == kernel._text_of(exact, True) == text
+
+
+@settings(max_examples=400, deadline=None)
+@given(listed=st.lists(st.fixed_dictionaries(near_node), min_size=1, max_size=6))
+def test_the_short_way_is_the_long_way(listed):
+    """Where the short way answers at all, it answers what the long way does; and it answers where all are sound."""
+    lines = [json.dumps(document).encode() for document in listed]
+    short = kernel._read_sound_nodes(lines)
+    rows = [kernel._read(line, len(line), 2**21) for line in lines]
+    if short is None:
+        is_plain = all(is_read_by_orjson(line) for line in lines)
+        assert not is_plain or any(row.reject_reason is not None for row in rows)
+        return
+    long = kernel._arrays(rows)
+    for columns in (short, long):
+        assert [column.type for column in columns] == [OUTPUT_SCHEMA.field(name).type for name in RESULT]
+    assert [column.to_pylist() for column in short] == [column.to_pylist() for column in long]
+
+
+def is_read_by_orjson(line):
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def random_nodes(chance, count):
+    """Sound nodes of many shapes, and now and then one that is not."""
+    lines = []
+    for _ in range(count):
+        length = chance.randrange(1, 9)
+        heads = [[name, chance.randrange(1, 9)] for name in chance.sample([A, B, C, D], chance.randrange(4))]
+        writer = chance.choice([A, B, C, D, D.upper()])
+        heads = [head for head in heads if head[0] != writer.lower() or head[1] < length or chance.random() < 0.01]
+        fields = {
+            "writer": writer,
+            "length": length,
+            "heads": heads,
+            "value": chance.choice([None, "x", [1.5], {"é": 1}]),
+        }
+        lines.append(to_line(NODE, **fields))
+    return lines
+
+
+def test_the_short_way_is_taken(monkeypatch):
+    """By many lines at a time, and with the result of the long way."""
+    lines = random_nodes(random.Random(3), 4000)
+    assert sum(kernel._read_sound_nodes(lines[at : at + 10]) is not None for at in range(0, 4000, 10)) > 300
+    monkeypatch.setattr(kernel, "_TURN_ROWS", 10)
+    short = check(lines)
+    assert {row["reject_reason"] for row in short} == {None, "bad_heads"}
+    monkeypatch.setattr(kernel, "_read_sound_nodes", lambda raws: None)
+    assert check(lines) == short
+
+
+def test_mutated_lines():
+    """Good lines with bytes changed, dropped, doubled and swapped."""
+    chance = random.Random(7)
+    lines = []
+    for number in range(6000):
+        line = bytearray(to_line(chance.choice([NODE, BASE]), x=number))
+        for _ in range(chance.randrange(4)):
+            place, length = chance.randrange(len(line) + 1), chance.randrange(8)
+            piece = [b"", bytes([chance.randrange(256)]), b'"', b"\\ud800", b"null", bytes(line[place : place + 5])]
+            line[place : place + length] = chance.choice(piece)
+        lines.append(bytes(line))
+    reasons = {row["reject_reason"] for row in check(lines)}
+    # The others take more than a few bytes.
+    common = {"invalid_utf8", "malformed_json", "no_base", "neither", "bad_indexers", "bad_start", "bad_heads"}
+    assert {None, "bad_writer", "bad_length"} | common <= reasons
+
+
+def test_turns_and_slices_keep_the_order(monkeypatch):
+    """However a batch is cut, its rows are the same."""
+    lines = random_nodes(random.Random(1), 700)
+    lines[100] = to_line(BASE)
+    lines[300] = b"{"
+    lines[699] = None
+    whole = check(lines)
+    monkeypatch.setattr(kernel, "_TURN_ROWS", 1)
+    assert check(lines) == whole
+    monkeypatch.setattr(lines_module, "SLICE_BYTES", 10_000)
+    batches = list(check_batches(iter([batch_of(lines)])))
+    assert [batch.num_rows for batch in batches] == [32] * 21 + [28]
+    assert check(lines) == whole
+    part = batch_of(lines).slice(80, 250)
+    assert pa.Table.from_batches(check_batches(iter([part]))).to_pylist() == whole[80:330]
+
+
+def test_large_batch_comes_back_in_slices():
+    """More bytes than a turn of any size should hold: the columns stay far from Arrow's offsets."""
+    line = to_line(NODE, value=["x" * 500_000, "y" * 500_000])
+    batches = list(check_batches(iter([batch_of([line] * 100)])))
+    assert [batch.num_rows for batch in batches] == [32, 32, 32, 4]
+    assert max(batch.nbytes for batch in batches) < 2**26
+    rows = pa.Table.from_batches(batches)
+    assert rows["row_id"].to_pylist() == list(range(100))
+    assert rows["detail"].null_count == 100
+
+
+def test_other_widths_of_integers_and_strings():
+    """Spark may hand over places in narrower types."""
+    batch = batch_of([to_line(NODE)])
+    kinds = [pa.large_string(), pa.int32(), pa.int32(), pa.binary(), pa.int32()]
+    columns = [column.cast(kind) for column, kind in zip(batch.columns, kinds, strict=True)]
+    narrow = pa.RecordBatch.from_arrays(columns, names=INPUT_SCHEMA.names)
+    [result] = check_batches(iter([narrow]))
+    assert result.schema == OUTPUT_SCHEMA
+    assert result.to_pylist() == check([to_line(NODE)])

@@ -1,0 +1,400 @@
+"""The committed fixtures are what the script writes, and the hand-written tables in it contain no slip."""
+
+import gzip
+import itertools
+import json
+from functools import cached_property, partial
+from pathlib import Path
+
+import autobase_oracle as oracle
+import pyarrow as pa
+import pytest
+from autobase_oracle import Id, Node
+
+import fixture_seeds
+from dbt_tangles.autobase.check import Reason, check_batches
+from dbt_tangles.lines import INPUT_SCHEMA
+
+ROOT = Path(__file__).resolve().parents[3]
+SEEDS = ROOT / "seeds" / "autobase"
+FILES = ("examples.jsonl", "malformed.jsonl")
+
+read = partial(fixture_seeds.read, "autobase")
+lines = partial(fixture_seeds.lines, "autobase", "autobase_fixture_log")
+
+
+@pytest.fixture(scope="module")
+def script():
+    """Return the script as a module."""
+    return fixture_seeds.script("make_autobase_fixtures")
+
+
+def check(raws):
+    count = len(raws)
+    columns = [["file"] * count, [0] * count, range(count), raws, map(len, raws)]
+    arrays = [pa.array(list(values), field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)]
+    return pa.Table.from_batches(check_batches(iter([pa.RecordBatch.from_arrays(arrays, schema=INPUT_SCHEMA)])))
+
+
+CHECKED = {file: check(lines(file)).to_pylist() for file in FILES}
+EXAMPLES = [row["example"] for row in read("expected_autobase_bases")]
+WITHOUT_BASE = {row["base_id"] for row in CHECKED[FILES[0]]} - set(EXAMPLES)
+LETTERS = {(row["example"], bytes.fromhex(row["writer"])): row["letter"] for row in read("autobase_fixture_writers")}
+
+MAX_DEGREE = 8
+
+
+def node_of(row):
+    return Id(bytes.fromhex(row["writer"]), row["length"])
+
+
+class Judged:
+    """What the lines of one base come to, by the plainest reading of them."""
+
+    def __init__(self, name):
+        rows = [row | {"line": at} for at, row in enumerate(CHECKED[FILES[0]], start=1) if row["base_id"] == name]
+        self.name = name
+        self.node_lines = [row for row in rows if row["kind"] == "node"]
+        self.base_lines = [row for row in rows if row["kind"] == "base"]
+        self.base = min(self.base_lines, key=self.said_of_base, default=None)
+        self.said = {}
+        for row in self.node_lines:
+            heads = tuple(Id(bytes.fromhex(head["writer"]), head["length"]) for head in row["heads"])
+            self.said.setdefault(node_of(row), set()).add((heads, row["batch"], row["value"]))
+        if self.base:
+            self.indexers = tuple(map(bytes.fromhex, self.base["indexers"]))
+            self.relayed = set(map(bytes.fromhex, self.base["relayed"]))
+            self.start = {bytes.fromhex(s["writer"]): s["length"] for s in self.base["start"] or []}
+
+    def said_of_base(self, row):
+        """What a line says about the base."""
+        return row["indexers"], row["relayed"], [(s["writer"], s["length"]) for s in row["start"] or []]
+
+    def is_before_start(self, i):
+        """Whether a node was settled before."""
+        return i.length <= self.start.get(i.writer, 0)
+
+    def links(self, i):
+        """Find what a node says it follows, as far as that is not settled."""
+        [(heads, _, _)] = self.said[i]
+        links = {*heads, Id(i.writer, i.length - 1)}
+        return {link for link in links if not self.is_before_start(link) and link.length > 0}
+
+    def batch(self, i):
+        """How many nodes a node says are left of its batch."""
+        return min(batch for _, batch, _ in self.said[i])
+
+    def fault(self, i):
+        """Why a node is set aside by itself."""
+        if self.base is None:
+            return "unknown_base"
+        if self.is_before_start(i):
+            return "before_start"
+        if len(self.said[i]) > 1:
+            return "equivocation"
+        own = Id(i.writer, i.length - 1)
+        lost = self.links(i) - self.said.keys()
+        if own in lost:
+            return "hole"
+        if lost:
+            return "unknown_writer" if {x.writer for x in lost} - {x.writer for x in self.said} else "missing_head"
+        if any(self.batch(link) > 1 for link in self.links(i) - {own}):
+            return "bad_batch"
+        if own in self.links(i) and self.batch(own) > 1 and self.batch(i) != self.batch(own) - 1:
+            return "bad_batch"
+        return "cycle" if self.follows_itself(i) else None
+
+    def follows_itself(self, i):
+        """Whether a node comes up again below itself."""
+        seen, due = set(), [i]
+        while due:
+            x = due.pop()
+            new = self.links(x) & self.said.keys() if len(self.said[x]) == 1 else set()
+            due += new - seen
+            seen |= new
+        return i in seen
+
+    @cached_property
+    def reasons(self):
+        """Why nodes are set aside."""
+        found = {i: fault for i in self.said if (fault := self.fault(i))}
+        while True:
+            after = {i for i in self.said.keys() - found.keys() if self.links(i) & found.keys()}
+            if not after:
+                return found
+            found |= dict.fromkeys(after, "previous_set_aside")
+
+    @property
+    def rejects(self):
+        """Why lines are refused."""
+        found = {row["line"]: self.reasons.get(node_of(row)) for row in self.node_lines}
+        for row in self.base_lines:
+            if self.said_of_base(row) != self.said_of_base(self.base):
+                found[row["line"]] = "conflicting_base"
+        return {line: reason for line, reason in found.items() if reason}
+
+    @cached_property
+    def known(self):
+        """All that is not set aside, as the oracle takes it."""
+        nodes = {}
+        for i in self.said.keys() - self.reasons.keys():
+            [(heads, batch, _)] = self.said[i]
+            nodes[i] = Node(i, heads, batch, i.writer in self.relayed)
+        floor = {key: self.start.get(key, 0) for key in self.indexers}
+        return oracle.Base(self.indexers, nodes, floor)
+
+    def name_of(self, i):
+        """A node's name in the document."""
+        return f"{LETTERS[self.name, i.writer]}{i.length - 1}"
+
+    def views(self):
+        """What each observer sees, and how much of it is settled."""
+        lasts = {LETTERS[self.name, i.writer]: i for i in sorted(self.known.nodes)}
+        known = {letter: oracle.pasts_of(self.known, [lasts[letter]]) for letter in sorted(lasts)}
+        for observer, ids in {"all": self.known.nodes, **known}.items():
+            order, confirmed = oracle.order_of(self.known.cut(ids))
+            yield observer, order, confirmed
+
+    def votes(self, x):
+        """The indexers who are or follow a node."""
+        return {i.writer for i, past in self.known.past.items() if x in past} & set(self.indexers)
+
+    def heads(self):
+        """The nodes that nobody follows, but for relayed ones."""
+        followed = {p for i in self.known.nodes for p in self.known.previous(i)}
+        return {i for i, node in self.known.nodes.items() if i not in followed and not node.is_relayed}
+
+    def quorums(self):
+        """Where each degree over each node is first reached, and through whom."""
+        past = self.known.past
+        depth = {}
+        for i in sorted(past, key=lambda i: len(past[i])):
+            depth[i] = max((depth[p] + 1 for p in self.known.previous(i)), default=0)
+        majority = len(self.indexers) // 2 + 1
+        for x in past:
+            counted = {i for i in past if x in past[i]}
+            for degree in range(1, MAX_DEGREE + 1):
+                through = {i: {p.writer for p in past[i] & counted} & set(self.indexers) for i in past}
+                counted = {i for i, writers in through.items() if len(writers) >= majority}
+                if counted:
+                    first = min(counted, key=lambda i: (depth[i], i))
+                    yield x, degree, first, {LETTERS[self.name, key] for key in through[first]}
+
+
+JUDGED = {name: Judged(name) for name in [*EXAMPLES, *WITHOUT_BASE]}
+
+
+def test_check_is_clean(script):
+    """The committed seeds are what the script writes."""
+    assert script.main(["--check"]) == 0
+
+
+def test_check_notices_a_difference(script, tmp_path, monkeypatch, capsys):
+    """A seed that was edited by hand fails the check, which leaves it alone."""
+    for path in SEEDS.glob("*.csv"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "expected_autobase_bases.csv").write_text("example\n")
+    monkeypatch.setattr(script, "SEEDS", tmp_path)
+    assert script.main(["--check"]) == 1
+    assert capsys.readouterr().err.endswith("/expected_autobase_bases.csv\n")
+    assert (tmp_path / "expected_autobase_bases.csv").read_text() == "example\n"
+    assert script.main([]) == 0
+    assert script.main(["--check"]) == 0
+
+
+def test_lines_are_in_no_order():
+    """Nodes come before what they follow, and before their bases."""
+    for name, judged in JUDGED.items():
+        if len(judged.node_lines) > 3:
+            found = [judged.name_of(node_of(row)) for row in judged.node_lines]
+            assert found != sorted(found, key=lambda node: (node[1:], node)), name
+    place = {(row["base_id"], row["writer"], row["length"]): at for at, row in enumerate(CHECKED[FILES[0]])}
+    links = [
+        (at, place[row["base_id"], head["writer"], head["length"]])
+        for at, row in enumerate(CHECKED[FILES[0]])
+        for head in row["heads"] or []
+        if (row["base_id"], head["writer"], head["length"]) in place
+    ]
+    assert 0.2 < sum(at < head for at, head in links) / len(links) < 0.8
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_the_kernel_takes_the_lines_for_what_they_are(file):
+    found = {at: row["reject_reason"] for at, row in enumerate(CHECKED[file], start=1)}
+    if file == "examples.jsonl":
+        assert set(found.values()) == {None}
+    else:
+        assert found == {int(r["line"]): r["reason"] for r in read("expected_autobase_rejects", source_file=file)}
+        assert set(found.values()) == {reason.value for reason in Reason} - {"too_long"}
+
+
+def test_rejects_agree_with_the_lines():
+    rejects = {int(r["line"]): r["reason"] for r in read("expected_autobase_rejects", source_file="examples.jsonl")}
+    found = {line: reason for judged in JUDGED.values() for line, reason in judged.rejects.items()}
+    assert found == rejects
+    assert {name for name, judged in JUDGED.items() if judged.base is None} == WITHOUT_BASE == {"unknown_base"}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_views_agree_with_the_oracle(name):
+    judged = JUDGED[name]
+    found = [
+        (observer, position, judged.name_of(i), position < confirmed)
+        for observer, order, confirmed in judged.views()
+        for position, i in enumerate(order)
+    ]
+    stated = read("expected_autobase_views", example=name)
+    assert [(r["observer"], int(r["position"]), r["node"], r["is_confirmed"] == "true") for r in stated] == found
+    acks = {judged.name_of(i) for i, said in judged.said.items() if any(value is None for _, _, value in said)}
+    assert {(r["node"], r["is_ack"]) for r in stated} == {
+        (node, "true" if node in acks else "false") for _, _, node, _ in found
+    }
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_values_are_the_names(name):
+    """Which the test of the model relies on."""
+    said = {JUDGED[name].name_of(i): values for i, values in JUDGED[name].said.items()}
+    assert all(value in (None, json.dumps(node)) for node, values in said.items() for _, _, value in values)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_nodes_agree_with_the_lines(name):
+    judged = JUDGED[name]
+    roles = dict.fromkeys(judged.indexers, "indexing") | dict.fromkeys(judged.relayed, "relayed")
+    heads = judged.heads()
+    found = {
+        judged.name_of(i): (roles.get(i.writer, "non_indexing"), i in heads, len(judged.votes(i)))
+        for i in judged.known.nodes
+    }
+    stated = read("expected_autobase_nodes", example=name)
+    assert len(stated) == len(found)
+    assert {r["node"]: (r["role"], r["is_head"] == "true", int(r["votes"])) for r in stated} == found
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_quorums_agree_with_the_lines(name):
+    judged = JUDGED[name]
+    found = [
+        (judged.name_of(x), degree, judged.name_of(at), " ".join(sorted(writers)))
+        for x, degree, at, writers in judged.quorums()
+    ]
+    stated = read("expected_autobase_quorums", example=name)
+    assert sorted((r["node"], int(r["degree"]), r["reached_at"], r["writers"]) for r in stated) == sorted(found)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_bases_agree_with_the_lines(name):
+    judged = JUDGED[name]
+    [stated] = read("expected_autobase_bases", example=name)
+    confirmed = {observer: confirmed for observer, _, confirmed in judged.views()}["all"]
+    nodes = len(judged.known.nodes)
+    status = "incomplete" if set(judged.reasons.values()) - {"before_start"} else "ok" if nodes else "empty"
+    numbers = [len(judged.indexers), len(judged.indexers) // 2 + 1, nodes, confirmed, len(judged.heads())]
+    assert list(stated.values()) == [name, *map(str, [*numbers, nodes - confirmed]), status]
+
+
+# What the vectors call the document's examples.
+VECTORS = {
+    "design-lin-1": "linear",
+    "design-lin-2": "branch",
+    "design-lin-2-keys-swapped": "branch_keys_swapped",
+    "design-quorum-degrees": "quorum_chain",
+    "design-double-quorum": "higher_quorums",
+    "design-consistent-ordering-keys-swapped": "consistent_ordering_keys_swapped",
+}
+
+
+def vectors():
+    with gzip.open(ROOT / "tests" / "data" / "autobase" / "design.jsonl.gz", "rt") as file:
+        return {case["id"]: case for case in map(json.loads, file)}
+
+
+def order_of(table, example, observer):
+    """Return an observer's nodes in their order, each with what is said of it."""
+    rows = read(table, example=example, observer=observer)
+    assert [int(row["position"]) for row in rows] == list(range(len(rows)))
+    return [(row["node"], row["is_confirmed"]) for row in rows]
+
+
+def test_real_peers_answered_as_stated():
+    cases = vectors()
+    assert cases.keys() == VECTORS.keys()
+    for case_id, case in cases.items():
+        example = VECTORS[case_id]
+        names = {writer["key"]: writer["name"] for writer in case["writers"]}
+        letters = {r["writer"]: r["letter"] for r in read("autobase_fixture_writers", example=example)}
+        by_key = [[LETTERS[example, key] for key in sorted(map(bytes.fromhex, letters))], sorted(letters.values())]
+        assert [names[key] for key in sorted(names)] == by_key[0]
+        nodes = {
+            (node["id"], tuple(sorted(f"{names[key]}{length - 1}" for key, length in node["heads"])))
+            for node in case["nodes"]
+        }
+        judged = JUDGED[example]
+        # The vectors also list the writer's own previous node where nothing else was known.
+        assert {node for node, _ in nodes} == {judged.name_of(i) for i in judged.known.nodes}
+        for node, heads in nodes:
+            [i] = [i for i in judged.known.nodes if judged.name_of(i) == node]
+            own = {f"{node[0]}{i.length - 2}"} if i.length > 1 else set()
+            assert set(heads) | own == {judged.name_of(p) for p in judged.known.previous(i)}
+        for replica in case["replicas"]:
+            observer = "all" if replica["name"] == "*" else replica["name"].partition("@")[0]
+            found = order_of("expected_autobase_views", example, observer)
+            assert found == [
+                (node, "true" if at < replica["confirmed"] else "false") for at, node in enumerate(replica["order"])
+            ]
+
+
+def test_what_the_document_states_is_stated():
+    docs = {VECTORS[case_id]: case["doc"] for case_id, case in vectors().items()}
+
+    def design(example, observer="all"):
+        return [node for node, _ in order_of("expected_autobase_views_design", example, observer)]
+
+    def quorums(example, **where):
+        return {
+            (r["node"], int(r["degree"])): (r["reached_at"], r["writers"].split())
+            for r in read("expected_autobase_quorums", example=example, **where)
+        }
+
+    assert design("linear") == docs["linear"]["linearisation"]["*"]
+    assert [design("branch"), design("branch_keys_swapped")] == docs["branch"]["linearisation_options"]
+    for example in ("branch", "branch_keys_swapped"):
+        assert design(example) == docs[example]["linearisation_by_key"]
+
+    chain = quorums("quorum_chain", node="a0")
+    assert {at: degree for (_, degree), (at, _) in chain.items()} == docs["quorum_chain"]["degree_over_a0_at"]
+    for place, members in docs["quorum_chain"]["quorum_members"].items():
+        at, degree = place.split(":")
+        assert chain["a0", int(degree)] == (at, members)
+
+    higher = quorums("higher_quorums")
+    for degree, what in enumerate(["quorums", "double_quorums"], start=1):
+        found = {node: members for (node, d), (_, members) in higher.items() if d == degree}
+        assert found == docs["higher_quorums"][what]
+
+    [[first, second]] = docs["consistent_ordering_keys_swapped"]["must_precede_when_confirmed"]
+    for observer in ("all", "a", "c"):
+        assert design("consistent_ordering_keys_swapped", observer)[0] == first
+        assert second not in design("consistent_ordering_keys_swapped", observer)
+
+
+def test_peers_and_the_document_do_not_contradict_each_other():
+    """Where the document says something, peers do the same: the other way round there is more."""
+    views = {(r["example"], r["observer"], r["position"]): r for r in read("expected_autobase_views")}
+    rows = read("expected_autobase_views_design")
+    for row in rows:
+        peers = views[row["example"], row["observer"], row["position"]]
+        assert row["node"] == peers["node"]
+        assert row["is_confirmed"] in ("", peers["is_confirmed"])
+    assert {row["is_confirmed"] for row in rows} == {"", "true", "false"}
+
+
+def test_no_two_observers_contradict_each_other():
+    for name in EXAMPLES:
+        settled = [
+            [r["node"] for r in rows if r["is_confirmed"] == "true"]
+            for _, rows in itertools.groupby(read("expected_autobase_views", example=name), lambda r: r["observer"])
+        ]
+        longest = max(settled, key=len, default=[])
+        assert all(one == longest[: len(one)] for one in settled)

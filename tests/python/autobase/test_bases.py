@@ -1,0 +1,254 @@
+"""Tables of bases: every observer's order is that of what the observer knows, whatever else is in the table."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import autobase_oracle as oracle
+import numpy as np
+import pyarrow as pa
+import pytest
+from autobase_oracle import Base, Id
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rule_search import answers, simulate
+
+from dbt_tangles.autobase import bases as kernel
+from dbt_tangles.autobase import design
+from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_bases, order_of_partition
+
+NO_LIMIT = 10**9
+RULES = ("autobase", "design")
+
+Orders = dict[tuple[str, str], tuple[list[str], int]]
+
+
+def node_id(i: Id) -> str:
+    return f"{i.writer.hex()}:{i.length}"
+
+
+def rows_of(base_id: str, base: Base, start: dict[bytes, int] | None = None) -> list[dict]:
+    return [
+        {
+            "base_id": base_id,
+            "node_id": node_id(i),
+            "writer": i.writer.hex(),
+            "length": i.length,
+            "previous": sorted(map(node_id, base.previous(i))),
+            "batch": node.batch,
+            "is_relayed": node.is_relayed,
+            "indexers": sorted(key.hex() for key in base.indexers),
+            "start": start and [{"writer": key.hex(), "length": length} for key, length in sorted(start.items())],
+        }
+        for i, node in base.nodes.items()
+    ]
+
+
+def table_of(rows: list[dict]) -> pa.Table:
+    return pa.Table.from_pylist(rows, INPUT_SCHEMA)
+
+
+def orders(table: pa.Table, row_limit: int = NO_LIMIT, rule: str = "autobase") -> Orders:
+    """Of each base and observer the order, and how much of it is settled."""
+    found: Orders = {}
+    for batch in order_bases(table, row_limit, rule):
+        assert batch.schema == ORDER_SCHEMA
+        for row in batch.to_pylist():
+            order, confirmed = found.get((row["base_id"], row["observer"]), ([], 0))
+            assert row["position"] == len(order)
+            assert not row["is_confirmed"] or confirmed == len(order)
+            order.append(row["node_id"])
+            found[row["base_id"], row["observer"]] = order, confirmed + row["is_confirmed"]
+    return found
+
+
+def views(base: Base) -> dict[str, Base]:
+    """What each observer knows: a writer what its last node follows."""
+    last = {i.writer: i for i in sorted(base.nodes)}
+    return {"all": base, **{key.hex(): base.cut(base.past[i]) for key, i in last.items()}}
+
+
+def expected(named: dict[str, Base], rule: str) -> Orders:
+    cuts = {(base_id, who): cut for base_id, base in named.items() for who, cut in views(base).items()}
+    found = [oracle.order_of(cut) for cut in cuts.values()] if rule == "autobase" else answers([*cuts.values()], rule)
+    by_view = zip(cuts, found, strict=True)
+    return {key: (list(map(node_id, order)), confirmed) for key, (order, confirmed) in by_view if order}
+
+
+@st.composite
+def named_bases(draw) -> dict[str, Base]:
+    rng = random.Random(draw(st.integers(0, 2**64)))
+    found = {}
+    for at in range(draw(st.integers(0, 4))):
+        sizes = draw(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 1), st.integers(0, 30)))
+        base = simulate(rng, *sizes, batches=draw(st.sampled_from([0.0, 0.3])))
+        if base.nodes:
+            found[f"base {at}"] = base
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(named_bases(), st.randoms(use_true_random=True), st.sampled_from(RULES))
+def test_each_observer_has_the_order_of_what_it_knows(named, rng, rule):
+    rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]
+    rng.shuffle(rows)
+    table = table_of(rows)
+    found = orders(table, rule=rule)
+    assert found == expected(named, rule)
+    # The same in whatever pieces it comes, and however few views are taken at once.
+    cut = rng.randint(0, len(rows))
+    pieces = [*table.slice(0, cut).to_batches(), *table.slice(cut).to_batches()]
+    assert pa.Table.from_batches(order_of_partition(iter(pieces), NO_LIMIT, rule), ORDER_SCHEMA).num_rows == sum(
+        len(order) for order, _ in found.values()
+    )
+    assert orders(pa.Table.from_batches(pieces, INPUT_SCHEMA), rule=rule) == found
+    entries, batch = kernel.VIEW_ENTRIES, kernel.ROWS_PER_BATCH
+    try:
+        kernel.VIEW_ENTRIES, kernel.ROWS_PER_BATCH = rng.randint(1, 200), rng.randint(1, 20)
+        assert orders(table, rule=rule) == found
+    finally:
+        kernel.VIEW_ENTRIES, kernel.ROWS_PER_BATCH = entries, batch
+
+
+def test_no_base_depends_on_its_company():
+    rng = random.Random(3)
+    named = {f"base {at}": simulate(rng, rng.randint(0, 4), 1, 1, 25) for at in range(20)}
+    whole = orders(table_of([row for base_id, base in named.items() for row in rows_of(base_id, base)]))
+    alone: Orders = {}
+    for base_id, base in named.items():
+        alone |= orders(table_of(rows_of(base_id, base)))
+    assert whole == alone
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_an_observer_is_the_log_cut_where_it_stopped(rule):
+    rng = random.Random(4)
+    for _ in range(20):
+        base = simulate(rng, 3, 1, 0, 30)
+        found = orders(table_of(rows_of("b", base)), rule=rule)
+        for who, cut in views(base).items():
+            assert orders(table_of(rows_of("b", cut)), rule=rule)["b", "all"] == found["b", who]
+
+
+def test_what_was_settled_before_is_not_counted():
+    rng = random.Random(5)
+    seen = 0
+    for _ in range(40):
+        base = simulate(rng, 3, 1, 0, 30)
+        order, confirmed = oracle.order_of(base)
+        settled = set(order[:confirmed])
+        start = {key: sum(i.writer == key for i in settled) for key in {i.writer for i in base.nodes}}
+        rest = Base(base.indexers, {i: node for i, node in base.nodes.items() if i not in settled}, start)
+        assert orders(table_of(rows_of("b", rest, start))) == expected({"b": rest}, "autobase")
+        if any(i.writer in base.indexers and start[i.writer] for i in rest.nodes):
+            seen += 1
+            with pytest.raises(ValueError, match="not above its floor"):
+                orders(table_of(rows_of("b", rest)))
+    assert seen > 10
+
+
+def test_a_relayed_writer_observes_and_has_no_place_where_nothing_settles_it():
+    r, a = Id(b"r", 1), Id(b"a", 1)
+    base = Base((b"a",), {r: oracle.Node(r, is_relayed=True), a: oracle.Node(a)})
+    assert orders(table_of(rows_of("b", base))) == {
+        ("b", "all"): ([node_id(a)], 1),
+        ("b", b"a".hex()): ([node_id(a)], 1),
+    }
+
+
+def test_a_large_base_has_one_observer():
+    base = simulate(random.Random(6), 3, steps=40)
+    table = table_of([*rows_of("b", base), *rows_of("c", base)])
+    entries = len({i.writer for i in base.nodes}) * len(base.nodes)
+    whole = orders(table, entries)
+    assert {who for _, who in whole} == {"all", *(key.hex() for key in base.indexers)}
+    assert orders(table, entries - 1) == {key: order for key, order in whole.items() if key[1] == "all"}
+
+
+def test_nothing_gives_nothing():
+    assert list(order_bases(INPUT_SCHEMA.empty_table(), NO_LIMIT)) == []
+    assert list(order_of_partition(iter([]), NO_LIMIT)) == []
+    empty = INPUT_SCHEMA.empty_table().to_batches() or [pa.RecordBatch.from_pylist([], INPUT_SCHEMA)]
+    assert list(order_of_partition(iter(empty), NO_LIMIT)) == []
+
+
+def test_tables_that_cannot_be():
+    base = simulate(random.Random(7), 2, steps=20)
+    rows = rows_of("b", base)
+    for name in ("base_id", "node_id", "writer", "length", "batch", "is_relayed"):
+        with pytest.raises(ValueError, match=f"a {name} is null"):
+            orders(table_of([{**rows[0], name: None}, *rows[1:]]))
+    with pytest.raises(ValueError, match="is in base b twice"):
+        orders(table_of([*rows, rows[3]]))
+    with pytest.raises(ValueError, match="of base b follows what is not there"):
+        orders(table_of([{**rows[0], "previous": ["nothing:1"]}, *rows[1:]]))
+    with pytest.raises(ValueError, match="a writer in indexers or start is null"):
+        orders(table_of([{**row, "indexers": [None]} for row in rows]))
+    with pytest.raises(ValueError, match="no rule is called 'other'; there are autobase, design"):
+        orders(table_of(rows), rule="other")
+    loop = [{**row, "indexers": [], "previous": [other["node_id"]]} for row, other in ((rows[0], rows[1]), rows[1::-1])]
+    with pytest.raises(ValueError, match="cycle"):
+        orders(table_of(loop))
+
+
+def chain_table(base_id: str, writers: int, nodes: int, indexers: int | None = None) -> pa.Table:
+    """Writers by turns, each on top of the last."""
+    keys = [f"{at:064x}" for at in range(writers)]
+    ids = [f"{keys[turn % writers]}:{turn // writers + 1}" for turn in range(nodes)]
+    return pa.table(
+        {
+            "base_id": pa.repeat(base_id, nodes),
+            "node_id": ids,
+            "writer": [keys[turn % writers] for turn in range(nodes)],
+            "length": pa.array(np.arange(nodes) // writers + 1, pa.int32()),
+            "previous": pa.array(
+                [sorted({ids[p] for p in (turn - 1, turn - writers) if p >= 0}) for turn in range(nodes)],
+                pa.list_(pa.string()),
+            ),
+            "batch": pa.repeat(pa.scalar(1, pa.int32()), nodes),
+            "is_relayed": pa.repeat(False, nodes),
+            "indexers": pa.array([keys[:indexers]] * nodes, pa.list_(pa.string())),
+            "start": pa.nulls(nodes, INPUT_SCHEMA.field("start").type),
+        },
+        schema=INPUT_SCHEMA,
+    )
+
+
+def test_too_many_nodes_for_the_design_documents_rule():
+    table = pa.concat_tables([chain_table("small", 2, 10), chain_table("large", 3, design.DESIGN_LIMIT + 1)])
+    assert {base for base, _ in orders(table, rule="design")} == {"small"}
+
+
+def counted(batches) -> tuple[int, int, float]:
+    """How many rows there are, how many of them confirmed, and how many CPU seconds they took."""
+    begin = time.process_time()
+    rows = confirmed = 0
+    for batch in batches:
+        rows += batch.num_rows
+        confirmed += batch["is_confirmed"].true_count
+    return rows, confirmed, time.process_time() - begin
+
+
+def test_a_chain_of_200_000():
+    orders(table_of(rows_of("b", simulate(random.Random(8), 3))))
+    table = chain_table("b", 9, 200_000)
+    rows, confirmed, seconds = counted(order_bases(table, 100_000))
+    assert (rows, confirmed) == (200_000, 200_000 - 8)
+    assert seconds < 5
+    rows, confirmed, seconds = counted(order_bases(table, NO_LIMIT))
+    assert rows == 200_000 * 10 - sum(range(9))
+    assert confirmed == rows - 10 * 8
+    assert seconds < 30
+
+
+def test_10_000_bases():
+    rng = random.Random(9)
+    orders(table_of(rows_of("b", simulate(rng, 3))))
+    drawn = [rows_of("", simulate(rng, 3, 1, 0, 27)) for _ in range(100)]
+    rows = [{**row, "base_id": f"base {at}"} for at in range(10_000) for row in drawn[at % 100]]
+    table = table_of(rows)
+    assert len(table) > 150_000
+    rows, confirmed, seconds = counted(order_bases(table, 10_000))
+    assert 0 < confirmed < rows
+    assert seconds < 10

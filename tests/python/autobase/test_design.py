@@ -1,0 +1,223 @@
+"""The order by the design document's rule: its examples, a plain reading of the rule, and the limit."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rule_search
+from autobase_oracle import Base, Id, Node, pasts_of, smallest_first
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rule_search import Answer, answers, arrays_of, name, simulate
+
+from dbt_tangles.autobase import design
+
+
+def drawing(indexers: str, words: str, relayed: str = "") -> Base:
+    """Read a base, a node a word: writer, length, perhaps *batch, and behind a colon what it follows of others."""
+    nodes = {}
+    for word in words.split():
+        head, _, heads = word.partition(":")
+        head, _, batch = head.partition("*")
+        i, *above = (Id(n[0].encode(), int(n[1:])) for n in (head, *filter(None, heads.split(","))))
+        nodes[i] = Node(i, tuple(above), int(batch or 1), head[0] in relayed)
+    return Base(tuple(key.encode() for key in indexers), nodes)
+
+
+def degree_among(base: Base, known: set[Id], x: Id) -> int:
+    """Find the highest degree of the quorums over x that these nodes make."""
+    majority = len(base.indexers) // 2 + 1
+    voting = sorted(i for i in known if i.writer in base.indexers)
+
+    def first_of_each(knows) -> dict[bytes, Id]:
+        return {i.writer: i for i in reversed(voting) if knows(i)}
+
+    votes = first_of_each(lambda y: x in base.past[y])
+    for degree in range(len(base.nodes) + 2):
+        before = set(votes.values())
+        votes = first_of_each(lambda y, before=before: len(before & base.past[y]) >= majority)
+        if not votes:
+            return degree
+    return len(base.nodes) + 2
+
+
+def settle_next(base: Base, depth: dict[Id, int], degree: dict[Id, int], settled: set[Id]) -> list[set[Id]]:
+    """Find what is settled next, fork by fork."""
+    voting = [i for i in base.nodes if i.writer in base.indexers and i not in settled]
+
+    def beside(x: Id) -> Iterable[Id]:
+        return (i for i in voting if i not in base.past[x] and x not in base.past[i])
+
+    able = [x for x in voting if degree[x] >= 2 + max([0, *(degree[i] for i in beside(x))])]
+    if not able:
+        return []
+    x = min(able, key=lambda i: (depth[i], i))
+    below, groups, done = set(base.past[x]) - {x}, [], set(settled)
+    while x not in done:
+        left = [i for i in voting if i in base.past[x] and i not in done]
+        tails = [i for i in left if base.past[i].isdisjoint(set(left) - {i})]
+        leading = max(degree_among(base, below, t) for t in tails)
+        t = min(t for t in tails if degree_among(base, below, t) == leading)
+        groups.append(pasts_of(base, [t]) - done)
+        done |= groups[-1]
+    return groups
+
+
+def plain_order(base: Base) -> Answer:
+    """Order a base by the rule as it is written, with sets alone."""
+    depth: dict[Id, int] = {}
+    for i in sorted(base.nodes, key=lambda i: len(base.past[i])):
+        depth[i] = 1 + max((depth[p] for p in base.previous(i)), default=-1)
+    degree = {i: degree_among(base, set(base.nodes), i) for i in base.nodes if i.writer in base.indexers}
+    settled, order = set(), []
+    while groups := settle_next(base, depth, degree, settled):
+        for group in groups:
+            order += smallest_first(base, group, group)
+            settled |= group
+    rest = set(base.nodes) - settled
+    shown = {i for i in rest if not base.nodes[i].is_relayed}
+    return order + smallest_first(base, rest, shown), len(order)
+
+
+def shown(base: Base) -> tuple[str, str]:
+    """What is settled, and what comes behind it; the plain reading must agree."""
+    ((order, confirmed),) = found = answers([base], "design")
+    assert found == [plain_order(base)]
+    names = list(map(name, order))
+    return " ".join(names[:confirmed]), " ".join(names[confirmed:])
+
+
+@st.composite
+def bases(draw) -> Base:
+    rng = random.Random(draw(st.integers(0, 2**64)))
+    indexers, others, relayed = draw(st.integers(0, 5)), draw(st.integers(0, 2)), draw(st.integers(0, 1))
+    batches = draw(st.sampled_from([0.0, 0.3]))
+    base = simulate(rng, indexers, others, relayed, draw(st.integers(0, 40)), batches)
+    # Somebody may know the beginning of a batch only.
+    followed = {p for i in base.nodes for p in base.previous(i)}
+    ends = [i for i in sorted(base.nodes.keys() - followed) if rng.random() < 0.3]
+    return base.cut(sorted(base.nodes.keys() - set(ends)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(bases(), max_size=4))
+def test_the_order_is_what_a_plain_reading_gives(drawn):
+    assert answers(drawn, "design") == [plain_order(base) for base in drawn]
+
+
+# The document's nodes count from 0, those here from 1.
+
+
+def test_conflict_example_nobody_settles_anything():
+    assert shown(drawing("abc", "a1 c1 c2:a1 b1:c1")) == ("", "a1 c1 b1 c2")
+    assert shown(drawing("abc", "a1")) == ("", "a1")
+    assert shown(drawing("abc", "c1 b1:c1")) == ("", "c1 b1")
+    assert shown(drawing("abc", "a1 c1 c2:a1")) == ("", "a1 c1 c2")
+
+
+def test_higher_quorums_settle_what_is_before_the_quorum():
+    assert shown(drawing("abc", "c1 b1:c1")) == ("", "c1 b1")
+    assert shown(drawing("abc", "c1 b1:c1 c2:b1")) == ("c1", "b1 c2")
+
+
+def test_a_third_degree_settles_no_more_below_but_the_next_node():
+    assert shown(drawing("abc", "a1 b1:a1 c1:b1")) == ("a1", "b1 c1")
+    assert shown(drawing("abc", "a1 b1:a1 c1:b1 a2:c1")) == ("a1 b1", "c1 a2")
+
+
+@pytest.mark.parametrize(("a", "b"), ["ab", "ba"])
+def test_consistent_ordering_example(a, b):
+    words = f"{a}1 {b}1 c1:{a}1 {a}2:c1 c2:{b}1 {b}2:c2 c3:{b}2"
+    base = drawing("abc", words)
+    whole = f"{a}1 {b}1 c1 c2"
+    ours = [f"{a}1", f"{a}1 c1 {a}2"]
+    assert shown(drawing("abc", f"{a}1 c1:{a}1 {a}2:c1")) == (ours[0], f"c1 {a}2")
+    for known in base.nodes:
+        settled = shown(base.cut(base.past[known]))[0]
+        assert whole.startswith(settled)
+        assert settled or name(known) not in (f"{a}2", "c3")
+    assert shown(base.cut(base.past[Id(b"c", 3)]))[0] == whole
+
+
+def test_a_competitor_needs_to_be_two_degrees_behind():
+    # A second degree over a1 and over b1 alike; a third makes no difference of two.
+    assert shown(drawing("abc", "a1 b1 c1:a1 c2:b1 b2:c2"))[0] == ""
+    # b1 is nobody's but its own writer's.
+    assert shown(drawing("abc", "a1 b1 c1:a1 b2:c1")) == ("a1", "b1 c1 b2")
+
+
+def test_number_of_indexers():
+    assert shown(drawing("", "b1 a1 a2:b1 c1:b1")) == ("", "a1 b1 a2 c1")
+    assert shown(drawing("b", "a1 c1 b1:c1 a2 b2 c2")) == ("c1 b1 b2", "a1 a2 c2")
+    assert shown(drawing("ab", "a1 b1:a1")) == ("", "a1 b1")
+    assert shown(drawing("ab", "a1 b1:a1 a2:b1")) == ("a1", "b1 a2")
+    assert shown(drawing("abcde", "a1 b1:a1 a2:b1 b2:a2")) == ("", "a1 b1 a2 b2")
+
+
+def test_batches_and_relayed_nodes():
+    assert shown(drawing("a", "b1*3 b2*2 b3 a1:b3")) == ("b1 b2 b3 a1", "")
+    assert shown(drawing("a", "c1 b1*2 b2:c1 a1:b1")) == ("b1 a1 c1 b2", "")
+    assert shown(drawing("a", "b1 r1:b1 a1:r1 r2", relayed="r")) == ("b1 r1 a1", "")
+    assert shown(drawing("x", "c1 r1:c1 b1:r1 d1 a1:d1", relayed="r")) == ("", "c1 b1 d1 a1")
+
+
+@pytest.mark.parametrize(
+    ("indexers", "words", "autobase", "by_design"),
+    [
+        ("abc", "a1 b1:a1 c1:a1", "a1", ""),
+        ("abc", "a1 b1 c1:a1 b2:c1", "", "a1"),
+        ("ab", "a1 a2 b1 a3:b1 b2:a3 a4:b2", "a1 b1 a2 a3 b2", "a1 a2 b1 a3"),
+        ("abc", "b1 b2 c1 c2:b2 a1:c2 c3:a1", "b1 c1 b2 c2", "b1 b2 c1 c2"),
+    ],
+    ids=["one quorum that all may know", "nothing but one's own", "contradiction", "another order"],
+)
+def test_cases_in_which_the_rules_part(indexers, words, autobase, by_design):
+    base = drawing(indexers, words)
+    found = [" ".join(map(name, ids)) for ids in rule_search.settled_by_both([base])[0]]
+    assert found == [autobase, by_design]
+    assert shown(base)[0] == by_design
+
+
+def test_the_documents_rule_contradicts_itself_and_the_one_in_use_does_not():
+    # At b3, b has settled b2, below which neither b1 nor c1 leads. Then c1 leads by two and is settled first.
+    base = drawing("abc", "b1 c1 a1:b1,c1 b2:c1 c2:b2 b3:c2 b4:a1 a2:b4 b5:a2")
+    assert shown(base.cut(base.past[Id(b"b", 3)]))[0] == "b1 c1 b2"
+    assert shown(base)[0] == "c1 b1 b2 c2 a1 b3 b4"
+    at, *_ = rule_search.contradiction(base)
+    assert at == Id(b"b", 3)
+    assert rule_search.contradiction(base, "autobase") is None
+
+
+def test_the_search_finds_the_same_each_time():
+    script = Path(rule_search.__file__)
+    runs = [subprocess.run([sys.executable, script, "--rounds", "1"], capture_output=True, check=True) for _ in "ab"]
+    assert runs[0].stdout == runs[1].stdout
+    assert b"2 indexers, Autobase settles more: 2 of 2 nodes" in runs[0].stdout
+    assert b"3 indexers, the document settles more" in runs[0].stdout
+
+
+def chain(writers: int, nodes: int) -> tuple[np.ndarray, ...]:
+    """Writers by turns, each on top of the last."""
+    keys = [bytes([97 + at]) for at in range(writers)]
+    ids = [Id(keys[turn % writers], turn // writers + 1) for turn in range(nodes)]
+    found = {i: Node(i, (ids[turn - 1],) if turn else ()) for turn, i in enumerate(ids)}
+    return arrays_of([Base(tuple(keys), found)])[0]
+
+
+@pytest.mark.parametrize("writers", [1, 3, 9])
+def test_2_000_nodes_and_the_limit(writers):
+    answers([drawing("abc", "a1 b1:a1 c1:b1")], "design")
+    begin = time.process_time()
+    _, placed, confirmed = design.order_views(*chain(writers, 2_000))
+    assert placed[0] == 2_000
+    assert confirmed[0] == 2_000 - 2 * (writers // 2)
+    assert time.process_time() - begin < 5
+    with pytest.raises(ValueError, match="view 0 has 5001 nodes"):
+        design.order_views(*chain(writers, design.DESIGN_LIMIT + 1))

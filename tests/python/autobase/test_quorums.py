@@ -1,0 +1,207 @@
+"""Quorums of every degree: the design document's examples, the definition with sets, and large bases."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from autobase_oracle import Base, Id
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rule_search import arrays_of, name, simulate
+from test_bases import chain_table, named_bases, node_id, rows_of, table_of
+from test_design import degree_among, drawing
+
+from dbt_tangles.autobase import quorums as kernel
+from dbt_tangles.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.autobase.quorums import QUORUM_SCHEMA, quorums, quorums_of_bases, quorums_of_partition
+
+Found = dict[tuple[Id, int], tuple[Id, list[bytes]]]
+
+
+def plain_quorums(base: Base, max_degree: int) -> Found:
+    """Of each node and degree, at which node it is reached and by whom."""
+    majority = len(base.indexers) // 2 + 1
+    depth: dict[Id, int] = {}
+    for i in sorted(base.nodes, key=lambda i: len(base.past[i])):
+        depth[i] = 1 + max((depth[p] for p in base.previous(i)), default=-1)
+    logs = {k: sorted(i for i in base.nodes if i.writer == k) for k in base.indexers}
+    found: Found = {}
+    for x in base.nodes:
+        votes = {k: next((y for y in log if x in base.past[y]), None) for k, log in logs.items()}
+        for degree in range(1, max_degree + 1):
+
+            def voters(y: Id, votes=votes) -> list[bytes]:
+                return sorted(k for k, vote in votes.items() if vote in base.past[y])
+
+            votes = {k: next((y for y in log if len(voters(y)) >= majority), None) for k, log in logs.items()}
+            reached = [y for y in votes.values() if y]
+            if not reached:
+                break
+            first = min(reached, key=lambda y: (depth[y], y))
+            found[x, degree] = first, voters(first)
+    return found
+
+
+def array_quorums(bases: list[Base], max_degree: int) -> list[Found]:
+    """Ask for all bases in one call."""
+    arrays, ids = arrays_of(bases)
+    view_start = arrays[0]
+    found: list[Found] = [{} for _ in bases]
+    for part in quorums(view_start, *arrays[1:3], arrays[6], arrays[8], max_degree):
+        for at, x in enumerate(part.node):
+            v = int(np.searchsorted(view_start, x, "right")) - 1
+            voters = [bases[v].indexers[k] for k in part.voter[part.voter_start[at] : part.voter_start[at + 1]]]
+            key = ids[x], int(part.degree[at])
+            assert key not in found[v]
+            found[v][key] = ids[part.reached_at[at]], voters
+    return found
+
+
+def shown(base: Base, x: str) -> list[str]:
+    """The quorums over a node, as the document writes them."""
+    found = table_quorums(table_of(rows_of("b", base)), 9)
+    rows = [(degree, *rest) for (_, i, degree), rest in found.items() if i == node_id(Id(x[0].encode(), int(x[1:])))]
+    key = {node_id(i): name(i) for i in base.nodes}
+    letters = {k.hex(): k.decode() for k in base.indexers}
+    return [f"{degree} at {key[at]}: {' '.join(map(letters.get, writers))}" for degree, at, writers in sorted(rows)]
+
+
+def table_quorums(table: pa.Table, max_degree: int) -> dict[tuple[str, str, int], tuple[str, list[str]]]:
+    found = {}
+    for batch in quorums_of_bases(table, max_degree):
+        assert batch.schema == QUORUM_SCHEMA
+        for row in batch.to_pylist():
+            key = row["base_id"], row["node_id"], row["degree"]
+            assert key not in found
+            found[key] = row["reached_at"], row["writers"]
+    return found
+
+
+def as_rows(base_id: str, found: Found) -> dict[tuple[str, str, int], tuple[str, list[str]]]:
+    return {
+        (base_id, node_id(x), degree): (node_id(y), [k.hex() for k in voters])
+        for (x, degree), (y, voters) in found.items()
+    }
+
+
+# The document's nodes count from 0, those here from 1.
+
+
+def test_quorums_example():
+    chain = drawing("abc", "a1 b1:a1 c1:b1 a2:c1")
+    assert shown(chain, "a1") == ["1 at b1: a b", "2 at c1: b c", "3 at a2: a c"]
+    assert shown(chain, "b1") == ["1 at c1: b c", "2 at a2: a c"]
+    assert shown(chain, "c1") == ["1 at a2: a c"]
+    assert shown(chain, "a2") == []
+
+
+def test_condition_for_consistency_example():
+    base = drawing("abc", "a1 c1 c2:a1 b1:c1")
+    assert shown(base, "a1") == ["1 at c2: a c"]
+    assert shown(base, "c1") == ["1 at b1: b c"]
+
+
+def test_higher_quorums_example():
+    base = drawing("abc", "c1 b1:c1 c2:b1")
+    assert shown(base, "c1") == ["1 at b1: b c", "2 at c2: b c"]
+    assert shown(base, "b1") == ["1 at c2: b c"]
+
+
+def test_consistent_ordering_example():
+    ours = drawing("abc", "a1 c1:a1 a2:c1")
+    assert shown(ours, "a1") == ["1 at c1: a c", "2 at a2: a c"]
+    base = drawing("abc", "a1 b1 c1:a1 a2:c1 c2:b1 b2:c2")
+    assert shown(base, "a1")[0] == "1 at c1: a c"
+    assert shown(base, "b1") == ["1 at c2: b c", "2 at b2: b c"]
+
+
+def test_number_of_indexers():
+    words = "a1 b1:a1 x1:b1 a2:x1"
+    assert shown(drawing("", words), "a1") == []
+    assert shown(drawing("a", words), "b1") == [f"{degree} at a2: a" for degree in range(1, 10)]
+    assert shown(drawing("a", words), "a1")[0] == "1 at a1: a"
+    assert shown(drawing("ab", words), "x1") == []
+    # Those of whom nothing is known are counted.
+    assert shown(drawing("abc", words), "a1") == ["1 at b1: a b", "2 at a2: a b"]
+    assert shown(drawing("abcd", words), "a1") == []
+
+
+@settings(max_examples=150, deadline=None)
+@given(named_bases(), st.integers(1, 5))
+def test_quorums_are_what_sets_say(named, max_degree):
+    bases = list(named.values())
+    expected = [plain_quorums(base, max_degree) for base in bases]
+    assert array_quorums(bases, max_degree) == expected
+    for base, found in zip(bases, expected, strict=True):
+        # Of one indexer, any degree can be had.
+        for x in base.nodes if len(base.indexers) > 1 else ():
+            degree = max([0, *(d for i, d in found if i == x)])
+            assert degree == min(max_degree, degree_among(base, set(base.nodes), x))
+
+
+@settings(max_examples=60, deadline=None)
+@given(named_bases(), st.randoms(use_true_random=True))
+def test_rows_in_any_order_and_company(named, rng):
+    rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]
+    rng.shuffle(rows)
+    expected = {}
+    for base_id, base in named.items():
+        expected |= as_rows(base_id, plain_quorums(base, 3))
+    table = table_of(rows)
+    assert table_quorums(table, 3) == expected
+    voters, batch = kernel.VOTERS, kernel.ROWS_PER_BATCH
+    try:
+        kernel.VOTERS, kernel.ROWS_PER_BATCH = rng.randint(1, 100), rng.randint(1, 20)
+        assert table_quorums(table, 3) == expected
+    finally:
+        kernel.VOTERS, kernel.ROWS_PER_BATCH = voters, batch
+    parts = table.to_batches(max_chunksize=5)
+    assert sum(batch.num_rows for batch in quorums_of_partition(iter(parts), 3)) == len(expected)
+
+
+def test_what_was_settled_before_is_not_counted():
+    base = drawing("abc", "a5 b7:a5 c1:b7")
+    base.floor = {b"a": 4, b"b": 6}
+    found = table_quorums(table_of(rows_of("b", base, base.floor)), 2)
+    assert found == as_rows("b", plain_quorums(base, 2))
+    assert len(found) == 3
+
+
+def test_nothing_gives_nothing_and_degrees_begin_with_one():
+    assert list(quorums_of_bases(INPUT_SCHEMA.empty_table(), 3)) == []
+    assert list(quorums_of_partition(iter([]), 3)) == []
+    with pytest.raises(ValueError, match="the highest degree is 0"):
+        table_quorums(table_of(rows_of("b", drawing("a", "a1"))), 0)
+
+
+def counted(table: pa.Table, max_degree: int) -> tuple[int, float]:
+    """How many quorums there are, and how many CPU seconds they took."""
+    table_quorums(table.slice(0, 1), 1)
+    begin = time.process_time()
+    rows = sum(batch.num_rows for batch in quorums_of_bases(table, max_degree))
+    return rows, time.process_time() - begin
+
+
+def test_a_chain_of_200_000():
+    rows, seconds = counted(chain_table("b", 9, 200_000), 3)
+    assert rows == sum(200_000 - 4 * degree for degree in (1, 2, 3))
+    assert seconds < 10
+
+
+def test_200_indexers_among_2_000_writers():
+    rows, seconds = counted(chain_table("b", 2_000, 5_000, 200), 3)
+    assert rows > 0
+    assert seconds < 10
+
+
+def test_10_000_bases():
+    rng = random.Random(9)
+    drawn = [rows_of("", simulate(rng, 3, 1, 0, 27)) for _ in range(100)]
+    table = table_of([{**row, "base_id": f"base {at}"} for at in range(10_000) for row in drawn[at % 100]])
+    rows, seconds = counted(table, 3)
+    assert rows > len(table)
+    assert seconds < 5
