@@ -8,7 +8,6 @@ a row with a reason.
 
 from __future__ import annotations
 
-import enum
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -24,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns
+from dbt_tangles.reasons import Reasons
 from dbt_tangles.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact
 
 BASE, NODE = "base", "node"
@@ -65,20 +65,11 @@ _needed_of = itemgetter("base", *_NODE_FIELDS)
 _SORTED = orjson.OPT_SORT_KEYS
 
 
-class Reason(str, enum.Enum):
+class Reason(Reasons):
     """Why a line gave neither a base nor a node. The value is the code in the tables.
 
     Of several reasons the first counts.
     """
-
-    description: str
-
-    def __new__(cls, code: str, description: str) -> Reason:
-        """Make a member that is its code and carries a description."""
-        member = str.__new__(cls, code)
-        member._value_ = code
-        member.description = description
-        return member
 
     TOO_LONG = "too_long", "The line is longer than lines may be."
     INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."

@@ -12,13 +12,13 @@ What a node knows of each indexer is its clock. All questions of the rule are ab
 * the nodes of an indexer that speak for a target (they see it, and nothing unsettled beside it) follow each other
   without a gap and begin with the first one that could, so the last of them is found by leaps.
 
-A node once found to be settled, as far as is known or below a merge, is found so again however much more is known or
-settled. A node found not to be, while nothing more becomes known, is found so again until something beside it is
-settled. So a node that fails waits at the first unsettled node beside it of each indexer, and is not asked about again
-before one of those is settled. Whatever the base, memory is linear in nodes times indexers.
+A node once found to be settled, alone or below a merge, is found so again however much more is settled. A node found
+not to be is found so again until something beside it is settled. So a node that fails waits at the first unsettled
+node beside it of each indexer, and is not asked about again before one of those is settled. Memory is linear in nodes
+times indexers.
 
-Nodes are taken in causally, and the rule is applied once so many more indexer nodes are known: a constant, or a share
-of those unsettled when that is more. Where nothing is ever settled it is applied O(log(nodes)) times.
+Which of several merges is looked below is no matter nearly always, but not quite always. Here it is the first by depth,
+writer and length; and below it is gone on until it is settled itself, whatever else could be looked below meanwhile.
 """
 
 from __future__ import annotations
@@ -27,12 +27,6 @@ import numpy as np
 
 from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.levels import children
-
-#: Indexer nodes that are taken in before the rule is applied again. The outcome does not depend on it.
-CHUNK = 64
-
-#: The rule waits for this share of the unsettled indexer nodes, one in so many.
-SHARE = 8
 
 _NONE = -1
 _UNLIMITED = np.int32(2**31 - 1)
@@ -49,7 +43,6 @@ def order_views(
     is_relayed: np.ndarray,
     floor_start: np.ndarray,
     floor: np.ndarray,
-    chunk: int = CHUNK,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Order the nodes of many views.
 
@@ -71,7 +64,6 @@ def order_views(
         is_relayed: bool[nodes]; none of them an indexer's.
         floor_start: int64[views + 1], into the floors; as many as a view has indexers.
         floor: int64[...]; the length of each indexer's log that was settled before.
-        chunk: See `CHUNK`.
 
     Returns:
         `order` int32[nodes], those of each view from its start, and -1 behind them; how many those are, int64[views];
@@ -87,8 +79,8 @@ def order_views(
         raise ValueError("views, nodes and edges do not fit together")
     if any(len(column) != nodes for column in (length, batch, indexer, is_relayed)):
         raise ValueError("columns are not of the same nodes")
-    if len(floor_start) != len(view_start) or floor_start[-1] != len(floor) or chunk < 1:
-        raise ValueError("the floors are not those of the views, or a chunk holds nothing")
+    if len(floor_start) != len(view_start) or floor_start[-1] != len(floor):
+        raise ValueError("the floors are not those of the views")
     _check(view_start, start, previous, writer, length, indexer, is_relayed, floor_start, floor)
     child_start, child = children(start, previous)
     return _order_views(
@@ -102,7 +94,6 @@ def order_views(
         indexer,
         is_relayed,
         floor_start,
-        chunk,
     )
 
 
@@ -167,42 +158,56 @@ def _check(view_start, start, previous, writer, length, indexer, is_relayed, flo
 
 
 @compiled
-def _causal_order(begin, end, start, previous, child_start, child, waiting, causal):
-    """Put nodes after all they follow, by depth.
+def _causal_order(begin, end, start, child_start, child, waiting, queue, depth, causal):
+    """Order nodes by depth, the longest path to one that follows nothing; nodes of the same depth ascend.
 
     Args:
         begin: First node of the view.
         end: One behind its last.
         start: int64[nodes + 1].
-        previous: int32[edges].
         child_start: int64[nodes + 1], the edges turned round.
         child: int32[edges].
         waiting: int32[nodes], filled with how many each node follows directly.
+        queue: int32[nodes of the view], scratch.
+        depth: int32[nodes], scratch.
         causal: int32[nodes], filled from `begin` to `end`.
 
     Raises:
         ValueError: The edges close a cycle.
     """
-    tail = begin
+    tail = 0
     for x in range(begin, end):
         waiting[x] = start[x + 1] - start[x]
         if waiting[x] == 0:
-            causal[tail] = x
+            queue[tail] = x
+            depth[x] = 0
             tail += 1
-    head = begin
+    head = 0
+    deepest = 0
     while head < tail:
-        x = causal[head]
+        x = queue[head]
         head += 1
+        deepest = depth[x]
         for e in range(child_start[x], child_start[x + 1]):
             c = child[e]
             waiting[c] -= 1
             if waiting[c] == 0:
-                causal[tail] = c
+                depth[c] = depth[x] + 1
+                queue[tail] = c
                 tail += 1
-    if tail < end:
+    if tail < end - begin:
         raise ValueError("edges close a cycle")
+    # Who is how deep is counted in the queue, which has served.
+    queue[: deepest + 1] = 0
     for x in range(begin, end):
+        queue[depth[x]] += 1
         waiting[x] = start[x + 1] - start[x]
+    before = 0
+    for d in range(deepest + 1 if end > begin else 0):
+        before, queue[d] = before + queue[d], before
+    for x in range(begin, end):
+        causal[begin + queue[depth[x]]] = x
+        queue[depth[x]] += 1
 
 
 @compiled
@@ -247,12 +252,14 @@ def _clocks(view_start, start, previous, child_start, child, indexer, floor_star
     clock = np.empty(clock_start[views], np.int32)
     waiting = np.empty(len(indexer), np.int32)
     causal = np.empty(len(indexer), np.int32)
+    depth = np.empty(len(indexer), np.int32)
+    queue = np.empty(len(indexer), np.int32)
     first = np.empty(widest, np.int64)
     for v in range(views):
         begin, end = view_start[v], view_start[v + 1]
         n = floor_start[v + 1] - floor_start[v]
         rows = clock[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
-        _causal_order(begin, end, start, previous, child_start, child, waiting, causal)
+        _causal_order(begin, end, start, child_start, child, waiting, queue, depth, causal)
         _fill_clocks(begin, end, start, previous, indexer, causal, first, rows)
     return clock_start, clock
 
@@ -305,17 +312,13 @@ def _is_newer(y, a, count, begin, clock, limit):
 
 @compiled
 def _possible_acks(x, a, begin, first, known, clock):
-    """Count the indexers whose first node that x has not seen sees x, and those where that is known not to."""
+    """Count the indexers whose first node that x has not seen sees x; its own counts."""
     possible = 1
-    refused = 0
     row = clock[x - begin]
     for k in range(len(known)):
-        if k != a and row[k] < known[k]:
-            if clock[first[k] + row[k] - begin, a] >= row[a]:
-                possible += 1
-            else:
-                refused += 1
-    return possible, refused
+        if k != a and row[k] < known[k] and clock[first[k] + row[k] - begin, a] >= row[a]:
+            possible += 1
+    return possible
 
 
 @compiled
@@ -339,7 +342,7 @@ def _is_confirmed(x, p, begin, indexer, first, known, removed, clock, limit, ack
     a = np.int64(indexer[x])
     row = clock[x - begin]
     count = row[a]
-    if _possible_acks(x, a, begin, first, known, clock)[0] < majority:
+    if _possible_acks(x, a, begin, first, known, clock) < majority:
         return False
     for k in range(n):
         limit[k] = _UNLIMITED
@@ -519,6 +522,53 @@ def _place(nodes, child_start, child, chosen, hidden, waiting, heap, order, plac
 
 
 @compiled
+def _next_unsettled(at, beyond):
+    """Find the first place from some place on whose merge is not settled, and shorten the way there."""
+    while beyond[at] != at:
+        beyond[at] = beyond[beyond[at]]
+        at = beyond[at]
+    return at
+
+
+@compiled
+def _keep_last(woken, wakes, place, levels, level_woken, is_kept):
+    """Forget that merges were woken before they were woken again.
+
+    Args:
+        woken: int32[...]; those merges whose place is the same are the same.
+        wakes: How many they are.
+        place: int32[nodes], where each stands among the merges.
+        levels: How many levels there are.
+        level_woken: int64[levels], how many of `woken` each has done with, ascending; changed.
+        is_kept: bool[merges], all False; scratch.
+
+    Returns:
+        How many are left.
+    """
+    at = len(woken)
+    level = levels - 1
+    for i in range(wakes - 1, -1, -1):
+        while level >= 0 and level_woken[level] > i:
+            level_woken[level] = at
+            level -= 1
+        z = woken[i]
+        if not is_kept[place[z]]:
+            is_kept[place[z]] = True
+            at -= 1
+            woken[at] = z
+    while level >= 0:
+        level_woken[level] = at
+        level -= 1
+    kept = len(woken) - at
+    for i in range(kept):
+        woken[i] = woken[at + i]
+        is_kept[place[woken[i]]] = False
+    for level in range(levels):
+        level_woken[level] -= at
+    return kept
+
+
+@compiled
 def _find(
     level,
     level_node,
@@ -526,6 +576,8 @@ def _find(
     level_woken,
     scan,
     scans,
+    place,
+    beyond,
     woken,
     wakes,
     begin,
@@ -540,15 +592,17 @@ def _find(
     limit,
     ack,
 ):
-    """Find a merge that is settled, as far as is known or below the merge of a level.
+    """Find the first merge that is settled, as far as is known or below the merge of the last level.
 
     Args:
-        level: Which level.
+        level: Which level that is.
         level_node: int32[levels], the merge below which is searched; -1 on level 0, where all are.
-        level_at: int64[levels], how many merges of `scan` have been asked about.
-        level_woken: int64[levels], how many of `woken` have been asked about again.
-        scan: int32[...], merges in causal order, some of them settled.
+        level_at: int64[levels], the place in `scan` up to which merges have been asked about.
+        level_woken: int64[levels], how many of `woken` need not be asked about again.
+        scan: int32[...], merges by depth, then node, some of them settled.
         scans: How many they are.
+        place: int32[nodes], where each stands in `scan`.
+        beyond: int32[merges + 1], see `_next_unsettled`.
         woken: int32[...], merges beside which something was settled.
         wakes: How many they are.
         begin: First node of the view.
@@ -567,29 +621,44 @@ def _find(
         The merge, or -1.
     """
     p = level_node[level]
+    best = np.int64(_NONE)
+    for i in range(level_woken[level], wakes):
+        z = np.int64(woken[i])
+        a = indexer[z]
+        if (
+            not settled[z]
+            and place[z] < level_at[level]
+            and (p < 0 or (z != p and clock[p - begin, a] >= clock[z - begin, a]))
+        ):
+            if _is_confirmed(z, p, begin, indexer, first, known, removed, clock, limit, ack):
+                if best < 0 or place[z] < place[best]:
+                    best = z
+                continue
+            _wait(z, begin, indexer, first, known, removed, clock, head, link)
+        # Those that are found stay behind. For levels above, which have done with less, the order is no matter.
+        woken[i] = woken[level_woken[level]]
+        woken[level_woken[level]] = z
+        level_woken[level] += 1
+    if best >= 0:
+        return best
+    end = scans if p < 0 else np.int64(place[p])
     while True:
-        if level_woken[level] < wakes:
-            z = woken[level_woken[level]]
-            level_woken[level] += 1
-        elif level_at[level] < scans and scan[level_at[level]] != p:
-            z = scan[level_at[level]]
-            level_at[level] += 1
-        else:
+        at = _next_unsettled(level_at[level], beyond)
+        if at >= end:
+            level_at[level] = at
             return np.int64(_NONE)
-        if settled[z] or z == p:
-            continue
+        level_at[level] = at + 1
+        z = np.int64(scan[at])
         a = indexer[z]
         if p >= 0 and clock[p - begin, a] < clock[z - begin, a]:
             continue
         if _is_confirmed(z, p, begin, indexer, first, known, removed, clock, limit, ack):
-            return np.int64(z)
+            return z
         _wait(z, begin, indexer, first, known, removed, clock, head, link)
 
 
 @compiled
-def _order_views(
-    view_start, start, previous, child_start, child, writer, batch, indexer, is_relayed, floor_start, chunk
-):
+def _order_views(view_start, start, previous, child_start, child, writer, batch, indexer, is_relayed, floor_start):
     views = len(view_start) - 1
     nodes = len(writer)
     most = np.int64(0)
@@ -606,12 +675,13 @@ def _order_views(
     confirmed = np.zeros(views, np.int64)
     # By node of all views.
     waiting = np.empty(nodes, np.int32)
+    depth = np.empty(nodes, np.int32)
     causal = np.empty(nodes, np.int32)
     settled = np.zeros(nodes, np.bool_)
     hidden = np.zeros(nodes, np.bool_)
     head = np.full(nodes, np.int64(_NONE))
-    scanned = np.zeros(nodes, np.bool_)
-    failed = np.zeros(nodes, np.int32)
+    place = np.full(nodes, np.int32(_NONE))
+    failed = np.zeros(nodes, np.bool_)
     failed_below = np.full(nodes, np.int32(_NONE))
     # For one view.
     clock_room = np.empty(entries, np.int32)
@@ -624,9 +694,10 @@ def _order_views(
     tails = np.empty(widest, np.int32)
     heap = np.empty(most, np.int32)
     group = np.empty(most, np.int32)
-    merges = np.empty(most, np.int32)
     scan = np.empty(most, np.int32)
-    woken = np.empty(4 * most + widest + 64, np.int32)
+    beyond = np.empty(most + 1, np.int32)
+    is_kept = np.zeros(most, np.bool_)
+    woken = np.empty(2 * most, np.int32)
     level_node = np.empty(most + 2, np.int32)
     level_at = np.empty(most + 2, np.int64)
     level_woken = np.empty(most + 2, np.int64)
@@ -644,203 +715,158 @@ def _order_views(
         ack = ack_room[:n]
         known[:] = 0
         removed[:] = 0
-        _causal_order(begin, end, start, previous, child_start, child, waiting, causal)
+        _causal_order(begin, end, start, child_start, child, waiting, heap, depth, causal)
+        scans = 0
         if n > 0:
             _fill_clocks(begin, end, start, previous, indexer, causal, first, clock)
+            for x in range(begin, end):
+                if indexer[x] >= 0:
+                    known[indexer[x]] += 1
+            for i in range(begin, end):
+                x = np.int64(causal[i])
+                a = indexer[x]
+                if (
+                    a >= 0
+                    and _is_merge(x, begin, start, previous, indexer, first, clock)
+                    and _possible_acks(x, a, begin, first, known, clock) >= majority
+                ):
+                    scan[scans] = x
+                    place[x] = scans
+                    beyond[scans] = scans
+                    scans += 1
+        beyond[scans] = scans
+        wakes = 0
+        levels = 1
+        level_node[0] = _NONE
+        level_at[0] = 0
+        level_woken[0] = 0
         at = begin
-        merge_count = 0
-        fresh = 0
-        open_nodes = 0
-        stamp = 0
-        for i in range(begin, end if n > 0 else begin):
-            x = np.int64(causal[i])
-            if indexer[x] >= 0:
-                k = indexer[x]
-                known[k] += 1
-                fresh += 1
-                if not settled[x]:
-                    open_nodes += 1
-                    if _is_merge(x, begin, start, previous, indexer, first, clock):
-                        merges[merge_count] = x
-                        merge_count += 1
-            if fresh == 0 or (fresh < max(chunk, open_nodes // SHARE) and i + 1 < end):
-                continue
-            # Apply the rule as often as it settles something.
-            fresh = 0
-            stamp += 1
-            renew = True
-            scans = 0
-            settled_scans = 0
-            wakes = 0
-            levels = 1
-            while True:
-                if renew:
-                    # Merges that were settled or never can be are dropped; those of too few acks wait for more.
-                    renew = False
-                    for j in range(scans):
-                        scanned[scan[j]] = False
-                    scans = 0
-                    kept = 0
-                    for j in range(merge_count):
-                        z = np.int64(merges[j])
-                        if settled[z]:
-                            continue
-                        possible, refused = _possible_acks(z, indexer[z], begin, first, known, clock)
-                        if n - refused < majority:
-                            continue
-                        merges[kept] = z
-                        kept += 1
-                        if possible >= majority:
-                            scan[scans] = z
-                            scans += 1
-                            scanned[z] = True
-                    merge_count = kept
-                    settled_scans = 0
-                    wakes = 0
-                    levels = 1
-                    level_node[0] = _NONE
-                    level_at[0] = 0
-                    level_woken[0] = 0
-                tail_count = 0
-                for k in range(n):
-                    if removed[k] < known[k]:
-                        x = first[k] + removed[k]
-                        row = clock[x - begin]
-                        is_tail = True
-                        for j in range(n):
-                            if j != k and row[j] > removed[j]:
-                                is_tail = False
-                                break
-                        if is_tail:
-                            tails[tail_count] = x
-                            tail_count += 1
-                # Tails stand by writer, whatever the numbers of indexers.
-                for j in range(1, tail_count):
-                    t = tails[j]
-                    h = j
-                    while h > 0 and tails[h - 1] > t:
-                        tails[h] = tails[h - 1]
-                        h -= 1
-                    tails[h] = t
-                size = 0
+        while n > 0:
+            tail_count = 0
+            for k in range(n):
+                if removed[k] < known[k]:
+                    t = first[k] + removed[k]
+                    row = clock[t - begin]
+                    j = 0
+                    while j < n and (j == k or row[j] <= removed[j]):
+                        j += 1
+                    if j == n:
+                        # They stand by writer, whatever the numbers of indexers.
+                        h = tail_count
+                        while h > 0 and tails[h - 1] > t:
+                            tails[h] = tails[h - 1]
+                            h -= 1
+                        tails[h] = t
+                        tail_count += 1
+            size = 0
+            for j in range(tail_count):
+                t = np.int64(tails[j])
+                if failed[t]:
+                    continue
+                if _is_confirmed(t, _NONE, begin, indexer, first, known, removed, clock, limit, ack):
+                    group[0] = t
+                    size = 1
+                    break
+                failed[t] = True
+                _wait(t, begin, indexer, first, known, removed, clock, head, link)
+            level = 1
+            while size == 0:
+                if level == levels:
+                    z = _find(
+                        level - 1,
+                        level_node,
+                        level_at,
+                        level_woken,
+                        scan,
+                        scans,
+                        place,
+                        beyond,
+                        woken,
+                        wakes,
+                        begin,
+                        indexer,
+                        first,
+                        known,
+                        removed,
+                        clock,
+                        settled,
+                        head,
+                        link,
+                        limit,
+                        ack,
+                    )
+                    if z < 0:
+                        break
+                    level_node[levels] = z
+                    level_at[levels] = 0
+                    level_woken[levels] = wakes
+                    levels += 1
+                p = np.int64(level_node[level])
                 for j in range(tail_count):
                     t = np.int64(tails[j])
-                    if failed[t] == stamp:
-                        continue
-                    if _is_confirmed(t, _NONE, begin, indexer, first, known, removed, clock, limit, ack):
+                    if t == p:
                         group[0] = t
                         size = 1
                         break
-                    failed[t] = stamp
-                    _wait(t, begin, indexer, first, known, removed, clock, head, link)
-                if size == 0:
-                    level = 1
-                    while size == 0:
-                        if level == levels:
-                            z = _find(
-                                level - 1,
-                                level_node,
-                                level_at,
-                                level_woken,
-                                scan,
-                                scans,
-                                woken,
-                                wakes,
-                                begin,
-                                indexer,
-                                first,
-                                known,
-                                removed,
-                                clock,
-                                settled,
-                                head,
-                                link,
-                                limit,
-                                ack,
-                            )
-                            if z < 0:
-                                break
-                            level_node[levels] = z
-                            level_at[levels] = 0
-                            level_woken[levels] = wakes
-                            levels += 1
-                        p = np.int64(level_node[level])
-                        for j in range(tail_count):
-                            t = np.int64(tails[j])
-                            if t == p:
-                                group[0] = t
-                                size = 1
-                                break
-                        if size > 0:
-                            break
-                        for j in range(tail_count):
-                            t = np.int64(tails[j])
-                            a = indexer[t]
-                            if clock[p - begin, a] < clock[t - begin, a] or failed_below[t] == p:
-                                continue
-                            if _is_confirmed(t, p, begin, indexer, first, known, removed, clock, limit, ack):
-                                group[0] = t
-                                size = 1
-                                break
-                            failed_below[t] = p
-                            _wait(t, begin, indexer, first, known, removed, clock, head, link)
-                        level += 1
-                    if size == 0 and levels > 1:
-                        p = np.int64(level_node[levels - 1])
-                        for j in range(tail_count):
-                            t = tails[j]
-                            a = indexer[t]
-                            if clock[p - begin, a] >= clock[t - begin, a]:
-                                group[size] = t
-                                size += 1
-                if size == 0:
-                    break
-                # Settle the group, all it follows, and batches as a whole.
-                for j in range(size):
-                    settled[group[j]] = True
-                done = 0
-                while done < size:
-                    x = np.int64(group[done])
-                    done += 1
-                    for e in range(start[x], start[x + 1]):
-                        if not settled[previous[e]]:
-                            settled[previous[e]] = True
-                            group[size] = previous[e]
-                            size += 1
-                    if batch[x] > 1 and x + 1 < end and writer[x + 1] == writer[x] and not settled[x + 1]:
-                        settled[x + 1] = True
-                        group[size] = x + 1
-                        size += 1
-                    k = indexer[x]
-                    if k < 0:
+                    a = indexer[t]
+                    if clock[p - begin, a] < clock[t - begin, a] or failed_below[t] == p:
                         continue
-                    removed[k] = max(removed[k], x - first[k] + 1)
-                    if x - first[k] < known[k]:
-                        open_nodes -= 1
-                    if scanned[x]:
-                        settled_scans += 1
-                    entry = head[x]
-                    while entry >= 0:
-                        z = begin + entry // n
-                        failed[z] = 0
-                        failed_below[z] = _NONE
-                        if scanned[z]:
-                            if wakes < len(woken):
-                                woken[wakes] = z
-                                wakes += 1
-                            else:
-                                renew = True
-                        following = link[entry]
-                        link[entry] = -2
-                        entry = following
-                    head[x] = _NONE
-                at = _place(group[:size], child_start, child, settled, hidden, waiting, heap, order, at)
-                while levels > 1 and settled[level_node[levels - 1]]:
-                    levels -= 1
-                if settled_scans > 64 and 2 * settled_scans > scans:
-                    renew = True
-            for j in range(scans):
-                scanned[scan[j]] = False
+                    if _is_confirmed(t, p, begin, indexer, first, known, removed, clock, limit, ack):
+                        group[0] = t
+                        size = 1
+                        break
+                    failed_below[t] = p
+                    _wait(t, begin, indexer, first, known, removed, clock, head, link)
+                level += 1
+            if size == 0 and levels > 1:
+                p = np.int64(level_node[levels - 1])
+                for j in range(tail_count):
+                    t = np.int64(tails[j])
+                    a = indexer[t]
+                    if clock[p - begin, a] >= clock[t - begin, a]:
+                        group[size] = t
+                        size += 1
+            if size == 0:
+                break
+            # Settle the group, all it follows, and batches as a whole.
+            for j in range(size):
+                settled[group[j]] = True
+            done = 0
+            while done < size:
+                x = np.int64(group[done])
+                done += 1
+                for e in range(start[x], start[x + 1]):
+                    if not settled[previous[e]]:
+                        settled[previous[e]] = True
+                        group[size] = previous[e]
+                        size += 1
+                if batch[x] > 1 and x + 1 < end and writer[x + 1] == writer[x] and not settled[x + 1]:
+                    settled[x + 1] = True
+                    group[size] = x + 1
+                    size += 1
+                k = indexer[x]
+                if k < 0:
+                    continue
+                removed[k] = max(removed[k], x - first[k] + 1)
+                if place[x] >= 0:
+                    beyond[place[x]] = place[x] + 1
+                entry = head[x]
+                head[x] = _NONE
+                while entry >= 0:
+                    z = begin + entry // n
+                    failed[z] = False
+                    failed_below[z] = _NONE
+                    if place[z] >= 0 and not settled[z]:
+                        if wakes == len(woken):
+                            wakes = _keep_last(woken, wakes, place, levels, level_woken, is_kept)
+                        woken[wakes] = z
+                        wakes += 1
+                    following = link[entry]
+                    link[entry] = -2
+                    entry = following
+            at = _place(group[:size], child_start, child, settled, hidden, waiting, heap, order, at)
+            while levels > 1 and settled[level_node[levels - 1]]:
+                levels -= 1
         confirmed[v] = at - begin
         size = 0
         for x in range(begin, end):

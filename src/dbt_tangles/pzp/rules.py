@@ -5,9 +5,10 @@ Source: pzp-db 1.0.4, validation of msg v4 and ``isMoot``.
 
 from __future__ import annotations
 
-import enum
 import re
 from typing import Any
+
+from dbt_tangles.reasons import Reasons
 
 #: JavaScript's largest safe integer.
 MAX_SAFE = 2**53 - 1
@@ -20,22 +21,11 @@ _DOMAIN = re.compile("[A-Za-z0-9_]{3,100}")
 _SHAPE = ("dataHash", "dataSize", "account", "accountTips", "tangles", "domain")
 
 
-class Reason(str, enum.Enum):
+class Reason(Reasons):
     """Why a line or a message of a feed tangle is refused. The value is the code in the tables.
 
     The members stand in the order in which the peer looks: of several reasons the first counts (`rank`).
     """
-
-    description: str
-    rank: int
-
-    def __new__(cls, code: str, description: str) -> Reason:
-        """Make a member that is its code, and carries a description and its place in the order, from 1."""
-        member = str.__new__(cls, code)
-        member._value_ = code
-        member.description = description
-        member.rank = len(cls.__members__) + 1
-        return member
 
     TOO_LONG = "too_long", "The line is longer than lines may be."
     INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."

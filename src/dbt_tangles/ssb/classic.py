@@ -8,10 +8,10 @@ Source: SSB protocol guide, "message format"; ssb-validate, out-of-order check.
 
 from __future__ import annotations
 
-import enum
 import re
 from typing import Any
 
+from dbt_tangles.reasons import Reasons
 from dbt_tangles.ssb.canonical import utf16_length
 from dbt_tangles.ssb.signature import decode_signature, is_valid, public_key
 
@@ -23,17 +23,8 @@ ORDER = ("previous", "sequence", "author", "timestamp", "hash", "content", "sign
 ORDER_AUTHOR_FIRST = ("previous", "author", "sequence", "timestamp", "hash", "content", "signature")
 
 
-class Reason(str, enum.Enum):
+class Reason(Reasons):
     """Why a line gave no usable message. The value is the code in the tables."""
-
-    description: str
-
-    def __new__(cls, code: str, description: str) -> Reason:
-        """Make a member that is its code and carries a description."""
-        member = str.__new__(cls, code)
-        member._value_ = code
-        member.description = description
-        return member
 
     INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."
     MALFORMED_JSON = "malformed_json", "The line is not JSON, as JavaScript's JSON.parse judges it."

@@ -86,6 +86,14 @@ class Base:
             stack.pop()
         return found
 
+    @cached_property
+    def depth(self) -> dict[Id, int]:
+        """Of each node how long the longest way down is."""
+        found: dict[Id, int] = {}
+        for i in sorted(self.nodes, key=lambda i: len(self.past[i])):
+            found[i] = max((found[p] + 1 for p in self.previous(i)), default=0)
+        return found
+
 
 def pasts_of(base: Base, ids: Iterable[Id]) -> set[Id]:
     """Find the nodes that one knows who knows these: whatever they follow, and batches as a whole."""
@@ -127,7 +135,9 @@ class Machine:
         self.majority = len(base.indexers) // 2 + 1
         self.settled: set[Id] = set()
         self.order: list[Id] = []
-        self.merges = [i for i in base.nodes if i.writer in base.indexers and self.is_merge(i)]
+        by_depth = sorted(base.nodes, key=lambda i: (base.depth[i], i))
+        self.merges = [i for i in by_depth if i.writer in base.indexers and self.is_merge(i)]
+        self.below: list[Id] = []
 
     def sees(self, y: Id, x: Id) -> bool:
         """Whether y follows x, or is x."""
@@ -226,16 +236,24 @@ class Machine:
         for t in tails:
             if self.is_confirmed(t):
                 return [t]
-        x = next((m for m in self.merges if self.is_confirmed(m)), None)
-        if x is None:
-            return []
-        while x not in tails:
-            below = [z for z in tails + self.merges if z != x and self.sees(x, z)]
-            z = next((z for z in below if self.may_be_confirmed(z, x)), None)
-            if z is None:
-                return [t for t in tails if self.sees(x, t)]
-            x = z
-        return [x]
+        # A merge that was looked below is looked below until it is settled.
+        self.below = [x for x in self.below if x not in self.settled]
+        if not self.below:
+            self.below = [m for m in self.merges if self.is_confirmed(m)][:1]
+        for x in self.below:
+            if x in tails:
+                return [x]
+            seen = [t for t in tails if self.sees(x, t)]
+            for t in seen:
+                if self.may_be_confirmed(t, x):
+                    return [t]
+            if x == self.below[-1]:
+                merges = (m for m in self.merges if m != x and self.sees(x, m) and self.may_be_confirmed(m, x))
+                found = next(merges, None)
+                if found is None:
+                    return seen
+                self.below.append(found)
+        return []
 
     def run(self) -> tuple[list[Id], int]:
         """Settle what can be settled.

@@ -13,6 +13,7 @@ from dbt_tangles import lines as lines_module
 from dbt_tangles.autobase import check as kernel
 from dbt_tangles.autobase.check import OUTPUT_SCHEMA, Reason, check_batches
 from dbt_tangles.lines import INPUT_SCHEMA, PLACE
+from log_lines import batch_of
 
 A, B, C, D = (digits * 32 for digits in ("0a", "b1", "c2", "ff"))
 ODD_WRITERS = ["", "a", A[:-1], A + "0", A[:-1] + "g", f" {A[1:]}", f"{A[:-1]}\n", "é" * 64, "\u0665" * 64, "\0" * 64]
@@ -22,17 +23,6 @@ RESULT = [field.name for field in OUTPUT_SCHEMA][len(PLACE) :]
 OF_BASE = ("indexers", "relayed", "start")
 OF_NODE = ("heads", "batch", "value", "is_ack")
 MAX = 2**31 - 1
-
-
-def batch_of(lines, lengths=None):
-    """Arrange lines as Spark hands them over."""
-    count = len(lines)
-    columns = [["log.jsonl"] * count, [5] * count, list(range(count)), lines]
-    columns.append([len(line or b"") for line in lines] if lengths is None else lengths)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(values, field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)],
-        schema=INPUT_SCHEMA,
-    )
 
 
 def check(lines, lengths=None, **options):

@@ -19,8 +19,6 @@ from hypothesis import strategies as st
 from dbt_tangles.autobase.consensus import clocks, order_views
 
 VECTORS = Path(__file__).parents[2] / "data" / "autobase"
-CHUNKS = (1, 2, 7, 64, 10**9)
-
 Answer = tuple[list[Id], int]
 
 
@@ -57,10 +55,10 @@ def pack(bases: list[Base]) -> tuple[tuple[np.ndarray, ...], list[Id]]:
     ), ids
 
 
-def answers(bases: list[Base], **options) -> list[Answer]:
+def answers(bases: list[Base]) -> list[Answer]:
     """Order all bases in one call."""
     arrays, ids = pack(bases)
-    order, placed, confirmed = order_views(*arrays, **options)
+    order, placed, confirmed = order_views(*arrays)
     view_start = arrays[0]
     found = []
     for v in range(len(bases)):
@@ -96,9 +94,8 @@ def views_of(name: str) -> Iterator[tuple[str, Base, Answer]]:
 @pytest.mark.parametrize("name", ["design", "random", "hard", "large", "full"])
 def test_every_replica_answers_as_autobase(name):
     names, bases, expected = zip(*views_of(name), strict=True)
-    for chunk in CHUNKS:
-        found = answers(list(bases), chunk=chunk)
-        assert [who for who, one, other in zip(names, found, expected, strict=True) if one != other] == []
+    found = answers(list(bases))
+    assert [who for who, one, other in zip(names, found, expected, strict=True) if one != other] == []
 
 
 @pytest.mark.parametrize("name", ["design", "random", "hard", "full"])
@@ -265,12 +262,10 @@ def test_restarts_and_broken_batches(drawn):
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(gossips(most_steps=300), min_size=1, max_size=4))
-def test_nothing_depends_on_numbers_company_or_chunks(drawn):
+def test_nothing_depends_on_numbers_or_company(drawn):
     bases = [gossip.base() for gossip, _ in drawn] + [Base((), {}), Base((b"a",), {})]
     rng = drawn[0][1]
     expected = answers(bases)
-    for chunk in CHUNKS:
-        assert answers(bases, chunk=chunk) == expected
     assert [answers([base])[0] for base in bases] == expected
     for base in bases:
         base.indexers = tuple(rng.sample(base.indexers, len(base.indexers)))
@@ -540,12 +535,10 @@ def test_arrays_that_cannot_be(message, arrays):
         order_views(*arrays)
 
 
-def test_columns_and_chunks_that_cannot_be():
+def test_columns_of_other_nodes():
     arrays, _ = pack([drawing("ab", "a1 b1:a1")])
     with pytest.raises(ValueError, match="same nodes"):
         order_views(*arrays[:5], arrays[5][:1], *arrays[6:])
-    with pytest.raises(ValueError, match="chunk"):
-        order_views(*arrays, chunk=0)
 
 
 def test_an_indexer_follows_its_own_log():

@@ -13,6 +13,7 @@ from dbt_tangles import lines as lines_module
 from dbt_tangles.events import check as kernel
 from dbt_tangles.events.check import OUTPUT_SCHEMA, check_batches
 from dbt_tangles.lines import INPUT_SCHEMA
+from log_lines import batch_of
 
 GOOD = {"timeline": "t", "event": "e", "after": ["a", "b"], "author": "x", "arrival": 7}
 NOT_LIST = "after is not a list of ids"
@@ -20,17 +21,6 @@ NOT_WHOLE = "arrival is not a whole number of 64 bits"
 NO_TIMELINE_ID = "timeline is not a non-empty string"
 NO_EVENT_ID = "event is not a non-empty string"
 LINE_32 = "line longer than 32 bytes"
-
-
-def batch_of(lines, lengths=None):
-    """Arrange lines as Spark hands them over."""
-    count = len(lines)
-    columns = [["log.jsonl"] * count, [5] * count, list(range(count)), lines]
-    columns.append([len(line or b"") for line in lines] if lengths is None else lengths)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(values, field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)],
-        schema=INPUT_SCHEMA,
-    )
 
 
 def check(lines, lengths=None, **options):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dbt_tangles.lines import INPUT_SCHEMA
 from dbt_tangles.pzp import author
 from dbt_tangles.pzp.check import OUTPUT_SCHEMA, CheckOptions, check_batches
 from dbt_tangles.pzp.rules import Reason
 from dbt_tangles.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
+from log_lines import batch_of
 
 VECTORS = Path(__file__).parents[2] / "data" / "sets"
 RANKS = {reason.value: reason.rank for reason in Reason}
@@ -51,17 +51,6 @@ def cases(kind):
 def reason_of(error):
     """Say what the peer says in our words."""
     return next(reason for words, reason in ERRORS if words in error)
-
-
-def batch_of(lines, lengths=None):
-    """Arrange lines as Spark hands them over."""
-    count = len(lines)
-    columns = [["log.jsonl"] * count, [5] * count, list(range(count)), lines]
-    columns.append([len(line or b"") for line in lines] if lengths is None else lengths)
-    return pa.RecordBatch.from_arrays(
-        [pa.array(values, field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)],
-        schema=INPUT_SCHEMA,
-    )
 
 
 def check(lines, lengths=None, **options):

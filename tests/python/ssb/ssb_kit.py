@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from dbt_tangles.lines import INPUT_SCHEMA
 from dbt_tangles.ssb.author import Author
 from dbt_tangles.ssb.canonical import canonical_text
 from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+from log_lines import batch_of
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "ssb"
 
@@ -20,18 +20,6 @@ POST = {"type": "post", "text": "hello"}
 
 #: The order of the group of ed25519's base point.
 GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493
-
-
-def batch_of(lines, lengths=None):
-    """Put lines into a record batch as a caller of the kernel does."""
-    columns = [
-        pa.array(["log.jsonl"] * len(lines), pa.string()),
-        pa.array([0] * len(lines), pa.int64()),
-        pa.array(range(len(lines)), pa.int64()),
-        pa.array(lines, pa.binary()),
-        pa.array([len(line) for line in lines] if lengths is None else lengths, pa.int64()),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=INPUT_SCHEMA)
 
 
 def check(lines, **options):
