@@ -467,7 +467,7 @@ def test_empty_log(project, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["nothing.jsonl", "*.jsonl", "nowhere/log.jsonl", "_log.txt", ".log", "'"])
-@pytest.mark.parametrize("log", ["ssb", "pzp"])
+@pytest.mark.parametrize("log", ["ssb", "pzp", "autobase"])
 def test_no_file(log, name, project, tmp_path):
     """A path at which Spark finds nothing fails the build by the name of the var. Hidden files are nothing to Spark."""
     for hidden in ("_log.txt", ".log"):
@@ -483,6 +483,9 @@ def test_no_file(log, name, project, tmp_path):
 WRONG_VARS = [
     *(("ssb_log", value) for value in (7, "", ["a.jsonl"])),
     *(("pzp_log", value) for value in (True, " ", {"a": 1})),
+    *(("autobase_log", value) for value in (0, "", [[]])),
+    *(("consensus_rule", value) for value in ("Autobase", "", None, True, ["design"])),
+    *(("quorum_degrees", value) for value in (0, -1, True, "3", None, 2.5)),
     *(("set_ghost_span", value) for value in (0, -1, True, "x", None, 1.5)),
     *(("ssb_log_format", value) for value in ("xml", None)),
     *(("verify_signatures", value) for value in ("yes", 1, None)),

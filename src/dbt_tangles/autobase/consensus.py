@@ -267,7 +267,7 @@ def _clocks(view_start, start, previous, child_start, child, indexer, floor_star
 @compiled
 def _is_merge(x, begin, start, previous, indexer, first, clock):
     """Say whether the last nodes of the indexers below x are not all below one of them."""
-    if start[x + 1] - start[x] < 2:
+    if start[x + 1] - start[x] == 1 and indexer[previous[start[x]]] >= 0:
         return False
     n = clock.shape[1]
     own = clock[x - begin]

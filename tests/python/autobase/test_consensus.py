@@ -357,6 +357,11 @@ def test_a_single_ack_settles_what_nobody_is_beside():
     assert shown(drawing("abc", "a1 b1:a1 c1:a1")) == ("a1", "b1 c1")
 
 
+def test_forks_may_be_merged_by_who_does_not_index():
+    assert shown(drawing("abc", "a1 c1 n1:a1,c1 b1:n1")) == ("", "a1 c1 n1 b1")
+    assert shown(drawing("abc", "a1 c1 n1:a1,c1 b1:n1 a2:b1 b2:a2")) == ("a1 c1 n1 b1", "a2 b2")
+
+
 def test_what_is_settled_may_contradict_the_order_of_keys():
     base = drawing("xyz", "x1 y1:x1 a1 z1:a1 x2:y1")
     assert shown(base) == ("x1", "a1 y1 x2 z1")

@@ -1,0 +1,251 @@
+"""The order of Autobase's bases, and how much of it is settled: CPU seconds of the kernel, and in Spark.
+
+In this process, what is compared in turns:
+
+kernel   `order_views` of one view of a base of `autobase_bases.py`, whose writers hear of each other with some delay,
+         so that nearly all is settled; at one size next to seconds quoted of the peer, whose package is not here.
+stalled  the same of bases of forks without end, where nothing is ever settled.
+
+In Spark, the model `int_autobase_views`, next to its limit: what it reads, read and shuffled by base, and as many rows
+as it writes, of the same shape, written. `int_autobase_quorums`, next to a limit of its own, is context only.
+"""
+
+from __future__ import annotations
+
+import random
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+from bench import autobase_bases, session, stand_in
+from bench.cpu import Watch
+from bench.report import RESULTS, Goal, at_least, at_most, say
+from bench.sets import FILES, WARM_UPS, Part, shuffled
+from bench.turns import beside_limit, in_turns, power, seconds_of
+from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_of_partition
+from dbt_tangles.autobase.consensus import order_views
+from dbt_tangles.autobase.quorums import QUORUM_SCHEMA, quorums_of_partition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+NAME = "autobase"
+QUOTED_S = {3: 2.6, 5: 11.2, 9: 49.6}  # the peer's CPU seconds by indexers, measured elsewhere
+QUOTED_NODES = 10_000
+QUOTED_GOAL = 20.0  # times the kernel's
+GROWTH_SIZES = (50_000, 500_000)
+GROWTH_INDEXERS = (3, 9)
+GROWTH_GOAL = 1.15  # linear is 1; what no longer fits into the processor's caches takes longer
+STALLED_SIZES = (2_500, 5_000, 10_000, 20_000)
+STALLED_INDEXERS = 5
+STALLED: dict[str, Callable[[int, int], Iterator]] = {"rounds": autobase_bases.rounds, "acked": autobase_bases.acked}
+STALLED_GOAL = 1.3  # n log n is 1.1
+LEAST = 20  # nodes of a base at a small scale
+BASES, NODES, WRITERS, INDEXERS = 10_000, 20, 4, 3  # in Spark
+SPARK_GOAL = 2.0  # the model / the limit
+#: The models, and what their limits write in place of what they find, made of all that they read and the number `copy`
+#: of the row among those of its node.
+ALIKE = {
+    "int_autobase_views": {
+        "observer": "case when copy = 0 then 'all' when copy <= size(indexers) then indexers[copy - 1] else writer end",
+        "position": "length + batch + size(previous) + size(start)",
+        "is_confirmed": "is_relayed",
+    },
+    "int_autobase_quorums": {
+        "degree": "length + batch + size(previous) + size(start) + copy",
+        "reached_at": "if(is_relayed, writer, node_id)",
+        "writers": "indexers",
+    },
+}
+SCHEMAS = {"int_autobase_views": ORDER_SCHEMA, "int_autobase_quorums": QUORUM_SCHEMA}
+
+
+def run(options: Namespace) -> Part:
+    """Measure; the figures and the goals."""
+    results, goals = [], []
+    order_views(*settling(LEAST, 3))  # Compile what is not compiled yet.
+    for part in (kernel_alone, stalled):
+        found, wanted = part(options.scale, options.repeats)
+        results += found
+        goals += wanted
+    if not options.no_spark:
+        spark = session.start(NAME)
+        with Watch() as watch:
+            for model in ALIKE:
+                result = InSpark(model, options.scale, spark, watch).measure(options.repeats)
+                results.append(result)
+                if model == "int_autobase_views":
+                    what = f"{BASES:,} bases: {model} / LIMIT, CPU seconds"
+                    goals.append(at_most(what, SPARK_GOAL, result["ratio"], options.scale == 1))
+        spark.stop()
+    return results, goals
+
+
+def settling(count: int, indexers: int) -> autobase_bases.Arrays:
+    """Make a base of which nearly all is settled; all writers are indexers."""
+    return autobase_bases.arrays(autobase_bases.gossip(count, indexers, random.Random(1)), indexers)
+
+
+def timed(part: str, views: list[autobase_bases.Arrays], repeats: int) -> list[dict]:
+    """Measure the order of each view, in turns."""
+    seconds = in_turns(repeats, *(partial(order_views, *view) for view in views))
+    results = []
+    for view, spent in zip(views, seconds, strict=True):
+        _, (nodes,), (settled,) = order_views(*view)
+        row = {"part": part, "indexers": len(view.floor), "nodes": int(nodes), "settled": int(settled)}
+        results.append({**row, "edges": len(view.previous), "cpu_s": round(spent, 5)})
+        say(f"autobase: {results[-1]}")
+    return results
+
+
+def kernel_alone(scale: float, repeats: int) -> Part:
+    """Measure one view next to what is quoted, and how its time grows with its nodes."""
+    results, goals = [], []
+    views = [settling(max(int(QUOTED_NODES * scale), LEAST), indexers) for indexers in QUOTED_S]
+    for row in timed("kernel", views, repeats):
+        if scale == 1:
+            quoted = QUOTED_S[row["indexers"]]
+            row |= {"quoted_cpu_s": quoted, "ratio_to_quoted": round(quoted / row["cpu_s"])}
+            what = f"{row['indexers']} indexers, {QUOTED_NODES:,} nodes: CPU seconds quoted of the peer / ours"
+            goals.append(at_least(what, QUOTED_GOAL, row["ratio_to_quoted"]))
+        results.append(row)
+    for indexers in GROWTH_INDEXERS:
+        views = [settling(max(int(size * scale), LEAST), indexers) for size in GROWTH_SIZES]
+        rows, goal = growth("kernel", f"{indexers} indexers", views, GROWTH_SIZES, GROWTH_GOAL, scale, repeats)
+        results += rows
+        goals.append(goal)
+    return results, goals
+
+
+def stalled(scale: float, repeats: int) -> Part:
+    """Measure how the time for one view grows where nothing is ever settled."""
+    results, goals = [], []
+    for shape, write in STALLED.items():
+        sizes = [max(int(size * scale), LEAST) for size in STALLED_SIZES]
+        views = [autobase_bases.arrays(write(size, STALLED_INDEXERS), STALLED_INDEXERS) for size in sizes]
+        who = f"stalled ({shape}), {STALLED_INDEXERS} indexers"
+        rows, goal = growth("stalled", who, views, STALLED_SIZES, STALLED_GOAL, scale, repeats)
+        if any(row.get("settled") for row in rows):
+            raise RuntimeError(f"something is settled: {rows}")
+        results += [{"shape": shape, **row} for row in rows]
+        goals.append(goal)
+    return results, goals
+
+
+def growth(
+    part: str,
+    who: str,
+    views: list[autobase_bases.Arrays],
+    full_sizes: tuple[int, ...],
+    limit: float,
+    scale: float,
+    repeats: int,
+) -> tuple[list[dict], Goal]:
+    """Measure views of one kind; the figures, and the goal for the power of the nodes.
+
+    Args:
+        part: What the figures belong to.
+        who: Begins the goal.
+        views: From the smallest to the largest.
+        full_sizes: Their nodes at full scale.
+        limit: The greatest power.
+        scale: The fraction of the full size.
+        repeats: How many rounds.
+    """
+    rows = timed(part, views, repeats)
+    found = power((row["nodes"] for row in rows), (row["cpu_s"] for row in rows))
+    what = f"{who}, {full_sizes[0]:,} to {full_sizes[-1]:,} nodes: power of the nodes with which CPU seconds grow"
+    rows.append({"part": f"{part}_growth", "indexers": rows[0]["indexers"], "power": found})
+    return rows, at_most(what, limit, found, scale == 1)
+
+
+def members(scale: float) -> pa.Table:
+    """Make the rows of `int_autobase_members`, the columns that matter."""
+    return autobase_bases.table(max(int(BASES * scale), 1), NODES, WRITERS, INDEXERS)
+
+
+def stored(scale: float) -> Path:
+    """Write the members as parquet, in no order, unless they are there already; the folder."""
+    folder = RESULTS / NAME / "shapes" / f"{scale:g}"
+    if not (folder / "_SUCCESS").exists():
+        say(f"autobase: writing the nodes at scale {scale:g}")
+        session.write_parts(shuffled(members(scale)), folder, FILES)
+    return folder
+
+
+def kernel_of(model: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a model does in Python, as it is configured."""
+    config = stand_in.configuration(model)
+    if model == "int_autobase_views":
+        return partial(order_of_partition, row_limit=config["clock_limit"], rule=config["consensus_rule"])
+    return partial(quorums_of_partition, max_degree=config["quorum_degrees"])
+
+
+def limit_columns(model: str) -> list[str]:
+    """What the limit of a model writes."""
+    return [f"{ALIKE[model].get(name, name)} as {name}" for name in SCHEMAS[model].names]
+
+
+def copies(rows: int, nodes: int) -> str:
+    """Say in SQL how many rows the limit makes of a node, so that of all nodes there are about as many as asked for."""
+    whole, rest = divmod(rows, nodes)
+    return f"{whole} + if(pmod(hash(node_id), 1000) < {round(1_000 * rest / nodes)}, 1, 0)"
+
+
+class InSpark:
+    """What a model says of many bases, in a session."""
+
+    def __init__(self, model: str, scale: float, spark: SparkSession, watch: Watch) -> None:
+        """Prepare the files."""
+        self.model, self.spark, self.watch = model, spark, watch
+        self.folder = stored(scale)
+        self.rows: DataFrame = spark.read.parquet(str(self.folder))
+        self.copies = "1"
+
+    def work(self) -> None:
+        """Run the model as the project does, and write the answer."""
+        session.write(stand_in.run(self.model, self.spark, {"int_autobase_members": self.rows}), "found")
+
+    def limit(self) -> None:
+        """Read and shuffle what `work` reads, and write as many rows of the same shape, whatever is in them."""
+        shuffled_rows = self.rows.select(INPUT_SCHEMA.names).repartition("base_id")
+        copied = shuffled_rows.selectExpr("*", f"posexplode(array_repeat(0, {self.copies})) as (copy, nothing)")
+        session.write(copied.selectExpr(*limit_columns(self.model)), "alike")
+
+    def measure(self, repeats: int) -> dict:
+        """Measure both in turns; the figures."""
+        self.work()
+        facts = {"nodes": self.rows.count(), "rows": self.count("found")}
+        self.copies = copies(facts["rows"], facts["nodes"])
+        self.limit()
+        facts["limit_rows"] = self.count("alike")
+        if abs(facts["limit_rows"] / facts["rows"] - 1) > 0.01 and facts["rows"] > 10_000:
+            raise RuntimeError(f"the limit writes as many rows as the model, not {facts}")
+        for _ in range(WARM_UPS - 1):
+            self.work()
+            self.limit()
+        measured = beside_limit(self.watch, repeats, f"autobase {self.model}", "model", self.work, self.limit)
+        alone = self.kernel_alone(repeats)
+        say(f"autobase {self.model}: {facts}; ratio {measured['ratio']}; kernel alone: {alone} CPU seconds")
+        return {"part": "spark", "name": self.model, **facts, **measured, "kernel_alone_cpu_s": alone}
+
+    def count(self, table: str) -> int:
+        """Count what was written."""
+        return self.spark.table(f"{session.SCHEMA}.{table}").count()
+
+    def kernel_alone(self, repeats: int) -> float:
+        """CPU seconds of the kernel on the same rows in this process, all in one: no Spark, no transfer."""
+        import pyarrow.parquet as pq
+
+        batches = pq.read_table(self.folder, columns=INPUT_SCHEMA.names).select(INPUT_SCHEMA.names).to_batches()
+        kernel = kernel_of(self.model)
+
+        def work() -> None:
+            for _ in kernel(iter(batches)):
+                pass
+
+        return round(median(seconds_of(work) for _ in range(repeats)), 2)

@@ -1,0 +1,153 @@
+"""Made-up bases, as writers write them who hear of each other after a while: the same seed gives the same bases.
+
+Nodes are numbered in the order in which they are written, by writers who take turns at random. Each knows its own nodes
+and all that was written until some turns ago, and follows all heads of that.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.autobase.bases import INPUT_SCHEMA
+
+LATE = 0.3  # of the nodes are written without knowing the last few turns, as many as there are writers or fewer
+KEY_BYTES = 32
+
+
+class Draft(NamedTuple):
+    """A node.
+
+    Attributes:
+        writer: The number of its writer.
+        length: Its place in the writer's log, from 1.
+        previous: The numbers of the nodes that it follows directly: all heads its writer knows, and its own last node.
+    """
+
+    writer: int
+    length: int
+    previous: list[int]
+
+
+class Arrays(NamedTuple):
+    """One view of one base, as `order_views` takes it; see there."""
+
+    view_start: np.ndarray
+    start: np.ndarray
+    previous: np.ndarray
+    writer: np.ndarray
+    length: np.ndarray
+    batch: np.ndarray
+    indexer: np.ndarray
+    is_relayed: np.ndarray
+    floor_start: np.ndarray
+    floor: np.ndarray
+
+
+def gossip(count: int, writers: int, rng: random.Random) -> Iterator[Draft]:
+    """Write on all heads that are known after some delay, so that most forks are short and are merged."""
+    heads: list[list[int]] = [[]]  # of the first so many nodes
+    heard, last, length = [0] * writers, [-1] * writers, [0] * writers
+    written_by: list[int] = []
+    for number in range(count):
+        writer = int(rng.random() * writers)
+        delay = 1 + int(rng.random() * writers) if rng.random() < LATE else 0
+        before, own = heard[writer], last[writer]
+        until = heard[writer] = max(before, number - delay)
+        previous = heads[until]
+        if own >= until:
+            # Its last node is above all that it knew then, and above its own.
+            previous = [*(head for head in previous if head >= before and written_by[head] != writer), own]
+        merged = set(previous)
+        heads.append([*(head for head in heads[number] if head not in merged), number])
+        written_by.append(writer)
+        last[writer] = number
+        length[writer] += 1
+        yield Draft(writer, length[writer], previous if own < 0 or own in merged else [*previous, own])
+
+
+def rounds(count: int, writers: int) -> Iterator[Draft]:
+    """Write all at once, each on top of all of the round before: forks without end, so nothing is ever settled."""
+    for number in range(count):
+        begin = number - number % writers
+        yield Draft(number % writers, number // writers + 1, [*range(max(begin - writers, 0), begin)])
+
+
+def acked(count: int, writers: int) -> Iterator[Draft]:
+    """Let most write on top of each other, and the others always beside all of those: acks, but nothing is settled."""
+    majority = writers // 2 + 1
+    for number in range(count):
+        writer, own = number % writers, number - writers
+        begin = number - writer
+        if writer and writer < majority:
+            previous = [number - 1]
+        elif not begin:
+            previous = []
+        elif writer:
+            previous = [begin - writers]
+        else:
+            previous = [*range(begin - writers + majority - 1, begin)]
+        yield Draft(writer, number // writers + 1, [*previous, own] if begin and own not in previous else previous)
+
+
+def arrays(drafts: Iterator[Draft], indexers: int) -> Arrays:
+    """Number the nodes of a base by writer and length; the first so many writers are indexers."""
+    written = list(drafts)
+    nodes = len(written)
+    writer = np.fromiter((draft.writer for draft in written), np.int32, nodes)
+    by_writer = np.argsort(writer, kind="stable")
+    place = np.empty(nodes, np.int32)
+    place[by_writer] = np.arange(nodes)
+    ordered = [written[at] for at in by_writer]
+    start = np.zeros(nodes + 1, np.int64)
+    np.cumsum(np.fromiter((len(draft.previous) for draft in ordered), np.int64, nodes), out=start[1:])
+    previous = np.fromiter((each for draft in ordered for each in draft.previous), np.int64, start[-1])
+    writer = writer[by_writer]
+    return Arrays(
+        np.array([0, nodes], np.int64),
+        start,
+        place[previous],
+        writer,
+        np.fromiter((draft.length for draft in ordered), np.int64, nodes),
+        np.ones(nodes, np.int32),
+        np.where(writer < indexers, writer, -1).astype(np.int32),
+        np.zeros(nodes, np.bool_),
+        np.array([0, indexers], np.int64),
+        np.zeros(indexers, np.int64),
+    )
+
+
+def table(bases: int, nodes: int, writers: int, indexers: int, seed: int = 1) -> pa.Table:
+    """Make rows of what `int_autobase_members` says and the order needs.
+
+    Args:
+        bases: How many bases.
+        nodes: How many nodes each has.
+        writers: How many write in each; no two bases have one in common.
+        indexers: How many of them index.
+        seed: Of everything.
+
+    Returns:
+        The rows, by base, each node after all that it follows.
+    """
+    rng = random.Random(seed)
+    columns: dict[str, list[Any]] = {name: [] for name in INPUT_SCHEMA.names}
+    put = [columns[name].append for name in INPUT_SCHEMA.names]
+    for _ in range(bases):
+        base = rng.randbytes(KEY_BYTES).hex()
+        keys = [rng.randbytes(KEY_BYTES).hex() for _ in range(writers)]
+        voting = sorted(keys[:indexers])
+        start = [{"writer": key, "length": 0} for key in sorted(keys)]
+        ids: list[str] = []
+        for draft in gossip(nodes, writers, rng):
+            key = keys[draft.writer]
+            previous = [ids[each] for each in draft.previous]
+            ids.append(f"{key}:{draft.length}")
+            row = (base, ids[-1], key, draft.length, previous, 1, False, voting, start)
+            for each, value in zip(put, row, strict=True):
+                each(value)
+    return pa.table(columns, schema=INPUT_SCHEMA)

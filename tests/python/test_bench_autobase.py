@@ -1,0 +1,163 @@
+"""Made-up bases of Autobase, and how they are measured, in small. Nothing here is about speed, nor starts Spark."""
+
+import random
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "autobase"))
+
+import autobase_oracle as oracle
+from autobase_oracle import Base, Id, Node
+from bench import __main__ as command
+from bench import autobase, autobase_bases, stand_in
+
+from dbt_tangles.autobase.bases import ORDER_SCHEMA, order_bases
+from dbt_tangles.autobase.consensus import order_views
+from dbt_tangles.autobase.quorums import QUORUM_SCHEMA
+
+SHAPES = {
+    "gossip": lambda count, writers: autobase_bases.gossip(count, writers, random.Random(5)),
+    "rounds": autobase_bases.rounds,
+    "acked": autobase_bases.acked,
+}
+
+
+def key(writer: int) -> bytes:
+    return bytes([writer])
+
+
+def base_of(drafts: list[autobase_bases.Draft], indexers: int) -> Base:
+    """One base, as the oracle takes it."""
+    ids = [Id(key(draft.writer), draft.length) for draft in drafts]
+    nodes = {i: Node(i, tuple(ids[each] for each in draft.previous)) for i, draft in zip(ids, drafts, strict=True)}
+    return Base(tuple(key(writer) for writer in range(indexers)), nodes)
+
+
+@pytest.mark.parametrize("writers", [1, 3, 5, 9])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_writers_follow_all_heads_that_they_know(shape, writers):
+    """A node follows its writer's last node, and of what it knows what nothing else of that follows."""
+    past, last = [], {}
+    for number, draft in enumerate(SHAPES[shape](300, writers)):
+        own, length = last.get(draft.writer, (None, 0))
+        assert draft.length == length + 1
+        assert len(set(draft.previous)) == len(draft.previous)
+        assert own is None or own in draft.previous
+        heads = [each for each in draft.previous if each != own]
+        below = set().union(*(past[each] for each in draft.previous))
+        assert not below & set(heads)
+        past.append(below | set(draft.previous))
+        assert all(each < number for each in past[-1])
+        last[draft.writer] = number, draft.length
+
+
+@pytest.mark.parametrize("indexers", autobase.QUOTED_S)
+def test_nearly_all_of_gossip_is_settled(indexers):
+    """Though one writes beside another now and then, so that nodes merge."""
+    view = autobase.settling(2_000, indexers)
+    _, (placed,), (settled,) = order_views(*view)
+    assert placed == 2_000 and settled > 1_900
+    assert len(view.previous) > 1.5 * 2_000
+
+
+@pytest.mark.parametrize("shape", autobase.STALLED)
+@pytest.mark.parametrize("indexers", [3, autobase.STALLED_INDEXERS, 9])
+def test_nothing_of_forks_without_end_is_settled(shape, indexers):
+    view = autobase_bases.arrays(autobase.STALLED[shape](1_000, indexers), indexers)
+    _, (placed,), (settled,) = order_views(*view)
+    assert (placed, settled) == (1_000, 0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_made_bases_equal_the_oracle(shape):
+    """The arrays are the bases that were written."""
+    drafts = list(SHAPES[shape](150, 5))
+    base = base_of(drafts, 3)
+    order, _, (settled,) = order_views(*autobase_bases.arrays(iter(drafts), 3))
+    ids = sorted(base.nodes)
+    assert ([ids[each] for each in order], settled) == oracle.order_of(base)
+
+
+def test_tables_hold_bases_as_written():
+    """The order of a table's bases is that of the arrays; each writer is one of one base only."""
+    table = autobase_bases.table(3, 40, 4, 3)
+    rows = table.to_pylist()
+    assert len({row["base_id"] for row in rows}) == 3 and len({row["writer"] for row in rows}) == 12
+    found = pa.Table.from_batches(order_bases(autobase.shuffled(table), 10**9), ORDER_SCHEMA).to_pylist()
+    assert len({row["observer"] for row in found}) == 13
+    for base_id in {row["base_id"] for row in rows}:
+        nodes = {}
+        for row in (row for row in rows if row["base_id"] == base_id):
+            heads = (each.split(":") for each in row["previous"])
+            i = Id(row["writer"].encode(), row["length"])
+            nodes[i] = Node(i, tuple(Id(writer.encode(), int(length)) for writer, length in heads))
+        base = Base(tuple(each.encode() for each in row["indexers"]), nodes)
+        of_all = [each for each in found if (each["base_id"], each["observer"]) == (base_id, "all")]
+        order, settled = oracle.order_of(base)
+        assert [each["node_id"] for each in of_all] == [f"{i.writer.decode()}:{i.length}" for i in order]
+        assert sum(each["is_confirmed"] for each in of_all) == settled
+
+
+def test_a_seed_is_a_table():
+    assert autobase_bases.table(3, 20, 4, 3).equals(autobase_bases.table(3, 20, 4, 3))
+    assert not autobase_bases.table(3, 20, 4, 3).equals(autobase_bases.table(3, 20, 4, 3, seed=2))
+
+
+def test_members_have_columns_of_the_model():
+    """The models are given what dbt would give them, as far as they look at it."""
+    folder = stand_in.ROOT / "models" / "intermediate" / "autobase"
+    declared = dict(stand_in.read_yaml_columns(folder / "int_autobase_members.yml"))
+    types = {
+        "string": pa.string(),
+        "int": pa.int32(),
+        "boolean": pa.bool_(),
+        "array<string>": pa.list_(pa.string()),
+        "array<struct<writer:string,length:int>>": pa.list_(
+            pa.struct([pa.field("writer", pa.string()), pa.field("length", pa.int32())])
+        ),
+    }
+    for field in autobase.members(0.0002).schema:
+        assert field.type == types[declared[field.name]]
+
+
+@pytest.mark.parametrize("model", autobase.ALIKE)
+def test_limits_have_the_shape_of_models(model):
+    """Every column of a model, of what the models read and `copy`; the kernel is the model's."""
+    assert callable(stand_in.load(model).model)
+    schema = autobase.SCHEMAS[model]
+    assert schema == {"int_autobase_views": ORDER_SCHEMA, "int_autobase_quorums": QUORUM_SCHEMA}[model]
+    assert [column.rsplit(" as ", 1)[1] for column in autobase.limit_columns(model)] == schema.names
+    table = autobase.members(0.0002)
+    found = pa.Table.from_batches(list(autobase.kernel_of(model)(iter(table.to_batches()))))
+    assert found.schema == schema and len(found) > len(table)
+
+
+def test_a_limit_makes_as_many_rows():
+    assert autobase.copies(425, 100) == "4 + if(pmod(hash(node_id), 1000) < 250, 1, 0)"
+    assert autobase.copies(99, 100) == "0 + if(pmod(hash(node_id), 1000) < 990, 1, 0)"
+
+
+def test_speed_is_measured_without_spark():
+    """All parts in small."""
+    results, goals = autobase.run(command.parse(["autobase", "--no-spark", "--scale", "0.01", "--repeats", "2"]))
+    kernel = ["kernel"] * 2 + ["kernel_growth"]
+    assert [result["part"] for result in results] == ["kernel"] * 3 + 2 * kernel + 2 * (
+        ["stalled"] * 4 + ["stalled_growth"]
+    )
+    assert [result["nodes"] for result in results[:5]] == [100, 100, 100, 500, 5_000]
+    assert not any("quoted_cpu_s" in result for result in results)
+    assert len(goals) == 4 and all(goal.met is None for goal in goals)
+
+
+def test_quoted_seconds_are_for_the_full_size(monkeypatch):
+    """They are told beside ours, and said to be quoted."""
+    monkeypatch.setattr(
+        autobase, "settling", lambda count, indexers, make=autobase.settling: make(count // 100, indexers)
+    )
+    results, goals = autobase.kernel_alone(1, 1)
+    assert [result["quoted_cpu_s"] for result in results[:3]] == [2.6, 11.2, 49.6]
+    assert all("quoted" in goal.what for goal in goals[:3])
