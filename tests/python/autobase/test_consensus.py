@@ -13,6 +13,7 @@ import autobase_oracle as oracle
 import numpy as np
 import pytest
 from autobase_oracle import BROKEN_RULES, Base, Id, Node, pasts_of
+from base_arrays import arrays_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,42 +23,9 @@ VECTORS = Path(__file__).parents[2] / "data" / "autobase"
 Answer = tuple[list[Id], int]
 
 
-def pack(bases: list[Base]) -> tuple[tuple[np.ndarray, ...], list[Id]]:
-    """Number the nodes of bases as `order_views` wants them."""
-    view_start, start, previous, floor_start, floor = [0], [0], [], [0], []
-    columns, ids = [], []
-    for base in bases:
-        nodes = sorted(base.nodes)
-        place = {i: len(ids) + at for at, i in enumerate(nodes)}
-        rank = {key: at for at, key in enumerate(sorted({i.writer for i in nodes}))}
-        number = {key: at for at, key in enumerate(base.indexers)}
-        for i in nodes:
-            previous += [place[p] for p in base.previous(i)]
-            start.append(len(previous))
-            node = base.nodes[i]
-            columns.append((rank[i.writer], i.length, node.batch, number.get(i.writer, -1), node.is_relayed))
-        ids += nodes
-        view_start.append(len(ids))
-        floor += [base.floor.get(key, 0) for key in base.indexers]
-        floor_start.append(len(floor))
-    writer, length, batch, indexer, is_relayed = zip(*columns, strict=True) if columns else ((),) * 5
-    return (
-        np.array(view_start, np.int64),
-        np.array(start, np.int64),
-        np.array(previous, np.int32),
-        np.array(writer, np.int32),
-        np.array(length, np.int64),
-        np.array(batch, np.int32),
-        np.array(indexer, np.int32),
-        np.array(is_relayed, np.bool_),
-        np.array(floor_start, np.int64),
-        np.array(floor, np.int64),
-    ), ids
-
-
 def answers(bases: list[Base]) -> list[Answer]:
     """Order all bases in one call."""
-    arrays, ids = pack(bases)
+    arrays, ids = arrays_of(bases)
     order, placed, confirmed = order_views(*arrays)
     view_start = arrays[0]
     found = []
@@ -277,7 +245,7 @@ def test_nothing_depends_on_numbers_or_company(drawn):
 def test_clocks_are_what_is_known_of_each_indexer(drawn):
     gossip, _ = drawn
     bases = [gossip.base(), Base((), gossip.nodes)]
-    arrays, ids = pack(bases)
+    arrays, ids = arrays_of(bases)
     view_start, start, previous, _, _, _, indexer, _, floor_start, _ = arrays
     clock_start, clock = clocks(view_start, start, previous, indexer, floor_start)
     expected = [sum(i.writer == key for i in bases[0].past[x]) for x in ids[: view_start[1]] for key in gossip.indexers]
@@ -406,7 +374,7 @@ def test_lengths_count_from_what_was_settled_before():
     assert shown(base) == ("a5", "b7 a6 d9")
 
 
-def arrays_of(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -> tuple[np.ndarray, ...]:
+def large_base(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -> tuple[np.ndarray, ...]:
     """Number a base given as writers and what each node follows, by turn; every writer's previous node is added."""
     writer = np.array([w for w, _ in rows])
     by_place = np.argsort(writer, kind="stable")
@@ -475,14 +443,14 @@ def healed(writers: int, rows: list[tuple[int, list[int]]], turns: int = 4) -> l
 
 @pytest.mark.parametrize("writers", [1, 3, 9])
 def test_a_chain_of_200_000(writers):
-    confirmed, seconds = timed(arrays_of(writers, writers, in_turns(writers, 200_000)))
+    confirmed, seconds = timed(large_base(writers, writers, in_turns(writers, 200_000)))
     assert confirmed == 200_000 - 2 * (writers // 2)
     assert seconds < 5
 
 
 def test_200_indexers_among_2_000_writers():
     rows = in_turns(2_000, 10_000)
-    confirmed, seconds = timed(arrays_of(2_000, 200, rows))
+    confirmed, seconds = timed(large_base(2_000, 200, rows))
     assert 0 < confirmed < 10_000
     assert seconds < 5
 
@@ -500,18 +468,18 @@ def test_200_indexers_among_2_000_writers():
     ids=["three", "nine", "a minority", "a minority in turns", "acked", "many"],
 )
 def test_forks_without_end_and_their_end(indexers, rows):
-    confirmed, seconds = timed(arrays_of(indexers, indexers, rows))
+    confirmed, seconds = timed(large_base(indexers, indexers, rows))
     assert confirmed == 0
     assert seconds < 5
     more = healed(indexers, rows)
-    confirmed, seconds = timed(arrays_of(indexers, indexers, more))
+    confirmed, seconds = timed(large_base(indexers, indexers, more))
     assert len(rows) < confirmed < len(more)
     assert seconds < 5
 
 
 def altered(column: int, at: int, value: int) -> tuple[np.ndarray, ...]:
     """A small base with something wrong."""
-    arrays, _ = pack([drawing("ab", "a1 b1:a1 a2:b1 c1:a2")])
+    arrays, _ = arrays_of([drawing("ab", "a1 b1:a1 a2:b1 c1:a2")])
     arrays[column][at] = value
     return arrays
 
@@ -541,12 +509,12 @@ def test_arrays_that_cannot_be(message, arrays):
 
 
 def test_columns_of_other_nodes():
-    arrays, _ = pack([drawing("ab", "a1 b1:a1")])
+    arrays, _ = arrays_of([drawing("ab", "a1 b1:a1")])
     with pytest.raises(ValueError, match="same nodes"):
         order_views(*arrays[:5], arrays[5][:1], *arrays[6:])
 
 
 def test_an_indexer_follows_its_own_log():
-    arrays, _ = pack([drawing("a", "a1 a2")])
+    arrays, _ = arrays_of([drawing("a", "a1 a2")])
     with pytest.raises(ValueError, match="the one before"):
         order_views(arrays[0], np.zeros(3, np.int64), arrays[2][:0], *arrays[3:])

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 import rule_search
 from autobase_oracle import Base, Id, Node, pasts_of, smallest_first
+from base_arrays import arrays_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_search import Answer, answers, arrays_of, name, simulate
+from rule_search import Answer, answers, name, simulate
 
 from dbt_tangles.autobase import design
 

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from autobase_oracle import Base, Id
+from base_arrays import arrays_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_search import arrays_of, name, simulate
+from rule_search import name, simulate
 from test_bases import chain_table, named_bases, node_id, rows_of, table_of
 from test_design import degree_among, drawing
 
