@@ -40,7 +40,7 @@ candidates as (
         array_distinct(
             concat(
                 if(
-                    nodes.length > nodes.start_length + 1,
+                    nodes.length - 1 > nodes.start_length,
                     array(concat(nodes.writer, ':', nodes.length - 1)),
                     array('')
                 ),

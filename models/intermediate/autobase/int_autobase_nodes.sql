@@ -59,9 +59,9 @@ select
         when not placed.has_base then 'unknown_base'
         when placed.length <= placed.start_length then 'before_start'
         when placed.is_equivocation then 'equivocation'
-        when placed.length > placed.start_length + 1 and not placed.length_before <=> placed.length - 1 then 'hole'
+        when placed.length - 1 > placed.start_length and not placed.length_before <=> placed.length - 1 then 'hole'
         when
-            placed.length > placed.start_length + 1
+            placed.length - 1 > placed.start_length
             and placed.batch_before > 1
             and placed.said.batch <> placed.batch_before - 1
             then 'bad_batch'

@@ -11,7 +11,8 @@ nodes as (
     select
         base_id,
         count(*) as node_count,
-        count_if(child_count = 0 and not is_relayed) as head_count
+        count_if(child_count = 0 and not is_relayed) as head_count,
+        count_if(not is_relayed) as shown_count
     from {{ ref('int_autobase_members') }}
     group by base_id
 ),
@@ -36,7 +37,7 @@ select
     case
         when set_aside.set_aside_count is not null then 'incomplete'
         when nodes.node_count is null then 'empty'
-        when views.base_id is null then 'too_large'
+        when views.base_id is null and nodes.shown_count > 0 then 'too_large'
         else 'ok'
     end as status
 from {{ ref('int_autobase_bases') }} as bases

@@ -19,7 +19,7 @@ from dbt_tangles.autobase.check import LENGTH_TYPE
 from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import Nodes, group_rows, link, lists_of, strings_of
 
-#: One row per base and node that is in. `indexers` and `start` are those of the base, on each of its rows.
+#: One row per base and node that is in. `indexers` and `start` are those of the base, and stand on one of its rows.
 INPUT_SCHEMA = pa.schema(
     [
         ("base_id", pa.string()),
@@ -50,6 +50,9 @@ AUTOBASE, DESIGN = "autobase", "design"
 RULES = {AUTOBASE: consensus.order_views, DESIGN: design.order_views}
 
 ROWS_PER_BATCH = 50_000
+
+#: A base may have so many nodes times indexers; its clocks take four bytes for each.
+ENTRY_LIMIT = 2**28
 
 #: Views are taken together until their nodes times indexers, and edges, come to so many.
 VIEW_ENTRIES = 4_000_000
@@ -123,7 +126,8 @@ def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterat
             `node_id`, unique in its base; `previous`, the ids of all that the node follows directly, the writer's own
             previous node included; `batch`, how many nodes of its batch are left, this one included; `is_relayed`;
             `indexers`, the writers whose nodes are votes; `start`, how much of each log was settled before.
-        row_limit: A base with more writers times nodes than this is ordered for the observer `ALL` only.
+        row_limit: A base with more writers times nodes than this is ordered for the observer `ALL` only, and one with
+            more than `ENTRY_LIMIT` indexers times nodes not at all.
         rule: `AUTOBASE` (see `consensus`) or `DESIGN` (see `design`, which leaves bases of more than `DESIGN_LIMIT`
             nodes without any order).
 
@@ -144,9 +148,10 @@ def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterat
     bases = number_bases(table)
     observers = pa.concat_arrays([bases.names, pa.array([ALL], pa.large_string())])
     base, top = _observers(bases, row_limit)
+    is_in_reach = are_in_reach(bases)
     if rule == DESIGN:
-        is_in_reach = np.diff(bases.start)[base] <= design.DESIGN_LIMIT
-        base, top = base[is_in_reach], top[is_in_reach]
+        is_in_reach &= np.diff(bases.start) <= design.DESIGN_LIMIT
+    base, top = base[is_in_reach[base]], top[is_in_reach[base]]
     if not len(base):
         return
     for views_base, views_top in in_chunks(bases, base, top):
@@ -208,6 +213,8 @@ def number_bases(table: pa.Table) -> Bases:
     base, base_count = group_rows(strings_of(table["base_id"]))
     first_row = np.empty(base_count, np.int64)
     first_row[base[::-1]] = np.arange(len(base))[::-1]
+    telling = np.flatnonzero(table["indexers"].is_valid().to_numpy())
+    first_row[base[telling[::-1]]] = telling[::-1]
 
     # Writers are known by the place of their key among all keys.
     heads = table.select(["indexers", "start"]).take(pa.array(first_row))
@@ -268,6 +275,11 @@ def number_bases(table: pa.Table) -> Bases:
         floor,
         names.take(pa.array(by_name)),
     )
+
+
+def are_in_reach(bases: Bases) -> np.ndarray:
+    """Say of each base whether its nodes times its indexers are at most `ENTRY_LIMIT`."""
+    return np.diff(bases.start) * np.diff(bases.indexer_start) <= ENTRY_LIMIT
 
 
 def in_chunks(bases: Bases, base: np.ndarray, top: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.autobase.bases import ROWS_PER_BATCH, cut_views, in_chunks, number_bases
+from dbt_tangles.autobase.bases import ROWS_PER_BATCH, are_in_reach, cut_views, in_chunks, number_bases
 from dbt_tangles.autobase.consensus import clocks
 from dbt_tangles.autobase.design import NEVER, depths, first_followers
 from dbt_tangles.graph.compiled import compiled
@@ -111,7 +111,7 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
     """Find the quorums over every node of many bases.
 
     Args:
-        table: As for `bases.order_bases`.
+        table: As for `bases.order_bases`; bases of more than `bases.ENTRY_LIMIT` indexers times nodes are passed over.
         max_degree: As in `quorums`.
 
     Yields:
@@ -126,8 +126,10 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
     if not len(table):
         return
     bases = number_bases(table)
-    count = len(bases.start) - 1
-    for base, top in in_chunks(bases, np.arange(count), np.full(count, -1)):
+    in_reach = np.flatnonzero(are_in_reach(bases))
+    if not len(in_reach):
+        return
+    for base, top in in_chunks(bases, in_reach, np.full(len(in_reach), -1)):
         views = cut_views(bases, base, top)
         row = bases.row[views.node]
         for found in quorums(
