@@ -1,17 +1,11 @@
 """Which nodes of a base are in, and how deep; the rules are in dbt_tangles.graph."""
 
+import pyarrow as pa
 from pyspark.sql import functions as sf
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_tangles.graph.partition import levels_of_partition
-
-CANDIDATES = (
-    "tangle_name string, root_id string, message_id string, previous array<string>, is_root boolean, "
-    "claim_error string, asserted_at double, received_at double, known_depth int, is_levelled boolean"
-)
-PLACES = (
-    "depth int, set_aside_reason string, position int, thread_position int, child_count int, "
-    "redundant_previous array<string>"
-)
+from dbt_tangles.graph.tangles import WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA
 
 
 def model(dbt, spark):
@@ -28,7 +22,8 @@ def model(dbt, spark):
         sf.lit(False).alias("is_levelled"),
     )
     whole_bases = candidates.repartition("root_id")
-    return whole_bases.mapInArrow(levels_of_partition, f"{CANDIDATES}, {PLACES}").select(
+    walked = pa.schema([*WALK_INPUT_SCHEMA, *WALK_OUTPUT_SCHEMA])
+    return whole_bases.mapInArrow(levels_of_partition, from_arrow_schema(walked)).select(
         sf.col("root_id").alias("base_id"),
         sf.col("message_id").alias("node_id"),
         "previous",
