@@ -1,7 +1,10 @@
 """What every check of a log's lines takes, and how it goes through them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 #: The longest line that is read, in bytes.
@@ -52,6 +55,28 @@ def check_in_turns(
             ]
             results = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
             yield pa.RecordBatch.from_arrays(places + results, schema=schema)
+
+
+def column_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Make a column of some values.
+
+    Args:
+        values: One for each row. Lists are lists or tuples, or None; structs are tuples, in the order of their fields.
+        kind: Its type. A nested column is built from its flat parts, which is much cheaper than value by value.
+    """
+    if pa.types.is_list(kind):
+        offsets = np.zeros(len(values) + 1, np.int32)
+        np.cumsum([len(entries) if entries else 0 for entries in values], out=offsets[1:])
+        # Arrow takes a list to be null where its first offset is.
+        is_null = np.array([entries is None for entries in values] + [False])
+        flat = column_of(list(chain.from_iterable(filter(None, values))), kind.value_type)
+        starts = pa.array(offsets, mask=is_null) if is_null.any() else pa.array(offsets)
+        return pa.ListArray.from_arrays(starts, flat, type=kind)
+    if pa.types.is_struct(kind):
+        parts = zip(*values, strict=True) if values else [()] * kind.num_fields
+        arrays = [column_of(part, field.type) for part, field in zip(parts, kind, strict=True)]
+        return pa.StructArray.from_arrays(arrays, fields=list(kind))
+    return pa.array(values, kind)
 
 
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:

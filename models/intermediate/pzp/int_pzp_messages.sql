@@ -3,6 +3,7 @@
 with lines as (
     select
         lines.*,
+        coalesce(lines.data_kind in ('object', 'string'), false) as has_data,
         authority.is_key_authorised
     from {{ ref('stg_pzp__lines') }} as lines
     left join {{ ref('int_pzp_key_authority') }} as authority
@@ -17,13 +18,12 @@ with lines as (
 ranked as (
     select
         *,
-        data_kind in ('object', 'string') as has_data,
         row_number() over (
             partition by message_id
             order by
                 is_usable desc, is_key_authorised is true desc, is_key_authorised is null desc, reject_rank desc,
-                coalesce(data_kind in ('object', 'string'), false) desc, is_moot desc, account asc, domain asc,
-                sigkey asc, account_tips asc, tangles asc, data_kind asc, add asc, del asc, supersedes asc
+                has_data desc, is_moot desc, account asc, domain asc, sigkey asc, account_tips asc, tangles asc,
+                data_kind asc, add asc, del asc, supersedes asc
         ) as copy_number,
         count(*) over (partition by message_id, is_usable) as line_count,
         max(claimed_id <> message_id) over (partition by message_id, is_usable) as has_wrong_id
@@ -39,7 +39,7 @@ select
     sigkey,
     is_moot,
     tangles,
-    coalesce(has_data, false) as has_data,
+    has_data,
     data_kind,
     add,
     del,

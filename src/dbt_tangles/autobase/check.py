@@ -22,7 +22,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns
+from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns, column_of
 from dbt_tangles.reasons import Reasons
 from dbt_tangles.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact
 
@@ -455,23 +455,4 @@ def _scalar_text(value: Any) -> str:
 
 def _arrays(rows: Sequence[_Row]) -> list[pa.Array]:
     columns = zip(*rows, strict=True) if rows else [()] * len(_RESULT)
-    return [
-        _lists_array(values, field.type.value_type) if pa.types.is_list(field.type) else pa.array(values, field.type)
-        for values, field in zip(columns, _RESULT, strict=True)
-    ]
-
-
-def _lists_array(lists: Sequence[list[Any] | None], kind: pa.DataType) -> pa.ListArray:
-    """Build the nested column from its flat parts, which is much cheaper than from a list for each row."""
-    offsets = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum([len(values) if values else 0 for values in lists], out=offsets[1:])
-    flat = list(chain.from_iterable(filter(None, lists)))
-    if pa.types.is_struct(kind):
-        parts = zip(*flat, strict=True) if flat else [()] * kind.num_fields
-        arrays = [pa.array(part, field.type) for part, field in zip(parts, kind, strict=True)]
-        flat_array = pa.StructArray.from_arrays(arrays, fields=list(kind))
-    else:
-        flat_array = pa.array(flat, kind)
-    # Arrow takes a list to be null where its first offset is.
-    is_null = np.array([values is None for values in lists] + [False])
-    return pa.ListArray.from_arrays(pa.array(offsets, mask=is_null), flat_array)
+    return [column_of(values, field.type) for values, field in zip(columns, _RESULT, strict=True)]

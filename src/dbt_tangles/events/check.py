@@ -12,12 +12,11 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns
+from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns, column_of
 
 _RESULT = [
     pa.field("timeline_id", pa.string()),
@@ -156,17 +155,4 @@ def _distinct(ids: list[str], event: str) -> list[str]:
 
 
 def _arrays(columns: Sequence[Sequence[Any]]) -> list[pa.Array]:
-    return [
-        _lists_array(values) if pa.types.is_list(field.type) else pa.array(values, field.type)
-        for values, field in zip(columns, _RESULT, strict=True)
-    ]
-
-
-def _lists_array(lists: Sequence[list[str] | None]) -> pa.ListArray:
-    """Build the nested column from its flat parts, which is much cheaper than from a list for each row."""
-    offsets = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum([len(values) if values else 0 for values in lists], out=offsets[1:])
-    flat = pa.array(list(chain.from_iterable(filter(None, lists))), pa.string())
-    # Arrow takes a list to be null where its first offset is.
-    is_null = np.array([values is None for values in lists] + [False])
-    return pa.ListArray.from_arrays(pa.array(offsets, mask=is_null), flat)
+    return [column_of(values, field.type) for values, field in zip(columns, _RESULT, strict=True)]

@@ -7,19 +7,17 @@ Source: pzp-db 1.0.4, msg v4; the rules are in `rules`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha512
-from itertools import chain
 from typing import Any
 
-import numpy as np
 import orjson
 import pyarrow as pa
 from nacl.bindings import crypto_sign_open
 from nacl.exceptions import BadSignatureError
 
-from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns
+from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns, column_of
 from dbt_tangles.pzp import base58
 from dbt_tangles.pzp.canonical import NoCanonicalFormError, canonical_bytes
 from dbt_tangles.pzp.items import tokens_of
@@ -35,6 +33,7 @@ from dbt_tangles.pzp.rules import (
 )
 from dbt_tangles.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact, replace_surrogates
 
+STRINGS = pa.list_(pa.string())
 TANGLE_TYPE = pa.struct(
     [
         pa.field("root_id", pa.string()),
@@ -202,15 +201,15 @@ class _Checker:
             ids,
             _column(rows, "claimed_id"),
             _column(rows, "account"),
-            _lists([row.account_tips for row in rows]),
+            column_of([row.account_tips for row in rows], STRINGS),
             _column(rows, "domain"),
             _column(rows, "sigkey"),
             pa.array([row.is_moot for row in rows], pa.bool_()),
-            _tangles([row.tangles for row in rows]),
+            column_of([row.tangles for row in rows], pa.list_(TANGLE_TYPE)),
             _column(rows, "data_kind"),
-            _lists([row.add for row in rows]),
-            _lists([row.deleted for row in rows]),
-            _lists([row.supersedes for row in rows]),
+            column_of([row.add for row in rows], STRINGS),
+            column_of([row.deleted for row in rows], STRINGS),
+            column_of([row.supersedes for row in rows], STRINGS),
             *_key_columns([row.key for row in rows]),
             pa.array(data_verdicts, pa.bool_()),
             pa.array(verdicts, pa.bool_()),
@@ -456,32 +455,3 @@ def _key_columns(keys: list[tuple[Any, ...] | None]) -> list[pa.Array]:
     if not any(keys):
         return [pa.nulls(len(keys), kind) for kind in kinds]
     return [pa.array([key and key[at] for key in keys], kind) for at, kind in enumerate(kinds)]
-
-
-def _offsets(lists: Sequence[Sequence[Any] | None]) -> pa.Array:
-    offsets = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum([len(values) if values else 0 for values in lists], out=offsets[1:])
-    # Arrow takes a list to be null where its first offset is.
-    is_null = np.array([values is None for values in lists] + [False])
-    return pa.array(offsets, mask=is_null) if is_null.any() else pa.array(offsets)
-
-
-def _lists(lists: Sequence[list[str] | None]) -> pa.ListArray:
-    """Build the nested column from its flat parts, which is much cheaper than from a list for each row."""
-    flat = pa.array(list(chain.from_iterable(filter(None, lists))), pa.string())
-    return pa.ListArray.from_arrays(_offsets(lists), flat)
-
-
-def _tangles(rows: Sequence[Sequence[tuple[Any, ...]]]) -> pa.ListArray:
-    flat = list(chain.from_iterable(rows))
-    roots, depths, prevs, defects = zip(*flat, strict=True) if flat else ((), (), (), ())
-    builders: list[tuple[Callable[..., pa.Array], Any]] = [
-        (lambda values: pa.array(values, pa.string()), roots),
-        (lambda values: pa.array(values, pa.int64()), depths),
-        (_lists, prevs),
-        (lambda values: pa.array(values, pa.string()), defects),
-    ]
-    arrays = [build(list(values)) for build, values in builders]
-    return pa.ListArray.from_arrays(
-        _offsets(rows), pa.StructArray.from_arrays(arrays, fields=list(TANGLE_TYPE)), type=pa.list_(TANGLE_TYPE)
-    )

@@ -23,6 +23,7 @@ from dbt_tangles.graph.identity import (
 from dbt_tangles.graph.orders import in_order
 from dbt_tangles.pzp.collation import collation_keys
 from dbt_tangles.pzp.items import are_unique
+from dbt_tangles.pzp.rules import SET_DOMAIN
 from dbt_tangles.sets.answer import fault_column, item_column
 from dbt_tangles.sets.faults import writer_faults
 from dbt_tangles.sets.purposes import PURPOSES, purposes, required_depths
@@ -30,7 +31,6 @@ from dbt_tangles.sets.replay import item_roots, replay
 from dbt_tangles.sets.schemas import OUTPUT_SCHEMA
 from dbt_tangles.sets.squeeze import CLOCK_ENTRIES, oldest_standing
 
-SET_DOMAIN = "set_v1__"
 GHOST_SPAN = 32
 
 
