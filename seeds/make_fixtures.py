@@ -1,8 +1,9 @@
-"""Write the seeds below `seeds/ssb/`: the documents' worked examples, really signed, and what the documents expect.
+"""Write the seeds below `seeds/ssb/`: worked examples, really signed, and what each must come to.
 
 Two documents work examples out: "Tangles" (of the private groups' specification) and the SSB improvement proposal of
 the same name. Each example is published here with keys of its own, and beside it stands, worked out by hand, what it
-must come to: a table per tangle. Nothing of that is computed by the project, whose answers are compared with it.
+must come to: a table per tangle, and what peers make of private groups. seeds/group_examples.py has more of the latter.
+Nothing of that is computed by the project, whose answers are compared with it.
 
     python seeds/make_fixtures.py           # write the seeds
     python seeds/make_fixtures.py --check   # exit 1 where the seeds differ from what would be written
@@ -16,86 +17,37 @@ How to read the expectations:
 * `edges`: `C>A!` is a redundant edge, which another path implies.
 * `ancestors`: `M: X1 B2` says that X is one step and B at most two steps before M.
 * `tips`: `Y: X Y` says that once Y had been received (after those before it) X and Y were the tips.
+
+Of private groups (lists in a cell are separated by commas):
+
+* `epochs`: a line per epoch. `added` to `returned` count people; `tips` and `preference` are the group's. The marks are
+  `tip`, `preferred`, and `no_answer` where peers give up and the rule alone decides.
+* `people`: a line per epoch and person that is added to it, excluded in it or missing from it. The marks are `member`,
+  `missing`, `returned`. Of several adds the one with the least id comes first.
+* `group_messages`: a line per message of a group's types that is in the log and can be read. `reason` is why peers do
+  not count it. The mark is `connected`.
+* `findings`: a line per finding, with the messages that show it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import itertools
 import sys
-from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from base64 import b64encode
 from pathlib import Path
 
+import group_seeds
 import seed_files
+from group_examples import GROUP_EXAMPLES
 from seed_files import read_words
-
-from dbt_tangles.ssb.author import Author, to_line, to_uri
+from ssb_example import PRIVATE_GROUPS, WORKED_EXAMPLES, Example, Tangle, flag, listed, lone, pairs, stage_of
+from ssb_stage import NO_LINKS, Group, Stage
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "seeds" / "ssb"
 DAMAGED = ROOT / "tests" / "data" / "ssb" / "small.jsonl"
 
-MIDNIGHT = 1_679_529_600_000  # 2023-03-23, in milliseconds; times below are seconds after it
-
-
 # ---------------------------------------------------------------------------------------------------------------------
-# Publishing
-
-
-@dataclass
-class Published:
-    """A message of an example: its letter, its line and when it was received."""
-
-    letter: str
-    key: str
-    line: bytes
-    received: float
-    in_log: bool
-
-
-@dataclass
-class Stage:
-    """Where one example is published: its authors and messages, by name."""
-
-    example: str
-    salt: int
-    authors: dict[str, Author] = field(default_factory=dict)
-    others: dict[str, str] = field(default_factory=dict)
-    messages: dict[str, Published] = field(default_factory=dict)
-
-    def publish(
-        self, letter: str, by: str, content: dict, asserted: float, received: float | None = None, in_log: bool = True
-    ) -> str:
-        """Publish a message under a letter and return its id.
-
-        Args:
-            letter: The message's name, unique in the example.
-            by: The name of the author.
-            content: The message's content.
-            asserted: The author's time, in seconds after midnight.
-            received: The time of receipt, two seconds later when it is not given.
-            in_log: False for a message that was published but never reached the exported log.
-        """
-        if letter in self.messages:
-            raise ValueError(f"{self.example}: the letter {letter} is taken")
-        author = self.authors.setdefault(by, Author.from_seed(f"{self.example}/{by}/{self.salt}"))
-        received = asserted + 2 if received is None else received
-        # Real peers write both whole and fractional milliseconds.
-        message = author.publish(content, MIDNIGHT + round(asserted * 1000), MIDNIGHT + received * 1000 + 0.25)
-        self.messages[letter] = Published(letter, message["key"], to_line(message), received, in_log)
-        return message["key"]
-
-    def root_feed(self, name: str) -> str:
-        """Return the made-up feed that stands for a person: groups name people by root feeds, which are not classic."""
-        uri = "ssb:feed/bendybutt-v1/" + urlsafe_b64encode(_bytes(self.example, "feed", name)).decode()
-        self.others[name] = uri
-        return uri
-
-
-def _bytes(*what: str) -> bytes:
-    return hashlib.sha256("/".join(what).encode()).digest()
+# Examples
 
 
 def _thread(
@@ -106,130 +58,6 @@ def _thread(
     entry = {"root": ids["A"], "previous": [ids[p] for p in previous.split()]} if previous else NO_LINKS
     said = f"{letter}, after {' and '.join(previous.split())}" if previous else f"{letter}, the first of its thread"
     stage.publish(letter, by, {"type": "post", "text": said, "tangles": {"thread": entry}}, asserted, received)
-
-
-NO_LINKS = {"root": None, "previous": None}
-
-
-class Group:
-    """Publishes the messages of a private group, as an exporter gives them back once they are decrypted."""
-
-    def __init__(self, stage: Stage, as_uri: Callable[[str], str] = lambda key: key):
-        """Start a group.
-
-        Args:
-            stage: Where to publish.
-            as_uri: How message ids are written inside messages; group clients write URIs.
-        """
-        self.stage = stage
-        self.group_id = "ssb:identity/group/" + urlsafe_b64encode(_bytes(stage.example, "group")).decode()
-        self.ids: dict[str, str] = {}
-        self._as_uri = as_uri
-
-    def _entry(self, root: str, previous: str) -> dict:
-        return {"root": self.ids[root], "previous": [self.ids[p] for p in previous.split()]}
-
-    def _secret(self, epoch: str) -> str:
-        return b64encode(_bytes(self.stage.example, "secret", epoch)).decode()
-
-    def _publish(self, letter: str, by: str, content: dict, at: float, **more) -> None:
-        self.ids[letter] = self._as_uri(self.stage.publish(letter, by, content, at, **more))
-
-    def init(self, letter: str, by: str, at: float, **more) -> None:
-        """Start the group: the root of its group and epoch tangles and of its first members tangle."""
-        tangles = {"group": NO_LINKS, "epoch": NO_LINKS, "members": NO_LINKS}
-        content = {"type": "group/init", "version": "v2", "secret": self._secret(letter), "tangles": tangles}
-        self._publish(letter, by, content, at, **more)
-        self.root = letter
-
-    def next_epoch(self, letter: str, by: str, at: float, *, group: str, epoch: str, creator: str) -> None:
-        """Start an epoch: a member of the group and epoch tangles, and the root of a members tangle of its own."""
-        content = {
-            "type": "group/init",
-            "version": "v2",
-            "secret": self._secret(letter),
-            "recps": [self.group_id, self.stage.root_feed(creator)],
-            "tangles": {
-                "group": self._entry(self.root, group),
-                "epoch": self._entry(self.root, epoch),
-                "members": NO_LINKS,
-            },
-        }
-        self._publish(letter, by, content, at)
-
-    def add(self, letter: str, by: str, at: float, *, who: str, epoch: str, group: str, members: str, **more) -> None:
-        """Add people to an epoch."""
-        content = {
-            "type": "group/add-member",
-            "version": "v2",
-            "secret": self._secret(epoch),
-            "root": self.ids[self.root],
-            "creator": self.stage.root_feed("Alice"),
-            "recps": [self.group_id, *(self.stage.root_feed(name) for name in who.split())],
-            "tangles": {"group": self._entry(self.root, group), "members": self._entry(epoch, members)},
-        }
-        self._publish(letter, by, content, at, **more)
-
-    def exclude(self, letter: str, by: str, at: float, *, who: str, epoch: str, group: str, members: str) -> None:
-        """Exclude people from an epoch."""
-        content = {
-            "type": "group/exclude-member",
-            "excludes": [self.stage.root_feed(name) for name in who.split()],
-            "recps": [self.group_id],
-            "tangles": {"group": self._entry(self.root, group), "members": self._entry(epoch, members)},
-        }
-        self._publish(letter, by, content, at)
-
-    def post(self, letter: str, by: str, at: float, **entries: str) -> None:
-        """Publish a post to the group; `entries` are the letters that it lists, by tangle."""
-        tangles = {name: self._entry(self.root, previous) for name, previous in entries.items()}
-        content = {"type": "post", "text": f"{letter}, to the group", "recps": [self.group_id], "tangles": tangles}
-        self._publish(letter, by, content, at)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Examples
-
-
-@dataclass
-class Tangle:
-    """What one tangle must come to; the module's text says how to read it."""
-
-    name: str
-    root: str
-    rows: str
-    depth: int
-    width: int
-    authors: int
-    members: int
-    edge_count: int
-    forks: int
-    merges: int
-    misordered: int
-    tips: str
-    edges: str = ""
-    ancestors: str = ""
-    set_aside: int = 0
-
-
-@dataclass
-class Example:
-    """One worked example: how it is published and what it must come to."""
-
-    name: str
-    publish: Callable[[Stage], None]
-    feeds: str
-    tangles: list[Tangle] = field(default_factory=list)
-    ids_in_order: str = ""  # letters whose ids must sort this way: makes `position` certain where depths are equal
-
-
-def lone(name: str, root: str) -> Tangle:
-    """Return a tangle that has nothing but its root."""
-    rows = f"""
-        message  previous  depth  position  thread  asserted  marks
-        {root}   -         0      0         0       0         root tip
-    """
-    return Tangle(name, root, rows, 0, 1, 1, 1, 0, 0, 0, 0, tips=f"{root}: {root}")
 
 
 def feed_abcd(stage: Stage) -> None:
@@ -585,6 +413,22 @@ GROUP_MEMBERS = Example(
         Tangle("group", "init_0", **GROUP_MEMBERS_CHAIN),
         lone("epoch", "init_0"),
     ],
+    epochs="""
+        group   epoch   previous  depth  added  excluded  missing  returned  tips  preference   marks
+        init_0  init_0  -         0      3      0         0        0         1     single_tip   tip preferred
+    """,
+    people="""
+        group   epoch   person  added_by  excluded_by  marks
+        init_0  init_0  Alice   add_0_0   -            member
+        init_0  init_0  Bob     add_0_1   -            member
+        init_0  init_0  Carol   add_0_1   -            member
+    """,
+    group_messages="""
+        message  kind       reason  group   epoch   people     unchecked  marks
+        init_0   root_init  -       init_0  init_0  -          0          connected
+        add_0_0  add        -       init_0  init_0  Alice      0          connected
+        add_0_1  add        -       init_0  init_0  Bob,Carol  0          connected
+    """,
 )
 
 
@@ -624,12 +468,22 @@ GROUP_EPOCHS = Example(
         lone("members", "init_0"),
         lone("members", "init_1"),
     ],
+    epochs="""
+        group   epoch   previous  depth  added  excluded  missing  returned  tips  preference   marks
+        init_0  init_0  -         0      0      0         0        0         1     single_tip   -
+        init_0  init_1  init_0    1      0      0         0        0         1     single_tip   tip preferred
+    """,
+    group_messages="""
+        message  kind        reason  group   epoch   people  unchecked  marks
+        init_0   root_init   -       init_0  init_0  -       0          connected
+        init_1   epoch_init  -       init_0  init_1  -       0          connected
+    """,
 )
 
 
 def group_all(stage: Stage) -> None:
-    """The diagram of all the tangles together: C is excluded, and the next epoch has A and B. Ids are URIs here."""
-    group = Group(stage, to_uri)
+    """The diagram of all the tangles together: C is excluded, and the next epoch has A and B."""
+    group = Group(stage)
     group.init("init_0", "epoch_0", 0)
     group.add("add_0_0", "additions", 60, who="A", epoch="init_0", group="init_0", members="init_0")
     group.add("add_0_1", "additions", 120, who="B C", epoch="init_0", group="add_0_0", members="add_0_0")
@@ -714,12 +568,34 @@ GROUP_ALL = Example(
             misordered=0,
         ),
     ],
+    epochs="""
+        group   epoch   previous  depth  added  excluded  missing  returned  tips  preference   marks
+        init_0  init_0  -         0      3      1         0        0         1     single_tip   -
+        init_0  init_1  init_0    1      2      0         0        0         1     single_tip   tip preferred
+    """,
+    people="""
+        group   epoch   person  added_by  excluded_by  marks
+        init_0  init_0  A       add_0_0   -            member
+        init_0  init_0  B       add_0_1   -            member
+        init_0  init_0  C       add_0_1   remove_0_2   member
+        init_0  init_1  A       add_1_0   -            member
+        init_0  init_1  B       add_1_0   -            member
+    """,
+    group_messages="""
+        message     kind        reason  group   epoch   people  unchecked  marks
+        init_0      root_init   -       init_0  init_0  -       0          connected
+        add_0_0     add         -       init_0  init_0  A       0          connected
+        add_0_1     add         -       init_0  init_0  B,C     0          connected
+        remove_0_2  exclude     -       init_0  init_0  C       0          connected
+        init_1      epoch_init  -       init_0  init_1  -       0          connected
+        add_1_0     add         -       init_0  init_1  A,B     0          connected
+    """,
 )
 
 
 def init_in_three_tangles(stage: Stage) -> None:
     """One group/init in three tangles: after W and X in the group, after B among epochs, first among members."""
-    group = Group(stage, to_uri)
+    group = Group(stage)
     group.init("A", "alice_0", 0)
     group.next_epoch("B", "alice_1", 60, group="A", epoch="A", creator="Alice")
     group.post("W", "alice_1", 120, group="B")
@@ -781,21 +657,40 @@ INIT_IN_THREE_TANGLES = Example(
         lone("members", "B"),
         lone("members", "init"),
     ],
+    epochs="""
+        group  epoch  previous  depth  added  excluded  missing  returned  tips  preference   marks
+        A      A      -         0      0      0         0        0         1     single_tip   -
+        A      B      A         1      0      0         0        0         1     single_tip   -
+        A      init   B         2      0      0         0        0         1     single_tip   tip preferred
+    """,
+    group_messages="""
+        message  kind        reason  group  epoch  people  unchecked  marks
+        A        root_init   -       A      A      -       0          connected
+        B        epoch_init  -       A      B      -       0          connected
+        init     epoch_init  -       A      init   -       0          connected
+    """,
 )
+
+
+def _of_sha256_uris(group: Group, content: dict) -> None:
+    for entry in content["tangles"].values():
+        entry["root"] = entry["root"].replace("/classic/", "/sha256/")
+        entry["previous"] = [uri.replace("/classic/", "/sha256/") for uri in entry["previous"]]
 
 
 def group_set_aside(stage: Stage) -> None:
     """The recipe's other outcomes: set aside until what is listed is there, and left out for a type of the wrong kind.
 
-    `lost` was published but never reached this log. Messages are received in an order that is not theirs.
+    `lost` was published but never reached this log. Messages are received in an order that is not theirs. The post has
+    its links in the other form of URI, which peers would refuse in the messages that make up the group.
     """
-    group = Group(stage, lambda key: to_uri(key, "sha256"))
+    group = Group(stage)
     group.init("init", "epoch_0", 0)
     group.add("add", "alice", 60, who="Alice", epoch="init", group="init", members="init", received=400)
     group.add("lost", "erin", 90, who="Erin", epoch="init", group="init", members="init", in_log=False)
     group.add("late", "bob", 120, who="Bob", epoch="init", group="add", members="add lost", received=300)
     group.add("after", "carol", 180, who="Carol", epoch="init", group="late", members="late", received=200)
-    group.post("note", "dave", 500, group="after", epoch="init")
+    group.post("note", "dave", 500, group="after", epoch="init", twist=_of_sha256_uris)
 
 
 GROUP_SET_ASIDE = Example(
@@ -869,6 +764,28 @@ GROUP_SET_ASIDE = Example(
             misordered=0,
         ),
     ],
+    epochs="""
+        group  epoch  previous  depth  added  excluded  missing  returned  tips  preference   marks
+        init   init   -         0      3      0         0        0         1     single_tip   tip preferred
+    """,
+    people="""
+        group  epoch  person  added_by  excluded_by  marks
+        init   init   Alice   add       -            member
+        init   init   Bob     late      -            -
+        init   init   Carol   after     -            -
+    """,
+    group_messages="""
+        message  kind       reason  group  epoch  people  unchecked  marks
+        init     root_init  -       init   init   -       0          connected
+        add      add        -       init   init   Alice   0          connected
+        late     add        -       init   init   Bob     0          -
+        after    add        -       init   init   Carol   0          -
+    """,
+    findings="""
+        finding          group  epoch  person  messages
+        unconnected_add  init   init   Bob     late
+        unconnected_add  init   init   Carol   after
+    """,
 )
 
 EXAMPLES = [
@@ -885,29 +802,12 @@ EXAMPLES = [
     GROUP_ALL,
     INIT_IN_THREE_TANGLES,
     GROUP_SET_ASIDE,
+    *GROUP_EXAMPLES,
 ]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Reading the tables above, and writing the seeds
-
-
-def stage_of(example: Example) -> Stage:
-    """Publish an example, with the first keys whose ids sort as it asks for."""
-    wanted = example.ids_in_order.split()
-    for salt in itertools.count():
-        stage = Stage(example.name, salt)
-        example.publish(stage)
-        ids = [stage.messages[letter].key for letter in wanted]
-        if ids == sorted(ids):
-            return stage
-    raise AssertionError("unreachable")
-
-
-def _pairs(text: str) -> list[tuple[str, list[str]]]:
-    """Read `A: x y; B: z`."""
-    parts = (part.split(":") for part in text.split(";") if part.strip())
-    return [(name.strip(), rest.split()) for name, rest in parts]
 
 
 def _distances(words: list[str]) -> list[tuple[str, int]]:
@@ -923,20 +823,12 @@ def _distances(words: list[str]) -> list[tuple[str, int]]:
     return found
 
 
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _letters(cell: str) -> str:
-    return cell.replace(",", " ")
-
-
 def _log_rows(stages: list[Stage]) -> list[list]:
-    published = [m for stage in stages for m in sorted(stage.messages.values(), key=lambda m: m.received) if m.in_log]
-    files = {
-        "worked_examples.jsonl": [m.line for m in published],
-        "damaged.jsonl": DAMAGED.read_bytes().removesuffix(b"\n").split(b"\n"),
-    }
+    files: dict[str, list[bytes]] = {WORKED_EXAMPLES: [], "damaged.jsonl": [], PRIVATE_GROUPS: []}
+    files["damaged.jsonl"] = DAMAGED.read_bytes().removesuffix(b"\n").split(b"\n")
+    for example, stage in zip(EXAMPLES, stages, strict=True):
+        received = sorted(stage.messages.values(), key=lambda m: m.received)
+        files[example.file] += [m.line for m in received if m.in_log]
     return [
         [name, number, b64encode(line).decode()]
         for name, lines in files.items()
@@ -950,30 +842,30 @@ def _tangle_rows(example: Example, tables: dict[str, list[list]]) -> None:
         for row in read_words(tangle.rows):
             marks = row["marks"].split()
             reason = " ".join(m for m in marks if m not in {"root", "tip", "fork", "merge"})
-            flags = [_flag(mark in marks) for mark in ("root", "tip", "fork", "merge")]
+            flags = [flag(mark in marks) for mark in ("root", "tip", "fork", "merge")]
             places = [row["position"], row["thread"], row["asserted"]]
             tables["expected_tangle_messages"].append(
                 [
                     *where,
                     row["message"],
-                    _flag(not reason),
+                    flag(not reason),
                     reason,
                     row["depth"],
                     *flags,
                     *places,
-                    _letters(row["previous"]),
+                    listed(row["previous"]),
                 ]
             )
         for edge in tangle.edges.split():
             message, previous = edge.removesuffix("!").split(">")
-            tables["expected_tangle_edges"].append([*where, message, previous, _flag(edge.endswith("!"))])
-        for message, words in _pairs(tangle.ancestors):
+            tables["expected_tangle_edges"].append([*where, message, previous, flag(edge.endswith("!"))])
+        for message, words in pairs(tangle.ancestors):
             for ancestor, distance in _distances(words):
                 tables["expected_tangle_ancestors"].append([*where, message, ancestor, distance])
-        steps = _pairs(tangle.tips)
+        steps = pairs(tangle.tips)
         for step, (message, tips) in enumerate(steps, start=1):
             for tip in tips:
-                tables["expected_tangle_tips"].append([*where, step, message, _flag(step == len(steps)), tip])
+                tables["expected_tangle_tips"].append([*where, step, message, flag(step == len(steps)), tip])
         counts = [tangle.members, tangle.set_aside, tangle.edge_count, tangle.authors]
         shape = [tangle.depth, tangle.width, tangle.forks, tangle.merges]
         tables["expected_tangles"].append(
@@ -982,7 +874,7 @@ def _tangle_rows(example: Example, tables: dict[str, list[list]]) -> None:
 
 
 def _feed_rows(example: Example, tables: dict[str, list[list]]) -> None:
-    for author, letters in _pairs(example.feeds):
+    for author, letters in pairs(example.feeds):
         count = len(letters)
         tables["expected_feeds"].append(
             [example.name, author, count, count, count, "", "", "complete", letters[-1]],
@@ -1007,6 +899,7 @@ HEADERS = {
     "expected_tangle_tips": f"{TANGLE} step received is_final tip",
     "expected_tangles": f"{TANGLE} root_status member_count set_aside_count edge_count author_count depth width"
     " fork_count merge_count tips misordered_pairs",
+    **group_seeds.HEADERS,
 }
 
 
@@ -1017,12 +910,14 @@ def make_tables() -> dict[str, list[list]]:
     tables["ssb_fixture_log"] = _log_rows(stages)
     for example, stage in zip(EXAMPLES, stages, strict=True):
         for message in stage.messages.values():
-            tables["ssb_fixture_letters"].append([stage.example, message.letter, message.key, _flag(message.in_log)])
+            tables["ssb_fixture_letters"].append([stage.example, message.letter, message.key, flag(message.in_log)])
         feeds = {name: author.feed_id for name, author in stage.authors.items()}
         for name, feed_id in (feeds | stage.others).items():
             tables["ssb_fixture_feeds"].append([stage.example, name, feed_id])
         _feed_rows(example, tables)
         _tangle_rows(example, tables)
+        for name, rows in group_seeds.rows_of(example).items():
+            tables[name] += rows
     return tables
 
 

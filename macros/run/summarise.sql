@@ -7,6 +7,7 @@
         {%- endfor -%}
         {%- set counted = [] -%}
         {%- for name in ['ssb_messages', 'ssb_rejects', 'feeds', 'tangles', 'tangle_messages', 'tangle_edges',
+            'group_epochs', 'group_members', 'group_findings',
             'pzp_messages', 'pzp_rejects', 'sets', 'set_messages', 'set_items',
             'autobase_bases', 'autobase_nodes', 'autobase_views', 'autobase_rejects',
             'timeline_events', 'timeline_edits', 'timeline_rejects']

@@ -7,15 +7,20 @@ import yaml
 import fixture_seeds
 from conftest import ROOT
 from dbt_tangles.autobase import check
+from dbt_tangles.groups.messages import GroupReason
 from dbt_tangles.pzp import rules
 from dbt_tangles.ssb.classic import Reason
 
 
 def test_every_reason_is_documented():
     parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
-    of_ssb, of_pzp, of_bases, of_events = (re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts)
+    of_ssb, of_groups, of_pzp, of_bases, of_events = (
+        re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts
+    )
     assert dict(of_ssb).pop("id_collision")
     assert of_ssb[:-1] == [(reason.value, reason.description) for reason in Reason]
+    assert of_groups[:-2] == [(reason.value, reason.description) for reason in GroupReason]
+    assert [name for name, _ in of_groups[-2:]] == ["unconnected_epoch", "unknown_epoch"]
     assert of_pzp == [(reason.value, reason.description) for reason in rules.Reason]
     assert of_bases[: len(check.Reason)] == [(reason.value, reason.description) for reason in check.Reason]
     rejected = {row["reason"] for row in fixture_seeds.read("autobase", "expected_autobase_rejects")}

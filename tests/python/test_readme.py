@@ -20,7 +20,7 @@ def fixtures(project):
 
 
 def test_there_are_commands_to_run():
-    assert len(SHOWS) == 5
+    assert len(SHOWS) == 6
 
 
 @pytest.mark.parametrize("command", SHOWS)

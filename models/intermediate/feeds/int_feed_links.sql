@@ -5,7 +5,8 @@ with messages as (
         message_id,
         author,
         sequence,
-        previous_id
+        previous_id,
+        is_encrypted and not is_decrypted as is_opaque
     from {{ ref('ssb_messages') }}
     where is_usable
 )
@@ -15,6 +16,7 @@ select
     messages.author,
     messages.sequence,
     messages.previous_id,
+    messages.is_opaque,
     (messages.sequence = 1 and messages.previous_id is null) or parents.message_id is not null as is_linked
 from messages
 left join messages as parents

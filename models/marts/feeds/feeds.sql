@@ -15,7 +15,8 @@ counts as (
     select
         author,
         cast(count(*) as int) as message_count,
-        max(sequence) as max_sequence
+        max(sequence) as max_sequence,
+        cast(count_if(is_opaque) as int) as opaque_count
     from links
     group by author
 ),
@@ -53,6 +54,7 @@ gaps as (
 select
     counts.author,
     counts.message_count,
+    counts.opaque_count,
     counts.max_sequence,
     coalesce(chains.verified_length, 0) as verified_length,
     cast(if(ends.successor_count > 1, coalesce(chains.verified_length, 0) + 1, null) as int) as fork_sequence,

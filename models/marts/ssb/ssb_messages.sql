@@ -40,6 +40,7 @@ select
     not coalesce(has_wrong_key, false) as is_key_consistent,
     check_error,
     text_digest,
-    claims as tangle_claims
+    claims as tangle_claims,
+    group_claim
 from ranked
 where copy_number = 1

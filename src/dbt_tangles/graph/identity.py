@@ -154,7 +154,7 @@ def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
         The nodes. Rows that share graph and id (there should be none) stand next to each other.
     """
     keys = _prefix_keys(ids.offsets, ids.data, _common_prefix(ids.offsets, ids.data))
-    graph_start, row = _gather(np.argsort(keys), graph, graph_count)
+    graph_start, row = gather(np.argsort(keys), graph, graph_count)
     place, run = _tied(graph_start, row, keys)
     if len(place):
         rows = row[place]
@@ -442,8 +442,17 @@ def _prefix_keys(offsets, data, skip):
 
 
 @compiled
-def _gather(by_key, graph, graph_count):
-    """Bring the rows of a graph together, and keep the order within."""
+def gather(order, graph, graph_count):
+    """Bring the rows of a graph together, and keep the order within: a counting sort.
+
+    Args:
+        order: int[rows], each row once.
+        graph: int32[rows], what each row is to be sorted by.
+        graph_count: How many graphs there are.
+
+    Returns:
+        int64[graphs + 1] into int32[rows], the rows of each graph.
+    """
     n = len(graph)
     start = np.zeros(graph_count + 1, np.int64)
     for row in range(n):
@@ -453,7 +462,7 @@ def _gather(by_key, graph, graph_count):
     fill = start[:-1].copy()
     rows = np.empty(n, np.int32)
     for i in range(n):
-        row = by_key[i]
+        row = order[i]
         g = graph[row]
         rows[fill[g]] = row
         fill[g] += 1

@@ -18,7 +18,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns
+from dbt_tangles.groups.messages import GroupMessage, epoch_key, group_message
+from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns, column_of
 from dbt_tangles.ssb.canonical import (
     FAST_LINE_BYTES,
     InvalidUtf8Error,
@@ -45,7 +46,7 @@ from dbt_tangles.ssb.classic import (
 )
 from dbt_tangles.ssb.classic import is_encrypted as is_encrypted_content
 from dbt_tangles.ssb.ids import URI_SCHEME, hashed_bytes, hex_digests, normalise, sigil, sigils
-from dbt_tangles.ssb.redact import SECRETS_PREFIX, has_secrets, redact
+from dbt_tangles.ssb.redact import SECRETS_PREFIX, Redaction, has_secrets
 from dbt_tangles.ssb.shapes import unwrap
 from dbt_tangles.ssb.signature import HMAC_KEY_BYTES, decode_signature, is_valid, public_key
 
@@ -56,6 +57,23 @@ CLAIM_TYPE = pa.struct(
         pa.field("previous", pa.list_(pa.string())),
         pa.field("is_root", pa.bool_()),
         pa.field("defect", pa.string()),
+    ]
+)
+
+#: The fields of `GroupMessage`.
+GROUP_CLAIM_TYPE = pa.struct(
+    [
+        pa.field("kind", pa.string()),
+        pa.field("invalid_reason", pa.string()),
+        pa.field("group_uri", pa.string()),
+        pa.field("group_root", pa.string()),
+        pa.field("epoch_root", pa.string()),
+        pa.field("previous_epochs", pa.list_(pa.string())),
+        pa.field("epoch_id", pa.string()),
+        pa.field("key_fingerprint", pa.string()),
+        pa.field("feeds", pa.list_(pa.string())),
+        pa.field("author_root", pa.string()),
+        pa.field("unchecked_count", pa.int32()),
     ]
 )
 
@@ -77,7 +95,16 @@ _RESULT = [
     pa.field("text_digest", pa.string()),
 ]
 
-OUTPUT_SCHEMA = pa.schema([*PLACE, *_RESULT, pa.field("claims", pa.list_(CLAIM_TYPE))])
+#: epoch_key is a secret: no table may have it but the one that these rows are written to.
+OUTPUT_SCHEMA = pa.schema(
+    [
+        *PLACE,
+        *_RESULT,
+        pa.field("claims", pa.list_(CLAIM_TYPE)),
+        pa.field("group_claim", GROUP_CLAIM_TYPE),
+        pa.field("epoch_key", pa.binary()),
+    ]
+)
 
 # The place of the content among the columns after message_id.
 _CONTENT = 7
@@ -90,12 +117,15 @@ _TURN_ROWS = 512
 _NO_CLAIMS: tuple[Claim, ...] = ()
 _BAD_SIGNATURE = Reason.BAD_SIGNATURE.value
 
-#: A line as read: the values of `_RESULT` up to is_decrypted, then check_error and claims, all as they are if the
-#: signature holds, then what the signature check takes: text digest, public key, signature and canonical text. The key
-#: is None where no check is due, the digest where there is no text. The id is in bytes, like the digest, if signatures
-#: are verified: a column of ids is written in one go.
+#: What a message says about a private group, and the secret if it begins an epoch.
+_Group = tuple[GroupMessage, bytes | None]
+
+#: A line as read: the values of `_RESULT` up to is_decrypted, then check_error, claims and the `_Group` or None, all as
+#: they are if the signature holds, then what the signature check takes: text digest, public key, signature and
+#: canonical text. The key is None where no check is due, the digest where there is no text. The id is in bytes, like
+#: the digest, if signatures are verified: a column of ids is written in one go.
 _Row = tuple[Any, ...]
-_ROW_LENGTH = 17
+_ROW_LENGTH = 18
 
 
 @dataclass(frozen=True)
@@ -142,7 +172,7 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
 def _check_turn(lines: list[bytes | None], lengths: list[int | None], checker: _Checker) -> list[pa.Array]:
     """Check some lines: the columns from message_id on."""
     rows = list(map(checker.read, lines, lengths))
-    ids, *plain, errors, claims, digests, keys, signatures, texts = (
+    ids, *plain, errors, claims, groups, digests, keys, signatures, texts = (
         map(list, zip(*rows, strict=True)) if rows else [[]] * _ROW_LENGTH
     )
     del rows
@@ -151,6 +181,7 @@ def _check_turn(lines: list[bytes | None], lengths: list[int | None], checker: _
         if verdict is False:
             errors[place] = _BAD_SIGNATURE
             claims[place] = _NO_CLAIMS
+            groups[place] = None
     contents = plain[_CONTENT]
     plain[_CONTENT] = ()
     plain += [verdicts, [error is None for error in errors], errors]
@@ -161,6 +192,7 @@ def _check_turn(lines: list[bytes | None], lengths: list[int | None], checker: _
         *columns,
         hex_digests(digests),
         _claims_array(claims),
+        *_group_arrays(groups),
     ]
 
 
@@ -184,6 +216,21 @@ def _claims_array(rows: list[Any]) -> pa.ListArray:
     arrays = [pa.array(values, field.type) for values, field in zip(parts, CLAIM_TYPE, strict=True)]
     return pa.ListArray.from_arrays(
         pa.array(offsets), pa.StructArray.from_arrays(arrays, fields=list(CLAIM_TYPE)), type=pa.list_(CLAIM_TYPE)
+    )
+
+
+def _group_arrays(groups: list[_Group | None]) -> tuple[pa.Array, pa.Array]:
+    """Build the columns group_claim and epoch_key."""
+    if not any(groups):
+        return pa.nulls(len(groups), GROUP_CLAIM_TYPE), pa.nulls(len(groups), pa.binary())
+    nothing = ((None,) * GROUP_CLAIM_TYPE.num_fields, None)
+    messages, keys = zip(*(group or nothing for group in groups), strict=True)
+    parts = zip(*messages, strict=True)
+    arrays = [column_of(part, field.type) for part, field in zip(parts, GROUP_CLAIM_TYPE, strict=True)]
+    is_absent = pa.array([group is None for group in groups])
+    return (
+        pa.StructArray.from_arrays(arrays, fields=list(GROUP_CLAIM_TYPE), mask=is_absent),
+        pa.array(keys, pa.binary()),
     )
 
 
@@ -314,6 +361,7 @@ class _Checker:
             False,
             None,
             claims,
+            None,
             digest,
             key,
             signature,
@@ -358,10 +406,19 @@ class _Checker:
 
         signed_content = value.get("content")
         content = signed_content if decrypted is None else decrypted
+        previous = value.get("previous")
+        group = None
+        if has_secrets(content) or has_secrets(previous):
+            redaction = Redaction(*filter(has_secrets, (content, previous)))
+            if reason is None:
+                group = _group(content, redaction)
+            # Nothing below sees a secret. Numbers and indices among the keys stay, so a plain text is still plain.
+            content = redaction.value(content)
+            if type(previous) is not str:  # an id, which whoever picks it for a secret cannot break the feed by
+                previous = redaction.value(previous)
         claims: Any = _NO_CLAIMS
         if reason is None and type(content) is dict:
             claims = tangle_claims(content)
-        previous = value.get("previous")
         return (
             message_id,
             claimed_id,
@@ -376,6 +433,7 @@ class _Checker:
             decrypted is not None,
             None if reason is None else reason.value,
             claims,
+            group,
             digest,
             key,
             signature,
@@ -411,12 +469,16 @@ class _Checker:
 
 
 def _rejected(reason: Reason) -> _Row:
-    return (*(None,) * 9, False, False, reason.value, _NO_CLAIMS, None, None, None, None)
+    return (*(None,) * 9, False, False, reason.value, _NO_CLAIMS, None, None, None, None, None)
+
+
+def _group(content: Any, redaction: Redaction) -> _Group | None:
+    """What a content says about a group, judged with the secrets in place and told without."""
+    message = group_message(content)
+    return None if message is None else (message.with_strings(redaction.text), epoch_key(content, message))
 
 
 def _content_text(content: Any, is_plain: bool) -> bytes | None:
-    if has_secrets(content):
-        content = redact(content)
     if is_plain:
         return orjson.dumps(content)
     try:
@@ -443,13 +505,15 @@ def _number(number: Any) -> float | None:
 
 def _storable(row: _Row) -> _Row:
     """Replace lone surrogates, for which UTF-8 and thus Arrow have no form. The content is JSON and escapes them."""
-    *values, claims, digest, key, signature, text = row
+    *values, claims, group, digest, key, signature, text = row
+    if group is not None:
+        group = (group[0].with_strings(replace_surrogates), group[1])
     # Names that differed only in those are one name now, and a message makes one claim a tangle: the first stays.
     distinct: dict[Any, Any] = {}
     for claim in (tuple(map(_storable_string, claim)) for claim in claims):
         distinct.setdefault(claim[0], claim)
     claims = list(distinct.values())
-    return (*map(_storable_string, values), claims, digest, key, signature, text)
+    return (*map(_storable_string, values), claims, group, digest, key, signature, text)
 
 
 def _storable_string(value: Any) -> Any:

@@ -2,21 +2,42 @@
 
 A decrypted log holds the keys of its private groups. No table shows them: a fingerprint is enough to tell epochs apart.
 
-Source: private group specification, ``group/init`` and ``group/add-member``.
+What is taken for a secret goes by names and by looks, as old and new versions of the messages have theirs in different
+places, and any client may copy one somewhere else. Forms that are looked for are those that clients write; whoever
+wants to give a secret away can spell it in ways that nobody finds.
+
+Source: private group specification, ``group/init``, ``group/add-member`` and ``group/po-box``; RFC 4648, sections 4, 5
+and 8, for the forms.
 """
 
 from __future__ import annotations
 
 import re
-from binascii import a2b_base64
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Iterator
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 FINGERPRINT_DIGITS = 16
 
 #: Contents whose type starts so carry secrets.
 SECRETS_PREFIX = "group/"
+#: What stands under these keys is a secret, whatever it looks like.
+SECRET_KEYS = frozenset({"secret", "oldSecrets", "groupKey"})
+
 _BASE64_KEY = re.compile(r"[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=")
+_LOOSE_BASE64_KEY = re.compile(r"[A-Za-z0-9+/_-]{42}[AEIMQUYcgkosw048]=?")
+_HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
+
+# A form is looked up in one spelling: plain base64 without padding, lower-case hexadecimal.
+_BASE64_LETTERS, _HEX_LETTERS = 43, 64
+_BASE64_RUN = re.compile(rf"[A-Za-z0-9+/_-]{{{_BASE64_LETTERS},}}")
+_HEX_RUN = re.compile(rf"[0-9A-Fa-f]{{{_HEX_LETTERS},}}")
+_TO_PLAIN_ALPHABET = str.maketrans("-_", "+/")
+
+#: Where a part of a string starts and ends, and the fingerprint that goes there.
+_Region = tuple[int, int, str]
 
 
 def has_secrets(content: Any) -> bool:
@@ -25,27 +46,6 @@ def has_secrets(content: Any) -> bool:
         return False
     kind = content.get("type")
     return type(kind) is str and kind.startswith(SECRETS_PREFIX)
-
-
-def redact(content: dict[str, Any]) -> dict[str, Any]:
-    """Replace group secrets by their fingerprints.
-
-    Args:
-        content: a content for which `has_secrets` holds; it is left as it is.
-
-    Returns:
-        A copy, keys in the same order, in which ``secret`` and the entries of ``oldSecrets`` are fingerprints where
-        they were strings, and null where they were anything else.
-    """
-    redacted = dict(content)
-    if "secret" in redacted:
-        redacted["secret"] = _fingerprint_of(redacted["secret"])
-    if "oldSecrets" in redacted:
-        old = redacted["oldSecrets"]
-        redacted["oldSecrets"] = (
-            [_fingerprint_of(secret) for secret in old] if type(old) is list else (_fingerprint_of(old))
-        )
-    return redacted
 
 
 def fingerprint(secret: str) -> str:
@@ -57,9 +57,154 @@ def fingerprint(secret: str) -> str:
     Returns:
         The first 16 hexadecimal digits of the sha256 of the secret's bytes.
     """
-    raw = a2b_base64(secret) if _BASE64_KEY.fullmatch(secret) else secret.encode("utf-8", "surrogatepass")
-    return sha256(raw).hexdigest()[:FINGERPRINT_DIGITS]
+    return _digits(a2b_base64(secret) if _BASE64_KEY.fullmatch(secret) else secret.encode("utf-8", "surrogatepass"))
 
 
-def _fingerprint_of(secret: Any) -> str | None:
-    return fingerprint(secret) if type(secret) is str else None
+class Redaction:
+    """The secrets of some contents, and their replacement in whatever else a line gives.
+
+    Secrets are: what stands under `SECRET_KEYS`, at any depth; and every string, keys of objects included, that is as
+    a whole the canonical base64 of 32 bytes. Those of 32 bytes are looked for in all strings.
+
+    Time and memory grow with the size of the values given, whatever is in them, and no depth raises.
+    """
+
+    def __init__(self, *contents: Any) -> None:
+        """Find the secrets of contents, usually of one; they are left as they are."""
+        # By their forms, fingerprints.
+        self._base64: dict[str, str] = {}
+        self._hex: dict[str, str] = {}
+        self._hides_keys = False
+        for content in contents:
+            self._find(content)
+
+    def value(self, value: Any) -> Any:
+        """Replace the secrets in a value.
+
+        Args:
+            value: any JSON value, nested as deep as you like; it is left as it is.
+
+        Returns:
+            The value itself if there are no secrets; else a copy, keys in the same order. Under `SECRET_KEYS`, a string
+            and the strings of an array are fingerprints, anything else is null. Elsewhere, strings and keys are as
+            `text` gives them. Keys that become equal by that are one, as where a JSON text has a key twice: it stands
+            in the place of the first and has the value of the last.
+        """
+        if not self._hides_keys and not self._base64:
+            return value
+        copied: list[Any] = []
+        pending: list[tuple[Any, Any]] = [([value], copied)]
+        while pending:
+            source, target = pending.pop()
+            if type(source) is dict:
+                for key, entry in source.items():
+                    target[self.text(key)] = _hidden(entry) if key in SECRET_KEYS else self._copy(entry, pending)
+            else:
+                for entry in source:
+                    target.append(self._copy(entry, pending))
+        return copied[0]
+
+    def text(self, text: str) -> str:
+        """Replace the secrets in a string.
+
+        Args:
+            text: any string.
+
+        Returns:
+            The string with the fingerprint in place of each secret that is in it, as base64 (of either alphabet, with
+            or without padding) or hexadecimal, whatever stands before or after. Where several overlap, the fingerprint
+            of the first takes the place of them all.
+        """
+        if not self._base64 or len(text) < _BASE64_LETTERS:
+            return text
+        regions = list(_regions(_BASE64_RUN, _BASE64_LETTERS, self._base64, text))
+        if len(text) >= _HEX_LETTERS:
+            regions = sorted(chain(regions, _regions(_HEX_RUN, _HEX_LETTERS, self._hex, text)))
+        if not regions:
+            return text
+        parts: list[str] = []
+        written = 0
+        for start, end, digits in regions:
+            if start >= written:
+                parts += text[written:start], digits
+            written = max(written, end)
+        parts.append(text[written:])
+        return "".join(parts)
+
+    def _copy(self, entry: Any, pending: list[tuple[Any, Any]]) -> Any:
+        """The copy of an entry. That of a container is empty, and pending to be filled."""
+        kind = type(entry)
+        if kind is str:
+            return self.text(entry)
+        if kind is dict or kind is list:
+            copied = kind()
+            pending.append((entry, copied))
+            return copied
+        return entry
+
+    def _find(self, content: Any) -> None:
+        pending = [content]
+        while pending:
+            value = pending.pop()
+            if type(value) is str:
+                if len(value) == _BASE64_LETTERS + 1 and _BASE64_KEY.fullmatch(value):
+                    self._add(a2b_base64(value))
+            elif type(value) is list:
+                pending += value
+            elif type(value) is dict:
+                pending += value
+                pending += value.values()
+                for key in SECRET_KEYS & value.keys():
+                    self._hides_keys = True
+                    self._find_named(value[key])
+
+    def _find_named(self, entry: Any) -> None:
+        """Find secrets in what stands under one of `SECRET_KEYS`: 32 bytes in any form count."""
+        for secret in entry if type(entry) is list else [entry]:
+            if type(secret) is not str:
+                continue
+            if _LOOSE_BASE64_KEY.fullmatch(secret):
+                self._add(a2b_base64(secret.translate(_TO_PLAIN_ALPHABET)[:_BASE64_LETTERS] + "="))
+            elif _HEX_KEY.fullmatch(secret):
+                self._add(bytes.fromhex(secret))
+
+    def _add(self, secret: bytes) -> None:
+        digits = _digits(secret)
+        self._base64[b2a_base64(secret, newline=False)[:_BASE64_LETTERS].decode()] = digits
+        self._hex[secret.hex()] = digits
+
+
+def _regions(run: re.Pattern[str], letters: int, forms: dict[str, str], text: str) -> Iterator[_Region]:
+    """Find forms of one length in a text: the parts that they cover, in order and apart from each other.
+
+    Each window of that length is looked up once. So the time depends neither on how many forms there are nor on how
+    they overlap.
+    """
+    is_hex = run is _HEX_RUN
+    for found in run.finditer(text):
+        spelt = found[0].lower() if is_hex else found[0].translate(_TO_PLAIN_ALPHABET)
+        start = end = -1
+        digits = ""
+        for place in range(len(spelt) - letters + 1):
+            window = spelt[place : place + letters]
+            if window in forms:
+                if place >= end:
+                    if end >= 0:
+                        yield found.start() + start, found.start() + end, digits
+                    start, digits = place, forms[window]
+                end = place + letters
+        if end >= 0:
+            end += found.start()
+            # A run holds no padding, which can only be behind it.
+            is_padded = not is_hex and end == found.end() and text.startswith("=", end)
+            yield found.start() + start, end + is_padded, digits
+
+
+def _hidden(entry: Any) -> Any:
+    if type(entry) is list:
+        return [fingerprint(secret) if type(secret) is str else None for secret in entry]
+    return fingerprint(entry) if type(entry) is str else None
+
+
+def _digits(secret: bytes) -> str:
+    return sha256(secret).hexdigest()[:FINGERPRINT_DIGITS]

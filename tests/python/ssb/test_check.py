@@ -50,6 +50,8 @@ def test_row_of_a_message():
         "claims": [
             {"tangle_name": "thread", "root_id": ROOT, "previous": [REPLY], "is_root": False, "defect": None},
         ],
+        "group_claim": None,
+        "epoch_key": None,
     }
 
 

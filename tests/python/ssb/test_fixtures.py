@@ -26,7 +26,8 @@ def script():
     return fixture_seeds.script("make_fixtures")
 
 
-MESSAGES = {message["key"]: message for message in map(json.loads, lines("worked_examples.jsonl"))}
+FILES = {name: list(map(json.loads, lines(name))) for name in ("worked_examples.jsonl", "private_groups.jsonl")}
+MESSAGES = {message["key"]: message for messages in FILES.values() for message in messages}
 NAMES = {(row["example"], row["message_id"]): row["letter"] for row in read("ssb_fixture_letters")}
 IDS = {(example, letter): key for (example, key), letter in NAMES.items()}
 TANGLES = [(row["example"], row["tangle_name"], row["root"]) for row in read("expected_tangles")]
@@ -60,12 +61,29 @@ def test_letters_are_the_computed_ids_and_signatures_hold():
     in_log = {row["message_id"] for row in read("ssb_fixture_letters", is_in_log="true")}
     assert in_log == set(MESSAGES)
     for key, message in MESSAGES.items():
-        value = dict(message["value"])
+        value = as_signed(message)
         digest = hashlib.sha256(text_of(value).encode("utf-16-le")[::2]).digest()
         assert key == "%" + base64.b64encode(digest).decode() + ".sha256"
         signature = base64.b64decode(value.pop("signature").removesuffix(".sig.ed25519"))
         public_key = base64.b64decode(value["author"].removeprefix("@").removesuffix(".ed25519"))
         VerifyKey(public_key).verify(text_of(value).encode(), signature)
+
+
+def as_signed(message):
+    """Return a message's value as it was before an exporter decrypted it."""
+    value = dict(message["value"])
+    if "meta" in message:
+        value["content"] = message["meta"]["originalContent"]
+    if "meta" in value:
+        value["content"] = value.pop("meta")["original"]["content"]
+    return value
+
+
+def test_some_messages_were_encrypted():
+    """Two ways of showing a decrypted message, and one that is not."""
+    encrypted = [message for message in MESSAGES.values() if isinstance(as_signed(message)["content"], str)]
+    assert sorted(as_signed(message)["content"] == message["value"]["content"] for message in encrypted) == [0, 0, 1]
+    assert sum("meta" in message for message in encrypted) == sum("meta" in m["value"] for m in encrypted) == 1
 
 
 def test_the_damaged_log_is_carried_byte_for_byte():
@@ -101,9 +119,10 @@ def candidates(example, name, root):
     """Return what the messages say: the letters that each candidate lists, in the order of receipt."""
     found = {}
     for key, message in MESSAGES.items():
-        content = message["value"]["content"]
-        entry = content.get("tangles", {}).get(name)
-        if (example, key) not in NAMES or entry is None:
+        if (example, key) not in NAMES:
+            continue
+        entry = message["value"]["content"].get("tangles", {}).get(name)
+        if entry is None:
             continue
         letter = NAMES[example, key]
         if entry["root"] is None and letter == root:

@@ -30,6 +30,7 @@ def check_soundly(lines, verify_signatures):
             assert row["is_signature_valid"] is (True if verify_signatures else None)
         else:
             assert row["claims"] == []
+            assert (row["group_claim"], row["epoch_key"]) == (None, None)
 
 
 class Doubting(_Checker):

@@ -22,7 +22,7 @@ built as (
         messages.in_chain,
         messages.reason
     from {{ ref('feed_messages') }} as messages
-    left semi join {{ ref('ssb_fixture_letters') }} as letters on messages.message_id = letters.message_id
+    left semi join {{ stated_only('expected_feeds') }} as letters on messages.message_id = letters.message_id
 )
 
 {{ differences('expected', 'built') }}

@@ -29,7 +29,7 @@ built as (
         feeds.status,
         feeds.latest_message_id
     from {{ ref('feeds') }} as feeds
-    left semi join {{ ref('ssb_fixture_feeds') }} as authors on feeds.author = authors.feed_id
+    left semi join {{ stated_only('expected_feeds', 'ssb_fixture_feeds') }} as authors on feeds.author = authors.feed_id
 )
 
 {{ differences('expected', 'built') }}

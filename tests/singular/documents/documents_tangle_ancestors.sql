@@ -21,7 +21,7 @@ built as (
         ancestors.ancestor_id,
         ancestors.distance
     from {{ ref('tangle_ancestors') }} as ancestors
-    left semi join {{ ref('ssb_fixture_letters') }} as letters on ancestors.message_id = letters.message_id
+    left semi join {{ stated_only('expected_tangles') }} as letters on ancestors.message_id = letters.message_id
 )
 
 {{ differences('expected', 'built') }}

@@ -21,7 +21,7 @@ built as (
         edges.previous_id,
         edges.is_redundant
     from {{ ref('tangle_edges') }} as edges
-    left semi join {{ ref('ssb_fixture_letters') }} as letters on edges.message_id = letters.message_id
+    left semi join {{ stated_only('expected_tangles') }} as letters on edges.message_id = letters.message_id
 )
 
 {{ differences('expected', 'built') }}

@@ -36,7 +36,7 @@ built as (
         messages.thread_position,
         messages.asserted_position
     from {{ ref('tangle_messages') }} as messages
-    left semi join {{ ref('ssb_fixture_letters') }} as letters on messages.message_id = letters.message_id
+    left semi join {{ stated_only('expected_tangles') }} as letters on messages.message_id = letters.message_id
 )
 
 {{ differences('expected', 'built') }}

@@ -49,7 +49,7 @@ built as (
         tangles.misordered_pairs,
         tangles.tips
     from {{ ref('tangles') }} as tangles
-    left semi join {{ ref('ssb_fixture_letters') }} as letters on tangles.root_id = letters.message_id
+    left semi join {{ stated_only('expected_tangles') }} as letters on tangles.root_id = letters.message_id
 )
 
 {{ differences('expected', 'built') }}

@@ -1,0 +1,53 @@
+with marks as (
+    select
+        group_id,
+        epoch_id as message_id,
+        previous_epochs,
+        cast(null as string) as excluded_epoch
+    from {{ ref('group_epochs') }}
+
+    union all
+
+    select
+        group_id,
+        message_id,
+        cast(null as array<string>) as previous_epochs,
+        epoch_id as excluded_epoch
+    from {{ ref('group_messages') }}
+    where kind = 'exclude' and set_aside_reason is null
+),
+
+-- Nobody is charged with anything elsewhere.
+groups_with_both as (
+    select group_id
+    from marks
+    group by group_id
+    having count(excluded_epoch) > 0 and max(size(previous_epochs)) > 0
+),
+
+members as (
+    select
+        root_id as group_id,
+        message_id,
+        previous,
+        depth
+    from {{ ref('int_tangle_levels') }}
+    where tangle_name = 'group' and set_aside_reason is null
+),
+
+rows_of_groups as (
+    select
+        coalesce(members.group_id, marks.group_id) as group_id,
+        coalesce(members.message_id, marks.message_id) as message_id,
+        members.previous,
+        members.message_id is not null as is_member,
+        members.depth,
+        marks.previous_epochs,
+        marks.excluded_epoch
+    from members
+    full join marks on members.group_id = marks.group_id and members.message_id = marks.message_id
+)
+
+select rows_of_groups.*
+from rows_of_groups
+left semi join groups_with_both on rows_of_groups.group_id = groups_with_both.group_id

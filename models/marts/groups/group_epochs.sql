@@ -1,0 +1,32 @@
+with results as (
+    select * from {{ ref('int_group_results') }}
+    where row_kind = 'epoch'
+),
+
+inits as (
+    select * from {{ ref('int_group_messages') }}
+    where epoch_id = message_id
+)
+
+select
+    results.group_id,
+    results.epoch_id,
+    inits.key_fingerprint,
+    coalesce(array_distinct(inits.previous_epochs), cast(array() as array<string>)) as previous_epochs,
+    results.depth,
+    results.is_tip,
+    results.is_preferred,
+    results.preference,
+    -- Peers know what to do with one tip, and with two that share a member.
+    results.preference not in ('disjoint', 'many_tips') as is_decided_by_peers,
+    results.tip_count,
+    results.added_count,
+    results.excluded_count,
+    results.missing_count,
+    results.returned_count,
+    results.are_missing_listed,
+    inits.author,
+    inits.author_root,
+    inits.group_uri
+from results
+inner join inits on results.epoch_id = inits.epoch_id

@@ -1,0 +1,44 @@
+"""Small steps between columns and arrays that several kernels take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+
+def flags(table: pa.Table, name: str) -> np.ndarray:
+    """Lay a column of booleans open; null is false."""
+    return table[name].fill_null(False).to_numpy()
+
+
+def starts(counts: np.ndarray) -> np.ndarray:
+    """Say where runs of these lengths start, if they lie behind each other, and where the last one ends."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
+
+
+def sums(values: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Sum runs of values.
+
+    Args:
+        values: int or bool[values].
+        start: int64[runs + 1], into the values.
+
+    Returns:
+        int64[runs].
+    """
+    return np.diff(starts(values)[start])
+
+
+def first_rows(code: np.ndarray, count: int) -> np.ndarray:
+    """Find the first row of each code.
+
+    Args:
+        code: int[rows].
+        count: How many codes there are; each is some row's.
+
+    Returns:
+        int64[count].
+    """
+    first = np.empty(count, np.int64)
+    first[code[::-1]] = np.arange(len(code))[::-1]
+    return first

@@ -1,0 +1,24 @@
+"""Foreign excludes as a function over the batches of a Spark partition that holds whole groups."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from dbt_tangles.groups.foreign import STEP_LIMIT, foreign_excludes
+
+
+def foreign_excludes_of_partition(
+    batches: Iterator[pa.RecordBatch], step_limit: int = STEP_LIMIT
+) -> Iterator[pa.RecordBatch]:
+    """Yield `foreign_excludes` of the groups in a partition.
+
+    Args:
+        batches: Rows of `FOREIGN_INPUT_SCHEMA`.
+        step_limit: As in `foreign_excludes`.
+
+    Yields:
+        Rows of `FOREIGN_OUTPUT_SCHEMA`.
+    """
+    found = [batch for batch in batches if batch.num_rows]
+    if found:
+        yield from foreign_excludes(pa.Table.from_batches(found), step_limit)

@@ -1,0 +1,66 @@
+"""Rows in, rows out: `reduce_groups` as the tests call it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from dbt_tangles.groups.partition import groups_of_partition
+from dbt_tangles.groups.reduction import reduce_groups
+from dbt_tangles.groups.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+
+EPOCH_COLUMNS = OUTPUT_SCHEMA.names[1 : OUTPUT_SCHEMA.names.index("feed_id")]
+MEMBER_COLUMNS = ["group_id", "epoch_id", *OUTPUT_SCHEMA.names[OUTPUT_SCHEMA.names.index("feed_id") :]]
+DROPPED_COLUMNS = ["group_id", "epoch_id", "feed_id", "added_by", "excluded_by"]
+COLUMNS = {"epoch": EPOCH_COLUMNS, "member": MEMBER_COLUMNS, "dropped": DROPPED_COLUMNS}
+
+
+def init(epoch_id: str, previous: list | None = None, group_id: str = "g", key: int = 0, **values) -> dict:
+    """An init: the root of its group, if it is called like it."""
+    row = dict.fromkeys(INPUT_SCHEMA.names)
+    row |= {"group_id": group_id, "epoch_id": epoch_id, "message_id": epoch_id, "previous_epochs": previous}
+    row |= {"kind": "root_init" if epoch_id == group_id else "epoch_init", "epoch_key": key.to_bytes(32, "big")}
+    return row | values
+
+
+def add(message_id: str, epoch_id: str | None, feeds: list | None, group_id: str | None = "g", **values) -> dict:
+    """An add, connected."""
+    row = dict.fromkeys(INPUT_SCHEMA.names)
+    row |= {"group_id": group_id, "epoch_id": epoch_id, "message_id": message_id, "feeds": feeds}
+    return row | {"kind": "add", "is_connected": True} | values
+
+
+def exclude(message_id: str, epoch_id: str | None, feeds: list | None, group_id: str | None = "g", **values) -> dict:
+    """An exclude, connected."""
+    return add(message_id, epoch_id, feeds, group_id, kind="exclude", **values)
+
+
+def table_of(rows: list[dict]) -> pa.Table:
+    """A table in several chunks."""
+    half = len(rows) // 2
+    return pa.concat_tables([pa.Table.from_pylist(part, INPUT_SCHEMA) for part in (rows[:half], rows[half:])])
+
+
+def sorted_out(batches) -> tuple[dict, dict, dict]:
+    """Epochs by group and id; members and people dropped by group, epoch and feed. Nothing else is said of either."""
+    out = {"epoch": {}, "member": {}, "dropped": {}}
+    for batch in batches:
+        batch.validate(full=True)
+        assert batch.schema == OUTPUT_SCHEMA
+        for row in batch.to_pylist():
+            kind = row.pop("row_kind")
+            others = [name for name in row if name not in COLUMNS[kind]]
+            assert all(row.pop(name) is None for name in others)
+            key = tuple(row[name] for name in ("group_id", "epoch_id", "feed_id") if name in row)
+            assert key not in out[kind]
+            out[kind][key] = row
+    return tuple(out.values())
+
+
+def reduced(rows: list[dict], chunk_rows: int = 7, **limits) -> tuple[dict, dict, dict]:
+    """What `reduce_groups` says of rows."""
+    return sorted_out(reduce_groups(table_of(rows), chunk_rows=chunk_rows, **limits))
+
+
+def reduced_batches(rows: list[dict], batch_rows: int) -> tuple[dict, dict, dict]:
+    """What `groups_of_partition` says of rows that come in batches of some size."""
+    return sorted_out(groups_of_partition(iter(pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows))))

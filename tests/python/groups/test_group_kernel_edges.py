@@ -1,0 +1,270 @@
+"""Limits, ties, what cannot be, and cases that say what is meant."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from group_oracle import oracle
+from group_tables import add, exclude, init, reduced, reduced_batches, table_of
+
+from dbt_tangles.groups.partition import groups_of_partition
+from dbt_tangles.groups.reduction import reduce_groups
+from dbt_tangles.groups.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+
+
+def chain(count: int) -> list[dict]:
+    """A group of epochs one after another, the first of them g."""
+    ids = ["g", *(f"e{number:02}" for number in range(1, count))]
+    return [init(epoch_id, [ids[at - 1]] if at else None) for at, epoch_id in enumerate(ids)]
+
+
+def preferred(rows: list[dict]) -> tuple[str, list[str]]:
+    epochs, _, _ = reduced(rows)
+    (preference,) = {row["preference"] for row in epochs.values()}
+    return preference, [row["epoch_id"] for row in epochs.values() if row["is_preferred"]]
+
+
+def fork(left: list[str], right: list[str], left_key: int, right_key: int) -> list[dict]:
+    return [
+        init("g"),
+        init("left", ["g"], key=left_key),
+        init("right", ["g"], key=right_key),
+        add("l", "left", left),
+        add("r", "right", right),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([init("g")], ("single_tip", "g")),
+        (fork(["a"], ["a"], 2, 1), ("same_members", "right")),
+        (fork(["a"], ["a"], 1, 1), ("same_members", "left")),
+        (fork([], [], 2, 1), ("same_members", "right")),
+        (fork(["a", "b"], ["a"], 1, 2), ("subset", "right")),
+        (fork([], ["a"], 2, 1), ("subset", "left")),
+        (fork(["a", "b"], ["a", "c"], 2, 1), ("overlap", "right")),
+        (fork(["a"], ["b"], 2, 1), ("disjoint", "right")),
+        (fork(["a"], ["b"], 1, 2), ("disjoint", "left")),
+        # Bytes are unsigned, and the first counts most.
+        (fork(["a"], ["a"], 2**255, 2**255 - 1), ("same_members", "right")),
+        (fork(["a"], ["a"], 0x0100, 0x00FF), ("same_members", "right")),
+        (fork(["a"], ["a"], 1 << 64, (1 << 64) - 1), ("same_members", "right")),
+    ],
+)
+def test_one_epoch_is_preferred(rows, expected):
+    assert preferred(rows) == (expected[0], [expected[1]])
+    assert reduced(rows) == oracle(rows)
+
+
+def test_circles_of_pairwise_choices_end():
+    """Each of the three beats another, one by one: L beats S, S beats R, and R beats L."""
+    rows = [init("g"), init("L", ["g"], key=1), init("S", ["g"], key=2), init("R", ["g"], key=3)]
+    rows += [add("1", "L", ["a", "b", "c"]), add("2", "S", ["a", "d"]), add("3", "R", ["a", "b"])]
+    assert preferred(rows) == ("many_tips", ["S"])
+
+
+def test_the_least_key_may_be_behind_many_that_are_beaten():
+    """All tips of the first words include a small set that is in the last one."""
+    rows = [init("g")]
+    for number in range(150):
+        rows.append(init(f"e{number:03}", ["g"], key=number))
+        rows.append(add(f"m{number}", f"e{number:03}", ["few", *[f"f{number}"] * (number < 140)]))
+    assert preferred(rows) == ("many_tips", ["e140"])
+
+
+def test_witnesses_are_the_last_ones():
+    """Two adds stand and two excludes are known: those of the later epochs count, and of several messages the least."""
+    rows = chain(6)
+    rows += [exclude("x2", "g", ["p"]), exclude("x1", "g", ["p"]), exclude("x0", "e01", ["p"])]
+    rows += [add("a3", "e02", ["p"]), add("a5", "e03", ["p"]), add("a4", "e03", ["p"])]
+    rows += [exclude("x9", "e04", ["q"])]
+    _, members, dropped = reduced(rows)
+    ((key, row),) = dropped.items()
+    assert key == ("g", "e04", "p")
+    assert (row["added_by"], row["excluded_by"]) == (["a4"], ["x0"])
+    assert members["g", "e02", "p"]["is_returned"] and members["g", "e03", "p"]["is_returned"]
+    assert not members["g", "g", "p"]["is_returned"]
+    assert reduced(rows) == oracle(rows)
+
+
+def test_an_add_that_was_excluded_on_one_path_stands_on_no_path_that_merges_it():
+    """Epoch d merges b, which excludes p, with c, which does not. The add to a fell with b, that to c stands."""
+    rows = [init("g"), init("a", ["g"]), init("b", ["a"]), init("c", ["a"]), init("d", ["b", "c"])]
+    rows += [exclude("x", "g", ["p"]), add("1", "a", ["p"]), add("2", "b", ["p"]), exclude("y", "b", ["p"])]
+    assert reduced(rows)[2].keys() == {("g", "c", "p")}
+    rows.append(add("3", "c", ["p"]))
+    (row,) = reduced(rows)[2].values()
+    assert (row["epoch_id"], row["added_by"], row["excluded_by"]) == ("d", ["3"], ["y"])
+    assert reduced(rows) == oracle(rows)
+
+
+def test_who_is_dropped_stays_dropped_in_silence():
+    """Only the first epoch on each path is told: b and c, not what follows them."""
+    rows = [init("g"), init("a", ["g"]), init("b", ["a"]), init("c", ["a"]), init("d", ["b", "c"]), init("e", ["d"])]
+    rows += [exclude("x", "g", ["p"]), add("1", "a", ["p"])]
+    assert reduced(rows)[2].keys() == {("g", "b", "p"), ("g", "c", "p")}
+    assert reduced(rows) == oracle(rows)
+
+
+def test_what_is_missing_beyond_the_limit_is_counted():
+    rows = [*chain(5), add("m", "g", ["a", "b", "c", "d", "p"]), exclude("x", "e02", ["p"])]
+    epochs, members, _ = reduced(rows, missing_limit=18)
+    assert (epochs, members) == oracle(rows)[:2] and len(members) == 23
+    epochs, members, _ = reduced(rows, missing_limit=17)
+    assert [epochs["g", e]["missing_count"] for e in ("g", "e01", "e02", "e03", "e04")] == [0, 5, 5, 4, 4]
+    assert not any(row["are_missing_listed"] for row in epochs.values())
+    assert len(members) == 6
+    assert [key for key, row in members.items() if row["is_missing"]] == [("g", "e02", "p")]
+
+
+def returned() -> list[dict]:
+    """Two people are excluded, return, and are dropped from the next of four epochs."""
+    return [*chain(4), exclude("x", "g", ["p", "q"]), add("m", "e01", ["p", "q"]), add("n", "e02", ["r"])]
+
+
+def is_unknown(found: tuple[dict, dict, dict]) -> bool:
+    """Whether nothing is said that ancestors have a part in; all the rest must be there."""
+    epochs, members, dropped = found
+    values = {row[name] for row in epochs.values() for name in ("missing_count", "returned_count")}
+    values |= {row[name] for row in members.values() for name in ("is_missing", "is_returned")}
+    assert (values == {None}) == (None in values) == (not dropped)
+    assert all(row["are_missing_listed"] == (None not in values) for row in epochs.values())
+    return None in values
+
+
+def test_groups_beyond_the_step_limit_keep_what_needs_no_ancestors():
+    # Four epochs and three edges; a word of feeds, one of adds, and for each of two feeds the excludes and a word.
+    steps = 7 * (1 + 1 + 2 + 2)
+    expected = oracle(returned())
+    assert reduced(returned(), step_limit=steps) == expected
+    found = reduced(returned(), step_limit=steps - 1)
+    assert is_unknown(found)
+    unknown = {"missing_count": None, "returned_count": None, "are_missing_listed": False}
+    assert found[0] == {key: row | unknown for key, row in expected[0].items()}
+    unknown = {"is_missing": None, "is_returned": None}
+    named = {key: row | unknown for key, row in expected[1].items() if row["is_added"] or row["is_excluded"]}
+    assert found[1] == named and len(named) == 5
+
+
+def test_groups_with_too_many_people_dropped_are_as_if_beyond_the_step_limit():
+    assert reduced(returned(), dropped_limit=2) == oracle(returned())
+    assert is_unknown(reduced(returned(), dropped_limit=1))
+
+
+def elsewhere(rows: list[dict]) -> list[dict]:
+    """The same in a group h."""
+
+    def renamed(name: str) -> str:
+        return "h" if name == "g" else f"h{name}"
+
+    ids = ("group_id", "epoch_id", "message_id")
+    return [
+        row
+        | {name: renamed(row[name]) for name in ids}
+        | {"previous_epochs": [renamed(p) for p in row["previous_epochs"] or []]}
+        for row in rows
+    ]
+
+
+def test_limits_are_those_of_each_group():
+    for limits in ({"step_limit": 3}, {"dropped_limit": 0}):
+        for rows in (elsewhere(chain(2)) + returned(), returned() + elsewhere(chain(2))):
+            epochs, _, dropped = reduced(rows, **limits)
+            known = {key[0] for key, row in epochs.items() if row["missing_count"] is not None}
+            assert known == {"h"} and not dropped
+    both = returned() + elsewhere(returned())
+    assert reduced(both, dropped_limit=2) == oracle(both)
+
+
+def test_groups_do_not_know_of_each_others_members():
+    """Were the tips taken for those of the other group, both feeds would be shared."""
+    both = fork(["a"], ["b"], 1, 2) + elsewhere(fork(["b"], ["a"], 1, 2))
+    assert {row["preference"] for row in reduced(both)[0].values()} == {"disjoint"}
+    assert reduced(both) == oracle(both)
+
+
+def test_where_many_are_dropped_each_is_told_once():
+    """Seventy people return in an epoch that two hundred follow."""
+    feeds = [f"p{number}" for number in range(70)]
+    rows = [init("g"), init("back", ["g"]), exclude("x", "g", feeds), add("a", "back", feeds)]
+    rows += [init(f"e{number}", ["back"]) for number in range(200)]
+    _, _, dropped = reduced(rows, 1000)
+    assert len(dropped) == 70 * 200
+    assert {(*row["added_by"], *row["excluded_by"]) for row in dropped.values()} == {("a", "x")}
+    assert reduced(rows, 1000, dropped_limit=70 * 200)[2] == dropped
+    assert is_unknown(reduced(rows, 1000, dropped_limit=70 * 200 - 1))
+
+
+@pytest.mark.parametrize("room", [1, 10_000])
+def test_more_missing_than_a_batch_holds(room):
+    """A word of feeds that is missing everywhere, and a second; the room is for one or for all."""
+    feeds = [f"p{number:03}" for number in range(100)]
+    rows = [*chain(9), add("m", "g", feeds)]
+    assert reduced(rows, room) == oracle(rows)
+
+
+def test_long_strings_make_short_batches(monkeypatch):
+    monkeypatch.setattr("dbt_tangles.groups.answer.MAX_BATCH_BYTES", 1000)
+    rows = [*chain(5), add("m", "g", ["x" * 300, *"abcdefgh"])]
+    batches = list(reduce_groups(table_of(rows)))
+    assert max(batch.num_rows for batch in batches) <= 3
+    assert reduced(rows, 50_000) == oracle(rows)
+
+
+def test_a_message_that_names_a_feed_twice_says_it_once():
+    rows = [init("g"), add("m", "g", ["a", "b", "a", "a"]), exclude("x", "g", ["a", "a"])]
+    members = reduced(rows)[1]
+    assert members["g", "g", "a"]["added_by"] == ["m"] and members["g", "g", "a"]["excluded_by"] == ["x"]
+
+
+def test_nothing_gives_nothing():
+    assert reduced([]) == ({}, {}, {})
+    assert list(groups_of_partition(iter(INPUT_SCHEMA.empty_table().to_batches()))) == []
+    assert list(groups_of_partition(iter([]))) == []
+
+
+def test_statements_without_a_group_and_groups_without_statements():
+    stray = add("m", "x", ["f"], None)
+    assert reduced([stray]) == ({}, {}, {})
+    for rows in ([init("g")], [init("g"), stray]):
+        epochs, members, dropped = reduced_batches(rows, 1)
+        assert (len(epochs), members, dropped) == (1, {}, {})
+
+
+def test_a_group_whose_root_is_no_root_init_is_none():
+    assert reduced([init("g") | {"kind": "epoch_init"}, init("e", ["g"]), add("m", "g", ["f"])]) == ({}, {}, {})
+
+
+SECRET = b"in this test a secret of 32 byte"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([init("g"), init("e", ["g"]), init("e", ["g"])], "a message is in a group twice"),
+        ([init("g"), add("m", "g", []), exclude("m", "g", [])], "a message is in a group twice"),
+        ([init("g"), add(None, "g", [])], "a message_id is null"),
+        ([init("g") | {"epoch_key": None}], "is not of 32 bytes"),
+        ([init("g") | {"epoch_key": SECRET[:31]}], "is not of 32 bytes"),
+        ([init("g") | {"epoch_key": SECRET + b"."}], "is not of 32 bytes"),
+        ([init("g") | {"kind": None}], "a kind is null or not one of"),
+        ([init("g") | {"kind": SECRET.decode()}], "a kind is null or not one of"),
+        ([init("g") | {"epoch_id": "e"}], "is not its message_id"),
+        ([init("g") | {"epoch_id": None}], "is not its message_id"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_not_told(rows, message):
+    with pytest.raises(ValueError, match=message) as error:
+        reduced(rows)
+    assert "secret" not in str(error.value)
+
+
+def test_wide_offsets_and_more_columns_are_no_matter():
+    table = table_of(returned())
+    wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary(), pa.bool_(): pa.bool_()}
+    lists = pa.large_list(pa.large_string())
+    wide = pa.schema([(field.name, wide.get(field.type, lists)) for field in table.schema])
+    found = pa.Table.from_batches(reduce_groups(table.cast(wide).append_column("more", table["kind"])))
+    assert found.schema == OUTPUT_SCHEMA
+    assert found.to_pylist() == pa.Table.from_batches(reduce_groups(table)).to_pylist()

@@ -1,0 +1,339 @@
+"""Messages: a small JSON schema validator with the four schemas written out, against the hand-written checks."""
+
+import copy
+import gzip
+import itertools
+import json
+import re
+from base64 import b64decode
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_tangles.groups.messages import (
+    ADD,
+    EPOCH_INIT,
+    EXCLUDE,
+    ROOT_INIT,
+    GroupReason,
+    epoch_key,
+    group_message,
+)
+
+EPOCHS = Path(__file__).parents[2] / "data" / "groups" / "epochs.jsonl.gz"
+INITS = (ROOT_INIT, EPOCH_INIT)
+
+DIGEST = r"[a-zA-Z0-9_\-]{42}[AEIMQUYcgkosw048]=\Z"
+STRING = {"type": "string"}
+SECRET = {"type": "string", "pattern": r"\A[a-zA-Z0-9\/+]{42}[AEIMQUYcgkosw048]=\Z"}
+MESSAGE = {"type": "string", "pattern": r"\Assb:message/classic/" + DIGEST}
+FEED = {"type": "string", "pattern": r"\Assb:feed/bendybutt-v1/" + DIGEST}
+GROUP = {"type": "string", "pattern": r"\Assb:identity/group/" + DIGEST}
+NULL = {"type": "null"}
+
+
+def array(*items, rest=None, least=0, most=10**9):
+    return {"type": "array", "items": items, "rest": rest, "least": least, "most": most}
+
+
+def record(required, optional=None, closed=True):
+    return {"type": "object", "required": required, "optional": optional or {}, "closed": closed}
+
+
+def constant(text):
+    return {"type": "string", "pattern": rf"\A{text}\Z"}
+
+
+ROOT = record({"root": NULL, "previous": NULL}, closed=False)
+UPDATE = record({"root": MESSAGE, "previous": array(MESSAGE, least=1)}, closed=False)
+INIT = {"type": constant("group/init"), "version": constant("v2"), "secret": SECRET}
+SCHEMAS = {
+    ROOT_INIT: record({**INIT, "tangles": record({"group": ROOT, "epoch": ROOT, "members": ROOT})}),
+    EPOCH_INIT: record(
+        {
+            **INIT,
+            "recps": array(GROUP, FEED, least=2, most=2),
+            "tangles": record({"group": UPDATE, "epoch": UPDATE, "members": ROOT}),
+        }
+    ),
+    ADD: record(
+        {
+            "type": constant("group/add-member"),
+            "version": constant("v2"),
+            "secret": SECRET,
+            "root": MESSAGE,
+            "creator": FEED,
+            "recps": array(GROUP, rest=FEED, least=2, most=16),
+            "tangles": record({"group": UPDATE, "members": UPDATE}, closed=False),
+        },
+        {"oldSecrets": array(SECRET), "text": STRING},
+    ),
+    EXCLUDE: record(
+        {
+            "type": constant("group/exclude-member"),
+            "excludes": array(FEED, least=1),
+            "recps": array(GROUP, least=1, most=1),
+            "tangles": record({"group": UPDATE, "members": UPDATE}),
+        }
+    ),
+}
+
+
+def accepts(schema, value):
+    if schema["type"] == "null":
+        return value is None
+    if schema["type"] == "string":
+        return isinstance(value, str) and bool(re.match(schema.get("pattern", ""), value))
+    if schema["type"] == "array":
+        if not isinstance(value, list) or not schema["least"] <= len(value) <= schema["most"]:
+            return False
+        typed = [*schema["items"], *[schema["rest"]] * len(value)]
+        return all(s is None or accepts(s, v) for s, v in zip(typed, value, strict=False))
+    if not isinstance(value, dict) or not schema["required"].keys() <= value.keys():
+        return False
+    known = {**schema["required"], **schema["optional"]}
+    if schema["closed"] and not value.keys() <= known.keys():
+        return False
+    return all(accepts(known[k], v) for k, v in value.items() if k in known)
+
+
+def read_cases():
+    with gzip.open(EPOCHS, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+CASES = read_cases()
+CONTENTS = [message["value"]["content"] for case in CASES[:15] for message in case["messages"]]
+
+
+def content_of(kind):
+    """A valid content of a kind, to be changed."""
+    return copy.deepcopy(next(content for content in CONTENTS if group_message(content).kind == kind))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 2) | st.sampled_from(["", "v2", "v1", "group/init", "x\n"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["root", "previous", "x"]), inner),
+    max_leaves=4,
+)
+
+
+def places(value, path=()):
+    yield path
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        yield from places(entry, (*path, key))
+
+
+@st.composite
+def mutated(draw):
+    content = copy.deepcopy(draw(st.sampled_from(CONTENTS)))
+    for _ in range(draw(st.integers(0, 2))):
+        *path, last = draw(st.sampled_from([p for p in places(content) if p]))
+        holder = content
+        for key in path:
+            holder = holder[key]
+        how = draw(st.sampled_from(["drop", "set", "newline", "append", "key", "repeat", "move"]))
+        if how == "drop":
+            del holder[last]
+        elif how == "set":
+            holder[last] = draw(JSON)
+        elif how == "newline" and isinstance(holder[last], str):
+            holder[last] += draw(st.sampled_from(["\n", "=", " ", "\ud800"]))
+        elif how == "append" and isinstance(holder[last], list):
+            holder[last].append(draw(JSON))
+        elif how == "repeat" and isinstance(holder[last], list):
+            holder[last] = holder[last] * draw(st.sampled_from([2, 3, 8]))
+        elif how == "key" and isinstance(holder[last], dict):
+            holder[last][draw(st.sampled_from(["x", "text", "oldSecrets", "secret"]))] = draw(JSON)
+        elif how == "move":
+            other = draw(st.sampled_from(CONTENTS))
+            if isinstance(last, str) and last in other:
+                holder[last] = copy.deepcopy(other[last])
+    return content
+
+
+def unchecked(content):
+    """Entries that the pattern of the first of their list does not fit."""
+    lists = [(FEED, content.get("excludes", [])), (SECRET, content.get("oldSecrets", []))]
+    if content["type"] == "group/init":
+        names = ["group", "epoch"] if "recps" in content else []
+    else:
+        names = ["group", "members"]
+    lists += [(MESSAGE, content["tangles"][name]["previous"]) for name in names]
+    return sum(not accepts(schema, entry) for schema, entries in lists for entry in entries)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(mutated())
+def test_messages_are_judged_as_the_schemas_say(content):
+    """Kind, validity, key and count of whatever is near a valid message."""
+    message = group_message(content)
+    accepted = [kind for kind, schema in SCHEMAS.items() if accepts(schema, content)]
+    if message is None:
+        assert accepted == []
+        assert epoch_key(content) is None
+        return
+    assert accepted == ([message.kind] if message.invalid_reason is None else []), message
+    is_begun = message.invalid_reason is None and message.kind in INITS
+    assert epoch_key(content) == epoch_key(content, message) == (b64decode(content["secret"]) if is_begun else None)
+    if message.invalid_reason is None:
+        assert message.unchecked_count == unchecked(content)
+    else:
+        assert message == type(message)(message.kind, message.invalid_reason)
+
+
+def test_peers_accept_the_same_messages():
+    """All messages of the vectors, as the peers' own validators judge them."""
+    judged = [
+        (
+            group_message(message["value"]["content"]).invalid_reason is None,
+            case["expected"]["schemaValid"][message["key"]],
+        )
+        for case in CASES
+        for message in case["messages"]
+    ]
+    assert len(judged) == 1415
+    assert all(ours == theirs for ours, theirs in judged)
+    assert {ours for ours, _ in judged} == {True, False}
+
+
+@given(
+    JSON
+    | st.builds(
+        lambda kind, content: {**content, "type": kind},
+        st.sampled_from(["group/init", "group/add-member", "group/exclude-member", 1]),
+        st.dictionaries(st.sampled_from(["tangles", "secret", "oldSecrets", "excludes", "recps", "version"]), JSON),
+    )
+)
+def test_no_value_raises(content):
+    """Nothing is taken for granted."""
+    group_message(content)
+    epoch_key(content)
+
+
+@pytest.mark.parametrize("content", CONTENTS[::3])
+def test_what_comes_out_holds_no_secret(content):
+    """Of a secret in its place; copies elsewhere are for the redaction."""
+    text = repr(group_message(content))
+    for secret in [content.get("secret"), *(content.get("oldSecrets") or [])]:
+        if secret:
+            assert secret not in text
+            assert b64decode(secret).hex() not in text
+
+
+def test_a_root_init_has_a_fingerprint_and_nothing_else():
+    """Its own id is the root of its tangles."""
+    content = content_of(ROOT_INIT)
+    message = group_message(content)
+    assert message == type(message)(ROOT_INIT, key_fingerprint=sha256(b64decode(content["secret"])).hexdigest()[:16])
+
+
+def test_an_epoch_init_names_what_it_follows():
+    """Ids in the sigil form, repeated as often as they are listed, null for what is no string."""
+    content = content_of(EPOCH_INIT)
+    previous = content["tangles"]["epoch"]["previous"][:1]
+    content["tangles"]["epoch"]["previous"] = [*previous, 7, "junk", *previous]
+    message = group_message(content)
+    sigil = "%" + previous[0].rpartition("/")[2].replace("-", "+").replace("_", "/") + ".sha256"
+    assert message.previous_epochs == [sigil, None, "junk", sigil]
+    assert (message.group_uri, message.author_root) == tuple(content["recps"])
+    assert message.epoch_root.startswith("%") and message.group_root.startswith("%")
+    assert (message.epoch_id, message.feeds, message.unchecked_count) == (None, (), 2)
+
+
+def test_what_peers_let_through_is_counted():
+    """Entries after the first have no pattern."""
+    content = content_of(EXCLUDE)
+    feed = content["excludes"][0]
+    content["excludes"] = [feed, 5, "anyone", feed, None]
+    content["tangles"]["members"]["previous"] = [*content["tangles"]["members"]["previous"][:1], {"a": 1}, "junk"]
+    message = group_message(content)
+    assert message.invalid_reason is None
+    assert message.feeds == (feed, "anyone")
+    assert message.unchecked_count == 5
+    add = content_of(ADD)
+    add["oldSecrets"] = [add["secret"], "junk", None]
+    assert group_message(add).unchecked_count == 2
+
+
+def broken(kind):
+    """Ways to break one rule each of a kind, by reason."""
+
+    def put(*path, value):
+        def change(content):
+            *inner, last = path
+            for key in inner:
+                content = content.get(key, {})
+            content[last] = value
+
+        return change
+
+    ways = {
+        GroupReason.UNKNOWN_KEY: put("x", value=1),
+        GroupReason.BAD_RECPS_COUNT: put("recps", value=[]),
+        GroupReason.BAD_TANGLES: put("tangles", value=[]),
+        GroupReason.BAD_GROUP_TANGLE: put("tangles", "group", "previous", value=5),
+        GroupReason.UNKNOWN_TANGLE: put("tangles", "x", value={}),
+        GroupReason.BAD_MEMBERS_TANGLE: put("tangles", "members", value=None),
+    }
+    if kind != EXCLUDE:
+        ways[GroupReason.BAD_VERSION] = put("version", value="v1")
+        ways[GroupReason.BAD_SECRET] = put("secret", value="x")
+    if kind in INITS:
+        ways[GroupReason.BAD_EPOCH_TANGLE] = put("tangles", "epoch", value=None)
+    if kind == ROOT_INIT:
+        del ways[GroupReason.BAD_RECPS_COUNT]
+        del ways[GroupReason.BAD_TANGLES]  # without tangles, it would be an epoch's
+    else:
+        ways[GroupReason.BAD_RECPS] = lambda content: content["recps"].__setitem__(0, "x")
+    if kind == EXCLUDE:
+        ways[GroupReason.BAD_EXCLUDES] = put("excludes", value=[5])
+    if kind == ADD:
+        del ways[GroupReason.UNKNOWN_TANGLE]
+        ways[GroupReason.BAD_OLD_SECRETS] = put("oldSecrets", value=["x"])
+        ways[GroupReason.BAD_ROOT] = put("root", value=None)
+        ways[GroupReason.BAD_CREATOR] = put("creator", value="x\n")
+        ways[GroupReason.BAD_TEXT] = put("text", value=None)
+    return ways
+
+
+@pytest.mark.parametrize("kind", list(SCHEMAS))
+def test_of_several_reasons_the_first_counts(kind):
+    """In the order of the enumeration, for each kind."""
+    ways = broken(kind)
+    for reason in ways:
+        content = content_of(kind)
+        ways[reason](content)
+        assert group_message(content) == type(group_message(content))(kind, reason)
+    # One and the same value cannot be broken in two ways, and where there are no tangles, none is broken.
+    rival = {
+        GroupReason.BAD_RECPS_COUNT: {GroupReason.BAD_RECPS},
+        GroupReason.BAD_TANGLES: {reason for reason in GroupReason if reason.rank > GroupReason.BAD_TANGLES.rank},
+    }
+    for first, second in itertools.combinations(sorted(ways, key=lambda reason: reason.rank), 2):
+        if second in rival.get(first, ()):
+            continue
+        content = content_of(kind)
+        ways[second](content)
+        ways[first](content)
+        assert group_message(content).invalid_reason is first, (first, second)
+
+
+def test_every_reason_is_given_and_described():
+    """One sentence each."""
+    assert set().union(*map(broken, SCHEMAS)) == set(GroupReason)
+    assert all(reason.description.endswith(".") for reason in GroupReason)
+
+
+def test_converted_strings_stay_apart_from_codes():
+    """Every string from the content is converted, and nothing else."""
+    content = content_of(ADD)
+    content["recps"] = [*content["recps"][:2], content["recps"][1][:-2] + "A="]
+    message = group_message(content)
+    assert len(message.feeds) == 2
+    converted = message.with_strings(lambda string: "x")
+    assert converted == message._replace(group_uri="x", group_root="x", epoch_id="x", feeds=("x",))
