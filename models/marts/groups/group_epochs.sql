@@ -5,7 +5,7 @@ with results as (
 
 inits as (
     select * from {{ ref('int_group_messages') }}
-    where epoch_id = message_id
+    where kind in ('root_init', 'epoch_init')
 )
 
 select

@@ -10,7 +10,7 @@ select
     case
         when messages.invalid_reason is not null then messages.invalid_reason
         when epochs.epoch_id is not null then null
-        when messages.epoch_id = messages.message_id then 'unconnected_epoch'
+        when messages.kind in ('root_init', 'epoch_init') then 'unconnected_epoch'
         else 'unknown_epoch'
     end as set_aside_reason,
     messages.group_id,

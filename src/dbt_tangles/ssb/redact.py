@@ -40,12 +40,25 @@ _TO_PLAIN_ALPHABET = str.maketrans("-_", "+/")
 _Region = tuple[int, int, str]
 
 
-def has_secrets(content: Any) -> bool:
-    """Whether a content is of a kind that carries group secrets: an object whose type starts with ``group/``."""
-    if type(content) is not dict:
-        return False
-    kind = content.get("type")
-    return type(kind) is str and kind.startswith(SECRETS_PREFIX)
+def has_secrets(value: Any) -> bool:
+    """Whether a value is of a kind that carries group secrets.
+
+    Args:
+        value: any JSON value.
+
+    Returns:
+        True for an object whose type starts with ``group/``, and for an array that holds one, however deep.
+    """
+    pending = [value]
+    while pending:
+        entry = pending.pop()
+        if type(entry) is list:
+            pending += entry
+        elif type(entry) is dict:
+            kind = entry.get("type")
+            if type(kind) is str and kind.startswith(SECRETS_PREFIX):
+                return True
+    return False
 
 
 def fingerprint(secret: str) -> str:

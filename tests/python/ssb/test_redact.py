@@ -270,8 +270,19 @@ def test_time_is_linear(place):
 
 def test_only_group_contents_hold_secrets():
     """A post may say `secret` and mean something else."""
-    assert has_secrets({"type": "group/init"})
-    for content in [{"type": "post"}, {"type": "group"}, {"type": 7}, {"type": None}, {}, "group/", ["group/"], None]:
+    for content in [{"type": "group/init"}, [[], ["x", [{"type": "group/"}]]]]:
+        assert has_secrets(content)
+    for content in [
+        {"type": "post"},
+        {"type": "group"},
+        {"type": 7},
+        {"type": None},
+        {},
+        "group/",
+        ["group/"],
+        [{}],
+        None,
+    ]:
         assert not has_secrets(content)
     content = {"type": "post", "secret": SECRET, "key": SECRET}
     assert json.loads(check_one(value_of(content))["content"]) == content
