@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from dbt_tangles.autobase import consensus, design
 from dbt_tangles.autobase.check import LENGTH_TYPE
+from dbt_tangles.graph.arrays import first_rows, starts
 from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import Nodes, group_rows, link, lists_of, strings_of
 
@@ -211,8 +212,7 @@ def number_bases(table: pa.Table) -> Bases:
         if table[name].null_count:
             raise ValueError(f"a {name} is null")
     base, base_count = group_rows(strings_of(table["base_id"]))
-    first_row = np.empty(base_count, np.int64)
-    first_row[base[::-1]] = np.arange(len(base))[::-1]
+    first_row = first_rows(base, base_count)
     telling = np.flatnonzero(table["indexers"].is_valid().to_numpy())
     first_row[base[telling[::-1]]] = telling[::-1]
 
@@ -226,8 +226,7 @@ def number_bases(table: pa.Table) -> Bases:
     if keys.null_count:
         raise ValueError("a writer in indexers or start is null")
     code, key_count = group_rows(strings_of(keys))
-    first_key = np.empty(key_count, np.int64)
-    first_key[code[::-1]] = np.arange(len(code))[::-1]
+    first_key = first_rows(code, key_count)
     names = keys.take(pa.array(first_key)).combine_chunks()
     by_name = pc.sort_indices(names).to_numpy()
     place = np.empty(key_count, np.int64)
@@ -237,7 +236,7 @@ def number_bases(table: pa.Table) -> Bases:
 
     length = table["length"].to_numpy().astype(np.int64)
     row = np.lexsort((length, writer, base)).astype(np.int32)
-    start = _starts(np.bincount(base, minlength=base_count))
+    start = starts(np.bincount(base, minlength=base_count))
     alike = (np.diff(base[row]) == 0) & (np.diff(writer[row]) == 0) & (np.diff(length[row]) == 0)
     if alike.any():
         at = int(row[np.argmax(alike)])
@@ -361,10 +360,6 @@ def _find(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.nda
     is_found = at < len(ascending)
     is_found[is_found] = ascending[at[is_found]] == values[is_found]
     return at, is_found
-
-
-def _starts(counts: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
 @compiled

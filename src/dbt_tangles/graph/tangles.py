@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.graph.arrays import flags
 from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
 from dbt_tangles.graph.levels import REASONS, child_counts, children, first_wrong_level, levels, set_aside_codes
@@ -82,7 +83,7 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.
     graph, graph_count = group_rows(strings_of(table["tangle_name"]), strings_of(table["root_id"]))
     nodes = number_nodes(graph, graph_count, ids)
     candidate = table["claim_error"].is_null().to_numpy()[nodes.row]
-    root = table["is_root"].fill_null(False).to_numpy()[nodes.row] & candidate
+    root = flags(table, "is_root")[nodes.row] & candidate
     links = link(nodes, ids, lists_of(table["previous"]), candidate, root)
     del graph
 
@@ -150,7 +151,7 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.
 
 
 def _levelled_graphs(table: pa.Table, nodes) -> np.ndarray:
-    levelled = table["is_levelled"].fill_null(False).to_numpy()
+    levelled = flags(table, "is_levelled")
     if not levelled.any():
         return np.zeros(len(nodes.graph_start) - 1, np.bool_)
     rows = np.add.reduceat(levelled[nodes.row].astype(np.int64), nodes.graph_start[:-1])

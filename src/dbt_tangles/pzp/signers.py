@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.graph.arrays import flags, starts
 from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import (
     Nodes,
@@ -186,7 +187,7 @@ def _number(table: pa.Table, ids: Strings) -> Places:
         at = int(message_row[by_id.row[twice[0]]])
         raise ValueError(f"message {table['message_id'][at]} is in account {table['account_id'][at]} twice")
 
-    is_root = _flags(table, "is_root") & ids.valid
+    is_root = flags(table, "is_root") & ids.valid
     known = table["depth"].is_valid().to_numpy() | is_root | ~ids.valid
     if not known.all():
         raise ValueError(f"message {table['message_id'][int(np.argmin(known))]} has no depth")
@@ -195,7 +196,7 @@ def _number(table: pa.Table, ids: Strings) -> Places:
     row = np.concatenate([row[np.argsort(depth[row], kind="stable")], np.flatnonzero(~ids.valid)])
     row = row[np.argsort(account[row], kind="stable")].astype(np.int32)
 
-    start = _starts(np.bincount(account, minlength=account_count))
+    start = starts(np.bincount(account, minlength=account_count))
     roots = np.flatnonzero(is_root[row])
     root = np.full(account_count, np.int32(-1))
     root[account[row[roots]]] = roots
@@ -224,9 +225,9 @@ def _changes(table: pa.Table, places: Places) -> tuple[Changes, np.ndarray, int]
     action[key < 0] = _NOTHING
     grants = np.empty((rows, _POWERS), np.bool_)
     for power, name in ((_SIGNS, "is_signing_key"), (_MAY_ADD, "may_add_keys"), (_MAY_DELETE, "may_delete_keys")):
-        grants[:, power] = _flags(table, name)[row]
-    starts = lists_of(signers).starts
-    return Changes(action[row], key[row], grants, starts[row], starts[row + 1], signer), sigkey[row], count
+        grants[:, power] = flags(table, name)[row]
+    ends = lists_of(signers).starts
+    return Changes(action[row], key[row], grants, ends[row], ends[row + 1], signer), sigkey[row], count
 
 
 def _lanes(table: pa.Table, places: Places, ids: Strings) -> Lanes:
@@ -244,25 +245,17 @@ def _lanes(table: pa.Table, places: Places, ids: Strings) -> Lanes:
     # Lanes are numbered as they appear, hence by account.
     lane, lane_count = group_rows(Strings(start * words.itemsize, data, np.ones(len(question), np.bool_)))
     by_lane = np.argsort(lane, kind="stable")
-    question_start = _starts(np.bincount(lane, minlength=lane_count))
+    question_start = starts(np.bincount(lane, minlength=lane_count))
     first = by_lane[question_start[:-1]]
     lanes_of_account = np.bincount(account[first], minlength=len(places.root))
     return Lanes(
-        _starts(lanes_of_account),
+        starts(lanes_of_account),
         question_start,
         question[by_lane].astype(np.int32),
         start[first] + 1,
         start[first + 1],
         words,
     )
-
-
-def _flags(table: pa.Table, name: str) -> np.ndarray:
-    return table[name].fill_null(False).to_numpy()
-
-
-def _starts(counts: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
 @compiled

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.graph.arrays import flags, starts
 from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
 from dbt_tangles.graph.levels import children, levels
@@ -91,7 +92,7 @@ def validity(table: pa.Table) -> pa.Table:
     nodes = number_nodes(graph, graph_count, ids)
     row = nodes.row
     names_root = _equal(table["message_id"], table["root_id"])[row]
-    is_moot = table["is_moot"].fill_null(False).to_numpy()[row]
+    is_moot = flags(table, "is_moot")[row]
     reject = _ranks(table["reject_reason"])[row]
     defect = _ranks(table["defect"])[row]
     graph_of = np.repeat(np.arange(graph_count), np.diff(nodes.graph_start))
@@ -164,10 +165,10 @@ def _may_miss(prev: pa.ChunkedArray | pa.Array, row: np.ndarray, some_missing: n
     may_miss = np.zeros(len(row), np.bool_)
     if len(places):
         lists = prev.take(pa.array(row[places]))
-        starts = lists_of(lists).starts
+        ends = lists_of(lists).starts
         is_id = pc.match_substring_regex(pc.list_flatten(lists), _ID).fill_null(False).to_numpy()
-        found = np.concatenate([np.zeros(1, np.int64), np.cumsum(is_id)])
-        may_miss[places] = found[starts[1:]] > found[starts[:-1]]
+        found = starts(is_id)
+        may_miss[places] = found[ends[1:]] > found[ends[:-1]]
     return may_miss
 
 

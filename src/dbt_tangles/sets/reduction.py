@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.graph.arrays import first_rows, flags, starts
 from dbt_tangles.graph.identity import (
     Lists,
     Nodes,
@@ -112,8 +113,8 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
         OverflowError: There are more than 2^31 - 1 rows, items or listed ids.
     """
     places, ids = _number(table)
-    shaped = _flags(table, "is_set_shape") & _flags(table, "has_data") & _in_set_domain(table)
-    has_data = _flags(table, "has_data")[places.row] & places.is_rooted
+    shaped = flags(table, "is_set_shape") & flags(table, "has_data") & _in_set_domain(table)
+    has_data = flags(table, "has_data")[places.row] & places.is_rooted
     is_entry = shaped[places.row]
 
     # The tangle.
@@ -172,10 +173,6 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     return pa.table(columns, names=OUTPUT_SCHEMA.names).take(pa.array(place))
 
 
-def _flags(table: pa.Table, name: str) -> np.ndarray:
-    return table[name].fill_null(False).to_numpy()
-
-
 def _in_set_domain(table: pa.Table) -> np.ndarray:
     return pc.starts_with(table["domain"], SET_DOMAIN).fill_null(False).to_numpy()
 
@@ -194,7 +191,7 @@ def _number(table: pa.Table) -> tuple[Places, Strings]:
         at = int(nodes.row[twice[0]])
         raise ValueError(f"message {table['message_id'][at]} is in set {table['set_id'][at]} twice")
 
-    is_moot = _flags(table, "is_moot")
+    is_moot = flags(table, "is_moot")
     known = table["depth"].is_valid().to_numpy() | is_moot
     if not known.all():
         raise ValueError(f"message {table['message_id'][int(np.argmin(known))]} has no depth")
@@ -215,7 +212,7 @@ def _downwards(start: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.
     down = previous < np.repeat(np.arange(len(start) - 1), np.diff(start))
     if down.all():
         return start, previous
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(down)])[start], previous[down]
+    return starts(down)[start], previous[down]
 
 
 def _touches(table: pa.Table) -> tuple[Touches, np.ndarray]:
@@ -227,9 +224,8 @@ def _touches(table: pa.Table) -> tuple[Touches, np.ndarray]:
     unique = np.flatnonzero(np.concatenate([_are_unique(table["add"]), _are_unique(table["del"])]))
     codes[unique] = np.arange(count, count + len(unique))
     count += len(unique)
-    first_entry = np.empty(count, np.int64)
-    first_entry[codes[::-1]] = np.arange(len(codes))[::-1]
-    return Touches(add.starts, codes[:middle], delete.starts, codes[middle:], count), first_entry
+    touches = Touches(add.starts, codes[:middle], delete.starts, codes[middle:], count)
+    return touches, first_rows(codes, count)
 
 
 def _are_unique(tokens: pa.ChunkedArray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from dbt_tangles.graph.arrays import flags, starts
 from dbt_tangles.graph.identity import Nodes, group_rows, lists_of, look_up, number_ids, number_nodes, strings_of
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.graph.orders import in_order, positions
@@ -95,7 +96,7 @@ def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
     name = number_ids(nodes, ids)
     is_new = np.ones(len(table), np.bool_)
     if "is_published" in table.column_names:
-        is_new = ~table["is_published"].fill_null(False).to_numpy()
+        is_new = ~flags(table, "is_published")
 
     # Who is in.
     causes = lists_of(table["causes"])
@@ -153,7 +154,7 @@ def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
 def _events(arrivals: Arrivals, name: np.ndarray, cause_start: np.ndarray, cause: np.ndarray) -> Events:
     accepted = arrivals.verdict == ACCEPTED
     number, arrival = number_accepted(arrivals.node, name, accepted)
-    start = np.concatenate([[0], np.cumsum(accepted)])[arrivals.start]
+    start = starts(accepted)[arrivals.start]
     return Events(start, arrival, *causes_of_events(arrival, cause_start, cause, number), number)
 
 
@@ -180,7 +181,7 @@ def _settle_ties(table: pa.Table, nodes: Nodes, name: np.ndarray, node: np.ndarr
         (row["causes"] or [], row["author"] or "", row["source_file"] or "", row["line"] or 0, int(node[place]))
         for row, place in zip(rows, places, strict=True)
     ]
-    run = np.concatenate([[0], np.cumsum(~is_tied)])[places]
+    run = starts(~is_tied)[places]
     by_key = sorted(range(len(places)), key=lambda i: (run[i], keys[i]))
     node[places] = node[places[by_key]]
 

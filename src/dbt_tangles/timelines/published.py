@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.graph.arrays import starts
 from dbt_tangles.graph.identity import Nodes
 from dbt_tangles.timelines.arrivals import common_prefix
 
@@ -50,7 +51,7 @@ def read_published(table: pa.Table, nodes: Nodes, name: np.ndarray, is_new: np.n
     row = nodes.row[node]
     order = np.lexsort((integers(table, "ordinal")[row], timeline)) if len(node) else node
     counts = np.bincount(timeline, minlength=len(nodes.graph_start) - 1)
-    return Published(row[order], np.concatenate([[0], np.cumsum(counts)]), name[node][order])
+    return Published(row[order], starts(counts), name[node][order])
 
 
 def kept_batches(
