@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bench import cpu, one
 
-BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase")
+BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups")
 BY_NAME = ("evaluation",)
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
@@ -25,7 +25,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="rounds of all but builds (default 3)")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, help="graphs: only these shapes")
     parser.add_argument("--sql", action="store_true", help="graphs: also a small slice in SQL rounds, through dbt")
-    parser.add_argument("--no-spark", action="store_true", help="timelines, sets, autobase: only what needs no Spark")
+    parser.add_argument("--no-spark", action="store_true", help="timelines, sets, autobase, groups: without Spark")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, help="verify: only these logs")
     parser.add_argument("--log", type=Path, help="verify: an SSB log of messages without copies, instead of a made one")
     parser.add_argument("--pzp-log", type=Path, help="verify: the same of pzp")
