@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.groups.foreign import FOREIGN_INPUT_SCHEMA as LINKS
-from dbt_tangles.groups.messages import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 from dbt_tangles.ssb.check import GROUP_CLAIM_TYPE
+from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 from dbt_tangles.ssb.ids import sigil
 from dbt_tangles.ssb.redact import fingerprint
 

@@ -7,9 +7,9 @@ import yaml
 import fixture_seeds
 from conftest import ROOT
 from dbt_tangles.autobase import check
-from dbt_tangles.groups.messages import GroupReason
 from dbt_tangles.pzp import rules
 from dbt_tangles.ssb.classic import Reason
+from dbt_tangles.ssb.group_claims import GroupReason
 
 
 def test_every_reason_is_documented():

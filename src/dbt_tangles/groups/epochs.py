@@ -20,7 +20,7 @@ from dbt_tangles.graph.identity import (
 )
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.graph.orders import Dag, positions, renumber
-from dbt_tangles.groups.messages import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
+from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 
 KEY_BYTES = 32
 _KINDS = (ROOT_INIT, EPOCH_INIT, ADD, EXCLUDE)

@@ -18,7 +18,6 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from dbt_tangles.groups.messages import GroupMessage, epoch_key, group_message
 from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns, column_of
 from dbt_tangles.ssb.canonical import (
     FAST_LINE_BYTES,
@@ -45,6 +44,7 @@ from dbt_tangles.ssb.classic import (
     is_type,
 )
 from dbt_tangles.ssb.classic import is_encrypted as is_encrypted_content
+from dbt_tangles.ssb.group_claims import GroupClaim, epoch_key, group_claim
 from dbt_tangles.ssb.ids import URI_SCHEME, hashed_bytes, hex_digests, normalise, sigil, sigils
 from dbt_tangles.ssb.redact import SECRETS_PREFIX, Redaction, has_secrets
 from dbt_tangles.ssb.shapes import unwrap
@@ -60,7 +60,7 @@ CLAIM_TYPE = pa.struct(
     ]
 )
 
-#: The fields of `GroupMessage`.
+#: The fields of `GroupClaim`.
 GROUP_CLAIM_TYPE = pa.struct(
     [
         pa.field("kind", pa.string()),
@@ -118,7 +118,7 @@ _NO_CLAIMS: tuple[Claim, ...] = ()
 _BAD_SIGNATURE = Reason.BAD_SIGNATURE.value
 
 #: What a message says about a private group, and the secret if it begins an epoch.
-_Group = tuple[GroupMessage, bytes | None]
+_Group = tuple[GroupClaim, bytes | None]
 
 #: A line as read: the values of `_RESULT` up to is_decrypted, then check_error, claims and the `_Group` or None, all as
 #: they are if the signature holds, then what the signature check takes: text digest, public key, signature and
@@ -474,7 +474,7 @@ def _rejected(reason: Reason) -> _Row:
 
 def _group(content: Any, redaction: Redaction) -> _Group | None:
     """What a content says about a group, judged with the secrets in place and told without."""
-    message = group_message(content)
+    message = group_claim(content)
     return None if message is None else (message.with_strings(redaction.text), epoch_key(content, message))
 
 

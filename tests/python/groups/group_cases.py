@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 
 from dbt_tangles.graph.tangles import WALK_INPUT_SCHEMA, walk_tangles
-from dbt_tangles.groups.messages import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT, epoch_key, group_message
 from dbt_tangles.ssb.claims import tangle_claims
+from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT, epoch_key, group_claim
 from dbt_tangles.ssb.ids import normalise
 
 DATA = Path(__file__).parents[2] / "data" / "groups"
@@ -28,7 +28,7 @@ def rows_of(case: dict) -> list[dict]:
     connected = _connected(contents)
     rows, group_of = [], {}
     for message_id, content in contents:
-        message = group_message(content)
+        message = group_claim(content)
         if message is None or message.invalid_reason is not None:
             continue
         row = {"message_id": message_id, "kind": message.kind}

@@ -1,6 +1,6 @@
 """The hand-written tables of private groups contain no slip: the plainest reading of the messages gives the same.
 
-Sources: those of seeds/group_examples.py. But for what a single message says (`group_message`), and but for one test
+Sources: those of seeds/group_examples.py. But for what a single message says (`group_claim`), and but for one test
 that asks the kernel, nothing here is what the project computes groups with.
 """
 
@@ -15,7 +15,7 @@ from group_cases import rows_of
 from group_tables import reduced
 
 import fixture_seeds
-from dbt_tangles.groups.messages import GroupReason, group_message
+from dbt_tangles.ssb.group_claims import GroupReason, group_claim
 
 read = partial(fixture_seeds.read, "ssb")
 EXAMPLES = sorted({row["example"] for row in read("expected_group_messages")})
@@ -36,7 +36,7 @@ class Group:
         self.person = {row["feed_id"]: row["name"] for row in read("ssb_fixture_feeds", example=example)}
         in_log = [row["letter"] for row in letters if row["is_in_log"] == "true"]
         self.content = {x: CONTENTS[self.key[x]] for x in in_log if isinstance(CONTENTS[self.key[x]], dict)}
-        said = {letter: group_message(content) for letter, content in self.content.items()}
+        said = {letter: group_claim(content) for letter, content in self.content.items()}
         self.said = {letter: message for letter, message in said.items() if message}
         self.valid = {letter: message for letter, message in self.said.items() if not message.invalid_reason}
         self.inits = {letter for letter, message in self.valid.items() if message.kind.endswith("init")}

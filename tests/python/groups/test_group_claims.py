@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_tangles.groups.messages import (
+from dbt_tangles.ssb.group_claims import (
     ADD,
     EPOCH_INIT,
     EXCLUDE,
     ROOT_INIT,
     GroupReason,
     epoch_key,
-    group_message,
+    group_claim,
 )
 
 EPOCHS = Path(__file__).parents[2] / "data" / "groups" / "epochs.jsonl.gz"
@@ -111,7 +111,7 @@ CONTENTS = [message["value"]["content"] for case in CASES[:15] for message in ca
 
 def content_of(kind):
     """A valid content of a kind, to be changed."""
-    return copy.deepcopy(next(content for content in CONTENTS if group_message(content).kind == kind))
+    return copy.deepcopy(next(content for content in CONTENTS if group_claim(content).kind == kind))
 
 
 JSON = st.recursive(
@@ -171,7 +171,7 @@ def unchecked(content):
 @given(mutated())
 def test_messages_are_judged_as_the_schemas_say(content):
     """Kind, validity, key and count of whatever is near a valid message."""
-    message = group_message(content)
+    message = group_claim(content)
     accepted = [kind for kind, schema in SCHEMAS.items() if accepts(schema, content)]
     if message is None:
         assert accepted == []
@@ -190,7 +190,7 @@ def test_peers_accept_the_same_messages():
     """All messages of the vectors, as the peers' own validators judge them."""
     judged = [
         (
-            group_message(message["value"]["content"]).invalid_reason is None,
+            group_claim(message["value"]["content"]).invalid_reason is None,
             case["expected"]["schemaValid"][message["key"]],
         )
         for case in CASES
@@ -211,14 +211,14 @@ def test_peers_accept_the_same_messages():
 )
 def test_no_value_raises(content):
     """Nothing is taken for granted."""
-    group_message(content)
+    group_claim(content)
     epoch_key(content)
 
 
 @pytest.mark.parametrize("content", CONTENTS[::3])
 def test_what_comes_out_holds_no_secret(content):
     """Of a secret in its place; copies elsewhere are for the redaction."""
-    text = repr(group_message(content))
+    text = repr(group_claim(content))
     for secret in [content.get("secret"), *(content.get("oldSecrets") or [])]:
         if secret:
             assert secret not in text
@@ -228,7 +228,7 @@ def test_what_comes_out_holds_no_secret(content):
 def test_a_root_init_has_a_fingerprint_and_nothing_else():
     """Its own id is the root of its tangles."""
     content = content_of(ROOT_INIT)
-    message = group_message(content)
+    message = group_claim(content)
     assert message == type(message)(ROOT_INIT, key_fingerprint=sha256(b64decode(content["secret"])).hexdigest()[:16])
 
 
@@ -237,7 +237,7 @@ def test_an_epoch_init_names_what_it_follows():
     content = content_of(EPOCH_INIT)
     previous = content["tangles"]["epoch"]["previous"][:1]
     content["tangles"]["epoch"]["previous"] = [*previous, 7, "junk", *previous]
-    message = group_message(content)
+    message = group_claim(content)
     sigil = "%" + previous[0].rpartition("/")[2].replace("-", "+").replace("_", "/") + ".sha256"
     assert message.previous_epochs == [sigil, None, "junk", sigil]
     assert (message.group_uri, message.author_root) == tuple(content["recps"])
@@ -251,13 +251,13 @@ def test_what_peers_let_through_is_counted():
     feed = content["excludes"][0]
     content["excludes"] = [feed, 5, "anyone", feed, None]
     content["tangles"]["members"]["previous"] = [*content["tangles"]["members"]["previous"][:1], {"a": 1}, "junk"]
-    message = group_message(content)
+    message = group_claim(content)
     assert message.invalid_reason is None
     assert message.feeds == (feed, "anyone")
     assert message.unchecked_count == 5
     add = content_of(ADD)
     add["oldSecrets"] = [add["secret"], "junk", None]
-    assert group_message(add).unchecked_count == 2
+    assert group_claim(add).unchecked_count == 2
 
 
 def broken(kind):
@@ -308,7 +308,7 @@ def test_of_several_reasons_the_first_counts(kind):
     for reason in ways:
         content = content_of(kind)
         ways[reason](content)
-        assert group_message(content) == type(group_message(content))(kind, reason)
+        assert group_claim(content) == type(group_claim(content))(kind, reason)
     # One and the same value cannot be broken in two ways, and where there are no tangles, none is broken.
     rival = {
         GroupReason.BAD_RECPS_COUNT: {GroupReason.BAD_RECPS},
@@ -320,7 +320,7 @@ def test_of_several_reasons_the_first_counts(kind):
         content = content_of(kind)
         ways[second](content)
         ways[first](content)
-        assert group_message(content).invalid_reason is first, (first, second)
+        assert group_claim(content).invalid_reason is first, (first, second)
 
 
 def test_every_reason_is_given_and_described():
@@ -333,7 +333,7 @@ def test_converted_strings_stay_apart_from_codes():
     """Every string from the content is converted, and nothing else."""
     content = content_of(ADD)
     content["recps"] = [*content["recps"][:2], content["recps"][1][:-2] + "A="]
-    message = group_message(content)
+    message = group_claim(content)
     assert len(message.feeds) == 2
     converted = message.with_strings(lambda string: "x")
     assert converted == message._replace(group_uri="x", group_root="x", epoch_id="x", feeds=("x",))

@@ -76,7 +76,7 @@ class GroupReason(Reasons):
     )
 
 
-class GroupMessage(NamedTuple):
+class GroupClaim(NamedTuple):
     """A content of one of the group types, judged; the fields of the struct ``group_claim``. It holds no secret.
 
     Attributes:
@@ -107,7 +107,7 @@ class GroupMessage(NamedTuple):
     author_root: str | None = None
     unchecked_count: int = 0
 
-    def with_strings(self, convert: Callable[[str], str]) -> GroupMessage:
+    def with_strings(self, convert: Callable[[str], str]) -> GroupClaim:
         """The same, all strings that are taken from the content converted; feeds that become equal are one."""
 
         def convert_any(string: str | None) -> str | None:
@@ -125,7 +125,7 @@ class GroupMessage(NamedTuple):
         )
 
 
-def group_message(content: Any) -> GroupMessage | None:
+def group_claim(content: Any) -> GroupClaim | None:
     """Judge a content.
 
     Args:
@@ -147,26 +147,26 @@ def group_message(content: Any) -> GroupMessage | None:
     return None
 
 
-def epoch_key(content: Any, message: GroupMessage | None = _UNJUDGED) -> bytes | None:
+def epoch_key(content: Any, message: GroupClaim | None = _UNJUDGED) -> bytes | None:
     """The secret of a valid init, whose order ties between epochs are broken by.
 
     This is the secret. It may be in staging only.
 
     Args:
         content: any JSON value, secrets still in place.
-        message: what `group_message` says of it, if that is known already.
+        message: what `group_claim` says of it, if that is known already.
 
     Returns:
         Its 32 bytes; None if the content is no valid init.
     """
     if message is _UNJUDGED:
-        message = group_message(content)
+        message = group_claim(content)
     if message is None or message.invalid_reason is not None or message.kind not in (ROOT_INIT, EPOCH_INIT):
         return None
     return a2b_base64(content["secret"])
 
 
-def _init(content: dict[str, Any]) -> GroupMessage:
+def _init(content: dict[str, Any]) -> GroupClaim:
     tangles = content.get("tangles")
     # Only a root says null where the group tangle has a root. An invalid init is judged as what it is nearer to.
     group = tangles.get("group") if type(tangles) is dict else None
@@ -183,12 +183,12 @@ def _init(content: dict[str, Any]) -> GroupMessage:
         or _null_fields(tangles, "members", GroupReason.BAD_MEMBERS_TANGLE)
     )
     if reason is not None:
-        return GroupMessage(kind, reason)
+        return GroupClaim(kind, reason)
     key_fingerprint = fingerprint(content["secret"])
     if is_root:
-        return GroupMessage(kind, key_fingerprint=key_fingerprint)
+        return GroupClaim(kind, key_fingerprint=key_fingerprint)
     group, epoch = tangles["group"], tangles["epoch"]
-    return GroupMessage(
+    return GroupClaim(
         kind,
         group_uri=content["recps"][0],
         group_root=normalise(group["root"]),
@@ -200,7 +200,7 @@ def _init(content: dict[str, Any]) -> GroupMessage:
     )
 
 
-def _add(content: dict[str, Any]) -> GroupMessage:
+def _add(content: dict[str, Any]) -> GroupClaim:
     reason = (
         _header(content)
         or _unknown_key(content, _ADD_KEYS)
@@ -212,12 +212,12 @@ def _add(content: dict[str, Any]) -> GroupMessage:
         or _statement_tangles(content, closed=False)
     )
     if reason is not None:
-        return GroupMessage(ADD, reason)
+        return GroupClaim(ADD, reason)
     message = _statement(ADD, content, content["recps"][1:], _unchecked(_SECRET, content.get("oldSecrets", ())))
     return message._replace(key_fingerprint=fingerprint(content["secret"]))
 
 
-def _exclude(content: dict[str, Any]) -> GroupMessage:
+def _exclude(content: dict[str, Any]) -> GroupClaim:
     excludes = content.get("excludes")
     are_excludes = type(excludes) is list and excludes and _matches(_FEED, excludes[0])
     reason = (
@@ -227,13 +227,13 @@ def _exclude(content: dict[str, Any]) -> GroupMessage:
         or _statement_tangles(content, closed=True)
     )
     if reason is not None:
-        return GroupMessage(EXCLUDE, reason)
+        return GroupClaim(EXCLUDE, reason)
     return _statement(EXCLUDE, content, content["excludes"], _unchecked(_FEED, content["excludes"]))
 
 
-def _statement(kind: str, content: dict[str, Any], feeds: list[Any], unchecked_count: int) -> GroupMessage:
+def _statement(kind: str, content: dict[str, Any], feeds: list[Any], unchecked_count: int) -> GroupClaim:
     group, members = content["tangles"]["group"], content["tangles"]["members"]
-    return GroupMessage(
+    return GroupClaim(
         kind,
         group_uri=content["recps"][0],
         group_root=normalise(group["root"]),
