@@ -177,6 +177,7 @@ def naive_feed(messages: list[dict]) -> dict:
     known = max([s for s in sequences if s >= 1], default=0)
     return {
         "message_count": len(messages),
+        "opaque_count": sum(type(message["content"]) is str for message in messages),
         "max_sequence": max(sequences),
         "verified_length": len(chain),
         "fork_sequence": len(chain) + 1 if following else None,
