@@ -1,10 +1,7 @@
 -- Every example of a group: where the peers go wrong.
 {{ config(enabled=var('verify_signatures') is true and is_fixture_run()) }}
 
-with names as (
-    select map_from_entries(collect_list(struct(message_id, letter))) as letters
-    from {{ ref('ssb_fixture_letters') }}
-),
+with {{ letter_names() }},
 
 expected as (
     select
