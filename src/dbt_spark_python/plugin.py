@@ -1,40 +1,18 @@
-"""The dbt plugin: prepares the environment of an embedded session and registers the submission method."""
+"""The dbt plugin: puts the adapter with Python models in the place of dbt-spark's own."""
 
 import logging
 
-from dbt.adapters.spark.impl import SparkAdapter
+import dbt.adapters.spark
 from dbt.plugins import dbtPlugin
 
-from dbt_spark_python import environment
-from dbt_spark_python.submission import SessionPythonJob
-
-SUBMISSION_METHOD = "session"
+from dbt_spark_python.adapter import SparkAdapter
 
 
 class SparkPythonPlugin(dbtPlugin):
-    """Adds `submission_method: session` to the Spark adapter."""
+    """Adds `submission_method: session`, and warehouses of folders, to the Spark adapter."""
 
     def initialize(self) -> None:
-        """Run once, when dbt loads its plugins and before any connection is opened.
-
-        Raises:
-            RuntimeError: no usable JVM (dbt shows the message and stops).
-        """
-        environment.prepare()
+        """Run when dbt loads its plugins, for any project and command: nothing is looked for or started here."""
         # pyspark 4 logs every failed query a second time, as JSON; dbt reports the failure itself.
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-        register(SparkAdapter)
-
-
-def register(adapter: type) -> None:
-    """Add the submission method to `adapter.python_submission_helpers`; calling it twice changes nothing."""
-    shipped = adapter.python_submission_helpers
-    if getattr(shipped, "has_session", False):
-        return
-
-    class Helpers(property):
-        has_session = True
-
-    adapter.python_submission_helpers = Helpers(
-        lambda self: {**shipped.fget(self), SUBMISSION_METHOD: SessionPythonJob}
-    )
+        dbt.adapters.spark.Plugin.adapter = SparkAdapter

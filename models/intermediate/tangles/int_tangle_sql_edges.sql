@@ -1,5 +1,3 @@
-{{ config(materialized='table' if uses_sql_rounds() else 'view') }}
-
 with candidates as (
     select
         *,

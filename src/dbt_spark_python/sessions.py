@@ -1,0 +1,124 @@
+"""Opens the Spark session of a dbt command, once, when the first statement needs it."""
+
+import atexit
+import os
+import re
+import threading
+from pathlib import Path
+
+from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
+from dbt.flags import get_flags
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import SparkSession
+
+from dbt_spark_python import environment
+from dbt_spark_python.catalog import FolderCatalog
+from dbt_spark_python.warehouse import Warehouse, WarehouseError
+
+#: In a profile's `server_side_parameters`: the folder that is the warehouse. Spark itself never sees it.
+WAREHOUSE = "spark.dbt.warehouse"
+
+#: The dbt commands that build tables; the others only look, or ask for the warehouse when they come to write.
+WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", "snapshot"})
+
+# In a path Spark takes these for a pattern, or for what separates it from the next.
+_NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,]")
+
+_opening = threading.Lock()
+_catalog: FolderCatalog | None = None  # a process has one Spark session, so at most one warehouse
+
+
+class SessionConnections(SparkConnectionManager):
+    """dbt-spark's connections; the environment and the warehouse of an embedded session are made ready first."""
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        """Open a connection; see `SparkConnectionManager.open`.
+
+        Raises:
+            DbtRuntimeError: There is no JVM, or the warehouse cannot be used.
+        """
+        if connection.credentials.method == SparkConnectionMethod.SESSION:
+            try:
+                prepare(connection.credentials)
+            except (RuntimeError, WarehouseError) as error:
+                raise DbtRuntimeError(str(error)) from error
+        return super().open(connection)
+
+
+def prepare(credentials: SparkCredentials) -> None:
+    """Make the environment and the warehouse ready for a dbt command; a second call for the same command does nothing.
+
+    Raises:
+        RuntimeError: There is no JVM, or the process has a Spark session of another kind.
+        WarehouseError: The warehouse cannot be used.
+    """
+    global _catalog
+    parameters = credentials.server_side_parameters
+    with _opening:
+        environment.prepare()
+        root = parameters.pop(WAREHOUSE, None)
+        if root is None or "SPARK_REMOTE" in os.environ:  # on Connect the warehouse is the server's
+            return
+        warehouse = _catalog.warehouse if _catalog else open_warehouse(root)
+        if warehouse.root != Path(root).absolute():
+            raise RuntimeError(f"this process builds in {warehouse.root}; start another one to build in {root}")
+        if get_flags().WHICH in WRITING:
+            warehouse.begin_writing()
+        parameters.update(spark_settings(warehouse))
+        _catalog = _catalog or FolderCatalog(open_session(parameters), warehouse)
+        _catalog.refresh()
+
+
+def open_warehouse(root: str) -> Warehouse:
+    """The warehouse at `root`; this process's own folder goes when the process ends.
+
+    Raises:
+        WarehouseError: It cannot be used.
+    """
+    if wrong := _NOT_IN_PATHS.search(str(Path(root).absolute())):
+        raise WarehouseError(
+            f"the warehouse cannot be {root!r}: Spark reads {wrong.group()!r} in a path as something else; "
+            f"use a folder without it"
+        )
+    warehouse = Warehouse(Path(root))
+    atexit.register(warehouse.close)
+    return warehouse
+
+
+def open_session(parameters: dict[str, str]) -> SparkSession:
+    """The process's Spark session.
+
+    Raises:
+        RuntimeError: There is one already, and it was opened with another warehouse.
+    """
+    spark = SparkSession.builder.config(map=parameters).getOrCreate()
+    place = spark.conf.get("spark.sql.warehouse.dir")
+    if Path(place.removeprefix("file:")) != Path(parameters["spark.sql.warehouse.dir"]):
+        raise RuntimeError(
+            f"this process has a Spark session with its tables in {place}: "
+            f"stop it first, or leave {WAREHOUSE} out of the profile to build there"
+        )
+    return spark
+
+
+def spark_settings(warehouse: Warehouse) -> dict[str, str]:
+    """What Spark has to know of a warehouse."""
+    return {
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": str(warehouse.tables),
+        "spark.local.dir": str(warehouse.scratch),
+    }
+
+
+def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
+    """The catalog over the warehouse of these credentials; None where they have none, or it is not open yet."""
+    place = (credentials.server_side_parameters or {}).get("spark.sql.warehouse.dir")
+    return _catalog if _catalog and str(_catalog.warehouse.tables) == place else None
+
+
+def end() -> None:
+    """Let others build: a dbt command has ended."""
+    if _catalog:
+        _catalog.warehouse.end_writing()
