@@ -1,11 +1,13 @@
-# make build | test | docs | bench; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | docs | bench | servers; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DBT_ARGS ?=
 export DBT_PROFILES_DIR ?= $(CURDIR)
+# Failures, warnings and progress; `info` shows every step, as plain dbt does.
+build test: export DBT_LOG_LEVEL ?= warn
 
-.PHONY: build test docs bench lint clean
+.PHONY: build test docs bench servers lint clean
 
 build: $(VENV)/installed
 	$(BIN)/dbt build $(DBT_ARGS)
@@ -19,6 +21,10 @@ docs: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python -m bench $(BENCH_ARGS)
+
+# What the target `thrift`, and Spark Connect, need besides.
+servers: $(VENV)/installed
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-servers.lock
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -53,7 +53,6 @@ def start(name: str) -> SparkSession:
     warehouse = RESULTS / name / "warehouse"
     shutil.rmtree(warehouse, ignore_errors=True)
     os.environ["TANGLES_WAREHOUSE"] = str(warehouse)
-    os.environ["TANGLES_CATALOG"] = "in-memory"
     os.environ["TANGLES_SCHEMA"] = SCHEMA
     environment.prepare()
     builder = SparkSession.builder.appName(f"bench-{name}")

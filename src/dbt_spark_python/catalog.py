@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
@@ -36,24 +37,47 @@ class FolderCatalog:
         for key, table in held.items():
             if self._listed.get(key) != table or not self.spark.catalog.tableExists(full_name(*key)):
                 self._list(table)
+        self._make_views()
+
+    def _make_views(self) -> None:
+        """Make the views, those that read other views after these; one whose tables are gone is left out."""
+        waiting = list(self.warehouse.views().values())
+        while waiting:
+            failed = [statement for statement in waiting if not self._make_view(statement)]
+            if len(failed) == len(waiting):
+                return
+            waiting = failed
+
+    def _make_view(self, statement: str) -> bool:
+        try:
+            self.spark.sql(statement.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
+        except AnalysisException:
+            return False
+        return True
+
+    def _statement(self, schema: str, name: str) -> str:
+        return self.spark.sql(f"show create table {full_name(schema, name)}").first()[0]
 
     def publish(self, schema: str, name: str, run_id: str) -> None:
-        """Move a new table to its public place; nothing where the name stands for no table of this process.
+        """Move a new table to its public place, or keep a view; nothing where this process made no such thing.
 
         Raises:
             WarehouseError: The warehouse cannot take it.
         """
-        place = self.warehouse.private_place(schema, name)
-        if not place.is_dir() or not self.spark.catalog.tableExists(full_name(schema, name)):
+        if not self.spark.catalog.tableExists(full_name(schema, name)):
             return
-        self._list(self.warehouse.publish(schema, name, run_id))
+        if self.warehouse.private_place(schema, name).is_dir():
+            self._list(self.warehouse.publish(schema, name, run_id))
+        elif self.spark.catalog.getTable(full_name(schema, name)).tableType == "VIEW":
+            self._listed.pop((schema, name), None)
+            self.warehouse.publish_view(schema, name, self._statement(schema, name))
 
     def checkout(self, schema: str, name: str) -> None:
         """Make a public table one of this process's own, with the same files, for a model that adds to it."""
         table = self._listed.pop((schema, name), None)
         if table is None:
             return
-        ddl = self.spark.sql(f"show create table {full_name(schema, name)}").first()[0]
+        ddl = self._statement(schema, name)
         self.spark.sql(f"drop table {full_name(schema, name)}")
         self.warehouse.forget(schema, name)
         self.spark.sql(ddl[: ddl.rindex("LOCATION '")])

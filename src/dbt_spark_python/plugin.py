@@ -4,15 +4,18 @@ import logging
 
 import dbt.adapters.spark
 from dbt.plugins import dbtPlugin
+from dbt_common.events.event_manager_client import add_callback_to_manager
 
 from dbt_spark_python.adapter import SparkAdapter
+from dbt_spark_python.progress import RunProgress
 
 
 class SparkPythonPlugin(dbtPlugin):
-    """Adds `submission_method: session`, and warehouses of folders, to the Spark adapter."""
+    """Adds `submission_method: session`, warehouses of folders and lines of progress to the Spark adapter."""
 
     def initialize(self) -> None:
         """Run when dbt loads its plugins, for any project and command: nothing is looked for or started here."""
         # pyspark 4 logs every failed query a second time, as JSON; dbt reports the failure itself.
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
         dbt.adapters.spark.Plugin.adapter = SparkAdapter
+        add_callback_to_manager(RunProgress())

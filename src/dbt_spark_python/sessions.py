@@ -9,7 +9,6 @@ from pathlib import Path
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
 from dbt.flags import get_flags
-from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
 from dbt_spark_python import environment
@@ -37,13 +36,10 @@ class SessionConnections(SparkConnectionManager):
         """Open a connection; see `SparkConnectionManager.open`.
 
         Raises:
-            DbtRuntimeError: There is no JVM, or the warehouse cannot be used.
+            RuntimeError: There is no JVM, or the warehouse cannot be used; dbt shows the message and stops.
         """
         if connection.credentials.method == SparkConnectionMethod.SESSION:
-            try:
-                prepare(connection.credentials)
-            except (RuntimeError, WarehouseError) as error:
-                raise DbtRuntimeError(str(error)) from error
+            prepare(connection.credentials)
         return super().open(connection)
 
 

@@ -10,7 +10,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
 from dbt_spark_python.packages import ship
-from dbt_spark_python.progress import Progress
+from dbt_spark_python.progress import NodeProgress
 
 _shipping = threading.Lock()
 
@@ -37,7 +37,7 @@ class SessionPythonJob(PythonJobHelper):
         try:
             with _shipping:
                 ship(spark, self.model["config"].get("ship_packages") or [])
-            with Progress(spark, node):
+            with NodeProgress(spark, node):
                 exec(compile_model(compiled_code, self.model["raw_code"], path), {"spark": spark, "__name__": node})
         except Exception as error:
             raise DbtRuntimeError(explain(error, path, self.model["raw_code"])) from error

@@ -5,6 +5,7 @@ one step. So a public folder is always one whole table, old or new, and a killed
 folder, which the next one removes. Nothing here knows Spark or dbt.
 
     <warehouse>/tangles.db/feeds/      the table `tangles.feeds`; `_table.json` says who built it, and when
+    <warehouse>/tangles.db/.views/     views, as the statements that make them
     <warehouse>/.lock                  held by the process that builds
     <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
         tables/                        what it is writing
@@ -155,7 +156,23 @@ class Warehouse:
             replace_folder(new, place, aside)
         for old in (new, aside):
             shutil.rmtree(old, ignore_errors=True)
+        self._view(schema, name).unlink(missing_ok=True)
         return PublishedTable(schema, name, place, **stamp)
+
+    def publish_view(self, schema: str, name: str, statement: str) -> None:
+        """Keep the statement that makes a view, in place of what had its name.
+
+        Raises:
+            WarehouseError: As `publish`.
+        """
+        self.begin_writing()
+        view = self._view(schema, name)
+        with self._explained(f"publish {schema}.{name}"):
+            view.parent.mkdir(parents=True, exist_ok=True)
+            draft = self.session / f"{uuid.uuid4().hex}.sql"
+            draft.write_text(statement)
+            draft.rename(view)
+        shutil.rmtree(self.public_place(schema, name), ignore_errors=True)
 
     def checkout(self, schema: str, name: str) -> bool:
         """Copy a public table's folder to where new tables are written, by links, for a model that adds to it.
@@ -196,6 +213,14 @@ class Warehouse:
                 )
             )
         return found
+
+    def views(self) -> dict[tuple[str, str], str]:
+        """The statements of the views, by schema and name."""
+        files = sorted(self.root.glob("*.db/.views/*.sql"))
+        return {(file.parts[-3][: -len(".db")], file.stem): file.read_text() for file in files}
+
+    def _view(self, schema: str, name: str) -> Path:
+        return self.root / f"{schema}.db" / ".views" / f"{name}.sql"
 
     # ----------------------------------------------------------------------------------------------------------------
 

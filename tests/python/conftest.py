@@ -53,10 +53,9 @@ class DbtProject:
 
 @pytest.fixture(scope="session")
 def warehouse(tmp_path_factory) -> Path:
-    """A fresh warehouse with a catalog in memory; every dbt run of this process shares its Spark session."""
+    """A fresh warehouse; every dbt run of this process shares its Spark session."""
     path = tmp_path_factory.mktemp("warehouse")
     os.environ["TANGLES_WAREHOUSE"] = str(path)
-    os.environ["TANGLES_CATALOG"] = "in-memory"
     os.environ["TANGLES_SHUFFLE_PARTITIONS"] = "4"
     return path
 

@@ -294,7 +294,6 @@ def built(log, tmp_path_factory):
     (folder / "run").mkdir()
     environment = os.environ | {
         "TANGLES_WAREHOUSE": str(folder / "warehouse"),
-        "TANGLES_CATALOG": "in-memory",
         "TANGLES_SCHEMA": SCHEMA,
         "TANGLES_SHUFFLE_PARTITIONS": "4",
     }

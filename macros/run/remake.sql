@@ -1,0 +1,25 @@
+{#- A table made anew from a query that may read it. Where tables are folders it is the old one until it is the new one;
+    elsewhere a kill between the two last statements leaves the new one under the other name, where it is found. -#}
+{% macro remake(relation, query) %}
+    {%- set next = relation.incorporate(path={'identifier': relation.identifier ~ '__next'}) -%}
+    {% do run_query('drop table if exists ' ~ next) %}
+    {% do run_query('create table ' ~ next ~ ' using parquet as ' ~ query) %}
+    {% do run_query('drop table if exists ' ~ relation) %}
+    {% do run_query('alter table ' ~ next ~ ' rename to ' ~ relation) %}
+    {% do adapter.cache_added(relation.incorporate(type='table')) %}
+    {% do adapter.publish(relation) %}
+{% endmacro %}
+
+
+{#- Brings back a table that a killed `remake` left under its other name; returns whether there is one now. -#}
+{% macro find_remade(relation) %}
+    {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none -%}
+        {{ return(true) }}
+    {%- endif -%}
+    {%- set next = adapter.get_relation(relation.database, relation.schema, relation.identifier ~ '__next') -%}
+    {%- if next is none -%}
+        {{ return(false) }}
+    {%- endif -%}
+    {% do run_query('alter table ' ~ next ~ ' rename to ' ~ relation) %}
+    {{ return(true) }}
+{% endmacro %}

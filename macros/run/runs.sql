@@ -1,0 +1,123 @@
+{#- The table `runs`, or none where it is switched off. -#}
+{% macro runs_relation() %}
+    {%- set node = graph.nodes.get('model.tangles.runs') -%}
+    {%- if node is none or not node.config.enabled -%}
+        {{ return(none) }}
+    {%- endif -%}
+    {{ return(api.Relation.create(schema=node.schema, identifier=node.alias, type='table')) }}
+{% endmacro %}
+
+
+{#- Whether the command builds tables, and so is a run. -#}
+{% macro is_run() %}
+    {{ return(execute and flags.WHICH in ['build', 'run', 'seed', 'retry']) }}
+{% endmacro %}
+
+
+{#- As a run begins (on-run-start): says what stands in the warehouse, and writes the run's row. -#}
+{% macro begin_run() %}
+    {%- if is_run() and runs_relation() is not none -%}
+        {%- set relation = runs_relation() -%}
+        {% do adapter.create_schema(relation) %}
+        {%- set tables = standing_tables() -%}
+        {%- set begun = run_row() -%}
+        {%- if find_remade(relation) -%}
+            {% do say_what_stands(relation, tables) %}
+            {%- set earlier -%}
+                select
+                    run_id,
+                    started_at,
+                    finished_at,
+                    if(status = 'running', 'interrupted', status) as status,
+                    inputs,
+                    vars,
+                    is_full,
+                    project_version,
+                    {{ tables_of_runs(tables) }} as tables
+                from {{ relation }}
+            {%- endset -%}
+            {% do remake(relation, earlier ~ ' union all ' ~ begun) %}
+        {%- else -%}
+            {% do remake(relation, begun) %}
+        {%- endif -%}
+    {%- endif -%}
+{% endmacro %}
+
+
+{#- As a run ends (on-run-end): completes its row. -#}
+{% macro end_run(results) %}
+    {%- if is_run() and runs_relation() is not none -%}
+        {%- set relation = runs_relation() -%}
+        {%- set failed = results | selectattr('status', 'in', ['error', 'fail', 'runtime error']) | list -%}
+        {%- set is_this = "run_id = '" ~ invocation_id ~ "'" -%}
+        {%- set query -%}
+            select
+                run_id,
+                started_at,
+                if({{ is_this }}, current_timestamp(), finished_at) as finished_at,
+                if({{ is_this }}, '{{ 'error' if failed else 'success' }}', status) as status,
+                inputs,
+                vars,
+                is_full,
+                project_version,
+                {{ tables_of_runs(standing_tables(), results) }} as tables
+            from {{ relation }}
+        {%- endset -%}
+        {% do remake(relation, query) %}
+    {%- endif -%}
+{% endmacro %}
+
+
+{#- The row of this run as it begins, as a query. -#}
+{% macro run_row() -%}
+    select
+        '{{ invocation_id }}' as run_id,
+        timestamp '{{ run_started_at.strftime('%Y-%m-%d %H:%M:%S.%f+00:00') }}' as started_at,
+        cast(null as timestamp) as finished_at,
+        'running' as status,
+        {{ inputs_given() }} as inputs,
+        {{ vars_given() }} as vars,
+        {{ is_full_run() }} as is_full,
+        '{{ project_version() }}' as project_version,
+        cast(array() as array<string>) as tables
+{%- endmacro %}
+
+
+{#- The logs given, before anything is known of them. -#}
+{% macro inputs_given() -%}
+    cast(array(
+    {%- for name in log_vars() if var(name) is not none -%}
+        named_struct(
+            'var', '{{ name }}', 'path', {{ seed_literal(var(name)) }},
+            'files', null, 'bytes', null, 'lines', null
+        )
+        {%- if not loop.last %}, {% endif -%}
+    {%- endfor -%}
+    ) as array<struct<var: string, path: string, files: bigint, bytes: bigint, lines: bigint>>)
+{%- endmacro %}
+
+
+{#- The vars that are not logs, as JSON. -#}
+{% macro vars_given() -%}
+    map(
+    {%- for name in ['ssb_log_format', 'verify_signatures', 'tangle_engine', 'sql_round_budget', 'ancestor_limit',
+        'clock_limit', 'set_ghost_span', 'consensus_rule', 'quorum_degrees', 'edit_batch_size', 'max_previous'] -%}
+        {{ seed_literal(name) }}, {{ seed_literal(var(name) | tojson) }}
+        {%- if not loop.last %}, {% endif -%}
+    {%- endfor -%}
+    )
+{%- endmacro %}
+
+
+{#- Whether nothing is taken over from earlier runs. -#}
+{% macro is_full_run() %}
+    {%- set carried = [] -%}
+    {%- for node in project_nodes() if node.resource_type == 'model' and node.name != 'runs' -%}
+        {%- if node.unique_id not in selected_resources
+            or (node.config.materialized == 'incremental' and not flags.FULL_REFRESH
+                and adapter.get_relation(node.database, node.schema, node.alias) is not none) -%}
+            {% do carried.append(node.name) %}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(carried | length == 0) }}
+{% endmacro %}

@@ -1,0 +1,57 @@
+{#- This project's models and seeds. -#}
+{% macro project_nodes() %}
+    {{ return(graph.nodes.values() | selectattr('package_name', 'equalto', 'tangles')
+        | selectattr('resource_type', 'in', ['model', 'seed']) | list) }}
+{% endmacro %}
+
+
+{#- The tables that stand in the warehouse, as `schema.table`, by the run that built them; none where the warehouse does
+    not tell. -#}
+{% macro standing_tables() %}
+    {%- set ours, tables = [], {} -%}
+    {%- for node in project_nodes() if node.name != 'runs' -%}
+        {% do ours.append(node.schema ~ '.' ~ node.alias) %}
+    {%- endfor -%}
+    {%- for schema in project_nodes() | map(attribute='schema') | unique -%}
+        {%- set published = adapter.published(schema) -%}
+        {%- if published is none -%}
+            {{ return(none) }}
+        {%- endif -%}
+        {%- for table in published if schema ~ '.' ~ table.name in ours -%}
+            {% do tables.setdefault(table.run_id or '', []).append(schema ~ '.' ~ table.name) %}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{ return(tables) }}
+{% endmacro %}
+
+
+{#- The column `tables` of the rows of `runs`: as the warehouse tells, or else by the results of the run that ends. -#}
+{% macro tables_of_runs(tables, results=none) -%}
+    {%- if tables is not none -%}
+        case run_id
+            {% for run, names in tables.items() if run -%}
+                when {{ seed_literal(run) }} then {{ name_array(names) }}
+            {% endfor -%}
+            else cast(array() as array<string>)
+        end
+    {%- elif results is not none -%}
+        {%- set built = results | selectattr('node.resource_type', 'in', ['model', 'seed'])
+            | selectattr('status', 'equalto', 'success') | map(attribute='node') | list -%}
+        {%- set names = [] -%}
+        {%- for node in built -%}
+            {% do names.append(node.schema ~ '.' ~ node.alias) %}
+        {%- endfor -%}
+        if(run_id = '{{ invocation_id }}', {{ name_array(names) }}, array_except(tables, {{ name_array(names) }}))
+    {%- else -%}
+        tables
+    {%- endif -%}
+{%- endmacro %}
+
+
+{% macro name_array(names) -%}
+    cast(array(
+    {%- for name in names | sort -%}
+        {{ seed_literal(name) }}{% if not loop.last %}, {% endif %}
+    {%- endfor -%}
+    ) as array<string>)
+{%- endmacro %}

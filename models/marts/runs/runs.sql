@@ -1,0 +1,16 @@
+{#- Rows are written by hooks, as a run begins and as it ends (macros/run); here is what columns they have. -#}
+{{ config(materialized='kept') }}
+
+select
+    cast(null as string) as run_id,
+    cast(null as timestamp) as started_at,
+    cast(null as timestamp) as finished_at,
+    cast(null as string) as status,
+    cast(
+        null as array<struct<var: string, path: string, files: bigint, bytes: bigint, lines: bigint>>
+    ) as inputs,
+    cast(null as map<string, string>) as vars,
+    cast(null as boolean) as is_full,
+    cast(null as string) as project_version,
+    cast(null as array<string>) as tables
+where false

@@ -1,0 +1,268 @@
+"""A warehouse of folders, without Spark: publishing, leftovers, locks, errors that name cause and remedy."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from dbt_spark_python import exchange
+from dbt_spark_python.warehouse import STAMP, Warehouse, WarehouseError
+
+
+@pytest.fixture
+def warehouse(tmp_path):
+    made = Warehouse(tmp_path / "warehouse")
+    made.begin_writing()
+    yield made
+    made.close()
+
+
+def write(warehouse: Warehouse, schema: str, name: str, files: dict[str, str]) -> None:
+    """Put a table where Spark would have written it."""
+    place = warehouse.private_place(schema, name)
+    place.mkdir(parents=True)
+    for file, text in files.items():
+        (place / file).write_text(text)
+
+
+def read(warehouse: Warehouse, schema: str, name: str) -> dict[str, str]:
+    """What a reader finds of a table: readers of parquet pass over hidden names."""
+    place = warehouse.public_place(schema, name)
+    return {file.name: file.read_text() for file in place.iterdir() if file.name[0] not in "._"}
+
+
+def in_another_process(code: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
+    """Run code that has the names of this package at hand."""
+    preamble = "import os, sys\nfrom pathlib import Path\nfrom dbt_spark_python.warehouse import *\n"
+    return subprocess.run(
+        [sys.executable, "-c", preamble + textwrap.dedent(code), *arguments],
+        capture_output=True,
+        text=True,
+        check=check,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_a_table_is_the_old_one_or_the_new_one(warehouse, monkeypatch, can_exchange):
+    if not can_exchange:
+        monkeypatch.setattr(exchange, "_exchange", lambda one, other: False)
+    for run in ("first", "second"):
+        write(warehouse, "s", "t", {f"{run}.parquet": run})
+        assert warehouse.public_place("s", "t").exists() is (run == "second")
+        warehouse.publish("s", "t", run)
+        assert read(warehouse, "s", "t") == {f"{run}.parquet": run}
+    (table,) = warehouse.published("s")
+    assert (table.schema, table.name, table.run_id) == ("s", "t", "second")
+    assert [path.name for path in warehouse.public_place("s", "t").parent.iterdir()] == ["t"], "nothing is left over"
+    assert not warehouse.private_place("s", "t").exists()
+
+
+def test_a_reader_never_finds_nothing(warehouse):
+    """While tables are published over each other there is always one, and it is whole."""
+    write(warehouse, "s", "t", {"a.parquet": "0", "b.parquet": "0"})
+    warehouse.publish("s", "t", "0")
+    seen, done = set(), threading.Event()
+
+    def look():
+        folder = warehouse.public_place("s", "t")
+        while not done.is_set():
+            descriptor = os.open(folder, os.O_RDONLY)  # the folder that stood there at one moment
+            try:
+                names = {name for name in os.listdir(descriptor) if name[0] not in "._"}
+                seen.add(frozenset(names))
+            finally:
+                os.close(descriptor)
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    for number in range(1, 200):
+        write(warehouse, "s", "t", {f"a{number}.parquet": "", f"b{number}.parquet": ""})
+        warehouse.publish("s", "t", str(number))
+    done.set()
+    reader.join()
+    whole = {frozenset({"a.parquet", "b.parquet"})}
+    whole |= {frozenset({f"a{number}.parquet", f"b{number}.parquet"}) for number in range(1, 200)}
+    # A folder that was open while it was removed may have lost files; one that stands in the public place has not.
+    assert all(any(names <= table for table in whole) for names in seen)
+
+
+def test_a_process_killed_between_two_renames_loses_nothing(warehouse):
+    write(warehouse, "s", "t", {"old.parquet": "old"})
+    warehouse.publish("s", "t", "old")
+    place = warehouse.public_place("s", "t")
+    place.rename(place.with_name(".replaced-t"))
+    warehouse.end_writing()
+    assert warehouse.published("s") == []
+    warehouse.begin_writing()
+    assert read(warehouse, "s", "t") == {"old.parquet": "old"}
+
+    # ... and one killed after both leaves nothing behind.
+    place.with_name(".replaced-t").mkdir()
+    warehouse.end_writing()
+    warehouse.begin_writing()
+    assert [path.name for path in place.parent.iterdir()] == ["t"]
+
+
+def test_what_a_killed_process_left_goes_with_the_next(tmp_path):
+    killed = in_another_process(
+        """
+        warehouse = Warehouse(Path(sys.argv[1]))
+        warehouse.begin_writing()
+        (warehouse.private_place("s", "t") / "_temporary").mkdir(parents=True)
+        (warehouse.scratch / "shuffle.data").write_text("text of messages")
+        print(warehouse.session, flush=True)
+        os.kill(os.getpid(), 9)
+        """,
+        str(tmp_path),
+        check=False,
+    )
+    left = Path(killed.stdout.strip())
+    assert killed.returncode == -9
+    assert (left / "scratch" / "shuffle.data").exists()
+    for folder in (left.parent, left):
+        assert folder.stat().st_mode & 0o777 == 0o700, "for its owner's eyes only"
+    warehouse = Warehouse(tmp_path)
+    warehouse.begin_writing()
+    assert not left.exists()
+    assert warehouse.session.exists()
+    assert not left.with_suffix(".lock").exists()
+    warehouse.close()
+    assert sorted(path.name for path in (tmp_path / ".sessions").iterdir()) == [".turn"]
+
+
+def test_the_folder_of_a_living_process_stays(warehouse, tmp_path):
+    other = in_another_process(
+        """
+        reader = Warehouse(Path(sys.argv[1]))
+        print(Path(sys.argv[2]).exists())
+        reader.close()
+        """,
+        str(warehouse.root),
+        str(warehouse.session),
+    )
+    assert other.stdout == "True\n"
+    warehouse.end_writing()
+    in_another_process("w = Warehouse(Path(sys.argv[1])); w.begin_writing(); w.close()", str(warehouse.root))
+    assert warehouse.tables.exists()
+
+
+def test_a_second_builder_is_told_who_the_first_is(warehouse):
+    told = in_another_process(
+        """
+        other = Warehouse(Path(sys.argv[1]))
+        other.published()
+        try:
+            other.begin_writing()
+        except WarehouseError as error:
+            print(error)
+        """,
+        str(warehouse.root),
+    ).stdout
+    assert f"{warehouse.root} is being built by process {os.getpid()} since 20" in told
+    assert "wait until that ends, or use another warehouse" in told
+
+
+def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
+    """It gets a folder of its own elsewhere; asked to write, it says what is wrong."""
+    write(warehouse, "s", "t", {"a.parquet": ""})
+    warehouse.publish("s", "t", "run")
+    warehouse.end_writing()
+    code = """
+        if os.getuid() == 0:  # root may write everywhere
+            os.chmod(sys.argv[1], 0o755)
+            os.setgid(65534), os.setuid(65534)
+        reader = Warehouse(Path(sys.argv[1]))
+        print([table.name for table in reader.published()])
+        print(oct(reader.session.stat().st_mode & 0o777), reader.session.is_relative_to(reader.root))
+        try:
+            reader.begin_writing()
+        except WarehouseError as error:
+            print(error)
+        reader.close()
+        print(reader.session.exists())
+    """
+    for folder in [warehouse.root, *warehouse.root.parents][:4]:
+        folder.chmod(folder.stat().st_mode | 0o055)
+    modes = {folder: folder.stat().st_mode for folder in (warehouse.root, warehouse.root / ".sessions")}
+    try:
+        for folder in modes:
+            folder.chmod(0o555)
+        listed, session, told, left = in_another_process(code, str(warehouse.root)).stdout.splitlines()
+    finally:
+        for folder, mode in modes.items():
+            folder.chmod(mode)
+    assert listed == "['t']"
+    assert session == "0o700 False"
+    assert f"the warehouse {warehouse.root} cannot be written to: see who owns it" in told
+    assert left == "False"
+
+
+def test_a_file_is_no_warehouse(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(WarehouseError, match=r"cannot make the warehouse at .*/file: .*a warehouse is a folder"):
+        Warehouse(tmp_path / "file")
+    with pytest.raises(WarehouseError, match="a warehouse is a folder"):
+        Warehouse(tmp_path / "file" / "below")
+
+
+def test_a_full_disk_is_said_and_loses_nothing(warehouse, monkeypatch):
+    write(warehouse, "s", "t", {"old.parquet": "old"})
+    warehouse.publish("s", "t", "old")
+    write(warehouse, "s", "t", {"new.parquet": "new"})
+    stamp = Path.write_text
+
+    def full(path, text, **options):
+        if path.name == STAMP:
+            raise OSError(28, "No space left on device")
+        return stamp(path, text, **options)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(WarehouseError, match=r"cannot publish s\.t at .*No space left on device \(free some space"):
+        warehouse.publish("s", "t", "new")
+    assert read(warehouse, "s", "t") == {"old.parquet": "old"}
+
+
+def test_a_half_written_folder_is_no_table(warehouse):
+    """Such as older versions left when they were killed."""
+    for name, file in [("half", "_temporary/0/part.parquet"), ("empty", "_SUCCESS"), ("whole", "part.parquet")]:
+        path = warehouse.public_place("s", name) / file
+        path.parent.mkdir(parents=True)
+        path.write_text("")
+    assert [table.name for table in warehouse.published()] == ["whole"]
+
+
+def test_a_stamp_that_says_nothing(warehouse):
+    for text in ("", "{", "[1]", "{}", json.dumps({"run_id": None})):
+        write(warehouse, "s", "t", {"a.parquet": ""})
+        warehouse.publish("s", "t", "run")
+        (warehouse.public_place("s", "t") / STAMP).write_text(text)
+        assert warehouse.published("s")[0].run_id is None
+
+
+def test_a_copy_to_add_to_leaves_the_public_table_alone(warehouse):
+    write(warehouse, "s", "t", {"a.parquet": "a"})
+    warehouse.publish("s", "t", "first")
+    assert warehouse.checkout("s", "t")
+    assert not warehouse.checkout("s", "none")
+    copy = warehouse.private_place("s", "t")
+    (copy / "a.parquet").unlink()
+    (copy / "b.parquet").write_text("b")
+    assert read(warehouse, "s", "t") == {"a.parquet": "a"}
+    warehouse.publish("s", "t", "second")
+    assert read(warehouse, "s", "t") == {"b.parquet": "b"}
+
+
+def test_a_view_and_a_table_take_each_others_place(warehouse):
+    write(warehouse, "s", "x", {"a.parquet": ""})
+    warehouse.publish("s", "x", "run")
+    warehouse.publish_view("s", "x", "CREATE VIEW s.x AS SELECT 1")
+    assert (warehouse.published("s"), warehouse.views()) == ([], {("s", "x"): "CREATE VIEW s.x AS SELECT 1"})
+    write(warehouse, "s", "x", {"a.parquet": ""})
+    warehouse.publish("s", "x", "run")
+    assert ([table.name for table in warehouse.published("s")], warehouse.views()) == (["x"], {})

@@ -1,0 +1,163 @@
+"""Builds that are killed at any moment: readers see whole tables, the next run mends, nothing is left over."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+from conftest import DATA, ROOT
+
+KILLS = int(os.environ.get("TANGLES_TEST_KILLS", "8"))
+SELECTED = "+tangles +tangle_ancestors +timeline_edits +timeline_stats feeds ssb_rejects"
+
+# What a run says of the run before it differs with what was killed, by design.
+HISTORY = {
+    "int_timeline_order": {
+        "previous_publication",
+        "update_step",
+        "update_from_position",
+        "update_to_position",
+    },
+    "timeline_stats": {"previous_publication"},
+}
+
+
+class Build:
+    """A dbt process, and all that it starts."""
+
+    def __init__(self, folder: Path, log: Path) -> None:
+        self.said = (folder / "said").open("w+")
+        command = [sys.executable, "-m", "dbt.cli.main", "run", "--select", *SELECTED.split()]
+        command += ["--project-dir", ROOT, "--profiles-dir", ROOT, "--vars", json.dumps({"ssb_log": str(log)})]
+        command += ["--target-path", folder / "target", "--log-path", folder / "logs"]
+        environment = {
+            **os.environ,
+            "TANGLES_WAREHOUSE": str(folder / "warehouse"),
+            "TANGLES_SCHEMA": "tangles",
+            "TANGLES_SHUFFLE_PARTITIONS": "2",
+        }
+        self.process = subprocess.Popen(
+            command, env=environment, stdout=self.said, stderr=subprocess.STDOUT, start_new_session=True, cwd=folder
+        )
+
+    def kill(self) -> None:
+        """Kill -9, and wait until all of it is gone."""
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def end(self) -> str:
+        """Wait until it has ended well; returns what it said."""
+        code = self.process.wait()
+        self.said.seek(0)
+        said = self.said.read()
+        assert code == 0, said
+        return said
+
+
+def tables(folder: Path) -> dict[str, list[str]]:
+    """The rows of each table below a schema's folder, in an order of their own, without what is history."""
+    found = {}
+    for path in sorted(path for path in folder.iterdir() if path.name[0] != "." and path.name != "runs"):
+        table = ds.dataset(path, format="parquet").to_table()
+        table = table.drop_columns(list(HISTORY.get(path.name, ())))
+        found[path.name] = sorted(map(repr, table.to_pylist()))
+    return found
+
+
+def stamp(folder: Path, name: str) -> str | None:
+    """The run that built a table."""
+    path = folder / "warehouse" / "tangles.db" / name / "_table.json"
+    return json.loads(path.read_text())["run_id"] if path.exists() else None
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """Two logs that have most lines in common."""
+    lines = (DATA / "ssb" / "small.jsonl").read_bytes().splitlines(keepends=True)
+    paths = tmp_path_factory.mktemp("logs") / "a.jsonl", tmp_path_factory.mktemp("logs") / "b.jsonl"
+    paths[0].write_bytes(b"".join(lines))
+    paths[1].write_bytes(b"".join(line for number, line in enumerate(lines) if number % 5))
+    return paths
+
+
+@pytest.fixture(scope="module")
+def undisturbed(project, logs):
+    """What each log gives, by builds that nobody kills."""
+    expected = []
+    for name, log in zip("ab", logs, strict=True):
+        made = project(f"undisturbed_{name}", ssb_log=str(log))
+        result = made.invoke("run", "--select", *SELECTED.split())
+        assert result.success
+        expected.append(tables(made.warehouse / f"{made.schema}.db"))
+    return expected
+
+
+def test_builds_killed_at_any_moment(tmp_path, logs, undisturbed):
+    choice = random.Random(12)
+    started = time.monotonic()
+    Build(tmp_path, logs[0]).end()
+    duration = time.monotonic() - started
+    schema = tmp_path / "warehouse" / "tangles.db"
+    assert tables(schema) == undisturbed[0]
+
+    # The first one is killed where it is sure that tables of both runs stand side by side.
+    killed = Build(tmp_path, logs[1])
+    before = stamp(tmp_path, "ssb_messages")
+    while stamp(tmp_path, "ssb_messages") == before:
+        assert killed.process.poll() is None
+        time.sleep(0.05)
+    killed.kill()
+    killed_run = stamp(tmp_path, "ssb_messages")
+
+    ended = 0
+    for number in range(1, KILLS):
+        build = Build(tmp_path, logs[number % 2])
+        time.sleep(choice.uniform(0, duration))
+        ended += build.process.poll() is not None
+        build.kill()
+        held = tables(schema)
+        assert held.keys() == undisturbed[0].keys(), "a table that was there is there"
+        for name, rows in held.items():
+            assert rows in (undisturbed[0][name], undisturbed[1][name]), f"{name} is neither old nor new"
+        if number % 4 == 0:
+            Build(tmp_path, logs[0]).end()
+            assert tables(schema) == undisturbed[0]
+    assert ended < KILLS / 2, "most builds were killed before their end"
+
+    said = Build(tmp_path, logs[1]).end()
+    assert tables(schema) == undisturbed[1]
+    assert "not all of one run" in said or KILLS % 4 == 1
+    assert sorted(path.name for path in (tmp_path / "warehouse" / ".sessions").iterdir()) == [".turn"]
+    assert sorted(path.name for path in schema.iterdir()) == sorted([*undisturbed[1], "runs"])
+
+    runs = ds.dataset(schema / "runs", format="parquet").to_table().to_pylist()
+    runs = {run["run_id"]: run for run in runs}
+    assert (runs[killed_run]["status"], runs[killed_run]["finished_at"]) == ("interrupted", None)
+    last = max(runs.values(), key=lambda run: run["started_at"])
+    assert last["status"] == "success"
+    assert [given["path"] for given in last["inputs"]] == [str(logs[1])]
+    assert sorted(last["tables"]) == [f"tangles.{name}" for name in sorted(undisturbed[1])]
+    assert all(not run["tables"] for run in runs.values() if run is not last)
+
+
+def test_the_next_run_says_what_is_of_which_run(tmp_path, logs):
+    first = Build(tmp_path, logs[0])
+    assert "not all of one run" not in first.end()
+    killed = Build(tmp_path, logs[1])
+    before = stamp(tmp_path, "ssb_messages")
+    while stamp(tmp_path, "ssb_messages") == before:
+        assert killed.process.poll() is None
+        time.sleep(0.05)
+    killed.kill()
+    said = Build(tmp_path, logs[1]).end()
+    lines = [line for line in said.splitlines() if "tables of the run of" in line]
+    assert len(lines) == 2
+    assert f"over ssb_log {logs[1]}, which did not end" in lines[0]
+    assert lines[1].endswith(f"over ssb_log {logs[0]}")
+    assert "A build of everything (no --select) makes it so" in said
