@@ -15,18 +15,18 @@ def write(path: Path, content: dict) -> None:
     path.write_text(yaml.safe_dump(content, sort_keys=False))
 
 
-def installing(folder: Path, models: dict[str, str] | None = None, **settings) -> Path:
+def installing(folder: Path, files: dict[str, str] | None = None, **settings) -> Path:
     """Write a project that installs this one.
 
     Args:
         folder: Where.
-        models: Texts of its own models by file name.
+        files: Texts of its own models by file name.
         settings: More of its dbt_project.yml.
     """
     (folder / "models").mkdir(parents=True)
     write(folder / "dbt_project.yml", {"name": "installer", "profile": "tangles", **settings})
     write(folder / "packages.yml", {"packages": [{"local": str(ROOT)}]})
-    for name, text in (models or {}).items():
+    for name, text in (files or {}).items():
         (folder / "models" / name).write_text(text)
     done = dbtRunner().invoke(
         ["deps", "--project-dir", str(folder), "--profiles-dir", str(ROOT), "--log-path", str(folder / "logs")]

@@ -1,6 +1,9 @@
 """Where a user says which log is to be read, and what another project gets from this one."""
 
+import re
+
 import pytest
+import yaml
 
 from conftest import DATA, ROOT, DbtProject
 from dbt_projects import installing, with_vars
@@ -67,8 +70,15 @@ def test_without_a_log_the_fixtures_are_the_input(project):
     assert tests - enabled(manifest, "test") == {"documents_autobase_views_design"}
 
 
+def test_the_seeds_are_enabled_by_one_expression():
+    """It stands in one file for each system, where no macro can be called, and asks for every log."""
+    files = [yaml.safe_load(path.read_text()) for path in (ROOT / "seeds").rglob("*.yml")]
+    (expression,) = {seed["config"]["enabled"] for file in files for seed in file["seeds"]}
+    assert [*re.findall(r"var\('(\w+)'\) is none", expression)] == [*LOGS.values()]
+
+
 def test_another_project_without_a_log_has_no_fixtures(project, tmp_path):
-    """Whoever installs this and names no log gets empty tables, and is told so."""
+    """Whoever installs this and names no log gets empty tables."""
     installed = project("no_log", installing(tmp_path / "p", MODELS))
     manifest = parse(installed)
     assert enabled(manifest, "seed") == lines_of_fixtures(manifest) == set()
