@@ -130,6 +130,10 @@ def test_errors_show_the_models_file_and_line(project, tmp_path, name):
 def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
     shipped = []
     monkeypatch.setattr(submission, "ship", lambda spark, packages: shipped.append(packages))
-    named = 'def model(dbt, spark):\n    dbt.config(meta={"ship_packages": ["dbt_tangles"]})\n    return spark.range(1)\n'
+    named = """
+        def model(dbt, spark):
+            dbt.config(meta={"ship_packages": ["dbt_tangles"]})
+            return spark.range(1)
+    """
     project("shipped", make_project(tmp_path / "p", {"named.py": named})).build()
     assert shipped == [["dbt_tangles"]]
