@@ -89,9 +89,9 @@ def test_a_build_in_another_project(project, tmp_path):
     """With a log in its vars and a schema for our models: rows of that log alone, and counts at the end."""
     settings = {
         "vars": {"tangles": {"ssb_log": str(DATA / "ssb" / "small.jsonl")}},
-        "models": {"tangles": {"+schema": "x"}},
+        "models": {"tangles": {"+schema": "x"}, "installer": {"+materialized": "table", "+file_format": "parquet"}},
     }
-    models = {"mine.sql": "{{ config(file_format='parquet') }}\nselect message_id from {{ ref('ssb_messages') }}"}
+    models = {"mine.sql": "select message_id from {{ ref('ssb_messages') }}"}
     built = project("installed", installing(tmp_path / "p", models, **settings))
     selected = ("+ssb_messages", "+ssb_rejects", "+pzp_messages", "+autobase_bases", "mine")
     built.build("--select", *selected, "--indirect-selection", "buildable", "--exclude", "test_type:unit")
