@@ -29,7 +29,7 @@ def run(model: str, spark: SparkSession, refs: dict[str, DataFrame], **variables
         variables: dbt vars that differ from those of dbt_project.yml.
     """
     config = configuration(model, **variables)
-    dbt = SimpleNamespace(ref=refs.__getitem__, config=SimpleNamespace(get=config.get), is_incremental=False)
+    dbt = SimpleNamespace(ref=refs.__getitem__, config=SimpleNamespace(meta_get=config.get), is_incremental=False)
     return load(model).model(dbt, spark)
 
 
@@ -43,7 +43,7 @@ def load(model: str) -> ModuleType:
 
 
 def configuration(model: str, **variables: Any) -> dict[str, Any]:
-    """Return a Python model's configuration as dbt would render it.
+    """Return the `meta` of a Python model's configuration, which holds what the model asks for, as dbt would render it.
 
     Args:
         model: Its name.
@@ -65,10 +65,9 @@ def configuration(model: str, **variables: Any) -> dict[str, Any]:
         for entry in yaml.safe_load(path.read_text()).get("models", [])
         if entry["name"] == model
     ]
-    of_all = {name[1:]: value for name, value in project["models"].items() if name.startswith("+")}
-    config = {**of_all, **_only(entries, model).get("config", {})}
+    meta = {**project["models"]["tangles"]["+meta"], **_only(entries, model).get("config", {}).get("meta", {})}
     return {
-        name: jinja.from_string(value).render() if isinstance(value, str) else value for name, value in config.items()
+        name: jinja.from_string(value).render() if isinstance(value, str) else value for name, value in meta.items()
     }
 
 

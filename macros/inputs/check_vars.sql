@@ -28,11 +28,7 @@
         limit is none or (limit is integer and limit is not boolean and limit >= 1), 'max_previous', limit,
         'none or an integer, 1 or more'
     ) %}
-    {%- set key = var('ssb_hmac_key') -%}
-    {% do refuse_unless(
-        key is none or (key is string and modules.re.fullmatch('[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=', key)),
-        'ssb_hmac_key', '(not shown)', '32 bytes as canonical base64'
-    ) %}
+    {% do check_hmac_key() %}
 {% endmacro %}
 
 

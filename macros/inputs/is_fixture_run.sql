@@ -1,8 +1,8 @@
-{#- Whether no log is given, so that the seed fixtures are the input. -#}
+{#- Whether the fixtures are the input: no log is given, and this project is not installed in another. -#}
 {% macro is_fixture_run() %}
     {%- set given = [] -%}
     {%- for name in log_vars() if var(name) is not none -%}
         {% do given.append(name) %}
     {%- endfor -%}
-    {{ return(given | length == 0) }}
+    {{ return(project_name == 'tangles' and given | length == 0) }}
 {% endmacro %}

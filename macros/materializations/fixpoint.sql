@@ -15,7 +15,7 @@
         ) %}
     {%- endif -%}
     {%- set base, step = queries -%}
-    {%- set columns = config.require('result_columns') | join(', ') -%}
+    {%- set columns = config.meta_require('result_columns') | join(', ') -%}
 
     {#- The state of a round is a table: views and cached plans would nest, and double with each round. -#}
     {%- set rounds = [] -%}

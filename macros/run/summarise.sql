@@ -1,11 +1,13 @@
 {#- After a build: what was built, and how to look at it. -#}
 {% macro summarise(results) %}
     {%- if execute and flags.WHICH in ['build', 'run'] -%}
-        {%- set built = [] -%}
-        {%- for result in results if result.node.resource_type == 'model' and result.status == 'success' -%}
-            {% do built.append(result.node.name) %}
+        {%- set built = {} -%}
+        {%- for result in results if result.status == 'success' and result.node.resource_type == 'model'
+            and result.node.package_name == 'tangles' -%}
+            {% do built.update({result.node.name: result.node}) %}
         {%- endfor -%}
         {%- set counted = [] -%}
+        {%- set schemas = [] -%}
         {%- for name in ['ssb_messages', 'ssb_rejects', 'feeds', 'tangles', 'tangle_messages', 'tangle_edges',
             'group_epochs', 'group_members', 'group_findings',
             'pzp_messages', 'pzp_rejects', 'sets', 'set_messages', 'set_items',
@@ -13,7 +15,8 @@
             'timeline_events', 'timeline_edits', 'timeline_rejects']
             if name in built -%}
             {% do counted.append("select " ~ loop.index0 ~ " as n, '" ~ name ~ "' as name, count(*) as c from "
-                ~ target.schema ~ '.' ~ name) %}
+                ~ built[name].relation_name) %}
+            {% do schemas.append(built[name].schema) %}
         {%- endfor -%}
         {%- if counted -%}
             {% do log('', info=True) %}
@@ -21,9 +24,13 @@
                 {% do log('  ' ~ '%-18s' | format(row[1]) ~ '%12s rows' | format('{:,}'.format(row[2] | int)), info=True) %}
             {%- endfor -%}
             {%- if target.name == 'local' -%}
+                {%- set folders = [] -%}
+                {%- for schema in schemas | unique -%}
+                    {% do folders.append(env_var('TANGLES_WAREHOUSE', 'warehouse') ~ '/' ~ schema ~ '.db/<table>/') %}
+                {%- endfor -%}
                 {% do log(
-                    '  Tables: ' ~ env_var('TANGLES_WAREHOUSE', 'warehouse') ~ '/' ~ target.schema
-                    ~ '.db/<table>/ (parquet).  A look: .venv/bin/dbt show --select tangle_messages', info=True
+                    '  Tables: ' ~ folders | join(', ')
+                    ~ ' (parquet).  A look: .venv/bin/dbt show --select tangle_messages', info=True
                 ) %}
             {%- endif -%}
         {%- endif -%}

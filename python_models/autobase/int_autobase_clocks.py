@@ -10,7 +10,7 @@ CLOCKS = "tangle_name string, root_id string, message_id string, author string, 
 
 
 def model(dbt, spark):
-    max_rows = dbt.config.get("clock_limit")
+    max_rows = dbt.config.meta_get("clock_limit")
     members = dbt.ref("int_autobase_members").select(
         sf.lit("autobase").alias("tangle_name"),
         sf.col("base_id").alias("root_id"),

@@ -8,8 +8,8 @@ from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_of_part
 
 
 def model(dbt, spark):
-    row_limit = dbt.config.get("clock_limit")
-    rule = dbt.config.get("consensus_rule")
+    row_limit = dbt.config.meta_get("clock_limit")
+    rule = dbt.config.meta_get("consensus_rule")
     whole_bases = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names).repartition("base_id")
     order = partial(order_of_partition, row_limit=row_limit, rule=rule)
     return whole_bases.mapInArrow(order, from_arrow_schema(ORDER_SCHEMA))

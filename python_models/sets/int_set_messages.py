@@ -8,8 +8,8 @@ from dbt_tangles.sets.partition import INPUT_SCHEMA, OUTPUT_SCHEMA, sets_of_part
 
 
 def model(dbt, spark):
-    ghost_span = dbt.config.get("set_ghost_span")
-    verify_signatures = dbt.config.get("verify_signatures")
+    ghost_span = dbt.config.meta_get("set_ghost_span")
+    verify_signatures = dbt.config.meta_get("verify_signatures")
     whole_sets = dbt.ref("int_set_entries").select(INPUT_SCHEMA.names).repartition("set_id")
     reduce = partial(sets_of_partition, ghost_span=ghost_span, is_trusted=not verify_signatures)
     return whole_sets.mapInArrow(reduce, from_arrow_schema(OUTPUT_SCHEMA))

@@ -8,7 +8,7 @@ PAIRS = "tangle_name string, root_id string, message_id string, ancestor_id stri
 
 
 def model(dbt, spark):
-    limit = dbt.config.get("ancestor_limit")
+    limit = dbt.config.meta_get("ancestor_limit")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
     members = members.select("tangle_name", "root_id", "message_id", "previous", "depth")
     whole_graphs = members.repartition("tangle_name", "root_id")

@@ -8,8 +8,8 @@ CLOCKS = "tangle_name string, root_id string, message_id string, author string, 
 
 
 def model(dbt, spark):
-    limit = dbt.config.get("ancestor_limit")
-    max_rows = dbt.config.get("clock_limit")
+    limit = dbt.config.meta_get("ancestor_limit")
+    max_rows = dbt.config.meta_get("clock_limit")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
     members = members.select("tangle_name", "root_id", "message_id", "previous", "depth", "author", "sequence")
     whole_graphs = members.repartition("tangle_name", "root_id")

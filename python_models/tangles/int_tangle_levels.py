@@ -13,7 +13,7 @@ PLACES = (
 def model(dbt, spark):
     candidates = dbt.ref("int_tangle_candidates")
     levelled = dbt.ref("int_tangle_sql_levels")
-    uses_sql_rounds = dbt.config.get("uses_sql_rounds")
+    uses_sql_rounds = dbt.config.meta_get("uses_sql_rounds")
     if uses_sql_rounds:
         # The SQL rounds level whole graphs, and each graph they took has its root in their table.
         graph = ["tangle_name", "root_id"]

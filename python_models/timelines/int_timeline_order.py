@@ -14,7 +14,7 @@ from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 
 
 def model(dbt, spark):
-    batch_size = dbt.config.get("edit_batch_size")
+    batch_size = dbt.config.meta_get("edit_batch_size")
     arrivals = dbt.ref("int_timeline_arrivals")
     if not dbt.is_incremental:
         return order(arrivals, batch_size)

@@ -38,21 +38,6 @@ def read_lines(spark: SparkSession, path: str, name: str, separator: str = "\n")
     )
 
 
-def read_seed(seed: DataFrame) -> DataFrame:
-    """Give a seed of lines, kept as base64 because any CSV reader leaves that alone, the shape of `read_lines`."""
-    return seed.select(
-        "source_file",
-        sf.lit(0).cast("bigint").alias("block_start"),
-        sf.col("line").cast("bigint").alias("row_id"),
-        sf.unbase64(sf.coalesce("raw_base64", sf.lit(""))).alias("raw"),
-    )
-
-
-def no_lines(spark: SparkSession) -> DataFrame:
-    """Make a log without lines, in the shape of `read_lines`."""
-    return spark.createDataFrame([], "source_file string, block_start bigint, row_id bigint, raw binary")
-
-
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
     """Cut longer lines, before they reach a worker's memory, and add `raw_length` bigint, the bytes there were."""
     return lines.select(

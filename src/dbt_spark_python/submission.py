@@ -20,7 +20,7 @@ class SessionPythonJob(PythonJobHelper):
 
     The model may use everything dbt gives Python models: `dbt.ref`, `dbt.source`, `dbt.config`, `dbt.this`,
     `dbt.is_incremental`. Models in several threads share the session; each has its own Spark job group, named after
-    its node. A model config `ship_packages: [name, …]` sends those importable packages to the workers of a cluster.
+    its node. `meta: {ship_packages: [name, …]}` in a model's config sends those packages to the workers of a cluster.
     """
 
     def __init__(self, parsed_model: dict, credential: Any) -> None:
@@ -36,7 +36,7 @@ class SessionPythonJob(PythonJobHelper):
         path, node = self.model["original_file_path"], self.model["unique_id"]
         try:
             with _shipping:
-                ship(spark, self.model["config"].get("ship_packages") or [])
+                ship(spark, self.model["config"].get("meta", {}).get("ship_packages") or [])
             with NodeProgress(spark, node):
                 exec(compile_model(compiled_code, self.model["raw_code"], path), {"spark": spark, "__name__": node})
         except Exception as error:

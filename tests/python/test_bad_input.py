@@ -493,7 +493,6 @@ WRONG_VARS = [
     *(("sql_round_budget", value) for value in (1.5, -1, "5", None, True)),
     *(("ancestor_limit", value) for value in (-1, "many")),
     ("clock_limit", -1),
-    *(("ssb_hmac_key", value) for value in ("short", 7, "A" * 43 + "=\n")),
 ]
 
 
@@ -504,20 +503,7 @@ def test_wrong_vars(name, value, project, warehouse):
     assert not result.success
     said = str(result.exception) + "".join(r.message for r in result.result or [])
     assert f"var '{name}'" in said
-    if name == "ssb_hmac_key":
-        assert str(value) not in said
     assert not [path for path in (warehouse / "wrong_vars.db").glob("*") if any(path.iterdir())]
-
-
-def test_hmac_key(project, tmp_path):
-    """With a network's key its messages are usable, and the public network's are not."""
-    log = Log(tmp_path)
-    members = Author.from_seed("member", hmac_key=b"k" * 32)
-    log.good(members.publish(post(), 1), members.publish(post("\ud800 é"), 2))
-    log.bad("bad_signature", to_line(Author.from_seed("public").publish(post(), 1)))
-    log.bad("bad_signature", to_line(Author.from_seed("member", hmac_key=b"K" * 32).publish(post(), 1)))
-    built = project("hmac", ssb_log=log.write(), ssb_hmac_key="a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s=")
-    log.check(built.build(*ONLY_MESSAGES))
 
 
 def expected_variants() -> list[dict]:

@@ -289,7 +289,11 @@ def test_configurations_are_those_of_the_project():
     assert stand_in.configuration("int_tangle_levels")["uses_sql_rounds"] is False
     assert stand_in.configuration("int_tangle_levels", tangle_engine="sql")["uses_sql_rounds"] is True
     lines = stand_in.configuration("stg_ssb__lines", ssb_log="/logs/*.jsonl")
-    assert (lines["ssb_log"], lines["verify_signatures"], lines["is_fixture_run"]) == ("/logs/*.jsonl", True, False)
+    assert (lines["ssb_log"], lines["verify_signatures"], lines["ship_packages"]) == (
+        "/logs/*.jsonl",
+        True,
+        ["dbt_tangles"],
+    )
     with pytest.raises(KeyError, match="tangle_motor"):
         stand_in.configuration("int_tangle_levels", tangle_motor="sql")
     with pytest.raises(LookupError, match="int_tangle_lvls"):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pyarrow.dataset as ds
 import pytest
+
 from conftest import DATA, ROOT
 
 KILLS = int(os.environ.get("TANGLES_TEST_KILLS", "8"))

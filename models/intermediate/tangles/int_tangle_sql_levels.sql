@@ -1,4 +1,4 @@
-{{ config(materialized='fixpoint', result_columns=['tangle_name', 'root_id', 'message_id', 'depth']) }}
+{{ config(materialized='fixpoint', meta={'result_columns': ['tangle_name', 'root_id', 'message_id', 'depth']}) }}
 
 -- Base: the roots, at depth 0.
 select

@@ -1,20 +1,30 @@
-"""Reads the check's options from the text that dbt's configuration holds."""
+"""Reads the one option of the check that is a secret."""
 
 import base64
+import os
+from collections.abc import Mapping
+
+from dbt_tangles.ssb.signature import HMAC_KEY_BYTES
+
+HMAC_KEY_NAME = "TANGLES_SSB_HMAC_KEY"
 
 
-def decode_hmac_key(text: str | None) -> bytes | None:
-    """Decode the var `ssb_hmac_key`: 32 bytes as canonical base64, or nothing.
+def hmac_key(environ: Mapping[str, str] = os.environ) -> bytes | None:
+    """Read the network's key from the environment: dbt writes vars and configs into its files, and this into none.
+
+    Returns:
+        32 bytes; None where the variable is absent or empty.
 
     Raises:
-        ValueError: anything else; the key itself is not in the message.
+        ValueError: It is not the canonical base64 of 32 bytes; the message does not show it.
     """
+    text = environ.get(HMAC_KEY_NAME)
     if not text:
         return None
     try:
         key = base64.b64decode(text, validate=True)
     except ValueError:
         key = b""
-    if len(key) != 32 or base64.b64encode(key).decode() != text:
-        raise ValueError("ssb_hmac_key must be 32 bytes as canonical base64")
+    if len(key) != HMAC_KEY_BYTES or base64.b64encode(key).decode() != text:
+        raise ValueError(f"{HMAC_KEY_NAME} must be {HMAC_KEY_BYTES} bytes as canonical base64 (its value is not shown)")
     return key

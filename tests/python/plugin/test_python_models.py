@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from dbt_spark_python import submission
+
 MODELS = {
     "numbers.sql": "select id from range(10)",
     "from_ref.py": """
@@ -123,3 +125,15 @@ def test_errors_show_the_models_file_and_line(project, tmp_path, name):
         assert line in failure.message  # the source line is shown
     if name == "worker.py":
         assert 'models/worker.py", line 2, in fail' in failure.message
+
+
+def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
+    shipped = []
+    monkeypatch.setattr(submission, "ship", lambda spark, packages: shipped.append(packages))
+    named = """
+        def model(dbt, spark):
+            dbt.config(meta={"ship_packages": ["dbt_tangles"]})
+            return spark.range(1)
+    """
+    project("shipped", make_project(tmp_path / "p", {"named.py": named})).build()
+    assert shipped == [["dbt_tangles"]]

@@ -1,5 +1,5 @@
 -- Every example of a base: the base as a whole.
-{{ config(enabled=is_fixture_run() and var('consensus_rule') == 'autobase') }}
+{{ config(enabled=var('consensus_rule') == 'autobase') }}
 
 with expected as (
     select

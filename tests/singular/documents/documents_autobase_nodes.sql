@@ -1,5 +1,4 @@
 -- Every example of a base: its nodes, but for those that are set aside.
-{{ config(enabled=is_fixture_run()) }}
 
 with stated as (
     select

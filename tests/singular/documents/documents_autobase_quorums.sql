@@ -1,5 +1,4 @@
 -- Every example of a base: where each degree over each node is reached, and through whom.
-{{ config(enabled=is_fixture_run()) }}
 
 with through as (
     select

@@ -1,5 +1,4 @@
 -- The lines of the Autobase log that cannot be used, and why.
-{{ config(enabled=is_fixture_run()) }}
 
 with expected as (
     select

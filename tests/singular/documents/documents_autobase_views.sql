@@ -1,5 +1,5 @@
 -- Every example of a base: what each observer sees, in which order, and how much of it is settled.
-{{ config(enabled=is_fixture_run() and var('consensus_rule') == 'autobase') }}
+{{ config(enabled=var('consensus_rule') == 'autobase') }}
 
 with stated as (
     select

@@ -1,5 +1,5 @@
 -- The views of the document's examples as far as the document states them.
-{{ config(enabled=is_fixture_run() and var('consensus_rule') == 'design') }}
+{{ config(enabled=var('consensus_rule') == 'design') }}
 
 with stated as (
     select

@@ -1,5 +1,5 @@
 -- Every example of a group: its epochs, which of them is preferred, and why.
-{{ config(enabled=var('verify_signatures') is true and is_fixture_run()) }}
+{{ config(enabled=var('verify_signatures') is true) }}
 
 with {{ letter_names() }},
 

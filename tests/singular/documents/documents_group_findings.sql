@@ -1,5 +1,5 @@
 -- Every example of a group: where the peers go wrong.
-{{ config(enabled=var('verify_signatures') is true and is_fixture_run()) }}
+{{ config(enabled=var('verify_signatures') is true) }}
 
 with {{ letter_names() }},
 

@@ -1,5 +1,5 @@
 -- Every example of a group: what each message says, or why it does not count.
-{{ config(enabled=var('verify_signatures') is true and is_fixture_run()) }}
+{{ config(enabled=var('verify_signatures') is true) }}
 
 with {{ letter_names() }},
 

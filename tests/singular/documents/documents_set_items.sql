@@ -1,5 +1,5 @@
 -- Every example of a set: its items, in order, and what put them there.
-{{ config(enabled=var('verify_signatures') is true and is_fixture_run()) }}
+{{ config(enabled=var('verify_signatures') is true) }}
 
 with expected as (
     select

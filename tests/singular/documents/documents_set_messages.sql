@@ -1,5 +1,5 @@
 -- Every example of a set: which messages are in it, in which order, and what each is good for.
-{{ config(enabled=var('verify_signatures') is true and var('set_ghost_span') == 32 and is_fixture_run()) }}
+{{ config(enabled=var('verify_signatures') is true and var('set_ghost_span') == 32) }}
 
 with expected as (
     select

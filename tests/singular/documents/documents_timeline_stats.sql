@@ -1,5 +1,5 @@
 -- Every example of the documents: how large its timeline is and, arrival by arrival, how many commands lead to it.
-{{ config(enabled=var('edit_batch_size') == 1 and is_fixture_run()) }}
+{{ config(enabled=var('edit_batch_size') == 1) }}
 with stated as (
     select
         timeline_id,

@@ -1,0 +1,18 @@
+{#- The network's key is a secret: dbt writes vars into its files, so it is taken from the environment. Not looked at
+    while parsing: dbt keeps the variables it then saw. -#}
+{% macro check_hmac_key() %}
+    {%- if var('ssb_hmac_key', none) is not none -%}
+        {% do exceptions.raise_compiler_error(
+            "var 'ssb_hmac_key' is not taken: dbt writes vars in clear into target/ and logs/. Set the environment "
+            ~ "variable TANGLES_SSB_HMAC_KEY. target/ and logs/ now hold this key: delete them, and change the key"
+        ) %}
+    {%- endif -%}
+    {%- if execute -%}
+        {%- set key = env_var('TANGLES_SSB_HMAC_KEY', '') -%}
+        {%- if key and not modules.re.fullmatch('[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=', key) -%}
+            {% do exceptions.raise_compiler_error(
+                'TANGLES_SSB_HMAC_KEY must be 32 bytes as canonical base64 (its value is not shown)'
+            ) %}
+        {%- endif -%}
+    {%- endif -%}
+{% endmacro %}

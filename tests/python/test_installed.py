@@ -1,0 +1,145 @@
+"""Where a user says which log is to be read, and what another project gets from this one."""
+
+import re
+
+import pytest
+import yaml
+
+from conftest import DATA, ROOT, DbtProject
+from dbt_projects import installing, with_vars
+
+LOGS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
+MODELS = {"mine.sql": "select message_id from {{ ref('tangle_messages') }}"}
+
+
+def parse(project: DbtProject):
+    """Parse a project and return its manifest."""
+    result = project.invoke("parse")
+    assert result.success, result.exception
+    return result.result
+
+
+def enabled(manifest, kind: str) -> set[str]:
+    """Names of the nodes of a kind that are enabled."""
+    return {node.name for node in manifest.nodes.values() if node.resource_type == kind and node.config.enabled}
+
+
+def path_of(manifest, system: str) -> str:
+    """The path that a staging model reads."""
+    return manifest.nodes[f"model.tangles.stg_{system}__lines"].config.meta[LOGS[system]]
+
+
+def lines_of_fixtures(manifest) -> set[str]:
+    """What the table of fixture lines reads."""
+    return {*manifest.nodes["model.tangles.stg_fixtures__lines"].depends_on.nodes}
+
+
+# Each way with another log, so that every log is given once.
+WAYS = {
+    "the vars of this project": ("ssb", lambda folder, given: (with_vars(folder, **given), {})),
+    "the vars of another project": ("pzp", lambda folder, given: (installing(folder, MODELS, vars=given), {})),
+    "the vars of another project for this one": (
+        "autobase",
+        lambda folder, given: (installing(folder, MODELS, vars={"tangles": given}), {}),
+    ),
+    "--vars": ("events", lambda folder, given: (ROOT, given)),
+    "--vars of another project": ("ssb", lambda folder, given: (installing(folder, MODELS), given)),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_with_a_log_no_fixture_is_there(way, project, tmp_path):
+    """Wherever the log is named: the staging model reads it, and of the fixtures nothing is left."""
+    system, make = WAYS[way]
+    folder, variables = make(tmp_path / "p", {LOGS[system]: "/logs/*.jsonl"})
+    manifest = parse(project(f"ways_{[*WAYS].index(way)}", folder, **variables))
+    paths = {each: path_of(manifest, each) for each in LOGS}
+    assert paths == {**dict.fromkeys(LOGS, ""), system: "/logs/*.jsonl"}
+    assert enabled(manifest, "seed") == lines_of_fixtures(manifest) == set()
+    assert not [name for name in enabled(manifest, "test") if name.startswith("documents_")]
+
+
+def test_without_a_log_the_fixtures_are_the_input(project):
+    """All seeds, and all tests of what the documents state but the one for another rule."""
+    manifest = parse(project("no_ways"))
+    assert enabled(manifest, "seed") == {path.stem for path in (ROOT / "seeds").rglob("*.csv")}
+    assert lines_of_fixtures(manifest) == {
+        f"seed.tangles.{name}_fixture_log" for name in ("ssb", "pzp", "autobase", "event")
+    }
+    tests = {path.stem for path in (ROOT / "tests" / "singular" / "documents").glob("*.sql")}
+    assert tests - enabled(manifest, "test") == {"documents_autobase_views_design"}
+
+
+def test_the_seeds_are_enabled_by_one_expression():
+    """It stands in one file for each system, where no macro can be called, and asks for every log."""
+    files = [yaml.safe_load(path.read_text()) for path in (ROOT / "seeds").rglob("*.yml")]
+    (expression,) = {seed["config"]["enabled"] for file in files for seed in file["seeds"]}
+    assert [*re.findall(r"var\('(\w+)'\) is none", expression)] == [*LOGS.values()]
+
+
+def test_another_project_without_a_log_has_no_fixtures(project, tmp_path):
+    """Whoever installs this and names no log gets empty tables."""
+    installed = project("no_log", installing(tmp_path / "p", MODELS))
+    manifest = parse(installed)
+    assert enabled(manifest, "seed") == lines_of_fixtures(manifest) == set()
+    assert {path_of(manifest, system) for system in LOGS} == {""}
+
+
+def test_a_build_in_another_project(project, tmp_path):
+    """With a log in its vars and a schema for our models: rows of that log alone, and counts at the end."""
+    settings = {
+        "vars": {"tangles": {"ssb_log": str(DATA / "ssb" / "small.jsonl")}},
+        "models": {"tangles": {"+schema": "x"}, "installer": {"+materialized": "table", "+file_format": "parquet"}},
+    }
+    models = {"mine.sql": "select message_id from {{ ref('ssb_messages') }}"}
+    built = project("installed", installing(tmp_path / "p", models, **settings))
+    selected = ("+ssb_messages", "+ssb_rejects", "+pzp_messages", "+autobase_bases", "mine")
+    built.build("--select", *selected, "--indirect-selection", "buildable", "--exclude", "test_type:unit")
+
+    tables = DbtProject(built.warehouse, "installed_x")
+    files = {row["source_file"].rsplit("/", 1)[-1] for row in tables.rows("stg_ssb__lines")}
+    assert files == {"small.jsonl"}
+    count = len(tables.rows("ssb_messages"))
+    assert count > 100
+    assert [tables.rows(name) for name in ("stg_fixtures__lines", "pzp_messages", "autobase_bases")] == [[], [], []]
+    assert len(built.rows("mine")) == count
+
+    said = (built.warehouse / "logs" / built.schema / "dbt.log").read_text()
+    assert f"  ssb_messages {count:>17,} rows" in said
+    assert f"{built.warehouse}/installed_x.db/<table>/" in said
+
+
+@pytest.mark.parametrize("model", ["stg_ssb__lines", "int_tangle_levels"])
+def test_other_projects_may_not_read_what_is_not_public(model, project, tmp_path):
+    """Staging holds secrets, and what is between it and the marts is nobody's contract."""
+    models = {"mine.sql": "{{ config(group='tangles') }} select * from {{ ref('" + model + "') }}"}
+    result = project(f"private_{model}", installing(tmp_path / "p", models)).invoke("parse")
+    assert not result.success
+    assert f"attempted to reference node model.tangles.{model}, which is not allowed" in str(result.exception)
+
+
+def test_the_marts_are_public_and_nothing_else(project):
+    """By the folder that a model is in."""
+    manifest = parse(project("access"))
+    access = {node.name: node.access for node in manifest.nodes.values() if node.resource_type == "model"}
+    marts = {path.stem for path in (ROOT / "models" / "marts").rglob("*.sql")}
+    assert {name for name, level in access.items() if level == "public"} == marts
+    assert {level for name, level in access.items() if name not in marts} == {"private"}
+
+
+def test_config_keys_are_dbts_own(project, monkeypatch):
+    """Keys that dbt does not know warn one day; it checks today only for adapters that it has a schema of."""
+    from dbt.cli.main import dbtRunner
+    from dbt.jsonschemas import jsonschemas
+
+    monkeypatch.setattr(jsonschemas, "_can_run_validations", lambda: True)
+    warnings = []
+
+    def listen(event):
+        if event.info.name.endswith("Deprecation"):
+            warnings.append(event.info.msg)
+
+    options = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--no-partial-parse", "--show-all-deprecations"]
+    paths = ["--target-path", str(project("keys").warehouse / "target" / "keys")]
+    assert dbtRunner(callbacks=[listen]).invoke(["parse", *options, *paths]).success
+    assert warnings == []
