@@ -913,7 +913,7 @@ def shuffled_trusted(trusted, project, tmp_path_factory):
 
 
 TABLES = ("pzp_messages", "pzp_rejects", "sets", "set_messages", "set_items", "set_writer_faults")
-INT_TABLES = ("int_pzp_messages", "int_pzp_account_messages", "int_set_entries", "int_set_messages")
+INT_TABLES = ("int_pzp_messages", "int_set_entries", "int_set_messages")
 
 
 def contents(built, table):
