@@ -68,3 +68,11 @@ def project(warehouse):
         return DbtProject(warehouse, schema, project_dir, variables)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def fixtures(project) -> DbtProject:
+    """Build every model from the seed fixtures; their tests run in `make test`."""
+    built = project("tangles")
+    assert built.invoke("build", "--resource-type", "model", "--resource-type", "seed").success
+    return built

@@ -811,7 +811,7 @@ def shuffled(hostile_log, project, tmp_path_factory):
     return built
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", [*TABLES, "int_autobase_bases", "int_autobase_candidates", "int_autobase_members"])
 def test_order_files_and_partitions(table, hostile, shuffled):
     """Every table is the same."""
     expected = contents(hostile.project, table)

@@ -3,7 +3,9 @@
 import gzip
 import json
 import random
+import re
 from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -92,7 +94,7 @@ class Log:
         """Add lines that should be usable; with the key they claim, or the one given."""
         for line in lines:
             self.files.setdefault(file, []).append(line if isinstance(line, bytes) else to_line(line))
-            self.lines[message_id or line["key"]] += 1
+            self.lines[line["key"] if message_id is None else message_id] += 1
 
     def write(self) -> str:
         """Write the files and return what is to be the var `ssb_log`."""
@@ -330,6 +332,8 @@ def test_envelope_keys_are_reported(signed, verified):
 
 
 HUGE = "%" + "x" * 999_999
+COLON_ROOTS = [":".join(parts) for length in (1, 2) for parts in product(("", "a", "25", "3A"), repeat=length)]
+COLON_NAMES = ["".join(parts) for parts in product(("", "%", ":", "a", "25", "3A"), repeat=3)]
 
 
 def line(key: Any, content: Any, author: str = "@a", sequence: Any = 1, **fields: Any) -> bytes:
@@ -351,7 +355,7 @@ def unsigned(tmp_path_factory) -> Log:
     random_bytes(log)
 
     def good(key, content, stored=None, **fields):
-        log.good(line(key, content, **fields), message_id=stored or key)
+        log.good(line(key, content, **fields), message_id=key if stored is None else stored)
 
     for i, text in enumerate(HOSTILE):
         root, child = f"%{text}", f"%{text}/child"
@@ -392,6 +396,10 @@ def unsigned(tmp_path_factory) -> Log:
     good("%two roots 2", reply("%two roots 1", "%two roots 1"))
     good("%no root", reply("%never seen", "%never seen"))
 
+    # Names and roots that a colon could part at another place, or that look as if it had been written otherwise.
+    for root in COLON_ROOTS:
+        good(root, post(tangles=dict.fromkeys(COLON_NAMES, ROOT_CLAIM)))
+
     # A key twice, with two texts: the claimed id decides, whoever wrote it.
     log.good(line("%twice", post("1")), line("%twice", post("2"), author="@b"), message_id="%twice")
     deep = b'"content":' + b"[" * 10_000 + b"]" * 10_000
@@ -403,10 +411,14 @@ def unsigned(tmp_path_factory) -> Log:
 
 
 @pytest.fixture(scope="module")
-def trusted(unsigned, project):
-    """Build with the checks off; small tangles go through the SQL rounds."""
-    built = project("bad_input_trusted", ssb_log=unsigned.write() + "/*", verify_signatures=False, sql_round_budget=3)
-    return built.build(*NO_UNIT_TESTS)
+def trusted(unsigned, project, tmp_path_factory):
+    """Build with the checks off; small tangles go through the SQL rounds. Other events try for tangles' timelines."""
+    events = tmp_path_factory.mktemp("events of others") / "log.jsonl"
+    timelines = (f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS)
+    lines = ({"timeline": timeline, "event": "e", "after": [], "arrival": 1} for timeline in timelines)
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    logs = {"ssb_log": unsigned.write() + "/*", "event_log": str(events)}
+    return project("bad_input_trusted", **logs, verify_signatures=False, sql_round_budget=3).build(*NO_UNIT_TESTS)
 
 
 def test_trusted_lines(unsigned, trusted):
@@ -425,6 +437,28 @@ def test_trusted_names(trusted):
     assert tangles["long id", HUGE]["tips"] == ["%after a long id"]
     assert tangles[HUGE, "%long name"]["tips"] == ["%after a long name"]
     assert sum(name.startswith("one of many ") for name, _ in tangles) == 10_000
+
+
+def test_trusted_timelines(trusted):
+    """No two tangles share a timeline: its name says which tangle's it is, and in ordinary cases nothing else."""
+
+    def tangle_of(timeline: str) -> tuple[str, str]:
+        name, _, root = timeline.partition(":")
+        return re.sub("%3A|%25", lambda code: unquote(code[0]), name), root
+
+    arrivals = trusted.rows("int_timeline_arrivals", ["timeline_id", "event_id", "is_tangle"])
+    members = [(*tangle_of(row["timeline_id"]), row["event_id"]) for row in arrivals if row["is_tangle"]]
+    rows = [row for row in trusted.rows("tangle_messages") if row["is_member"]]
+    assert sorted(members) == sorted((row["tangle_name"], row["root_id"], row["message_id"]) for row in rows)
+    timelines = {row["timeline_id"] for row in arrivals if row["is_tangle"]}
+    assert {f"{name}:{root}" for name, root, _ in members if not re.search(":|%25|%3A", name)} <= timelines
+
+    # Nobody else gets into one of them, and whatever else only looks like one is free.
+    rejects = trusted.rows("timeline_rejects", ["timeline_id", "reason"])
+    taken = {row["timeline_id"] for row in rejects if row["reason"] == "timeline_taken"}
+    free = {row["timeline_id"] for row in arrivals if not row["is_tangle"]}
+    assert taken and free and taken <= timelines and not free & timelines
+    assert taken | free == {f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS}
 
 
 def test_reasons(trusted):

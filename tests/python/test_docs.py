@@ -1,7 +1,9 @@
 """What the documents say about the code is what the code says."""
 
+import json
 import re
 
+import pytest
 import yaml
 
 import fixture_seeds
@@ -56,3 +58,38 @@ def test_every_macro_is_documented():
     for file in (ROOT / "macros").rglob("*.sql"):
         for name in re.findall(r"\{%-? *macro (\w+)", file.read_text()):
             assert name in documented, name
+
+
+@pytest.fixture(scope="module")
+def nodes(fixtures) -> dict[str, dict]:
+    """Read what dbt knows of the project."""
+    return json.loads((fixtures.warehouse / "target" / fixtures.schema / "manifest.json").read_text())["nodes"]
+
+
+@pytest.fixture(scope="module")
+def models(nodes) -> dict[str, dict]:
+    """Pick the models."""
+    found = {key: node for key, node in nodes.items() if node["resource_type"] == "model"}
+    assert len(found) > len(list((ROOT / "models" / "marts").rglob("*.sql")))
+    return found
+
+
+def test_every_model_has_a_test_of_its_grain(nodes, models):
+    """A test that no two rows are of one thing, whatever else is tested."""
+    tests = (node for node in nodes.values() if node["resource_type"] == "test" and node["test_metadata"])
+    told_apart = {test["attached_node"] for test in tests if test["test_metadata"]["name"].startswith("unique")}
+    assert sorted(models.keys() - told_apart) == []
+
+
+def test_every_built_column_is_described(models):
+    """Tables and views have the columns that are described, and no others; so they are described themselves."""
+    from pyspark.sql import SparkSession
+
+    differing = {}
+    for model in models.values():
+        assert model["description"].strip(), model["name"]
+        described = {name for name, column in model["columns"].items() if column["description"].strip()}
+        built = set(SparkSession.active().table(model["relation_name"]).columns)
+        if built != described:
+            differing[model["name"]] = {"not described": built - described, "not built": described - built}
+    assert differing == {}

@@ -211,13 +211,13 @@ TIMELINES = {name: arrivals_of(case) for name, case in CASES.items()} | RANDOM
 SMALL_TIMELINES = {name: arrivals for name, arrivals in TIMELINES.items() if name not in MEDIUM}
 LINES = [to_line(arrival) for arrivals in TIMELINES.values() for arrival in arrivals]
 
-# The same event at the same time with other causes, another author, or nothing else: which one stays is not said, but
-# it must not be for the order of lines to say.
+# The same event at the same time with other causes, another author, one without a name, none, or nothing else: which
+# one stays is not said, but it must not be for the order of lines to say.
 CONTESTED = [
     to_line(Arrival(f"contested {number}", event, after, 1, author))
     for number in range(20)
     for event, after in [("e", ["a"]), ("e", ["b", "a"]), ("a", []), ("b", ["a"]), ("f", ["e"]), ("e", []), ("f", [])]
-    for author in ("x", "y", None, "x")
+    for author in ("x", "", "y", None, "x")
 ]
 
 
@@ -287,7 +287,7 @@ def shuffled(project, tmp_path_factory):
         return project("event_shuffled", event_log=str(folder / "part*")).build(*SELECTED, *CAUTIOUS)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", [*TABLES, "int_timeline_order"])
 def test_order_of_lines_and_files(table, vectors, shuffled):
     """Every table is the same."""
     assert contents(vectors.project, table)

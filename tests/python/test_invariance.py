@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from base64 import b64encode
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from conftest import DATA, DbtProject
 from dbt_tangles.ssb.author import Author, box, to_line
+from group_kit import root_init
 
 LINES = (DATA / "ssb" / "small.jsonl").read_bytes().rstrip(b"\n").split(b"\n")
 CLAIM = {"root": None, "previous": None}
@@ -19,6 +21,7 @@ OF_FILES = {"ssb_rejects": {"source_file", "line"}, "stg_ssb__lines": {"source_f
 TABLES = (
     *("stg_ssb__lines", "ssb_messages", "ssb_rejects", "feeds", "feed_messages"),
     *("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks"),
+    *("int_feed_links", "int_feed_chain", "int_tangle_candidates", "int_tangle_levels"),
 )
 
 
@@ -48,10 +51,13 @@ def contradictions() -> list[bytes]:
     lines = []
     author = Author.from_seed("contradictions")
     same_byte = [chr(256 * high + ord("A")) for high in range(5)]
+    too_deep = b"[" * 3000 + b"]" * 3000
     for number in range(6):
         message = author.publish({"type": "post", "text": same_byte[1], "tangles": {"thread": CLAIM}}, number, 10)
         value = message["value"]
         lines += [to_line(message), to_line(value), to_line(message | {"timestamp": 5 - number})]
+        # The same time, printed in two ways.
+        lines += [to_line(message | {"timestamp": time}) for time in (0.0, -0.0)]
         lines += [to_line(message | {"key": key, "timestamp": 20}) for key in ("%wrong", 7, None)]
         # Ids hash only the low byte of each character, so these have the same id, and no valid signature.
         lines += [to_line(message).replace(same_byte[1].encode(), other.encode()) for other in same_byte]
@@ -74,7 +80,19 @@ def contradictions() -> list[bytes]:
             lines.append(to_line(claimed | {"value": said}))
             said = said | {"content": {"type": "post", "deep": "?"}}
             line = to_line({"key": f"%{number} deep", "value": said, "timestamp": 1})
-            lines.append(line.replace(b'"?"', b"[" * 3000 + b"]" * 3000))
+            lines.append(line.replace(b'"?"', too_deep))
+        # What is wrong with a message is not always to be seen in what can be shown of it.
+        for said in ({}, {"author": 7}):
+            value = {"sequence": 1, "content": {"type": "post"}, "hash": "sha256", "deep": "?", **said}
+            line = to_line({"key": f"%{number} wrong", "value": value, "timestamp": 1})
+            lines.append(line.replace(b'"?"', too_deep))
+        # A key, and what is none but has its fingerprint.
+        sealed = author.publish(box(b"group %d" % number), number, number)
+        meta = {"private": True, "originalContent": sealed["value"]["content"]}
+        secret = b"%032d" % number
+        for text in (b64encode(secret), secret):
+            shown = sealed["value"] | {"content": root_init(text.decode())}
+            lines.append(to_line(sealed | {"value": shown, "meta": meta}))
     return lines
 
 

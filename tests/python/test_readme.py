@@ -12,13 +12,6 @@ README = (ROOT / "README.md").read_text()
 SHOWS = re.findall(r"^\.venv/bin/dbt (show .+)$", README, re.M)
 
 
-@pytest.fixture(scope="module")
-def fixtures(project):
-    built = project("tangles")
-    assert built.invoke("build", "--resource-type", "model", "--resource-type", "seed").success
-    return built
-
-
 def test_there_are_commands_to_run():
     assert len(SHOWS) == 6
 

@@ -913,6 +913,7 @@ def shuffled_trusted(trusted, project, tmp_path_factory):
 
 
 TABLES = ("pzp_messages", "pzp_rejects", "sets", "set_messages", "set_items", "set_writer_faults")
+INT_TABLES = ("int_pzp_messages", "int_set_entries", "int_set_messages")
 
 
 def contents(built, table):
@@ -922,7 +923,7 @@ def contents(built, table):
     return sorted((tuple(row.items()) for row in rows), key=repr)
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
 def test_order_files_and_partitions(table, hostile, shuffled):
     """Every table is the same."""
     expected = contents(hostile.project, table)
@@ -930,7 +931,7 @@ def test_order_files_and_partitions(table, hostile, shuffled):
     assert contents(shuffled, table) == expected
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
 def test_order_and_files_of_any_ids(table, trusted, shuffled_trusted):
     """The same where lines may say different things of one id."""
     expected = contents(trusted.project, table)

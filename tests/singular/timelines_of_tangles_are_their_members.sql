@@ -1,7 +1,7 @@
 -- A tangle's timeline holds its members, at their depth and position.
 with members as (
     select
-        concat(tangle_name, ':', root_id) as timeline_id,
+        {{ tangle_timeline_id() }} as timeline_id,
         message_id as event_id,
         depth as rank,
         position

@@ -19,7 +19,7 @@ linked as (
     select
         heads.base_id,
         heads.node_id,
-        collect_list(concat(heads.writer, ':', heads.length)) as previous,
+        sort_array(collect_list(concat(heads.writer, ':', heads.length))) as previous,
         bool_or(followed.batch > 1) as splits_batch
     from heads
     left join nodes as followed

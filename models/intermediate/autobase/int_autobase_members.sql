@@ -11,7 +11,7 @@ with indexer_logs as (
 floors as (
     select
         base_id,
-        collect_list(log) as start
+        sort_array(collect_list(log)) as start
     from indexer_logs
     group by base_id
 ),

@@ -23,7 +23,8 @@ ranked as (
             order by
                 is_usable desc, is_key_authorised is true desc, is_key_authorised is null desc, reject_rank desc,
                 has_data desc, is_moot desc, account asc, domain asc, sigkey asc, account_tips asc, tangles asc,
-                data_kind asc, add asc, del asc, supersedes asc
+                data_kind asc, add asc, del asc, supersedes asc, is_data_valid asc, is_signature_valid asc,
+                reject_reason asc
         ) as copy_number,
         count(*) over (partition by message_id, is_usable) as line_count,
         max(claimed_id <> message_id) over (partition by message_id, is_usable) as has_wrong_id

@@ -4,7 +4,7 @@ with blocks as (
 
 members as (
     select
-        concat(tangle_name, ':', root_id) as timeline_id,
+        {{ tangle_timeline_id() }} as timeline_id,
         message_id as event_id,
         if(is_root, cast(array() as array<string>), array_distinct(previous)) as causes,
         author,

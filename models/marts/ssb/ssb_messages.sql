@@ -15,7 +15,9 @@ ranked as (
             partition by message_id
             order by
                 is_usable desc, text_digest asc, is_decrypted desc, content asc,
-                author asc, sequence asc, previous_id asc, asserted_at asc, received_at asc
+                author asc, sequence asc, previous_id asc, asserted_at asc, received_at asc,
+                -- All that is shown, so that lines which tie are one and the same.
+                content_type asc, claims asc, group_claim asc, is_encrypted asc, is_signature_valid asc, check_error asc
         ) as copy_number,
         count(*) over (partition by {{ same_text }}, is_usable) as line_count,
         min(received_at) over (partition by {{ same_text }}, is_usable) as first_received_at,

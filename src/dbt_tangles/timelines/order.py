@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,9 @@ from dbt_tangles.timelines.edits import Commands, edit_stream
 from dbt_tangles.timelines.published import Edits, Published, integers, kept_batches, published_edits, read_published
 from dbt_tangles.timelines.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 from dbt_tangles.timelines.updates import updates
+
+#: What lines of one event are told apart by: all they say, places last.
+_SAID = [name for name in INPUT_SCHEMA.names if name not in ("timeline_id", "event_id")]
 
 
 class Arrivals(NamedTuple):
@@ -169,21 +172,26 @@ def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _settle_ties(table: pa.Table, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
-    """Order arrivals of one event that share a number by what they say, then by where they stand, in place."""
+    """Order arrivals of one event that share a number by what they say, then by where they stand, in place.
+
+    A null comes before everything that is none. Only rows that are equal in every column are left as they are.
+    """
     arrival = integers(table, "arrival")[nodes.row[node]]
     is_tied = (name[node[1:]] == name[node[:-1]]) & (arrival[1:] == arrival[:-1])
     tied = np.flatnonzero(is_tied)
     if not len(tied):
         return
     places = np.unique(np.concatenate([tied, tied + 1]))
-    rows = table.select(["causes", "author", "source_file", "line"]).take(nodes.row[node[places]]).to_pylist()
-    keys = [
-        (row["causes"] or [], row["author"] or "", row["source_file"] or "", row["line"] or 0, int(node[place]))
-        for row, place in zip(rows, places, strict=True)
-    ]
+    rows = table.select(_SAID).take(nodes.row[node[places]]).to_pylist()
+    keys = [tuple(map(_nulls_first, row.values())) for row in rows]
     run = starts(~is_tied)[places]
     by_key = sorted(range(len(places)), key=lambda i: (run[i], keys[i]))
     node[places] = node[places[by_key]]
+
+
+def _nulls_first(value: Any) -> tuple[bool, Any]:
+    """Make a key that tells null from whatever is empty, in lists too."""
+    return value is not None, list(map(_nulls_first, value)) if type(value) is list else value
 
 
 def _edits(table: pa.Table, arrivals: Arrivals, events: Events, published: Published, kept: np.ndarray) -> Edits:

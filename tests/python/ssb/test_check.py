@@ -137,6 +137,18 @@ def test_content_is_printed_as_v8_prints_it():
     assert row["content"] == ('{"1":[1e+21,0,12345678901234567000,{}],"2":"A\\ud800","b":1,"type":"post"}')
 
 
+@pytest.mark.parametrize("way", [b"ordinary", b"odd \\ud800"])
+@pytest.mark.parametrize("is_verifying", [True, False])
+def test_no_time_is_minus_zero(is_verifying, way):
+    """It is equal to zero where lines are compared, and would be another value in the table."""
+    value = value_of(timestamp=0)
+    line = orjson.dumps({"key": "%key", "value": value, "timestamp": 1, "way": "?"}).replace(b"?", way)
+    line = line.replace(b'"timestamp":0', b'"timestamp":-0.0').replace(b'"timestamp":1', b'"timestamp":-0.0')
+    row = check_one(line, verify_signatures=is_verifying)
+    assert row["is_usable"]
+    assert (repr(row["asserted_at"]), repr(row["received_at"])) == ("0.0", "0.0")
+
+
 def test_lone_surrogates_become_replacement_characters():
     """Arrow and Spark hold UTF-8; only the content is JSON text, in which they are escaped."""
     bad = "\ud800"

@@ -1,6 +1,7 @@
 """`order_timelines` against the oracle: any arrivals, any batch size, any split into runs."""
 
 import gzip
+import itertools
 import json
 import random
 
@@ -195,6 +196,31 @@ def test_ties_are_settled_by_what_is_said():
         answer = order_timelines(table_of(rows), 1).to_pylist()
         assert [row["missing_causes"] for row in answer if row["reason"] is None] == [["b"]]
         assert [row["reason"] for row in answer].count("duplicate") == 2
+
+
+# An arrival that says nothing, and all that differ from it in one column; none of these values is another's.
+SAID = [
+    {},
+    *({"causes": causes} for causes in ([], [None], [""], ["b"], ["b", None])),
+    *({name: value} for name in ("author", "refusal", "source_file") for value in ("", "x")),
+    *({name: value} for name in ("arrival", "line") for value in (0, -1)),
+    {"is_tangle": False},
+]
+
+
+def test_nulls_and_empties_are_told_apart():
+    """Any three lines of one event, with one number but for a null, count in the same order, however they come."""
+    timelines = list(itertools.combinations(SAID, 3))
+    answers = []
+    for places in itertools.permutations(range(3)):
+        rows = [
+            {"timeline_id": str(number), "event_id": "a", **said[place]}
+            for number, said in enumerate(timelines)
+            for place in places
+        ]
+        answers.append(lasting(order_timelines(pa.Table.from_pylist(rows, INPUT_SCHEMA), 1).to_pylist()))
+    assert len(answers[0]) == 3 * len(timelines)
+    assert all(answer == answers[0] for answer in answers)
 
 
 def test_refused_beforehand():
