@@ -1,5 +1,10 @@
 {#- Runs before anything else: a wrong value is refused by the name of its var. -#}
 {% macro check_vars() %}
+    {%- if execute and adapter.published is not defined -%}
+        {% do exceptions.raise_compiler_error(
+            'the Python models of tangles need its dbt plugin, and this environment has none: pip install dbt-tangles'
+        ) %}
+    {%- endif -%}
     {%- set logs = log_vars() -%}
     {%- for name in logs -%}
         {%- set value = var(name) -%}

@@ -19,20 +19,37 @@
             {% do schemas.append(built[name].schema) %}
         {%- endfor -%}
         {%- if counted -%}
-            {% do log('', info=True) %}
+            {% do print('') %}
             {%- for row in run_query(counted | join(' union all ') ~ ' order by n') -%}
-                {% do log('  ' ~ '%-18s' | format(row[1]) ~ '%12s rows' | format('{:,}'.format(row[2] | int)), info=True) %}
+                {% do print('  ' ~ '%-18s' | format(row[1]) ~ '%12s rows' | format('{:,}'.format(row[2] | int))) %}
             {%- endfor -%}
             {%- if target.name == 'local' -%}
                 {%- set folders = [] -%}
                 {%- for schema in schemas | unique -%}
                     {% do folders.append(env_var('TANGLES_WAREHOUSE', 'warehouse') ~ '/' ~ schema ~ '.db/<table>/') %}
                 {%- endfor -%}
-                {% do log(
+                {% do print(
                     '  Tables: ' ~ folders | join(', ')
-                    ~ ' (parquet).  A look: .venv/bin/dbt show --select tangle_messages', info=True
+                    ~ ' (parquet).  A look: .venv/bin/dbt show --select tangle_messages'
                 ) %}
             {%- endif -%}
         {%- endif -%}
+        {% do print('  ' ~ outcome(results)) %}
     {%- endif -%}
 {% endmacro %}
+
+
+{#- How many steps of a run came to what: `251 passed, 1 failed, 3 skipped`. -#}
+{% macro outcome(results) -%}
+    {%- set counts = {'passed': 0, 'warned': 0, 'failed': 0, 'skipped': 0} -%}
+    {%- for result in results -%}
+        {%- set name = {'success': 'passed', 'pass': 'passed', 'warn': 'warned', 'skipped': 'skipped'}.get(
+            result.status | string, 'failed') -%}
+        {% do counts.update({name: counts[name] + 1}) %}
+    {%- endfor -%}
+    {%- set said = [] -%}
+    {%- for name, count in counts.items() if count or name == 'passed' -%}
+        {% do said.append(count ~ ' ' ~ name) %}
+    {%- endfor -%}
+    {{ return(said | join(', ')) }}
+{%- endmacro %}

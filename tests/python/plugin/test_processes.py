@@ -1,0 +1,123 @@
+"""The warehouse from outside: dbt in processes of their own, as users start it."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
+import pyarrow.dataset as ds
+import pytest
+
+from conftest import ROOT
+from dbt_spark_python.warehouse import Warehouse
+from plugin.test_python_models import make_project
+
+MODELS = {
+    "numbers.sql": "{{ config(materialized='table') }} select id, {{ var('factor', 1) }} * id as value from range(10)",
+    "evens.sql": "{{ config(materialized='view') }} select * from {{ ref('numbers') }} where id % 2 = 0",
+    "above_evens.sql": "{{ config(materialized='view') }} select * from {{ ref('evens') }}",
+    "count.sql": "{{ config(materialized='table') }} select count(*) as n, sum(value) as s from {{ ref('above_evens') }}",
+    "parts.sql": """
+        {{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by=['part']) }}
+        select id, id % 3 as part from range(9) {% if is_incremental() %} where id % 3 = 1 and id > 4 {% endif %}
+    """,
+    "checks.yml": """
+        models:
+          - name: numbers
+            columns:
+              - name: id
+                data_tests: [{accepted_values: {arguments: {values: [0, 1, 2], quote: false}, config: {store_failures: true}}}]
+    """,
+}
+
+
+def dbt(folder, *arguments, code=0, **environment):
+    """Run dbt on the project in `folder`; returns what it said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "dbt.cli.main", *arguments, "--project-dir", folder, "--profiles-dir", ROOT]
+        + ["--target-path", folder / "target", "--log-path", folder / "logs"],
+        env={**os.environ, "TANGLES_SCHEMA": "s", "TANGLES_SHUFFLE_PARTITIONS": "2", "NO_COLOR": "1"}
+        | {name: str(value) for name, value in environment.items()},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def rows(warehouse, table, schema="s"):
+    """Read a table as a notebook does."""
+    return ds.dataset(warehouse / f"{schema}.db" / table, format="parquet", partitioning="hive").to_table().to_pylist()
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A small dbt project."""
+    return make_project(tmp_path / "project", {name: textwrap.dedent(text) for name, text in MODELS.items()})
+
+
+def test_what_one_process_built_the_next_one_finds(small, tmp_path):
+    """Tables, views on views, partitions and stored failures, in a warehouse whose path Derby could not take."""
+    warehouse = tmp_path / "a ware;house %20 'of' ünits #1"
+    said = dbt(small, "build", "--exclude", "count", code=1, TANGLES_WAREHOUSE=warehouse, DBT_LOG_LEVEL="warn")
+    assert "Got 7 results, configured to fail if != 0" in said
+    assert "PASS" not in said
+    assert "OK created" not in said
+    # A run of nothing but what reads the views.
+    dbt(small, "run", "--select", "count", "parts", TANGLES_WAREHOUSE=warehouse)
+    assert rows(warehouse, "count") == [{"n": 5, "s": 20}]
+    assert sorted(row["id"] for row in rows(warehouse, "parts")) == [0, 2, 3, 5, 6, 7, 8], "one part of three is new"
+    assert len(rows(warehouse, next((warehouse / "s_dbt_test__audit.db").iterdir()).name, "s_dbt_test__audit")) == 7
+    shown = dbt(
+        small, "show", "--inline", "select sum(value) as s from {{ ref('above_evens') }}", TANGLES_WAREHOUSE=warehouse
+    )
+    assert "20" in shown
+
+
+def test_a_busy_warehouse_is_said_at_once(small, tmp_path):
+    first = Warehouse(tmp_path / "warehouse")
+    first.begin_writing()
+    started = time.monotonic()
+    said = dbt(small, "run", code=2, TANGLES_WAREHOUSE=first.root)
+    assert time.monotonic() - started < 30
+    first.close()
+    assert f"the warehouse {first.root} is being built by process {os.getpid()}" in said
+    assert "START" not in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}"])
+def test_a_path_that_spark_takes_for_a_pattern_is_refused(small, tmp_path, name):
+    said = dbt(small, "run", code=2, TANGLES_WAREHOUSE=tmp_path / name)
+    assert "the warehouse cannot be" in said
+    assert "Spark reads '" in said
+    assert not (tmp_path / name).exists()
+
+
+def test_nothing_is_looked_for_before_a_session_is_opened(small):
+    """A project that never opens a session needs no JVM, whatever JAVA_HOME says."""
+    for command in ("deps", "parse", "list"):
+        dbt(small, command, JAVA_HOME="/nowhere", PATH="/usr/bin:/bin")
+    said = dbt(small, "run", code=2, JAVA_HOME="/nowhere", TANGLES_WAREHOUSE=small / "warehouse")
+    assert "JAVA_HOME leads to no working java" in said
+
+
+def test_without_the_plugin_it_says_what_to_install(tmp_path):
+    """As when another project installs this one, and nobody ran pip."""
+    (tmp_path / "dbt_spark_python").mkdir()
+    (tmp_path / "dbt_spark_python" / "__init__.py").write_text("")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-m", "dbt.cli.main", "run", "--select", "stg_ssb__lines", "--project-dir", ROOT]
+        + ["--profiles-dir", ROOT, "--target-path", tmp_path / "target", "--log-path", tmp_path / "logs"],
+        env={**os.environ, "PYTHONPATH": path, "TANGLES_WAREHOUSE": str(tmp_path / "warehouse")},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode != 0
+    assert "pip install dbt-tangles" in done.stdout
+    assert "START python" not in done.stdout
