@@ -4,16 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 DBT_ARGS ?=
 export DBT_PROFILES_DIR ?= $(CURDIR)
-# Failures, warnings and progress; `info` shows every step, as plain dbt does.
-build test: export DBT_LOG_LEVEL ?= warn
+# Of builds: failures, warnings and progress; `info` shows every step, as plain dbt does.
+DBT_LOG_LEVEL ?= warn
 
 .PHONY: build test docs bench servers lint clean
 
 build: $(VENV)/installed
-	$(BIN)/dbt build $(DBT_ARGS)
+	DBT_LOG_LEVEL=$(DBT_LOG_LEVEL) $(BIN)/dbt build $(DBT_ARGS)
 
 test: $(VENV)/installed lint
-	TANGLES_WAREHOUSE=target/test-warehouse $(BIN)/dbt build
+	DBT_LOG_LEVEL=$(DBT_LOG_LEVEL) TANGLES_WAREHOUSE=target/test-warehouse $(BIN)/dbt build
 	$(BIN)/pytest
 
 docs: $(VENV)/installed

@@ -32,7 +32,7 @@ class RunProgress:
 
     def __call__(self, event: EventMsg) -> None:
         """Take one event; dbt calls this in whatever thread it happens."""
-        if event.info.name != "LogStartLine" or time.monotonic() - self._last < self.interval:
+        if event.info.name != "LogStartLine" or time.monotonic() - self._last < self.interval or event.data.index == 1:
             return
         self._last = time.monotonic()
         if get_flags().LOG_LEVEL not in ("debug", "info"):

@@ -46,7 +46,6 @@ def built(tmp_path_factory):
     environment = os.environ | {
         NAME: SPELT,
         "TANGLES_WAREHOUSE": str(folder / "warehouse"),
-        "TANGLES_CATALOG": "in-memory",
         "TANGLES_SCHEMA": "hmac",
         "TANGLES_SHUFFLE_PARTITIONS": "4",
     }
