@@ -11,7 +11,7 @@ def model(dbt, spark):
     path = dbt.config.get("autobase_log")
     is_fixture_run = dbt.config.get("is_fixture_run")
     if path:
-        lines = read_lines(spark, path, "autobase_log")
+        lines = read_lines(spark, path, "autobase_log", MAX_LINE_BYTES)
     elif is_fixture_run:
         lines = read_seed(dbt.ref("autobase_fixture_log"))
     else:

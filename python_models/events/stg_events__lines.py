@@ -11,7 +11,7 @@ def model(dbt, spark):
     path = dbt.config.get("event_log")
     is_fixture_run = dbt.config.get("is_fixture_run")
     if path:
-        lines = read_lines(spark, path, "event_log")
+        lines = read_lines(spark, path, "event_log", MAX_LINE_BYTES)
     elif is_fixture_run:
         lines = read_seed(dbt.ref("event_fixture_log"))
     else:

@@ -16,7 +16,7 @@ def model(dbt, spark):
 
     options = CheckOptions(verify_signatures=verify_signatures)
     if path:
-        lines = read_lines(spark, path, "pzp_log")
+        lines = read_lines(spark, path, "pzp_log", options.max_line_bytes)
     elif is_fixture_run:
         lines = read_seed(dbt.ref("pzp_fixture_log"))
     else:

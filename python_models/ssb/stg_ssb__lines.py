@@ -18,7 +18,8 @@ def model(dbt, spark):
 
     options = CheckOptions(verify_signatures=verify_signatures, hmac_key=decode_hmac_key(hmac_key))
     if path:
-        lines = read_lines(spark, path, "ssb_log", "\n\n" if log_format == "pretty" else "\n")
+        separator = "\n\n" if log_format == "pretty" else "\n"
+        lines = read_lines(spark, path, "ssb_log", options.max_line_bytes, separator)
     elif is_fixture_run:
         lines = read_seed(dbt.ref("ssb_fixture_log"))
     else:
