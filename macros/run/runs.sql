@@ -56,7 +56,7 @@
                 started_at,
                 if({{ is_this }}, current_timestamp(), finished_at) as finished_at,
                 if({{ is_this }}, '{{ 'error' if failed else 'success' }}', status) as status,
-                inputs,
+                {{ inputs_read(results, is_this) }} as inputs,
                 vars,
                 is_full,
                 project_version,
@@ -94,6 +94,21 @@
         {%- if not loop.last %}, {% endif -%}
     {%- endfor -%}
     ) as array<struct<var: string, path: string, files: bigint, bytes: bigint, lines: bigint>>)
+{%- endmacro %}
+
+
+{#- The column `inputs` as a run ends: what was counted, if it was in this run. -#}
+{% macro inputs_read(results, is_this) -%}
+    {%- set counted = results | selectattr('node.name', 'equalto', 'int_run_inputs')
+        | selectattr('status', 'equalto', 'success') | list -%}
+    {%- if counted -%}
+        if({{ is_this }}, (
+            select array_sort(collect_list(struct(var, path, files, bytes, lines)))
+            from {{ counted[0].node.relation_name }}
+        ), inputs)
+    {%- else -%}
+        inputs
+    {%- endif -%}
 {%- endmacro %}
 
 

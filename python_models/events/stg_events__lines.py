@@ -9,5 +9,8 @@ from dbt_tangles.lines import MAX_LINE_BYTES
 
 def model(dbt, spark):
     path = dbt.config.meta_get("event_log")
-    lines = read_lines(spark, path, "event_log") if path else dbt.ref("stg_fixtures__lines").where("log = 'event_log'")
+    if path:
+        lines = read_lines(spark, path, "event_log", MAX_LINE_BYTES)
+    else:
+        lines = dbt.ref("stg_fixtures__lines").where("log = 'event_log'")
     return cut(lines, MAX_LINE_BYTES).mapInArrow(check_batches, from_arrow_schema(OUTPUT_SCHEMA))

@@ -14,7 +14,10 @@ def model(dbt, spark):
     verify_signatures = dbt.config.meta_get("verify_signatures")
 
     options = CheckOptions(verify_signatures=verify_signatures)
-    lines = read_lines(spark, path, "pzp_log") if path else dbt.ref("stg_fixtures__lines").where("log = 'pzp_log'")
+    if path:
+        lines = read_lines(spark, path, "pzp_log", options.max_line_bytes)
+    else:
+        lines = dbt.ref("stg_fixtures__lines").where("log = 'pzp_log'")
     # Equal lines together in a partition are verified once.
     together = cut(lines, options.max_line_bytes).repartition(sf.xxhash64("raw"))
     return together.mapInArrow(partial(check_batches, options=options), from_arrow_schema(OUTPUT_SCHEMA))

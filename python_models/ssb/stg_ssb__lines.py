@@ -16,7 +16,8 @@ def model(dbt, spark):
 
     options = CheckOptions(verify_signatures=verify_signatures, hmac_key=hmac_key())
     if path:
-        lines = read_lines(spark, path, "ssb_log", "\n\n" if log_format == "pretty" else "\n")
+        separator = "\n\n" if log_format == "pretty" else "\n"
+        lines = read_lines(spark, path, "ssb_log", options.max_line_bytes, separator)
     else:
         lines = dbt.ref("stg_fixtures__lines").where("log = 'ssb_log'")
     # Copies of a message carry the same signature: together in a partition, they are verified once.

@@ -1,49 +1,228 @@
-"""Text files as one row per line, each with its place."""
+"""Text files as one row per line, each with its place; and a row per file that could not be read whole."""
 
-from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+import os
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from pyspark import cloudpickle
+from pyspark.errors import AnalysisException, IllegalArgumentException
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from dbt_spark_python import unpack
+from dbt_spark_python.progress import is_connect
+from dbt_spark_python.unpack import LINE_SCHEMA, SUFFIXES, Fault
+
+logger = AdapterLogger("Spark")
+
+# A cluster's workers have what is sent to them; importing this package takes dbt.
+cloudpickle.register_pickle_by_value(unpack)
+
+#: Compressed files of more bytes that are not on a local disk are left to Spark, which does not get past a damage:
+#: Python would have to be handed them whole.
+MAX_CONTENT_BYTES = 2**25
+
+_UNPACKED = re.compile(rf"[.]({'|'.join(SUFFIXES)})$", re.IGNORECASE)
+# Spark takes these for text; but .lz4 and .snappy for formats of Hadoop's own: a file by any other tool makes it ask
+# for gigabytes.
+_NOT_READ = re.compile(r"[.](7z|br|lz|lz4|lzma|lzo|rar|snappy|sz|tbz2?|tgz|txz|xz|z|zip)$", re.IGNORECASE)
+_PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
 
-def read_lines(spark: SparkSession, path: str, name: str, separator: str = "\n") -> DataFrame:
-    """Read the files at `path`.
+def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separator: str = "\n") -> DataFrame:
+    r"""Read the files at `path`.
+
+    Compressed files are unpacked by Python, so that of a damaged one everything is read that can be. Without any, the
+    files are read by Spark alone.
 
     Args:
         spark: The session.
-        path: A path or glob that Spark can read; folders are read with all they hold.
-        name: What the user calls this path, for the error.
-        separator: What ends a line.
+        path: What has exactly this name, or else what a glob matches; folders are read with all they hold.
+        name: What the user calls this path, for errors and warnings.
+        max_bytes: No use is made of what a line has beyond that; some of it may be left out.
+        separator: What ends a line. Where it is not a line feed, blank lines are passed over.
 
     Returns:
-        `source_file` string; `block_start` bigint, the byte at which the block starts that Spark read the line in;
-        `row_id` bigint, growing by one from line to line within a block; `raw` binary.
+        `source_file` string; `block_start` bigint, the byte at which the block starts that the line was read in;
+        `row_id` bigint, growing by one from line to line within a block; `raw` binary; `raw_length` bigint, null where
+        `raw` is the whole line; `fault` and `fault_detail` string. Where `fault` is not null the row is no line, but
+        the last of a file that was not read whole: a `Fault`, and more about it.
 
     Raises:
         ValueError: There is no such file.
     """
-    reader = spark.read.format("text").option("lineSep", separator)
-    try:
-        files = reader.option("recursiveFileLookup", True).load(path)
-    except AnalysisException as error:
-        raise ValueError(f"{name}: Spark finds no file at {path!r} ({error.getCondition()})") from error
-    if not files.inputFiles():
-        raise ValueError(f"{name}: Spark finds no file at {path!r} (names that begin with _ or . are hidden)")
+    place, files = _find(spark, path, name)
+    is_local = files[0].startswith("file:")
+    not_read = list(filter(_NOT_READ.search, files))
+    # Hadoop's local file system lists names with a colon, and cannot open them.
+    unpacked = [file for file in files if _UNPACKED.search(file) or (is_local and ":" in file.rpartition("/")[2])]
+    links = _dangling_links(place)
+    for fault, names in ((Fault.UNSUPPORTED, not_read), (Fault.DANGLING_LINK, links)):
+        if names:
+            logger.warning(f"{name}: not read ({fault.value}): {', '.join(names[:10])}{', …' if names[10:] else ''}")
+
+    file_name, file_size = sf.col("_metadata.file_name"), sf.col("_metadata.file_size")
+    is_not_read = file_name.rlike(f"(?i){_NOT_READ.pattern}")
+    is_unpacked = file_name.rlike(f"(?i){_UNPACKED.pattern}")
+    if is_local:
+        is_unpacked = (is_unpacked | file_name.contains(":")) & ~is_not_read
+    else:
+        is_unpacked = is_unpacked & (file_size <= MAX_CONTENT_BYTES)
+
+    text = place.read("text", lineSep=separator)
+    if not_read or unpacked:  # Spark leaves out whole files by their metadata, without opening them
+        text = text.where(~(is_not_read | is_unpacked))
     if separator != "\n":  # more than one separator between two objects is no object
-        files = files.where("value rlike '\\\\S'")
-    return files.select(
+        text = text.where("value rlike '\\\\S'")
+    lines = text.select(
         sf.col("_metadata.file_path").alias("source_file"),
         sf.col("_metadata.file_block_start").alias("block_start"),
         sf.monotonically_increasing_id().alias("row_id"),
         sf.col("value").cast("binary").alias("raw"),
+        *_whole(),
+    )
+    if unpacked:
+        content = [] if is_local else ["content"]  # workers read a local disk themselves, as Spark would there
+        packed = place.read("binaryFile").where(is_unpacked)
+        packed = packed.select(sf.col("_metadata.file_path").alias("source_file"), "path", *content)
+        read = partial(unpack.unpack, separator=separator.encode(), max_bytes=max_bytes)
+        lines = lines.union(packed.mapInArrow(read, _LINES))
+    if not_read:
+        file = sf.col("_metadata.file_path").alias("source_file")
+        lines = lines.union(_faults(place.read("binaryFile").where(is_not_read).select(file), Fault.UNSUPPORTED))
+    if links:
+        paths = spark.createDataFrame([(link,) for link in links], "source_file string").coalesce(1)
+        lines = lines.union(_faults(paths, Fault.DANGLING_LINK))
+    return lines
+
+
+def list_files(spark: SparkSession, path: str, name: str) -> DataFrame:
+    """List the files that `read_lines` reads: `source_file` string, `bytes` bigint, as they are stored.
+
+    Raises:
+        ValueError: There is no such file.
+    """
+    place, _ = _find(spark, path, name)
+    return place.read("binaryFile").select(
+        sf.col("_metadata.file_path").alias("source_file"), sf.col("length").alias("bytes")
     )
 
 
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
-    """Cut longer lines, before they reach a worker's memory, and add `raw_length` bigint, the bytes there were."""
+    """Cut longer lines, before they reach a worker's memory; `raw_length` then has the bytes there were."""
     return lines.select(
         "source_file",
         "block_start",
         "row_id",
         sf.expr(f"substring(raw, 1, {max_bytes:d})").alias("raw"),
-        sf.octet_length("raw").cast("bigint").alias("raw_length"),
+        sf.coalesce("raw_length", sf.octet_length("raw").cast("bigint")).alias("raw_length"),
+        "fault",
+        "fault_detail",
     )
+
+
+_LINES = from_arrow_schema(LINE_SCHEMA)
+
+
+def _whole() -> list[Column]:
+    """The columns behind `raw` of a line that is all there."""
+    return [sf.lit(None).cast(field.dataType).alias(field.name) for field in _LINES[4:]]
+
+
+def _faults(files: DataFrame, fault: Fault) -> DataFrame:
+    """Make a row for each of some files that nothing is read of."""
+    row = {"block_start": 0, "row_id": 0, "fault": fault.value, "fault_detail": fault.description}
+    return files.select(
+        "source_file", *(sf.lit(row.get(field.name)).cast(field.dataType).alias(field.name) for field in _LINES[1:])
+    )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where to read: a path that is taken by its very name, or a pattern."""
+
+    spark: SparkSession
+    path: str
+    is_pattern: bool
+
+    def read(self, kind: str, **options: str) -> DataFrame:
+        # Spark has an option for names that only look like patterns, though it does not speak of it.
+        options |= {"__globPaths__": str(self.is_pattern).lower(), "recursiveFileLookup": "true"}
+        return self.spark.read.format(kind).options(**options).load(self.path)
+
+
+def _find(spark: SparkSession, path: str, name: str) -> tuple[_Place, list[str]]:
+    """Find out how to read `path`, and what files are there.
+
+    Raises:
+        ValueError: None are.
+    """
+    # A colon before any slash ends the scheme of a URI.
+    relative = f"./{path}" if re.match("[^/]*:(?!//)", path) else path
+    places = [_Place(spark, relative, False)]
+    if _PATTERN_MARK.search(path):
+        places.append(_Place(spark, path, True))
+    causes = []
+    for place in places:
+        try:
+            if files := place.read("text").inputFiles():
+                return place, files
+            causes.append("names that begin with _ or . are hidden")
+        except AnalysisException as error:
+            causes.append(error.getCondition() or "")
+        except IllegalArgumentException:
+            causes.append("a name there has a colon, which globs do not get past: give the file or the whole folder")
+    if _dangling_links(places[0]):
+        raise ValueError(f"{name}: {path!r} is a link that leads nowhere")
+    raise ValueError(f"{name}: Spark finds no file at {path!r} ({causes[-1]})")
+
+
+def _dangling_links(place: _Place) -> list[str]:
+    """List the links at a place that lead nowhere, as URIs: Hadoop leaves them out of its listings without a word.
+
+    Only local disks have any; on Spark Connect, where the disk is another machine's, they stay unnoticed.
+    """
+    if is_connect(place.spark):
+        return []
+    hadoop = place.spark._jvm.org.apache.hadoop.fs
+    path = hadoop.Path(place.path)
+    disk = path.getFileSystem(place.spark._jsc.hadoopConfiguration())
+    if disk.getUri().getScheme() != "file":
+        return []
+    path = disk.makeQualified(path)
+
+    def matches(pattern: Any) -> list[str]:
+        return [status.getPath().toUri().getPath() for status in disk.globStatus(pattern) or ()]
+
+    if place.is_pattern:
+        accepts = hadoop.GlobFilter(path.getName()).accept
+        folders = matches(path.getParent())
+        links = [link for folder in folders for link in _dangling_in(folder) if accepts(hadoop.Path(link))]
+        roots = matches(path)
+    else:
+        roots = [path.toUri().getPath()]
+        links = [root for root in roots if _is_dangling(root)]
+    for root in roots:
+        for folder, folders, _ in os.walk(root):
+            folders[:] = [name for name in folders if not _is_hidden(name)]
+            links += _dangling_in(folder)
+    return [disk.makeQualified(hadoop.Path(link)).toUri().toString() for link in sorted(set(links))]
+
+
+def _dangling_in(folder: str) -> list[str]:
+    if not os.path.isdir(folder):
+        return []
+    names = [os.path.join(folder, name) for name in os.listdir(folder) if not _is_hidden(name)]
+    return list(filter(_is_dangling, names))
+
+
+def _is_dangling(path: str) -> bool:
+    return os.path.islink(path) and not os.path.exists(path)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(("_", "."))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 #: The longest line that is read, in bytes.
 MAX_LINE_BYTES = 2**21
@@ -20,6 +21,9 @@ PLACE = (
 #: `raw` may be cut by the caller where `raw_length`, in bytes, exceeds the longest line that is read.
 INPUT_SCHEMA = pa.schema([*PLACE, pa.field("raw", pa.binary()), pa.field("raw_length", pa.int64())])
 
+#: May come with the lines. Where `fault` is not null a row is no line: it says what is wrong with its file.
+FAULT = (pa.field("fault", pa.string()), pa.field("fault_detail", pa.string()))
+
 # A batch of more bytes is worked on in slices of few rows, so that no column outgrows Arrow's 32-bit offsets.
 SLICE_BYTES = 2**26
 SLICE_ROWS = 32
@@ -30,18 +34,21 @@ def check_in_turns(
     check_turn: Callable[[pa.Array, pa.Array], list[pa.Array]],
     turn_rows: int,
     schema: pa.Schema,
+    reason: str = "reject_reason",
 ) -> Iterator[pa.RecordBatch]:
     """Check the lines of a log, some at a time.
 
     Args:
-        batches: Record batches with the columns of `INPUT_SCHEMA`.
+        batches: Record batches with the columns of `INPUT_SCHEMA`, and perhaps those of `FAULT`.
         check_turn: Takes some lines and their lengths, and returns the columns of `schema` behind `PLACE`.
         turn_rows: How many lines at most it is given.
         schema: Of the result, `PLACE` first.
+        reason: The column of the result that says why a line is not used.
 
     Yields:
         Record batches of `schema`: one row for each input row, in the same order. A very large batch comes back as
-        several.
+        several. A row about a file is that of an empty line, but for `reason`, which is the fault, and `detail` if the
+        result has that column.
     """
     for batch in batches:
         rows = SLICE_ROWS if batch.nbytes > SLICE_BYTES else max(batch.num_rows, 1)
@@ -54,7 +61,17 @@ def check_in_turns(
                 for first in range(0, max(len(lines), 1), turn_rows)
             ]
             results = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
-            yield pa.RecordBatch.from_arrays(places + results, schema=schema)
+            checked = pa.RecordBatch.from_arrays(places + results, schema=schema)
+            yield _with_faults(checked, part, {reason: "fault", "detail": "fault_detail"})
+
+
+def _with_faults(checked: pa.RecordBatch, part: pa.RecordBatch, columns: dict[str, str]) -> pa.RecordBatch:
+    if "fault" not in part.schema.names or part.column("fault").null_count == part.num_rows:
+        return checked
+    arrays = dict(zip(checked.schema.names, checked.columns, strict=True))
+    for name in columns.keys() & arrays.keys():
+        arrays[name] = pc.coalesce(_cast(part.column(columns[name]), pa.string()), arrays[name])
+    return pa.RecordBatch.from_arrays(list(arrays.values()), schema=checked.schema)
 
 
 def column_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:

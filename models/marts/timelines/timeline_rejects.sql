@@ -8,6 +8,7 @@ lines as (
         lines.row_id + blocks.first_line as line,
         lines.timeline_id,
         lines.event_id,
+        lines.reject_reason,
         lines.detail
     from {{ ref('stg_events__lines') }} as lines
     inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
@@ -24,10 +25,10 @@ select
     line,
     timeline_id,
     event_id,
-    'malformed' as reason,
+    reject_reason as reason,
     detail
 from lines
-where detail is not null
+where reject_reason is not null
 
 union all
 
@@ -40,7 +41,7 @@ select
     'a tangle of the SSB log has this timeline' as detail
 from lines
 left semi join tangle_timelines on lines.timeline_id = tangle_timelines.timeline_id
-where lines.detail is null
+where lines.reject_reason is null
 
 union all
 

@@ -24,6 +24,7 @@ _RESULT = [
     pa.field("causes", pa.list_(pa.string())),
     pa.field("author", pa.string()),
     pa.field("arrival", pa.int64()),
+    pa.field("reject_reason", pa.string()),
     pa.field("detail", pa.string()),
 ]
 
@@ -34,6 +35,9 @@ OUTPUT_SCHEMA = pa.schema([*PLACE, *_RESULT])
 _TURN_ROWS = 256
 
 _INT64 = range(-(2**63), 2**63)
+#: The reason of every line that is no event; `detail` says more.
+MALFORMED = "malformed"
+
 _NEEDED = ("timeline", "event", "after", "arrival")
 _needed_of = itemgetter(*_NEEDED)
 
@@ -51,8 +55,8 @@ def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_L
     Returns:
         Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
         as several. In the row of a usable line `detail` is null and `causes` are the distinct ids of `after` by their
-        first occurrence, without the event itself. In any other row `detail` says what is wrong, and of the rest there
-        are at most the ids of the timeline and the event.
+        first occurrence, without the event itself. In any other row `reject_reason` and `detail` say what is wrong, and
+        of the rest there are at most the ids of the timeline and the event.
     """
     return check_in_turns(
         batches, lambda lines, lengths: _check_turn(lines, lengths, max_line_bytes), _TURN_ROWS, OUTPUT_SCHEMA
@@ -99,7 +103,8 @@ def _read_sound(raws: list[bytes | None]) -> list[pa.Array] | None:
         ids if len({event, *ids}) > len(ids) else _distinct(ids, event)
         for event, ids in zip(events, after, strict=True)
     ]
-    return _arrays([timelines, events, causes, authors, arrivals, [None] * len(raws)])
+    nothing = [None] * len(raws)
+    return _arrays([timelines, events, causes, authors, arrivals, nothing, nothing])
 
 
 def _are(values: Sequence[Any], *kinds: type) -> bool:
@@ -139,11 +144,11 @@ def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> _Row:
         detail = "author is not a string"
     if detail is not None:
         return _refused(detail, timeline if _is_id(timeline) else None, event if _is_id(event) else None)
-    return timeline, event, _distinct(after, event), author, arrival, None
+    return timeline, event, _distinct(after, event), author, arrival, None, None
 
 
 def _refused(detail: str, timeline: str | None = None, event: str | None = None) -> _Row:
-    return timeline, event, None, None, None, detail
+    return timeline, event, None, None, None, MALFORMED, detail
 
 
 def _is_id(value: Any) -> bool:

@@ -166,6 +166,7 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
         lambda lines, lengths: _check_turn(lines.to_pylist(), lengths.to_pylist(), checker),
         _TURN_ROWS,
         OUTPUT_SCHEMA,
+        "check_error",
     )
 
 

@@ -66,6 +66,7 @@ def test_row_of_a_good_line():
             "causes": ["a", "b"],
             "author": "x",
             "arrival": 7,
+            "reject_reason": None,
             "detail": None,
         }
     ]

@@ -1,0 +1,173 @@
+"""Lines of damaged files: everything that can be read, and a row that says why that is not all."""
+
+import bz2
+import gzip
+import random
+import zlib
+
+import pyarrow as pa
+import pytest
+
+from dbt_spark_python import unpack as unpacking
+from dbt_spark_python.unpack import LINE_SCHEMA, SUFFIXES, Fault, unpack
+
+MAX_BYTES = 5000
+LINES = [b"%d %s" % (place, random.Random(place).randbytes(place % 90).hex().encode()) for place in range(5000)]
+TEXT = b"\n".join(LINES) + b"\n"
+GZ, BZ2, DEFLATE = gzip.compress(TEXT), bz2.compress(TEXT), zlib.compress(TEXT)
+ZST = pa.compress(TEXT, "zstd", asbytes=True)
+WHOLE = {"gz": GZ, "bz2": BZ2, "deflate": DEFLATE, "zst": ZST, "zstd": ZST}
+EVERY_KIND = pytest.mark.parametrize("suffix", WHOLE)
+
+
+def read(name, content, separator=b"\n", max_bytes=MAX_BYTES):
+    """Read one file as handed over by Spark: its rows, those of lines first."""
+    batch = pa.record_batch({"source_file": ["file:/a"], "path": [f"s3a://b/{name}"], "content": [content]})
+    batches = list(unpack(iter([batch]), separator, max_bytes))
+    rows = pa.Table.from_batches(batches, LINE_SCHEMA).to_pylist()
+    assert [(row["source_file"], row["block_start"], row["row_id"]) for row in rows] == [
+        ("file:/a", 0, place) for place in range(len(rows))
+    ]
+    assert not any(row["fault"] for row in rows[:-1])
+    return rows
+
+
+def lines_and_fault(name, content, **options):
+    """Read one file: its lines, and what is wrong with it."""
+    rows = read(name, content, **options)
+    fault = rows.pop()["fault"] if rows and rows[-1]["fault"] else None
+    assert all(row["raw_length"] == len(row["raw"]) for row in rows)
+    return [row["raw"] for row in rows], fault
+
+
+def test_every_suffix_is_tried():
+    assert set(WHOLE) == set(SUFFIXES)
+
+
+@EVERY_KIND
+def test_whole_files(suffix):
+    whole = WHOLE[suffix]
+    assert lines_and_fault(f"log.{suffix}", whole) == (LINES, None)
+    assert lines_and_fault(f"LOG.JSONL.{suffix.upper()}", whole) == (LINES, None)
+    assert lines_and_fault(f"log.{suffix}", whole * 3) == (LINES * 3, None)
+    assert lines_and_fault(f"log.{suffix}", b"") == ([], None)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate"])
+def test_padding_is_no_damage(suffix):
+    """As gzip and bzip2 have it; longer than what is read at a time."""
+    whole, zeros = WHOLE[suffix], b"\0" * 20_000
+    assert lines_and_fault(f"log.{suffix}", whole + zeros) == (LINES, None)
+    assert lines_and_fault(f"log.{suffix}", whole + zeros + whole) == (LINES * 2, None)
+    assert lines_and_fault(f"log.{suffix}", whole + zeros + b"y") == (LINES, Fault.TRAILING_GARBAGE)
+
+
+def prefix_of(lines, whole=LINES):
+    """Whether `lines` are the first of `whole`, the last perhaps in part."""
+    return lines[:-1] == whole[: len(lines) - 1] and whole[len(lines) - 1].startswith(lines[-1]) if lines else True
+
+
+@EVERY_KIND
+def test_files_that_end_early(suffix):
+    """At any byte there is a fault, and the more of the file there is, the more is read."""
+    whole, least = WHOLE[suffix], 0
+    for size in sorted({*range(1, 12), *range(100, len(whole), 9973), *range(len(whole) - 12, len(whole))}):
+        lines, fault = lines_and_fault(f"log.{suffix}", whole[:size])
+        assert fault == Fault.TRUNCATED, size
+        assert prefix_of(lines)
+        assert len(lines) >= least
+        least = len(lines)
+    assert least > (0 if suffix == "bz2" else 4000)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "deflate"])
+def test_nothing_is_lost_before_the_end(suffix):
+    """All but the checksum is there, so all lines are."""
+    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix][:-1]) == (LINES, Fault.TRUNCATED)
+    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix] * 2 + WHOLE[suffix][:1]) == (LINES * 2, Fault.TRUNCATED)
+
+
+@pytest.mark.parametrize("garbage", [b"y", b"abcd", b"\x1e\x8b", b"{}\n" * 9999, b"\0\0y", b"\xff" * 9])
+@EVERY_KIND
+def test_garbage_after_the_end(suffix, garbage):
+    lines, fault = lines_and_fault(f"log.{suffix}", WHOLE[suffix] + garbage)
+    if suffix.startswith("zst"):  # a library that tells less
+        assert fault in (Fault.CORRUPT, Fault.TRUNCATED, Fault.TRAILING_GARBAGE)
+        assert prefix_of(lines)
+    else:
+        assert (lines, fault) == (LINES, Fault.TRAILING_GARBAGE)
+
+
+@pytest.mark.parametrize("content", [TEXT, b"{", b"\0" * 100, b"PK\x03\x04", b"\x1f\x8b\x07" + GZ[3:]])
+@EVERY_KIND
+def test_files_that_are_something_else(suffix, content):
+    assert lines_and_fault(f"log.{suffix}", content) == ([], Fault.NOT_COMPRESSED)
+
+
+def test_wrong_checksums():
+    """All lines are there; which of them is wrong nobody knows."""
+    assert lines_and_fault("a.gz", GZ[:-8] + b"\1\2\3\4" + GZ[-4:]) == (LINES, Fault.CORRUPT)
+    assert lines_and_fault("a.gz", GZ[:-4] + b"\1\2\3\4") == (LINES, Fault.CORRUPT)
+    assert lines_and_fault("a.gz", GZ + GZ[:-4] + b"\1\2\3\4") == (LINES * 2, Fault.CORRUPT)
+    assert lines_and_fault("a.deflate", DEFLATE[:-4] + b"\1\2\3\4") == (LINES, Fault.CORRUPT)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate"])
+def test_damage_inside(suffix):
+    """What comes before it is read, whatever it is, and no error escapes."""
+    whole, rng = WHOLE[suffix], random.Random(suffix)
+    for _ in range(40):
+        at = rng.randrange(len(whole) // 2, len(whole))
+        content = whole[:at] + rng.randbytes(16) + whole[at + 16 :]
+        lines, fault = lines_and_fault(f"log.{suffix}", content, max_bytes=2**30)
+        assert fault in (Fault.CORRUPT, Fault.TRUNCATED, Fault.TRAILING_GARBAGE)
+        assert lines[:1000] == LINES[:1000] or suffix == "bz2"
+
+
+def test_damage_costs_no_line_before_it():
+    """A decoder that stumbles over the last byte of what it was given has unpacked the rest."""
+    stored = zlib.compressobj(0, zlib.DEFLATED, -15)
+    stored = stored.compress(TEXT) + stored.flush(zlib.Z_FULL_FLUSH)  # as it is, so that its end is known
+    lines, fault = lines_and_fault("a.gz", GZ[:10] + stored + b"\xff" * 9)
+    assert (lines, fault) == (LINES, Fault.CORRUPT)
+
+
+@pytest.mark.parametrize("chunk", [3, 7, 100, 2**20])
+@pytest.mark.parametrize("separator", [b"\n", b"\n\n"])
+def test_lines_do_not_depend_on_how_they_are_read(chunk, separator, monkeypatch):
+    """Pieces that end inside lines, separators and byte order marks."""
+    monkeypatch.setattr(unpacking, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(unpacking, "PIECE_BYTES", min(chunk, 50))
+    text = (
+        b"\xef\xbb\xbf\n\n\n a \n\n\n\nb\n\nc\r\n\xef\xbb\xbf\n\n\n" + b"x" * 99 + b"\n\n" + b"y" * 103 + b"\n\n\n\nz"
+    )
+    expected = [line for line in text[3:].split(separator) if separator == b"\n" or line.strip()]
+    rows = read("a.gz", gzip.compress(text), separator, 100)
+    assert [row["raw_length"] for row in rows] == list(map(len, expected))
+    assert [row["raw"] for row in rows] == [line[:100] for line in expected]
+
+
+def test_bombs():
+    """A line of a quarter of a gigabyte takes no memory to speak of."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    content = b"".join([packer.compress(b"a\n"), *(packer.compress(b"x" * 2**20) for _ in range(256)), packer.flush()])
+    before = pa.total_allocated_bytes()
+    short, long = read("bomb.gz", content)
+    assert (short["raw"], long["raw"], long["raw_length"]) == (b"a", b"x" * MAX_BYTES, 2**28)
+    assert pa.total_allocated_bytes() - before < 2**24
+
+
+def test_local_files(tmp_path):
+    """Files on a local disk are read from there, by their own names, compressed or not."""
+    names = ["a:b.jsonl", "[x] {1,2} é%20#?.GZ", "c\\d.bz2"]
+    for name, content in zip(names, (TEXT, GZ, BZ2), strict=True):
+        (tmp_path / name).write_bytes(content)
+    paths = [f"file:{tmp_path / name}" for name in names]
+    batch = pa.record_batch({"source_file": names, "path": paths})
+    rows = pa.Table.from_batches(unpack(iter([batch]), b"\n", MAX_BYTES), LINE_SCHEMA).to_pylist()
+    assert [(row["source_file"], row["row_id"], row["raw"]) for row in rows] == [
+        (name, place, line) for name in names for place, line in enumerate(LINES)
+    ]
+    gone = pa.record_batch({"source_file": ["a"], "path": [f"file:{tmp_path}/gone.gz"]})
+    with pytest.raises(RuntimeError, match="while reading file file:.*/gone.gz: No such file"):
+        list(unpack(iter([gone]), b"\n", MAX_BYTES))
