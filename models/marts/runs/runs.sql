@@ -9,7 +9,7 @@ select
     cast(
         null as array<struct<var: string, path: string, files: bigint, bytes: bigint, lines: bigint>>
     ) as inputs,
-    cast(null as map<string, string>) as vars,
+    str_to_map('') as vars,
     cast(null as boolean) as is_full,
     cast(null as string) as project_version,
     cast(null as array<string>) as tables

@@ -17,7 +17,9 @@ MODELS = {
     "numbers.sql": "{{ config(materialized='table') }} select id, {{ var('factor', 1) }} * id as value from range(10)",
     "evens.sql": "{{ config(materialized='view') }} select * from {{ ref('numbers') }} where id % 2 = 0",
     "above_evens.sql": "{{ config(materialized='view') }} select * from {{ ref('evens') }}",
-    "count.sql": "{{ config(materialized='table') }} select count(*) as n, sum(value) as s from {{ ref('above_evens') }}",
+    "count.sql": """
+        {{ config(materialized='table') }} select count(*) as n, sum(value) as s from {{ ref('above_evens') }}
+    """,
     "parts.sql": """
         {{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by=['part']) }}
         select id, id % 3 as part from range(9) {% if is_incremental() %} where id % 3 = 1 and id > 4 {% endif %}
@@ -27,22 +29,30 @@ MODELS = {
           - name: numbers
             columns:
               - name: id
-                data_tests: [{accepted_values: {arguments: {values: [0, 1, 2], quote: false}, config: {store_failures: true}}}]
+                data_tests:
+                  - accepted_values: {arguments: {values: [0, 1, 2], quote: false}, config: {store_failures: true}}
     """,
 }
 
 
-def dbt(folder, *arguments, code=0, **environment):
-    """Run dbt on the project in `folder`; returns what it said."""
-    done = subprocess.run(
-        [sys.executable, "-m", "dbt.cli.main", *arguments, "--project-dir", folder, "--profiles-dir", ROOT]
-        + ["--target-path", folder / "target", "--log-path", folder / "logs"],
-        env={**os.environ, "TANGLES_SCHEMA": "s", "TANGLES_SHUFFLE_PARTITIONS": "2", "NO_COLOR": "1"}
-        | {name: str(value) for name, value in environment.items()},
+def run(folder, project, arguments, environment):
+    """Run dbt in a process of its own, with what it writes below `folder`."""
+    places = ["--project-dir", project, "--profiles-dir", ROOT]
+    places += ["--target-path", folder / "target", "--log-path", folder / "logs"]
+    return subprocess.run(
+        [sys.executable, "-m", "dbt.cli.main", *arguments, *places],
+        env={**os.environ, "TANGLES_SHUFFLE_PARTITIONS": "2", "NO_COLOR": "1", **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         cwd=folder,
+    )
+
+
+def dbt(project, *arguments, code=0, **environment):
+    """Run dbt on a small project; returns what it said."""
+    done = run(
+        project, project, arguments, {"TANGLES_SCHEMA": "s"} | {name: str(value) for name, value in environment.items()}
     )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -109,15 +119,11 @@ def test_without_the_plugin_it_says_what_to_install(tmp_path):
     """As when another project installs this one, and nobody ran pip."""
     (tmp_path / "dbt_spark_python").mkdir()
     (tmp_path / "dbt_spark_python" / "__init__.py").write_text("")
-    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    done = subprocess.run(
-        [sys.executable, "-m", "dbt.cli.main", "run", "--select", "stg_ssb__lines", "--project-dir", ROOT]
-        + ["--profiles-dir", ROOT, "--target-path", tmp_path / "target", "--log-path", tmp_path / "logs"],
-        env={**os.environ, "PYTHONPATH": path, "TANGLES_WAREHOUSE": str(tmp_path / "warehouse")},
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
+    environment = {
+        "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
+        "TANGLES_WAREHOUSE": str(tmp_path / "warehouse"),
+    }
+    done = run(tmp_path, ROOT, ["run", "--select", "stg_ssb__lines"], environment)
     assert done.returncode != 0
     assert "pip install dbt-tangles" in done.stdout
     assert "START python" not in done.stdout
