@@ -16,6 +16,7 @@ import yaml
 from bench.machine import ROOT
 from bench.report import RESULTS
 from dbt_spark_python import environment
+from dbt_spark_python.sessions import WAREHOUSE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,6 +32,7 @@ def settings(environ: Mapping[str, str], target: str = "local") -> dict[str, str
     return {
         name: jinja.from_string(value).render() if isinstance(value, str) else str(value)
         for name, value in profile["server_side_parameters"].items()
+        if name != WAREHOUSE
     }
 
 
@@ -44,19 +46,15 @@ def write_parts(table: pa.Table, folder: Path, parts: int) -> None:
 
 
 def start(name: str) -> SparkSession:
-    """Start a session with a fresh warehouse and a catalog in memory.
-
-    The environment is set accordingly, so that dbt in this process would use the same session and schema.
-    """
+    """Start a session with a fresh warehouse, where tables stay that are written: no dbt command publishes them."""
     from pyspark.sql import SparkSession
 
     warehouse = RESULTS / name / "warehouse"
     shutil.rmtree(warehouse, ignore_errors=True)
-    os.environ["TANGLES_WAREHOUSE"] = str(warehouse)
-    os.environ["TANGLES_SCHEMA"] = SCHEMA
     environment.prepare()
     builder = SparkSession.builder.appName(f"bench-{name}")
-    for setting, value in settings(os.environ).items():
+    of_warehouse = {"spark.sql.catalogImplementation": "in-memory", "spark.sql.warehouse.dir": str(warehouse)}
+    for setting, value in (settings(os.environ) | of_warehouse).items():
         builder = builder.config(setting, value)
     spark = builder.getOrCreate()
     spark.sql(f"create schema {SCHEMA}")
