@@ -37,8 +37,8 @@ MODELS = {
 
 def run(folder, project, arguments, environment):
     """Run dbt in a process of its own, with what it writes below `folder`."""
-    places = ["--project-dir", project, "--profiles-dir", ROOT]
-    places += ["--target-path", folder / "target", "--log-path", folder / "logs"]
+    places = ["--project-dir", project, "--profiles-dir", ROOT, "--log-path", folder / "logs"]
+    places += ["--target-path", folder / "target"] if arguments[0] != "deps" else []
     return subprocess.run(
         [sys.executable, "-m", "dbt.cli.main", *arguments, *places],
         env={**os.environ, "TANGLES_SHUFFLE_PARTITIONS": "2", "NO_COLOR": "1", **environment},
