@@ -1,5 +1,7 @@
 {#- Runs before anything else: a wrong value is refused by the name of its var. -#}
 {% macro check_vars() %}
+    {% do refuse_jinja() %}
+    {% do check_schema() %}
     {%- set logs = log_vars() -%}
     {%- for name in logs -%}
         {%- set value = var(name) -%}
@@ -39,5 +41,16 @@
 {% macro refuse_unless(is_right, name, value, wanted) %}
     {%- if not is_right -%}
         {% do exceptions.raise_compiler_error("var '" ~ name ~ "' is " ~ value | tojson ~ ", but must be " ~ wanted) %}
+    {%- endif -%}
+{% endmacro %}
+
+
+{#- Spark makes a folder of the schema's name, and keeps names of schemas in lower case. -#}
+{% macro check_schema() %}
+    {%- if not modules.re.fullmatch('(?=.*[a-z_])[a-z0-9_]{1,128}', target.schema) -%}
+        {% do exceptions.raise_compiler_error(
+            "TANGLES_SCHEMA (the schema of the profile's target) is " ~ target.schema | tojson ~ ", but must be"
+            ~ " lower-case letters, digits and _, at most 128 and not digits alone"
+        ) %}
     {%- endif -%}
 {% endmacro %}
