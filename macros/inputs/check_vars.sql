@@ -1,10 +1,15 @@
 {#- Runs before anything else: a wrong value is refused by the name of its var. -#}
 {% macro check_vars() %}
+<<<<<<< HEAD
     {%- if execute and adapter.published is not defined -%}
         {% do exceptions.raise_compiler_error(
             'the Python models of tangles need its dbt plugin, and this environment has none: pip install dbt-tangles'
         ) %}
     {%- endif -%}
+=======
+    {% do refuse_jinja() %}
+    {% do check_schema() %}
+>>>>>>> files
     {%- set logs = log_vars() -%}
     {%- for name in logs -%}
         {%- set value = var(name) -%}
@@ -40,5 +45,16 @@
 {% macro refuse_unless(is_right, name, value, wanted) %}
     {%- if not is_right -%}
         {% do exceptions.raise_compiler_error("var '" ~ name ~ "' is " ~ value | tojson ~ ", but must be " ~ wanted) %}
+    {%- endif -%}
+{% endmacro %}
+
+
+{#- Spark makes a folder of the schema's name, and keeps names of schemas in lower case. -#}
+{% macro check_schema() %}
+    {%- if not modules.re.fullmatch('(?=.*[a-z_])[a-z0-9_]{1,128}', target.schema) -%}
+        {% do exceptions.raise_compiler_error(
+            "TANGLES_SCHEMA (the schema of the profile's target) is " ~ target.schema | tojson ~ ", but must be"
+            ~ " lower-case letters, digits and _, at most 128 and not digits alone"
+        ) %}
     {%- endif -%}
 {% endmacro %}

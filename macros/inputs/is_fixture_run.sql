@@ -1,5 +1,6 @@
 {#- Whether the fixtures are the input: no log is given, and this project is not installed in another. -#}
 {% macro is_fixture_run() %}
+    {% do refuse_jinja() %}
     {%- set given = [] -%}
     {%- for name in log_vars() if var(name) is not none -%}
         {% do given.append(name) %}

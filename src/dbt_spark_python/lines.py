@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python import unpack
 from dbt_spark_python.progress import is_connect
-from dbt_spark_python.unpack import LINE_SCHEMA, SUFFIXES, Fault
+from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault
 
 logger = AdapterLogger("Spark")
 
@@ -50,7 +50,7 @@ def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separa
         `source_file` string; `block_start` bigint, the byte at which the block starts that the line was read in;
         `row_id` bigint, growing by one from line to line within a block; `raw` binary; `raw_length` bigint, null where
         `raw` is the whole line; `fault` and `fault_detail` string. Where `fault` is not null the row is no line, but
-        the last of a file that was not read whole: a `Fault`, and more about it.
+        the last of a file that was not read whole: a code of `FAULTS`, and more about it.
 
     Raises:
         ValueError: There is no such file.
@@ -63,7 +63,7 @@ def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separa
     links = _dangling_links(place)
     for fault, names in ((Fault.UNSUPPORTED, not_read), (Fault.DANGLING_LINK, links)):
         if names:
-            logger.warning(f"{name}: not read ({fault.value}): {', '.join(names[:10])}{', …' if names[10:] else ''}")
+            logger.warning(f"{name}: not read ({fault}): {', '.join(names[:10])}{', …' if names[10:] else ''}")
 
     file_name, file_size = sf.col("_metadata.file_name"), sf.col("_metadata.file_size")
     is_not_read = file_name.rlike(f"(?i){_NOT_READ.pattern}")
@@ -133,9 +133,9 @@ def _whole() -> list[Column]:
     return [sf.lit(None).cast(field.dataType).alias(field.name) for field in _LINES[4:]]
 
 
-def _faults(files: DataFrame, fault: Fault) -> DataFrame:
+def _faults(files: DataFrame, fault: str) -> DataFrame:
     """Make a row for each of some files that nothing is read of."""
-    row = {"block_start": 0, "row_id": 0, "fault": fault.value, "fault_detail": fault.description}
+    row = {"block_start": 0, "row_id": 0, "fault": fault, "fault_detail": FAULTS[fault]}
     return files.select(
         "source_file", *(sf.lit(row.get(field.name)).cast(field.dataType).alias(field.name) for field in _LINES[1:])
     )
@@ -176,8 +176,8 @@ def _find(spark: SparkSession, path: str, name: str) -> tuple[_Place, list[str]]
             causes.append(error.getCondition() or "")
         except IllegalArgumentException:
             causes.append("a name there has a colon, which globs do not get past: give the file or the whole folder")
-    if _dangling_links(places[0]):
-        raise ValueError(f"{name}: {path!r} is a link that leads nowhere")
+    if links := _dangling_links(places[-1]):
+        raise ValueError(f"{name}: nothing at {path!r} but links that lead nowhere: {', '.join(links[:10])}")
     raise ValueError(f"{name}: Spark finds no file at {path!r} ({causes[-1]})")
 
 

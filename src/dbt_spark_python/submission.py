@@ -1,5 +1,6 @@
 """The submission method `session`: run a compiled Python model in the live Spark session."""
 
+import re
 import threading
 import traceback
 from types import CodeType
@@ -51,12 +52,27 @@ def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
 
 
 def explain(error: BaseException, path: str, raw_code: str) -> str:
-    """The error's own message, then each line of the model it passed through, as `file:line in function`."""
+    """The error's own message, or which file could not be read; then each line of the model it passed through."""
     source = raw_code.splitlines()
-    lines = [f"{type(error).__name__}: {error}"]
+    lines = [unread_file(str(error)) or f"{type(error).__name__}: {error}"]
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == path and 0 < (frame.lineno or 0) <= len(source):  # past the end is dbt's own part
             lines.append(f"  {path}:{frame.lineno} in {frame.name}\n    {source[frame.lineno - 1].strip()}")
     if isinstance(error, SyntaxError):
         lines.append(f"  {path}:{error.lineno}")
     return "\n".join(lines)
+
+
+def unread_file(message: str) -> str | None:
+    """Say which file Spark could not read and why, or None if that is not what an error's message is about."""
+    found = re.search(
+        r"while reading file (\S.*?)(?:: (.*))?\.?(?: +SQLSTATE.*| File does not exist.*)?$", message, re.M
+    )
+    if not found:
+        return None
+    causes = re.findall(r"^Caused by: (?:[\w.$]+Exception: )?(.+)$", message, re.M)
+    cause = found[2] or (causes or ["it is not there any more" if "FILE_NOT_EXIST" in message else "unknown cause"])[-1]
+    return (
+        f"{found[1]} could not be read: {cause}. Mend it, move it away or make it readable, and run again. "
+        "What can be had of a large damaged file, `gzip -dc FILE > FILE.txt` unpacks"
+    )

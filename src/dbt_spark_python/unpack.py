@@ -10,7 +10,6 @@ package.
 from __future__ import annotations
 
 import bz2
-import enum
 import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -40,38 +39,33 @@ CHUNK_BYTES = 2**20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class Fault(str, enum.Enum):
-    """What is wrong with a file. The value is the code in the tables.
+class Fault:
+    """Codes for what is wrong with a file, as they stand in the tables."""
 
-    Attributes:
-        description: What the code means, a sentence.
-    """
+    TRUNCATED = "truncated_file"
+    TRAILING_GARBAGE = "trailing_garbage"
+    CORRUPT = "corrupt_file"
+    NOT_COMPRESSED = "not_compressed"
+    UNSUPPORTED = "unsupported_compression"
+    DANGLING_LINK = "dangling_link"
 
-    description: str
 
-    def __new__(cls, code: str, description: str) -> Fault:
-        """Make a member of its code and description."""
-        member = str.__new__(cls, code)
-        member._value_ = code
-        member.description = description
-        return member
-
-    TRUNCATED = "truncated_file", "The compressed file ends early. What is there is read."
-    TRAILING_GARBAGE = "trailing_garbage", "Something else follows the compressed data, which are read. It is not."
-    CORRUPT = (
-        "corrupt_file",
-        "The compressed data make no sense from some place on, or fail their checksum. What can be unpacked is read.",
-    )
-    NOT_COMPRESSED = "not_compressed", "The file is not compressed as its name says. Nothing of it is read."
-    UNSUPPORTED = "unsupported_compression", "The file is compressed, by its name, in a way that is not read."
-    DANGLING_LINK = "dangling_link", "The link leads nowhere."
+#: What they mean.
+FAULTS = {
+    Fault.TRUNCATED: "The compressed file ends early. What is there is read.",
+    Fault.TRAILING_GARBAGE: "Something else follows the compressed data. The data are read, the rest is not.",
+    Fault.CORRUPT: "The compressed data, or their checksum, are wrong from some place on. What is before is read.",
+    Fault.NOT_COMPRESSED: "The file is not compressed as its name says. Nothing of it is read.",
+    Fault.UNSUPPORTED: "The file is compressed, by its name, in a way that is not read.",
+    Fault.DANGLING_LINK: "The link leads nowhere.",
+}
 
 
 class _FaultError(Exception):
     """What stopped the reading of a file."""
 
-    def __init__(self, fault: Fault, detail: str | None = None) -> None:
-        super().__init__(detail or fault.description)
+    def __init__(self, fault: str, detail: str | None = None) -> None:
+        super().__init__(detail or FAULTS[fault])
         self.fault = fault
 
 
@@ -124,7 +118,7 @@ def lines_of(name: str, chunks: Iterator[bytes], separator: bytes, max_bytes: in
             yield _batch(name, np.arange(count, count + rows), lines, lengths, pa.nulls(rows), pa.nulls(rows))
             count += rows
     if fault:
-        yield _batch(name, [count], [None], [None], [fault.fault.value], [str(fault)])
+        yield _batch(name, [count], [None], [None], [fault.fault], [str(fault)])
 
 
 def _batch(name: str, row_ids: Any, lines: Any, lengths: Any, faults: Any, details: Any) -> pa.RecordBatch:

@@ -169,5 +169,5 @@ def test_local_files(tmp_path):
         (name, place, line) for name in names for place, line in enumerate(LINES)
     ]
     gone = pa.record_batch({"source_file": ["a"], "path": [f"file:{tmp_path}/gone.gz"]})
-    with pytest.raises(RuntimeError, match=r"while reading file file:.*/gone.gz: No such file"):
+    with pytest.raises(RuntimeError, match=r"while reading file file:.*/gone\.gz: No such file"):
         list(unpack(iter([gone]), b"\n", MAX_BYTES))

@@ -1,0 +1,12 @@
+{#- dbt renders what a var holds, in some places: Jinja in a value would be run. It is looked for before `var()` does that. -#}
+{% macro refuse_jinja() %}
+    {%- set given = adapter.config.vars.to_dict() -%}
+    {%- set scopes = [given, given.get(project_name, {}), given.get('tangles', {}), adapter.config.cli_vars] -%}
+    {%- for name in log_vars() + ['ssb_log_format', 'tangle_engine', 'consensus_rule'] -%}
+        {%- for scope in scopes if scope.get(name) is string -%}
+            {%- for mark in ['{' ~ '{', '{' ~ '%', '{' ~ '#'] -%}
+                {% do refuse_unless(mark not in scope[name], name, scope[name], 'a plain value, without ' ~ mark) %}
+            {%- endfor -%}
+        {%- endfor -%}
+    {%- endfor -%}
+{% endmacro %}
