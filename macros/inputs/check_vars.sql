@@ -1,15 +1,12 @@
 {#- Runs before anything else: a wrong value is refused by the name of its var. -#}
 {% macro check_vars() %}
-<<<<<<< HEAD
     {%- if execute and adapter.published is not defined -%}
         {% do exceptions.raise_compiler_error(
             'the Python models of tangles need its dbt plugin, and this environment has none: pip install dbt-tangles'
         ) %}
     {%- endif -%}
-=======
     {% do refuse_jinja() %}
     {% do check_schema() %}
->>>>>>> files
     {%- set logs = log_vars() -%}
     {%- for name in logs -%}
         {%- set value = var(name) -%}
