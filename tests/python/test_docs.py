@@ -94,3 +94,10 @@ def test_every_built_column_is_described(models):
         if built != described:
             differing[model["name"]] = {"not described": built - described, "not built": described - built}
     assert differing == {}
+
+
+def test_the_version_is_said_once(fixtures):
+    """In dbt_project.yml and pyproject.toml, and in `runs`, whose macro cannot read them."""
+    version = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["version"]
+    assert f'version = "{version}"' in (ROOT / "pyproject.toml").read_text()
+    assert {row["project_version"] for row in fixtures.rows("runs")} == {version}
