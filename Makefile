@@ -4,16 +4,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 DBT_ARGS ?=
 export DBT_PROFILES_DIR ?= $(CURDIR)
-# Of builds: failures, warnings and progress; `info` shows every step, as plain dbt does.
+# Of builds: failures, warnings and progress; `info` shows every step, as plain dbt does. logs/dbt.log has it all.
 DBT_LOG_LEVEL ?= warn
+DBT = DBT_LOG_LEVEL=$(DBT_LOG_LEVEL) DBT_LOG_LEVEL_FILE=debug $(BIN)/dbt
 
 .PHONY: build test docs bench servers lint clean
 
 build: $(VENV)/installed
-	DBT_LOG_LEVEL=$(DBT_LOG_LEVEL) $(BIN)/dbt build $(DBT_ARGS)
+	$(DBT) build $(DBT_ARGS)
 
 test: $(VENV)/installed lint
-	DBT_LOG_LEVEL=$(DBT_LOG_LEVEL) TANGLES_WAREHOUSE=target/test-warehouse $(BIN)/dbt build
+	TANGLES_WAREHOUSE=target/test-warehouse $(DBT) build
 	$(BIN)/pytest
 
 docs: $(VENV)/installed

@@ -15,7 +15,7 @@ import pytest
 from conftest import DATA, ROOT
 
 KILLS = int(os.environ.get("TANGLES_TEST_KILLS", "8"))
-SELECTED = "+tangle_edges +tangle_ancestors +timeline_edits +timeline_stats ssb_rejects feed_messages"
+SELECTED = "+tangle_edges +tangle_ancestors +timeline_edits +timeline_stats ssb_rejects +feed_messages"
 
 # How the published orders came about differs with what was killed, by design.
 HISTORY = {"previous_publication", "update_step", "update_from_position", "update_to_position"}
