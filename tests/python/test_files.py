@@ -133,7 +133,7 @@ def test_every_fault_is_a_row(log, damaged):
 
 def test_lines_of_packed_files_are_used(damaged):
     """Messages of whole and of damaged files alike."""
-    built, folders, expected = damaged
+    built, _, expected = damaged
     rejected = Counter(row["reason"] in FAULTS.values() for row in built.rows("ssb_rejects"))
     usable = sum(row["line_count"] for row in built.rows("ssb_messages") if row["is_usable"])
     assert usable + rejected[False] == sum(expected["ssb"].values())
@@ -151,7 +151,7 @@ def test_nothing_but_a_damaged_file(content, project, tmp_path):
 
 
 def test_pretty(project, tmp_path):
-    """Objects between blank lines are the same in a plain file and in a damaged one, under a name that is no pattern."""
+    """Objects between blank lines, in a damaged file whose name looks like a pattern."""
     text = (DATA / "ssb" / "variants_pretty.txt").read_bytes()
     objects = [part for part in text.split(b"\n\n") if part.strip()]
     path = tmp_path / f"{ODD}.txt.gz"
