@@ -1,5 +1,6 @@
 {#- dbt renders what a var holds, in some places: Jinja in a value would be run. It is looked for before `var()` does that. -#}
 {% macro refuse_jinja() %}
+    {%- if adapter is defined -%} {#- linters have none -#}
     {%- set given = adapter.config.vars.to_dict() -%}
     {%- set scopes = [given, given.get(project_name, {}), given.get('tangles', {}), adapter.config.cli_vars] -%}
     {%- for name in log_vars() + ['ssb_log_format', 'tangle_engine', 'consensus_rule'] -%}
@@ -9,4 +10,5 @@
             {%- endfor -%}
         {%- endfor -%}
     {%- endfor -%}
+    {%- endif -%}
 {% endmacro %}

@@ -8,6 +8,7 @@ import yaml
 
 import fixture_seeds
 from conftest import ROOT
+from dbt_spark_python.unpack import FAULTS
 from dbt_tangles.autobase import check
 from dbt_tangles.pzp import rules
 from dbt_tangles.ssb.classic import Reason
@@ -16,7 +17,7 @@ from dbt_tangles.ssb.group_claims import GroupReason
 
 def test_every_reason_is_documented():
     parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
-    of_ssb, of_groups, of_pzp, of_bases, of_events = (
+    of_ssb, of_groups, of_pzp, of_bases, of_events, of_files = (
         re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts
     )
     assert dict(of_ssb).pop("id_collision")
@@ -31,7 +32,8 @@ def test_every_reason_is_documented():
     rejects = yaml.safe_load((ROOT / "models" / "marts" / "timelines" / "timeline_rejects.yml").read_text())
     reason = next(column for column in rejects["models"][0]["columns"] if column["name"] == "reason")
     values = reason["data_tests"][0]["accepted_values"]["arguments"]["values"]
-    assert {name for name, _ in of_events} == set(values)
+    assert {name for name, _ in of_events + of_files} == set(values)
+    assert of_files == list(FAULTS.items())
 
 
 def test_every_var_is_in_the_readme():

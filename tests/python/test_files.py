@@ -151,7 +151,7 @@ def test_nothing_but_a_damaged_file(content, project, tmp_path):
 
 
 def test_pretty(project, tmp_path):
-    """Objects between blank lines are the same in a plain file and a damaged one, under a name that is no pattern."""
+    """Objects between blank lines, in a damaged file whose name looks like a pattern."""
     text = (DATA / "ssb" / "variants_pretty.txt").read_bytes()
     objects = [part for part in text.split(b"\n\n") if part.strip()]
     path = tmp_path / f"{ODD}.txt.gz"
