@@ -1,0 +1,189 @@
+"""Logs of mutated lines through dbt: the build is green, every line has its place, the order of lines decides nothing.
+
+What a line alone comes to is what the check says of it outside of Spark; what the rest of a log makes of it is either
+a usable row or a reject with a reason that is documented.
+"""
+
+import random
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from conftest import ROOT
+from dbt_tangles.autobase import check as autobase
+from dbt_tangles.events import check as events
+from dbt_tangles.pzp import check as pzp
+from dbt_tangles.ssb import check as ssb
+from log_lines import batch_of
+from mutations import KINDS, mutated
+from test_docs import documented_reasons
+
+COUNT, SAMPLE = 20_000, 2_500
+SEED = 12
+TABLES = sorted(model.stem for model in (ROOT / "models" / "marts").rglob("*.sql"))
+NO_UNIT_TESTS = ("--exclude", "test_type:unit")
+REJECTS = {"ssb": "ssb_rejects", "pzp": "pzp_rejects", "autobase": "autobase_rejects", "event": "timeline_rejects"}
+BOM = b"\xef\xbb\xbf"
+
+
+class Logs:
+    """A folder of files for each log.
+
+    Attributes:
+        lines: The lines of each file, by log and file.
+    """
+
+    def __init__(self, folder: Path, count: int, is_verified: bool):
+        """Make the lines."""
+        self.folder = folder
+        self.is_verified = is_verified
+        self.lines = {kind: {"0.jsonl": mutated(kind, count, SEED, is_verified)} for kind in KINDS}
+
+    def shuffle(self, files: int) -> None:
+        """Put the lines of each log in another order, and into several files."""
+        rng = random.Random(SEED)
+        for kind, old in self.lines.items():
+            lines = [line for lines in old.values() for line in lines]
+            lines = rng.sample(lines, len(lines))
+            cuts = [0, *sorted(rng.sample(range(1, len(lines)), files - 1)), len(lines)]
+            self.lines[kind] = {f"{at}.jsonl": lines[start:end] for at, (start, end) in enumerate(pairwise(cuts))}
+            # Spark takes a byte order mark off the beginning of a file.
+            assert not any(lines[start].startswith(BOM) for start in cuts[:-1])
+
+    def write(self) -> dict[str, str]:
+        """Write the files and return what is to be the vars."""
+        for kind, files in self.lines.items():
+            (self.folder / kind).mkdir()
+            for name, lines in files.items():
+                (self.folder / kind / name).write_bytes(b"\n".join(lines) + b"\n")
+        return {f"{kind}_log": str(self.folder / kind) for kind in self.lines}
+
+    def checked(self, kind: str) -> dict[tuple[str, int], dict]:
+        """What each line comes to on its own: the check's row, by file and line."""
+        check = {
+            "ssb": lambda batches: ssb.check_batches(batches, ssb.CheckOptions(verify_signatures=self.is_verified)),
+            "pzp": lambda batches: pzp.check_batches(batches, pzp.CheckOptions(verify_signatures=self.is_verified)),
+            "autobase": autobase.check_batches,
+            "event": events.check_batches,
+        }[kind]
+        found = {}
+        for file, lines in self.lines[kind].items():
+            rows = [row for batch in check(iter([batch_of(lines)])) for row in batch.to_pylist()]
+            assert len(rows) == len(lines)
+            found |= {(file, number): row for number, row in enumerate(rows, 1)}
+        return found
+
+    def rejected(self, built, kind: str) -> dict[tuple[str, int], dict]:
+        """The rows of a log's rejects, by file and line."""
+        found = {}
+        for row in built.rows(REJECTS[kind]):
+            at = unquote(row["source_file"]).partition(f"{self.folder}/{kind}/")[2], row["line"]
+            assert at not in found
+            found[at] = row
+        return found
+
+
+def reason_of(kind: str, row: dict) -> str | None:
+    """Why the check refuses a line."""
+    if kind == "event":
+        return row["detail"] and "malformed"
+    return row["check_error" if kind == "ssb" else "reject_reason"]
+
+
+def check_lines(logs: Logs, built, kind: str) -> None:
+    """Every line of a log is a reject or a part of what is usable, and not both."""
+    checked, rejected = logs.checked(kind), logs.rejected(built, kind)
+    assert rejected.keys() <= checked.keys()
+    refused = {at: reason for at, row in checked.items() if (reason := reason_of(kind, row))}
+    assert {at: rejected[at]["reason"] for at in refused if at in rejected} == refused
+    used = [row for at, row in checked.items() if at not in rejected]
+    if kind in ("ssb", "pzp"):
+        rows = built.rows(f"{kind}_messages", ["message_id", "line_count", "is_usable"])
+        usable = {row["message_id"]: row["line_count"] for row in rows if row["is_usable"]}
+        assert Counter(row["message_id"] for row in used) == usable
+    elif kind == "autobase":
+        nodes = Counter((row["base_id"], f"{row['writer']}:{row['length']}") for row in used if row["kind"] == "node")
+        members = {(row["base_id"], row["node_id"]) for row in built.rows("autobase_nodes")}
+        counts = built.rows("int_autobase_nodes", ["base_id", "node_id", "line_count"])
+        of_members = {(row["base_id"], row["node_id"]): row["line_count"] for row in counts}
+        assert nodes == {at: of_members[at] for at in members}
+        bases = {row["base_id"] for row in used if row["kind"] == "base"}
+        assert bases == {row["base_id"] for row in built.rows("autobase_bases")}
+    else:
+        pairs = Counter((row["timeline_id"], row["event_id"]) for row in used)
+        rows = built.rows("timeline_events", ["timeline_id", "event_id"])
+        members = sum(row["is_member"] for row in built.rows("tangle_messages", ["is_member"]))
+        assert not pairs - Counter((row["timeline_id"], row["event_id"]) for row in rows)
+        assert len(rows) == len(used) + members
+
+
+@pytest.fixture(scope="module")
+def signed(project, tmp_path_factory):
+    """Build four large logs at once."""
+    logs = Logs(tmp_path_factory.mktemp("mutations"), COUNT, True)
+    return logs, project("mutations", **logs.write()).build(*NO_UNIT_TESTS)
+
+
+@pytest.fixture(scope="module")
+def claimed(project, tmp_path_factory):
+    """Build four smaller ones in which it is enough to claim an id, so that more of what was mutated is let in."""
+    logs = Logs(tmp_path_factory.mktemp("claims"), SAMPLE, False)
+    return logs, project("claims", verify_signatures=False, **logs.write()).build(*NO_UNIT_TESTS)
+
+
+@pytest.fixture(scope="module")
+def shuffled(project, tmp_path_factory):
+    """Make the tables of the same lines in another order, several files and other partitions."""
+    logs = Logs(tmp_path_factory.mktemp("shuffled_claims"), SAMPLE, False)
+    logs.shuffle(5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "7")
+        built = project("shuffled_claims", verify_signatures=False, **logs.write())
+        assert built.invoke("run").success
+    return logs, built
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_line_of_large_logs(kind, signed):
+    """By its file and number."""
+    check_lines(*signed, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["claimed", "shuffled"])
+def test_every_line_of_claims(name, kind, request):
+    """The same where ids are claimed, and where lines are spread over files."""
+    check_lines(*request.getfixturevalue(name), kind)
+
+
+@pytest.mark.parametrize("name", ["signed", "claimed"])
+def test_every_reason_is_documented(name, request):
+    """And most of those that are documented occur."""
+    _, built = request.getfixturevalue(name)
+    documented = {kind: dict(rows) for kind, rows in documented_reasons().items()}
+    for kind, table in REJECTS.items():
+        found = Counter(row["reason"] for row in built.rows(table, ["reason"]))
+        assert found.keys() <= documented[kind].keys()
+        assert len(found) > 0.6 * len(documented[kind]) or name == "claimed"
+    set_aside = {row["set_aside_reason"] for row in built.rows("group_messages")}
+    invalid = {row["reject_reason"] for row in built.rows("set_messages")}
+    assert set_aside - {None} <= documented["group"].keys()
+    assert invalid - {None} <= documented["pzp"].keys()
+
+
+def contents(built, table: str) -> list[tuple]:
+    """Read a table without places in files, rows in a fixed order."""
+    left_out = ("source_file", "line")
+    rows = ({name: value for name, value in row.items() if name not in left_out} for row in built.rows(table))
+    return sorted((tuple(row.items()) for row in rows), key=repr)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_order_files_and_partitions(table, claimed, shuffled):
+    """Every table is the same."""
+    expected = contents(claimed[1], table)
+    assert expected
+    assert contents(shuffled[1], table) == expected
