@@ -65,6 +65,8 @@ JUNK = [
     *(float("inf"), float("-inf"), -0.0, 1e21, 5e-324, "", "x", "\ud800", "\0", [], [None], [[]], [""], [7], {}),
     *({"": 1}, {"a": {}}, {"__proto__": None}, {"10": 1, "9": 2}, ["x", "x"], {"root": None, "previous": None}),
 ]
+# With these, a name and an id after it can be another name and another id.
+SHORT_IDS, SHORT_NAMES = ["", "c", "b:c"], ["a", "a:b"]
 LENGTHS = [-1, 0, 1, 2, 3, 1.0, True, None, "1", 2**31 - 1, 2**31, 2**63]
 ARRIVALS = [0, 1, -1, 2**63 - 1, -(2**63), 2**63, -(2**63) - 1, 2**53 + 1, 1.0, True, None, "1", 10**30]
 DEPTHS_OF_SETS = [0, -1, 1, 2, 2**53 - 1, 2**53, 1.0, 1.5, "1", None, True, 10**30]
@@ -190,6 +192,8 @@ class _Log:
                 found += made.split(b"\n")
                 if self.rng.random() < 0.02:
                     found += made.split(b"\n")
+                if self.rng.random() < 0.1 * rate:  # beside it the line as it was, or mutated in another way
+                    found += self._line(line, rate * self.rng.randrange(2)).split(b"\n")
             self.older_ids += self.rng.sample(self.ids, min(len(self.ids), 4))
             number += 1
         first = found.pop(next(at for at, line in enumerate(found) if line[:1] == b"{"))
@@ -327,7 +331,7 @@ class _Log:
 
     def _any_id(self) -> str:
         rng = self.rng
-        return rng.choice(self.ids if rng.random() < 0.9 else self.older_ids)
+        return rng.choice(self.ids if rng.random() < 0.9 else self.older_ids if rng.random() < 0.8 else SHORT_IDS)
 
     def _tree(self, document: Any) -> None:
         """Put something else in a place, or nothing; move, wrap, repeat or reorder what is there."""
@@ -402,7 +406,8 @@ class _Log:
         if operation < 3 and type(content) is dict:
             reply = {"root": self._any_id(), "previous": self._some_ids()}
             place = rng.choice((reply, {"root": None, "previous": None}))
-            name = rng.choice(("thread", "group", "epoch", "members", "legacy_thread", "a", rng.choice(HOSTILE)))
+            names = ("thread", "group", "epoch", "members", "legacy_thread", *SHORT_NAMES, rng.choice(HOSTILE))
+            name = rng.choice(names)
             tangles = content.setdefault("tangles", {})
             tangles[name] = rng.choice((place, place, place, self._junk()))
             tangles[rng.choice(list(tangles))] = place
@@ -494,8 +499,9 @@ class _Log:
         elif operation == 3:
             document["event"] = rng.choice((self._any_id(), self._any_id(), rng.choice(HOSTILE), self._junk()))
         elif operation == 4:
-            names = (f"thread:{rng.choice(self.roots)}", f"thread:{rng.choice(self.roots)}", "thread:%x", "ssb:log")
-            document["timeline"] = rng.choice((*names, rng.choice(HOSTILE), self._junk()))
+            of_a_tangle = f"thread:{rng.choice(self.roots)}"
+            names = (of_a_tangle, of_a_tangle, "a:b:c", "ssb:log", rng.choice(HOSTILE), self._junk())
+            document["timeline"] = rng.choice(names)
         elif operation == 5:
             document["author"] = rng.choice((None, self._any_id(), rng.choice(HOSTILE), self._junk()))
         else:

@@ -24,6 +24,8 @@ from test_docs import documented_reasons
 COUNT, SAMPLE = 20_000, 2_500
 SEED = 12
 TABLES = sorted(model.stem for model in (ROOT / "models" / "marts").rglob("*.sql"))
+# Tables of clocks and of everything that has limits are filled, too.
+OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "sql_round_budget": 3, "max_previous": 100}
 NO_UNIT_TESTS = ("--exclude", "test_type:unit")
 REJECTS = {"ssb": "ssb_rejects", "pzp": "pzp_rejects", "autobase": "autobase_rejects", "event": "timeline_rejects"}
 BOM = b"\xef\xbb\xbf"
@@ -36,11 +38,11 @@ class Logs:
         lines: The lines of each file, by log and file.
     """
 
-    def __init__(self, folder: Path, count: int, is_verified: bool):
+    def __init__(self, folder: Path, count: int, is_verified: bool, seed: int = SEED):
         """Make the lines."""
         self.folder = folder
         self.is_verified = is_verified
-        self.lines = {kind: {"0.jsonl": mutated(kind, count, SEED, is_verified)} for kind in KINDS}
+        self.lines = {kind: {"0.jsonl": mutated(kind, count, seed, is_verified)} for kind in KINDS}
 
     def shuffle(self, files: int) -> None:
         """Put the lines of each log in another order, and into several files."""
@@ -131,7 +133,7 @@ def signed(project, tmp_path_factory):
 def claimed(project, tmp_path_factory):
     """Build four smaller ones in which it is enough to claim an id, so that more of what was mutated is let in."""
     logs = Logs(tmp_path_factory.mktemp("claims"), SAMPLE, False)
-    return logs, project("claims", verify_signatures=False, **logs.write()).build(*NO_UNIT_TESTS)
+    return logs, project("claims", **OPTIONS, **logs.write()).build(*NO_UNIT_TESTS)
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +143,7 @@ def shuffled(project, tmp_path_factory):
     logs.shuffle(5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "7")
-        built = project("shuffled_claims", verify_signatures=False, **logs.write())
+        built = project("shuffled_claims", **OPTIONS, **logs.write())
         assert built.invoke("run").success
     return logs, built
 
