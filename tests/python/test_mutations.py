@@ -6,15 +6,18 @@ a usable row or a reject with a reason that is documented.
 
 import random
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
+import pyarrow as pa
 import pytest
 
 from conftest import ROOT
 from dbt_tangles.autobase import check as autobase
 from dbt_tangles.events import check as events
+from dbt_tangles.lines import PLACE
 from dbt_tangles.pzp import check as pzp
 from dbt_tangles.ssb import check as ssb
 from log_lines import batch_of
@@ -65,18 +68,11 @@ class Logs:
 
     def checked(self, kind: str) -> dict[tuple[str, int], dict]:
         """What each line comes to on its own: the check's row, by file and line."""
-        check = {
-            "ssb": lambda batches: ssb.check_batches(batches, ssb.CheckOptions(verify_signatures=self.is_verified)),
-            "pzp": lambda batches: pzp.check_batches(batches, pzp.CheckOptions(verify_signatures=self.is_verified)),
-            "autobase": autobase.check_batches,
-            "event": events.check_batches,
-        }[kind]
-        found = {}
-        for file, lines in self.lines[kind].items():
-            rows = [row for batch in check(iter([batch_of(lines)])) for row in batch.to_pylist()]
-            assert len(rows) == len(lines)
-            found |= {(file, number): row for number, row in enumerate(rows, 1)}
-        return found
+        return {
+            (file, number): row
+            for file, lines in self.lines[kind].items()
+            for number, row in enumerate(check(kind, lines, self.is_verified), 1)
+        }
 
     def rejected(self, built, kind: str) -> dict[tuple[str, int], dict]:
         """The rows of a log's rejects, by file and line."""
@@ -86,6 +82,21 @@ class Logs:
             assert at not in found
             found[at] = row
         return found
+
+
+def check(kind: str, lines: list[bytes], is_verified: bool) -> list[dict]:
+    """Run lines through a log's check: a row for each, without its place."""
+    check_batches = {
+        "ssb": partial(ssb.check_batches, options=ssb.CheckOptions(verify_signatures=is_verified)),
+        "pzp": partial(pzp.check_batches, options=pzp.CheckOptions(verify_signatures=is_verified)),
+        "autobase": autobase.check_batches,
+        "event": events.check_batches,
+    }[kind]
+    table = pa.Table.from_batches(check_batches(iter([batch_of(lines)])))
+    table.validate(full=True)
+    rows = table.drop_columns([field.name for field in PLACE]).to_pylist()
+    assert len(rows) == len(lines)
+    return rows
 
 
 def reason_of(kind: str, row: dict) -> str | None:
@@ -120,6 +131,19 @@ def check_lines(logs: Logs, built, kind: str) -> None:
         members = sum(row["is_member"] for row in built.rows("tangle_messages", ["is_member"]))
         assert not pairs - Counter((row["timeline_id"], row["event_id"]) for row in rows)
         assert len(rows) == len(used) + members
+
+
+@pytest.mark.parametrize("is_verified", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_line_alone_and_among_others(kind, is_verified):
+    """Comes to the same, whatever stands beside it; and the same lines are made each time."""
+    lines = mutated(kind, 600, SEED, is_verified)
+    assert lines == mutated(kind, 600, SEED, is_verified) != mutated(kind, 600, SEED + 1, is_verified)
+    assert not any(b"\n" in line for line in lines)
+    rows = check(kind, lines, is_verified)
+    assert 0.5 < sum(reason_of(kind, row) is None for row in rows) / len(rows) < 0.95
+    for line, row in zip(lines, rows, strict=True):
+        assert repr(check(kind, [line], is_verified)) == repr([row])
 
 
 @pytest.fixture(scope="module")
