@@ -65,11 +65,13 @@ JUNK = [
     *(float("inf"), float("-inf"), -0.0, 1e21, 5e-324, "", "x", "\ud800", "\0", [], [None], [[]], [""], [7], {}),
     *({"": 1}, {"a": {}}, {"__proto__": None}, {"10": 1, "9": 2}, ["x", "x"], {"root": None, "previous": None}),
 ]
-# With these, a name and an id after it can be another name and another id.
-SHORT_IDS, SHORT_NAMES = ["", "c", "b:c"], ["a", "a:b"]
 LENGTHS = [-1, 0, 1, 2, 3, 1.0, True, None, "1", 2**31 - 1, 2**31, 2**63]
 ARRIVALS = [0, 1, -1, 2**63 - 1, -(2**63), 2**63, -(2**63) - 1, 2**53 + 1, 1.0, True, None, "1", 10**30]
 DEPTHS_OF_SETS = [0, -1, 1, 2, 2**53 - 1, 2**53, 1.0, 1.5, "1", None, True, 10**30]
+
+# Lines that only differ, or only coincide, where a table might not look.
+SHARED_NAMES = [("y:z", "x", None), ("z", "x:y", None), ("after y:z", "x", "y:z"), ("after z", "x:y", "z")]
+TIES = [{}, {"author": ""}, {"author": None}, {"after": [], "author": "x"}]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9eE]*|true|false|null|[][{},:]')
 _KEY = re.compile(r'"(?:[^"\\]|\\.)*"(?=\s*:)')
@@ -173,14 +175,14 @@ class _Log:
         self.roots = [document["key"] for document in map(_parsed, _ssb_worlds()[0]) if document and "key" in document]
         self.world: World = []
         self.ids: list[str] = []
-        self.older_ids = ["%x", "x:1"]
+        self.older_ids = ["%x"]
         self.tag = ""
         self.names: dict[str, str] = {}
         self.writers: dict[str, Any] = {}
 
     def lines(self, count: int) -> list[bytes]:
         """Make that many lines."""
-        found: list[bytes] = []
+        found = self._crafted()
         number = 0
         while len(found) < count:
             self._enter(number)
@@ -196,8 +198,21 @@ class _Log:
                     found += self._line(line, rate * self.rng.randrange(2)).split(b"\n")
             self.older_ids += self.rng.sample(self.ids, min(len(self.ids), 4))
             number += 1
+        del found[count:]
         first = found.pop(next(at for at, line in enumerate(found) if line[:1] == b"{"))
-        return [first, *self.rng.sample(found, len(found))[: count - 1]]
+        return [first, *self.rng.sample(found, len(found))]
+
+    def _crafted(self) -> World:
+        """What chance would hardly make."""
+        if self.kind == "event":
+            return [_dump({"timeline": "ties", "event": "e", "after": ["x"], "arrival": 1} | tie) for tie in TIES]
+        if self.kind != "ssb" or self.is_verified:
+            return []
+        lines = []
+        for number, (key, name, root) in enumerate(SHARED_NAMES, 1):
+            content = {"type": "post", "tangles": {name: {"root": root, "previous": root and [root]}}}
+            lines.append(_dump({"key": key, "value": {"author": "@shared", "sequence": number, "content": content}}))
+        return lines
 
     def _enter(self, number: int) -> None:
         """Take up another world."""
@@ -331,7 +346,7 @@ class _Log:
 
     def _any_id(self) -> str:
         rng = self.rng
-        return rng.choice(self.ids if rng.random() < 0.9 else self.older_ids if rng.random() < 0.8 else SHORT_IDS)
+        return rng.choice(self.ids if rng.random() < 0.9 else self.older_ids)
 
     def _tree(self, document: Any) -> None:
         """Put something else in a place, or nothing; move, wrap, repeat or reorder what is there."""
@@ -406,7 +421,7 @@ class _Log:
         if operation < 3 and type(content) is dict:
             reply = {"root": self._any_id(), "previous": self._some_ids()}
             place = rng.choice((reply, {"root": None, "previous": None}))
-            names = ("thread", "group", "epoch", "members", "legacy_thread", *SHORT_NAMES, rng.choice(HOSTILE))
+            names = ("thread", "group", "epoch", "members", "legacy_thread", "x:y", rng.choice(HOSTILE))
             name = rng.choice(names)
             tangles = content.setdefault("tangles", {})
             tangles[name] = rng.choice((place, place, place, self._junk()))
@@ -500,7 +515,7 @@ class _Log:
             document["event"] = rng.choice((self._any_id(), self._any_id(), rng.choice(HOSTILE), self._junk()))
         elif operation == 4:
             of_a_tangle = f"thread:{rng.choice(self.roots)}"
-            names = (of_a_tangle, of_a_tangle, "a:b:c", "ssb:log", rng.choice(HOSTILE), self._junk())
+            names = (of_a_tangle, of_a_tangle, "x:y:z", "ssb:log", rng.choice(HOSTILE), self._junk())
             document["timeline"] = rng.choice(names)
         elif operation == 5:
             document["author"] = rng.choice((None, self._any_id(), rng.choice(HOSTILE), self._junk()))

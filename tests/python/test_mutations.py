@@ -162,12 +162,12 @@ def claimed(project, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shuffled(project, tmp_path_factory):
-    """Make the tables of the same lines in another order, several files and other partitions."""
+    """Make the tables of the same lines in another order, several files and other partitions, by the other engine."""
     logs = Logs(tmp_path_factory.mktemp("shuffled_claims"), SAMPLE, False)
     logs.shuffle(5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "7")
-        built = project("shuffled_claims", **OPTIONS, **logs.write())
+        built = project("shuffled_claims", **OPTIONS | {"tangle_engine": "kernel"}, **logs.write())
         assert built.invoke("run").success
     return logs, built
 
