@@ -63,7 +63,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             return None
         return [
             {"name": table.name, "run_id": table.run_id, "built_at": table.built_at}
-            for table in catalog.warehouse.published(schema)
+            for table in catalog.warehouse.published(schema.lower())
         ]
 
     def cleanup_connections(self) -> None:

@@ -64,6 +64,7 @@ class FolderCatalog:
         Raises:
             WarehouseError: The warehouse cannot take it.
         """
+        schema, name = schema.lower(), name.lower()  # as Spark names their folders
         if not self.spark.catalog.tableExists(full_name(schema, name)):
             return
         if self.warehouse.private_place(schema, name).is_dir():
@@ -74,6 +75,7 @@ class FolderCatalog:
 
     def checkout(self, schema: str, name: str) -> None:
         """Make a public table one of this process's own, with the same files, for a model that adds to it."""
+        schema, name = schema.lower(), name.lower()
         table = self._listed.pop((schema, name), None)
         if table is None:
             return
@@ -89,7 +91,7 @@ class FolderCatalog:
     def make_room(self, schema: str, name: str) -> None:
         """Remove what a failed attempt left where a new table is going to be written."""
         if not self.spark.catalog.tableExists(full_name(schema, name)):
-            self.warehouse.forget(schema, name)
+            self.warehouse.forget(schema.lower(), name.lower())
 
     def _list(self, table: PublishedTable) -> None:
         name = full_name(table.schema, table.name)

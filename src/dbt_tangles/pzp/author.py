@@ -45,7 +45,7 @@ _SEED_BYTES, _HASH_BYTES, _SIGNATURE_BYTES = 32, 32, 64
 
 def base58_of(raw: bytes) -> str:
     """Write one byte string in base58."""
-    return base58.encode([raw], len(raw))[0].as_py()
+    return base58.encode_one(raw)
 
 
 def hash_of(value: Any) -> str:

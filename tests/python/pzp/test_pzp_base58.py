@@ -43,6 +43,7 @@ def test_round_trip(data, size):
     texts = base58.encode(column, size)
     texts.validate(full=True)
     assert texts.to_pylist() == [None if raw is None else encode(raw) for raw in column]
+    assert texts.to_pylist() == [None if raw is None else base58.encode_one(raw) for raw in column]
     assert base58.decode(texts.to_pylist(), size) == column
 
 

@@ -1,0 +1,220 @@
+"""Logs of mutated lines through dbt: the build is green, every line has its place, the order of lines decides nothing.
+
+What a line alone comes to is what the check says of it outside of Spark; what the rest of a log makes of it is either
+a usable row or a reject with a reason that is documented.
+"""
+
+import random
+import re
+from collections import Counter
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pytest
+
+from conftest import ROOT
+from dbt_tangles.autobase import check as autobase
+from dbt_tangles.events import check as events
+from dbt_tangles.lines import PLACE
+from dbt_tangles.pzp import check as pzp
+from dbt_tangles.ssb import check as ssb
+from log_lines import batch_of
+from mutations import KINDS, mutated
+
+COUNT, SAMPLE = 20_000, 2_500
+SEED = 12
+# What `runs` says is about the runs.
+TABLES = sorted(model.stem for model in (ROOT / "models" / "marts").rglob("*.sql") if model.stem != "runs")
+# Tables of clocks and of everything that has limits are filled, too.
+OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "sql_round_budget": 3, "max_previous": 100}
+NO_UNIT_TESTS = ("--exclude", "test_type:unit")
+REJECTS = {"ssb": "ssb_rejects", "pzp": "pzp_rejects", "autobase": "autobase_rejects", "event": "timeline_rejects"}
+BOM = b"\xef\xbb\xbf"
+
+
+class Logs:
+    """A folder of files for each log.
+
+    Attributes:
+        lines: The lines of each file, by log and file.
+    """
+
+    def __init__(self, folder: Path, count: int, is_verified: bool, seed: int = SEED):
+        """Make the lines."""
+        self.folder = folder
+        self.is_verified = is_verified
+        self.lines = {kind: {"0.jsonl": mutated(kind, count, seed, is_verified)} for kind in KINDS}
+
+    def shuffle(self, files: int) -> None:
+        """Put the lines of each log in another order, and into several files."""
+        rng = random.Random(SEED)
+        for kind, old in self.lines.items():
+            lines = [line for lines in old.values() for line in lines]
+            lines = rng.sample(lines, len(lines))
+            cuts = [0, *sorted(rng.sample(range(1, len(lines)), files - 1)), len(lines)]
+            self.lines[kind] = {f"{at}.jsonl": lines[start:end] for at, (start, end) in enumerate(pairwise(cuts))}
+            # Spark takes a byte order mark off the beginning of a file.
+            assert not any(lines[start].startswith(BOM) for start in cuts[:-1])
+
+    def write(self) -> dict[str, str]:
+        """Write the files and return what is to be the vars."""
+        for kind, files in self.lines.items():
+            (self.folder / kind).mkdir()
+            for name, lines in files.items():
+                (self.folder / kind / name).write_bytes(b"\n".join(lines) + b"\n")
+        return {f"{kind}_log": str(self.folder / kind) for kind in self.lines}
+
+    def checked(self, kind: str) -> dict[tuple[str, int], dict]:
+        """What each line comes to on its own: the check's row, by file and line."""
+        return {
+            (file, number): row
+            for file, lines in self.lines[kind].items()
+            for number, row in enumerate(check(kind, lines, self.is_verified), 1)
+        }
+
+    def rejected(self, built, kind: str) -> dict[tuple[str, int], dict]:
+        """The rows of a log's rejects, by file and line."""
+        found = {}
+        for row in built.rows(REJECTS[kind]):
+            at = unquote(row["source_file"]).partition(f"{self.folder}/{kind}/")[2], row["line"]
+            assert at not in found
+            found[at] = row
+        return found
+
+
+def check(kind: str, lines: list[bytes], is_verified: bool) -> list[dict]:
+    """Run lines through a log's check: a row for each, without its place."""
+    check_batches = {
+        "ssb": partial(ssb.check_batches, options=ssb.CheckOptions(verify_signatures=is_verified)),
+        "pzp": partial(pzp.check_batches, options=pzp.CheckOptions(verify_signatures=is_verified)),
+        "autobase": autobase.check_batches,
+        "event": events.check_batches,
+    }[kind]
+    table = pa.Table.from_batches(check_batches(iter([batch_of(lines)])))
+    table.validate(full=True)
+    rows = table.drop_columns([field.name for field in PLACE]).to_pylist()
+    assert len(rows) == len(lines)
+    return rows
+
+
+def reason_of(kind: str, row: dict) -> str | None:
+    """Why the check refuses a line."""
+    if kind == "event":
+        return row["detail"] and "malformed"
+    return row["check_error" if kind == "ssb" else "reject_reason"]
+
+
+def check_lines(logs: Logs, built, kind: str) -> None:
+    """Every line of a log is a reject or a part of what is usable, and not both."""
+    checked, rejected = logs.checked(kind), logs.rejected(built, kind)
+    assert rejected.keys() <= checked.keys()
+    refused = {at: reason for at, row in checked.items() if (reason := reason_of(kind, row))}
+    assert {at: rejected[at]["reason"] for at in refused if at in rejected} == refused
+    used = [row for at, row in checked.items() if at not in rejected]
+    if kind in ("ssb", "pzp"):
+        rows = built.rows(f"{kind}_messages", ["message_id", "line_count", "is_usable"])
+        usable = {row["message_id"]: row["line_count"] for row in rows if row["is_usable"]}
+        assert Counter(row["message_id"] for row in used) == usable
+    elif kind == "autobase":
+        nodes = Counter((row["base_id"], f"{row['writer']}:{row['length']}") for row in used if row["kind"] == "node")
+        members = {(row["base_id"], row["node_id"]) for row in built.rows("autobase_nodes")}
+        counts = built.rows("int_autobase_nodes", ["base_id", "node_id", "line_count"])
+        of_members = {(row["base_id"], row["node_id"]): row["line_count"] for row in counts}
+        assert nodes == {at: of_members[at] for at in members}
+        bases = {row["base_id"] for row in used if row["kind"] == "base"}
+        assert bases == {row["base_id"] for row in built.rows("autobase_bases")}
+    else:
+        pairs = Counter((row["timeline_id"], row["event_id"]) for row in used)
+        rows = built.rows("timeline_events", ["timeline_id", "event_id"])
+        members = sum(row["is_member"] for row in built.rows("tangle_messages", ["is_member"]))
+        assert not pairs - Counter((row["timeline_id"], row["event_id"]) for row in rows)
+        assert len(rows) == len(used) + members
+
+
+@pytest.mark.parametrize("is_verified", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_line_alone_and_among_others(kind, is_verified):
+    """Comes to the same, whatever stands beside it; and the same lines are made each time."""
+    lines = mutated(kind, 600, SEED, is_verified)
+    assert lines == mutated(kind, 600, SEED, is_verified) != mutated(kind, 600, SEED + 1, is_verified)
+    assert not any(b"\n" in line for line in lines)
+    rows = check(kind, lines, is_verified)
+    assert 0.5 < sum(reason_of(kind, row) is None for row in rows) / len(rows) < 0.95
+    for line, row in zip(lines, rows, strict=True):
+        assert repr(check(kind, [line], is_verified)) == repr([row])
+
+
+@pytest.fixture(scope="module")
+def signed(project, tmp_path_factory):
+    """Build four large logs at once."""
+    logs = Logs(tmp_path_factory.mktemp("mutations"), COUNT, True)
+    return logs, project("mutations", **logs.write()).build(*NO_UNIT_TESTS)
+
+
+@pytest.fixture(scope="module")
+def claimed(project, tmp_path_factory):
+    """Build four smaller ones in which it is enough to claim an id, so that more of what was mutated is let in."""
+    logs = Logs(tmp_path_factory.mktemp("claims"), SAMPLE, False)
+    return logs, project("claims", **OPTIONS, **logs.write()).build(*NO_UNIT_TESTS)
+
+
+@pytest.fixture(scope="module")
+def shuffled(project, tmp_path_factory):
+    """Make the tables of the same lines in another order, several files and other partitions, by the other engine."""
+    logs = Logs(tmp_path_factory.mktemp("shuffled_claims"), SAMPLE, False)
+    logs.shuffle(5)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "7")
+        built = project("shuffled_claims", **OPTIONS | {"tangle_engine": "kernel"}, **logs.write())
+        assert built.invoke("run").success
+    return logs, built
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_line_of_large_logs(kind, signed):
+    """By its file and number."""
+    check_lines(*signed, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["claimed", "shuffled"])
+def test_every_line_of_claims(name, kind, request):
+    """The same where ids are claimed, and where lines are spread over files."""
+    check_lines(*request.getfixturevalue(name), kind)
+
+
+@pytest.mark.parametrize("name", ["signed", "claimed"])
+def test_every_reason_is_documented(name, request):
+    """And most of those that are documented occur."""
+    _, built = request.getfixturevalue(name)
+    parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
+    names = ("ssb", "group", "pzp", "autobase", "event")
+    documented = {
+        name: set(re.findall(r"^\| `(\w+)` \|", part, re.M)) for name, part in zip(names, parts, strict=False)
+    }
+    for kind, table in REJECTS.items():
+        found = Counter(row["reason"] for row in built.rows(table, ["reason"]))
+        assert found.keys() <= documented[kind]
+        assert len(found) > 0.6 * len(documented[kind]) or name == "claimed"
+    set_aside = {row["set_aside_reason"] for row in built.rows("group_messages")}
+    invalid = {row["reject_reason"] for row in built.rows("set_messages")}
+    assert set_aside - {None} <= documented["group"]
+    assert invalid - {None} <= documented["pzp"]
+
+
+def contents(built, table: str) -> list[tuple]:
+    """Read a table without places in files, rows in a fixed order."""
+    left_out = ("source_file", "line")
+    rows = ({name: value for name, value in row.items() if name not in left_out} for row in built.rows(table))
+    return sorted((tuple(row.items()) for row in rows), key=repr)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_order_files_and_partitions(table, claimed, shuffled):
+    """Every table is the same."""
+    expected = contents(claimed[1], table)
+    assert expected
+    assert contents(shuffled[1], table) == expected
