@@ -10,15 +10,15 @@
 {% macro standing_tables() %}
     {%- set ours, tables = [], {} -%}
     {%- for node in project_nodes() if node.name != 'runs' -%}
-        {% do ours.append(node.schema ~ '.' ~ node.alias) %}
+        {% do ours.append((node.schema ~ '.' ~ node.alias) | lower) %}
     {%- endfor -%}
     {%- for schema in project_nodes() | map(attribute='schema') | unique -%}
         {%- set published = adapter.published(schema) -%}
         {%- if published is none -%}
             {{ return(none) }}
         {%- endif -%}
-        {%- for table in published if schema ~ '.' ~ table.name in ours -%}
-            {% do tables.setdefault(table.run_id or '', []).append(schema ~ '.' ~ table.name) %}
+        {%- for table in published if schema | lower ~ '.' ~ table.name in ours -%}
+            {% do tables.setdefault(table.run_id or '', []).append(schema | lower ~ '.' ~ table.name) %}
         {%- endfor -%}
     {%- endfor -%}
     {{ return(tables) }}
