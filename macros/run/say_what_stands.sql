@@ -10,8 +10,10 @@
         order by started_at desc
     {%- endset -%}
     {%- set runs = [] -%}
-    {%- for row in run_query(query) if row[3] > 0 or (loop.first and row[1]) -%}
-        {% do runs.append(row) %}
+    {%- for row in run_query(query) -%}
+        {%- if row[3] > 0 or (loop.first and row[1]) -%}
+            {% do runs.append(row) %}
+        {%- endif -%}
     {%- endfor -%}
     {%- if runs | length > 1 or runs | selectattr(1) | list -%}
         {% do print('What stands in the warehouse is not all of one run:') %}
