@@ -25,6 +25,7 @@ class Build:
     """A dbt process, and all that it starts."""
 
     def __init__(self, folder: Path, log: Path) -> None:
+        self.folder = folder
         self.said = (folder / "said").open("w+")
         command = [sys.executable, "-m", "dbt.cli.main", "run", "--select", *SELECTED.split()]
         command += ["--project-dir", ROOT, "--profiles-dir", ROOT, "--vars", json.dumps({"ssb_log": str(log)})]
@@ -43,6 +44,14 @@ class Build:
         """Kill -9, and wait until all of it is gone."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+
+    def kill_once_published(self, table: str) -> None:
+        """Kill it when it has built some tables, this one for the last, and others not."""
+        before = stamp(self.folder, table)
+        while stamp(self.folder, table) == before:
+            assert self.process.poll() is None, "it ended too early"
+            time.sleep(0.05)
+        self.kill()
 
     def end(self) -> str:
         """Wait until it has ended well; returns what it said."""
@@ -101,11 +110,7 @@ def test_builds_killed_at_any_moment(tmp_path, logs, undisturbed):
 
     # The first one is killed where it is sure that tables of both runs stand side by side.
     killed = Build(tmp_path, logs[1])
-    before = stamp(tmp_path, "ssb_messages")
-    while stamp(tmp_path, "ssb_messages") == before:
-        assert killed.process.poll() is None
-        time.sleep(0.05)
-    killed.kill()
+    killed.kill_once_published("ssb_messages")
     killed_run = stamp(tmp_path, "ssb_messages")
 
     ended = 0
@@ -143,11 +148,7 @@ def test_the_next_run_says_what_is_of_which_run(tmp_path, logs):
     first = Build(tmp_path, logs[0])
     assert "not all of one run" not in first.end()
     killed = Build(tmp_path, logs[1])
-    before = stamp(tmp_path, "ssb_messages")
-    while stamp(tmp_path, "ssb_messages") == before:
-        assert killed.process.poll() is None
-        time.sleep(0.05)
-    killed.kill()
+    killed.kill_once_published("ssb_messages")
     said = Build(tmp_path, logs[1]).end()
     lines = [line for line in said.splitlines() if "tables of the run of" in line]
     assert len(lines) == 2
