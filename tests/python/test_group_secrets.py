@@ -269,21 +269,31 @@ def log():
     return log
 
 
+def run_alone(folder, commands, log, schema, **environment):
+    """Run dbt commands on a log in a process of its own; returns the folder with all that they left and printed."""
+    options = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--vars", json.dumps({"ssb_log": str(log)})]
+    options += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs"), "--debug"]
+    (folder / "run").mkdir()
+    places = {"TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": schema}
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER],
+        input=json.dumps([command + options for command in commands]).encode(),
+        cwd=folder / "run",
+        env=os.environ | places | {"TANGLES_SHUFFLE_PARTITIONS": "4"} | environment,
+        capture_output=True,
+    )
+    (folder / "stdout").write_bytes(done.stdout)
+    (folder / "stderr").write_bytes(done.stderr)
+    assert done.returncode == 0, "see the end of this:\n" + done.stdout.decode()[-3000:] + done.stderr.decode()[-1000:]
+    return folder
+
+
 @pytest.fixture(scope="module")
 def built(log, tmp_path_factory):
     """Build everything in a folder of its own, make the docs and show the messages; return the folder."""
     folder = tmp_path_factory.mktemp("secrets")
     log_path = tmp_path_factory.mktemp("secret_log") / "log.jsonl"
     log_path.write_bytes(b"\n".join(log.lines) + b"\n")
-    options = [
-        "--project-dir",
-        str(ROOT),
-        "--profiles-dir",
-        str(ROOT),
-        "--vars",
-        json.dumps({"ssb_log": str(log_path)}),
-    ]
-    options += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs"), "--debug"]
     everything = "select * from {{ ref('ssb_messages') }}"
     commands = [
         ["build", "--exclude", "test_type:unit", "resource_type:seed", "stg_pzp__lines+", "stg_autobase__lines+"],
@@ -291,23 +301,7 @@ def built(log, tmp_path_factory):
         ["show", "--inline", everything, "--limit", "1000", "--output", "json"],
         ["show", "--select", "group_messages", "--limit", "1000"],
     ]
-    (folder / "run").mkdir()
-    environment = os.environ | {
-        "TANGLES_WAREHOUSE": str(folder / "warehouse"),
-        "TANGLES_SCHEMA": SCHEMA,
-        "TANGLES_SHUFFLE_PARTITIONS": "4",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER],
-        input=json.dumps([command + options for command in commands]).encode(),
-        cwd=folder / "run",
-        env=environment,
-        capture_output=True,
-    )
-    (folder / "stdout").write_bytes(done.stdout)
-    (folder / "stderr").write_bytes(done.stderr)
-    assert done.returncode == 0, "see the end of this:\n" + done.stdout.decode()[-3000:] + done.stderr.decode()[-1000:]
-    return folder
+    return run_alone(folder, commands, log_path, SCHEMA)
 
 
 def tables(built, of_staging):

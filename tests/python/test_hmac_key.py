@@ -1,20 +1,15 @@
 """The network's key comes from the environment, and is in nothing that a run leaves or prints."""
 
-import json
-import os
-import subprocess
-import sys
 from base64 import b64encode
 from hashlib import sha256
 
 import pyarrow.dataset as ds
 import pytest
 
-from conftest import ROOT
 from dbt_projects import with_vars
 from dbt_tangles.ssb.author import Author, to_line
 from dbt_tangles.ssb.options import hmac_key
-from test_group_secrets import DRIVER, everything_in, forms
+from test_group_secrets import everything_in, forms, run_alone
 
 NAME = "TANGLES_SSB_HMAC_KEY"
 KEY = sha256(b"the key of a network").digest()
@@ -38,28 +33,9 @@ def built(tmp_path_factory):
     lines += [Author.from_seed("public").publish({"type": "post", "text": "b"}, 1)]
     lines += [Author.from_seed("member", hmac_key=b"K" * 32).publish({"type": "post", "text": "c"}, 1)]
     log.write_bytes(b"".join(to_line(line) + b"\n" for line in lines))
-    options = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--vars", json.dumps({"ssb_log": str(log)})]
-    options += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs"), "--debug"]
     select = ["--select", "+ssb_messages", "+ssb_rejects", "--exclude", "test_type:unit"]
     commands = [["build", *select], ["docs", "generate", *select]]
-    (folder / "run").mkdir()
-    environment = os.environ | {
-        NAME: SPELT,
-        "TANGLES_WAREHOUSE": str(folder / "warehouse"),
-        "TANGLES_SCHEMA": "hmac",
-        "TANGLES_SHUFFLE_PARTITIONS": "4",
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER],
-        input=json.dumps([command + options for command in commands]).encode(),
-        cwd=folder / "run",
-        env=environment,
-        capture_output=True,
-    )
-    (folder / "stdout").write_bytes(done.stdout)
-    (folder / "stderr").write_bytes(done.stderr)
-    assert done.returncode == 0, done.stdout.decode()[-3000:] + done.stderr.decode()[-1000:]
-    return folder
+    return run_alone(folder, commands, log, "hmac", **{NAME: SPELT})
 
 
 def test_the_networks_messages_are_usable_and_no_others(built):
