@@ -158,7 +158,9 @@ def signed(project, tmp_path_factory):
 def claimed(project, tmp_path_factory):
     """Build four smaller ones in which it is enough to claim an id, so that more of what was mutated is let in."""
     logs = Logs(tmp_path_factory.mktemp("claims"), SAMPLE, False)
-    return logs, project("claims", **OPTIONS, **logs.write()).build(*NO_UNIT_TESTS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "2")
+        return logs, project("claims", **OPTIONS, **logs.write()).build(*NO_UNIT_TESTS)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +169,7 @@ def shuffled(project, tmp_path_factory):
     logs = Logs(tmp_path_factory.mktemp("shuffled_claims"), SAMPLE, False)
     logs.shuffle(5)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "7")
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "3")
         built = project("shuffled_claims", **OPTIONS | {"tangle_engine": "kernel"}, **logs.write())
         assert built.invoke("run").success
     return logs, built
