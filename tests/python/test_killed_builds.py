@@ -67,7 +67,7 @@ class Build:
 
     def end(self) -> str:
         """Wait until it has ended well; returns what it said."""
-        code = self.process.wait()
+        code = self.process.wait(timeout=900)
         self.said.seek(0)
         said = self.said.read()
         assert code == 0, said
