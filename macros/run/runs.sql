@@ -97,14 +97,31 @@
 {%- endmacro %}
 
 
-{#- The column `inputs` as a run ends: what was counted, if it was in this run. -#}
+{#- The column `inputs` as a run ends: with the files and lines that were counted in this run. -#}
 {% macro inputs_read(results, is_this) -%}
-    {%- set counted = results | selectattr('node.name', 'equalto', 'int_run_inputs')
-        | selectattr('status', 'equalto', 'success') | list -%}
-    {%- if counted -%}
+    {%- set built = {} -%}
+    {%- for result in results if result.status == 'success' -%}
+        {% do built.update({result.node.name: result.node.relation_name}) %}
+    {%- endfor -%}
+    {%- set staging = {
+        'ssb_log': 'stg_ssb__lines', 'pzp_log': 'stg_pzp__lines', 'autobase_log': 'stg_autobase__lines',
+        'event_log': 'stg_events__lines'
+    } -%}
+    {%- if 'int_run_inputs' in built -%}
         if({{ is_this }}, (
             select array_sort(collect_list(struct(var, path, files, bytes, lines)))
-            from {{ counted[0].node.relation_name }}
+            from (
+                select
+                    *,
+                    case var
+                        when '' then null
+                        {% for name, table in staging.items() if table in built -%}
+                            when '{{ name }}' then (select count(*) from {{ built[table] }})
+                        {% endfor -%}
+                        else cast(null as bigint)
+                    end as lines
+                from {{ built['int_run_inputs'] }}
+            )
         ), inputs)
     {%- else -%}
         inputs
