@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from conftest import ROOT
+from dbt_spark_python import jvm
 from dbt_spark_python.warehouse import Warehouse
 from plugin.test_python_models import make_project
 
@@ -109,9 +110,10 @@ def test_a_path_that_spark_takes_for_a_pattern_is_refused(small, tmp_path, name)
 
 def test_nothing_is_looked_for_before_a_session_is_opened(small):
     """A project that never opens a session needs no JVM, whatever JAVA_HOME says."""
+    nowhere = {"JAVA_HOME": "/nowhere", jvm.REAL_JAVA: ""}  # what this process has found is not for others
     for command in ("deps", "parse", "list"):
-        dbt(small, command, JAVA_HOME="/nowhere", PATH="/usr/bin:/bin")
-    said = dbt(small, "run", code=2, JAVA_HOME="/nowhere", TANGLES_WAREHOUSE=small / "warehouse")
+        dbt(small, command, PATH="/usr/bin:/bin", **nowhere)
+    said = dbt(small, "run", code=2, TANGLES_WAREHOUSE=small / "warehouse", **nowhere)
     assert "JAVA_HOME leads to no working java" in said
 
 
