@@ -29,14 +29,15 @@ class FolderCatalog:
     def refresh(self) -> None:
         """List what the folders hold now; what is listed already and has not changed is left alone."""
         held = {(table.schema, table.name): table for table in self.warehouse.published()}
-        for schema in sorted({schema for schema, _ in held}):
-            self.spark.sql(f"create schema if not exists {quoted(schema)}")
         for key in self._listed.keys() - held.keys():
             self.spark.sql(f"drop table if exists {full_name(*key)}")
             del self._listed[key]
-        for key, table in held.items():
-            if self._listed.get(key) != table or not self.spark.catalog.tableExists(full_name(*key)):
-                self._list(table)
+        for schema in sorted({schema for schema, _ in held}):
+            self.spark.sql(f"create schema if not exists {quoted(schema)}")
+            known = {row["tableName"] for row in self.spark.sql(f"show tables in {quoted(schema)}").collect()}
+            for key, table in held.items():
+                if key[0] == schema and (key[1] not in known or self._listed.get(key) != table):
+                    self._list(table)
         self._make_views()
 
     def _make_views(self) -> None:
