@@ -2,7 +2,7 @@
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.lines import list_files
+from dbt_spark_python.lines import measure_files
 
 
 def model(dbt, spark):
@@ -15,6 +15,6 @@ def model(dbt, spark):
     inputs = spark.createDataFrame([], "var string, path string, files bigint, bytes bigint")
     for name, path in given.items():
         if path:
-            files = list_files(spark, path, name).agg(sf.count("*").alias("files"), sf.sum("bytes").alias("bytes"))
+            files = measure_files(spark, path, name)
             inputs = inputs.union(files.select(sf.lit(name), sf.lit(path), "files", "bytes"))
     return inputs

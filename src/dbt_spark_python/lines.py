@@ -100,16 +100,15 @@ def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separa
     return lines
 
 
-def list_files(spark: SparkSession, path: str, name: str) -> DataFrame:
-    """List the files that `read_lines` reads: `source_file` string, `bytes` bigint, as they are stored.
+def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
+    """Count what `read_lines` reads: one row with `files` bigint and `bytes` bigint, as they are stored.
 
     Raises:
         ValueError: There is no such file.
     """
-    place, _ = _find(spark, path, name)
-    return place.read("binaryFile").select(
-        sf.col("_metadata.file_path").alias("source_file"), sf.col("length").alias("bytes")
-    )
+    place, files = _find(spark, path, name)
+    size = sf.coalesce(sf.sum("length"), sf.lit(0)).cast("bigint").alias("bytes")  # Spark passes over empty files
+    return place.read("binaryFile").agg(size).select(sf.lit(len(files)).cast("bigint").alias("files"), "bytes")
 
 
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
