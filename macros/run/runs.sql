@@ -113,12 +113,11 @@
             from (
                 select
                     *,
-                    case var
-                        when '' then null
+                    case
                         {% for name, table in staging.items() if table in built -%}
-                            when '{{ name }}' then (select count(*) from {{ built[table] }})
+                            when var = '{{ name }}' then (select count(*) from {{ built[table] }})
                         {% endfor -%}
-                        else cast(null as bigint)
+                        when var is null then 0
                     end as lines
                 from {{ built['int_run_inputs'] }}
             )

@@ -28,11 +28,11 @@
 {#- The column `tables` of the rows of `runs`: as the warehouse tells, or else by the results of the run that ends. -#}
 {% macro tables_of_runs(tables, results=none) -%}
     {%- if tables is not none -%}
-        case run_id
+        case
             {% for run, names in tables.items() if run -%}
-                when {{ seed_literal(run) }} then {{ name_array(names) }}
+                when run_id = {{ seed_literal(run) }} then {{ name_array(names) }}
             {% endfor -%}
-            else cast(array() as array<string>)
+            when run_id is not null then {{ name_array([]) }}
         end
     {%- elif results is not none -%}
         {%- set built = results | selectattr('node.resource_type', 'in', ['model', 'seed'])
