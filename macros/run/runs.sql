@@ -117,7 +117,7 @@
                         {% for name, table in staging.items() if table in built -%}
                             when var = '{{ name }}' then (select count(*) from {{ built[table] }})
                         {% endfor -%}
-                        when var is null then 0
+                        when var is null then cast(null as bigint)
                     end as lines
                 from {{ built['int_run_inputs'] }}
             )
