@@ -195,7 +195,10 @@ def _dangling_links(place: _Place) -> list[str]:
     path = disk.makeQualified(path)
 
     def matches(pattern: Any) -> list[str]:
-        return [status.getPath().toUri().getPath() for status in disk.globStatus(pattern) or ()]
+        try:
+            return [status.getPath().toUri().getPath() for status in disk.globStatus(pattern) or ()]
+        except IllegalArgumentException:  # a colon
+            return []
 
     if place.is_pattern:
         accepts = hadoop.GlobFilter(path.getName()).accept
