@@ -7,8 +7,7 @@
     {%- endif -%}
     {% do refuse_jinja() %}
     {% do check_schema() %}
-    {%- set logs = log_vars() -%}
-    {%- for name in logs -%}
+    {%- for name in logs() -%}
         {%- set value = var(name) -%}
         {% do refuse_unless(value is none or (value is string and value | trim), name, value, 'a path or glob') %}
     {%- endfor -%}

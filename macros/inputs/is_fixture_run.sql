@@ -2,7 +2,7 @@
 {% macro is_fixture_run() %}
     {% do refuse_jinja() %}
     {%- set given = [] -%}
-    {%- for name in log_vars() if var(name) is not none -%}
+    {%- for name in logs() if var(name) is not none -%}
         {% do given.append(name) %}
     {%- endfor -%}
     {{ return(project_name == 'tangles' and given | length == 0) }}

@@ -86,9 +86,9 @@
 {#- The logs given, before anything is known of them. -#}
 {% macro inputs_given() -%}
     cast(array(
-    {%- for name in log_vars() if var(name) is not none -%}
+    {%- for name in logs() if var(name) is not none -%}
         named_struct(
-            'var', '{{ name }}', 'path', {{ seed_literal(var(name)) }},
+            'var', '{{ name }}', 'path', {{ string_literal(var(name)) }},
             'files', null, 'bytes', null, 'lines', null
         )
         {%- if not loop.last %}, {% endif -%}
@@ -103,10 +103,6 @@
     {%- for result in results if result.status == 'success' -%}
         {% do built.update({result.node.name: result.node.relation_name}) %}
     {%- endfor -%}
-    {%- set staging = {
-        'ssb_log': 'stg_ssb__lines', 'pzp_log': 'stg_pzp__lines', 'autobase_log': 'stg_autobase__lines',
-        'event_log': 'stg_events__lines'
-    } -%}
     {%- if 'int_run_inputs' in built -%}
         if({{ is_this }}, (
             select array_sort(collect_list(struct(var, path, files, bytes, lines)))
@@ -114,8 +110,8 @@
                 select
                     *,
                     case
-                        {% for name, table in staging.items() if table in built -%}
-                            when var = '{{ name }}' then (select count(*) from {{ built[table] }})
+                        {% for name, log in logs().items() if log.lines in built -%}
+                            when var = '{{ name }}' then (select count(*) from {{ built[log.lines] }})
                         {% endfor -%}
                         when var is null then cast(null as bigint)
                     end as lines
@@ -133,7 +129,7 @@
     map(
     {%- for name in ['ssb_log_format', 'verify_signatures', 'tangle_engine', 'sql_round_budget', 'ancestor_limit',
         'clock_limit', 'set_ghost_span', 'consensus_rule', 'quorum_degrees', 'edit_batch_size', 'max_previous'] -%}
-        {{ seed_literal(name) }}, {{ seed_literal(var(name) | tojson) }}
+        {{ string_literal(name) }}, {{ string_literal(var(name) | tojson) }}
         {%- if not loop.last %}, {% endif -%}
     {%- endfor -%}
     )

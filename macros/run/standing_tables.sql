@@ -30,7 +30,7 @@
     {%- if tables is not none -%}
         case
             {% for run, names in tables.items() if run -%}
-                when run_id = {{ seed_literal(run) }} then {{ name_array(names) }}
+                when run_id = {{ string_literal(run) }} then {{ name_array(names) }}
             {% endfor -%}
             when run_id is not null then {{ name_array([]) }}
         end
@@ -51,7 +51,7 @@
 {% macro name_array(names) -%}
     cast(array(
     {%- for name in names | sort -%}
-        {{ seed_literal(name) }}{% if not loop.last %}, {% endif %}
+        {{ string_literal(name) }}{% if not loop.last %}, {% endif %}
     {%- endfor -%}
     ) as array<string>)
 {%- endmacro %}

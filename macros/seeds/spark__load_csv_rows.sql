@@ -8,7 +8,7 @@
             {% for row in chunk -%}
                 (
                 {%- for name in agate_table.column_names -%}
-                    cast({{ seed_literal(row[loop.index0]) }} as {{ types.get(name, 'string') }})
+                    cast({{ string_literal(row[loop.index0]) }} as {{ types.get(name, 'string') }})
                     {%- if not loop.last %}, {% endif -%}
                 {%- endfor -%}
                 )
@@ -19,12 +19,3 @@
     {%- endfor -%}
     {{ return('insert into ' ~ this.render()) }}
 {% endmacro %}
-
-
-{% macro seed_literal(value) -%}
-    {%- if value is none -%}
-        null
-    {%- else -%}
-        '{{ value | string | replace('\\', '\\\\') | replace("'", "\\'") }}'
-    {%- endif -%}
-{%- endmacro %}

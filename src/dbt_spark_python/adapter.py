@@ -14,8 +14,8 @@ from dbt_spark_python.submission import SessionPythonJob
 
 SUBMISSION_METHOD = "session"
 
-# These make their tables from nothing; any other materialization may go on from what is there.
-_FROM_NOTHING = frozenset({"seed", "table", "test", "unit", "view"})
+# These make their tables from nothing, or leave them alone; any other materialization may go on from what is there.
+_NOT_GOING_ON = frozenset({"kept", "seed", "table", "test", "unit", "view"})
 
 
 class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from the name of the class
@@ -32,7 +32,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         """Prepare the place where a node's table is going to be written; returns the node."""
         node = config.model
         if catalog := sessions.catalog_of(self.config.credentials):
-            if node.get_materialization() not in _FROM_NOTHING:
+            if node.get_materialization() not in _NOT_GOING_ON:
                 catalog.checkout(node.schema, node.alias)
             catalog.make_room(node.schema, node.alias)
         return node
