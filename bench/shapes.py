@@ -263,8 +263,6 @@ def _table(rng, root, start, previous, author, sequence, missing=None):
         "claim_error": pa.nulls(len(order), pa.string()),
         "asserted_at": pa.array(asserted[order]),
         "received_at": pa.array(received[order], mask=rng.random(len(order)) < 0.05),
-        "known_depth": pa.nulls(len(order), pa.int32()),
-        "is_levelled": pa.array(np.zeros(len(order), np.bool_)),
         "author": pa.array([f"@{a:043d}=.ed25519" for a in range(author.max() + 1)]).take(pa.array(author[order])),
         "sequence": pa.array(sequence[order].astype(np.int32)),
     }

@@ -18,8 +18,6 @@ def model(dbt, spark):
         "claim_error",
         sf.lit(None).cast("double").alias("asserted_at"),
         sf.lit(None).cast("double").alias("received_at"),
-        sf.lit(None).cast("int").alias("known_depth"),
-        sf.lit(False).alias("is_levelled"),
     )
     whole_bases = candidates.repartition("root_id")
     walked = pa.schema([*WALK_INPUT_SCHEMA, *WALK_OUTPUT_SCHEMA])

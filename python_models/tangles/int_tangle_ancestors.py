@@ -9,7 +9,8 @@ PAIRS = "tangle_name string, root_id string, message_id string, ancestor_id stri
 
 def model(dbt, spark):
     limit = dbt.config.meta_get("ancestor_limit")
+    deeper_than = dbt.config.meta_get("deeper_than")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
     members = members.select("tangle_name", "root_id", "message_id", "previous", "depth")
     whole_graphs = members.repartition("tangle_name", "root_id")
-    return whole_graphs.mapInArrow(partial(ancestors_of_partition, limit=limit), PAIRS)
+    return whole_graphs.mapInArrow(partial(ancestors_of_partition, limit=limit, deeper_than=deeper_than), PAIRS)

@@ -10,7 +10,10 @@ CLOCKS = "tangle_name string, root_id string, message_id string, author string, 
 def model(dbt, spark):
     limit = dbt.config.meta_get("ancestor_limit")
     max_rows = dbt.config.meta_get("clock_limit")
+    deeper_than = dbt.config.meta_get("deeper_than")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
     members = members.select("tangle_name", "root_id", "message_id", "previous", "depth", "author", "sequence")
     whole_graphs = members.repartition("tangle_name", "root_id")
-    return whole_graphs.mapInArrow(partial(clocks_of_partition, limit=limit, max_rows=max_rows), CLOCKS)
+    return whole_graphs.mapInArrow(
+        partial(clocks_of_partition, limit=limit, max_rows=max_rows, deeper_than=deeper_than), CLOCKS
+    )

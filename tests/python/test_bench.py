@@ -286,8 +286,8 @@ def test_settings_are_those_of_the_profile():
 
 def test_configurations_are_those_of_the_project():
     """They come from the models' yml, with the vars of dbt_project.yml, and keep their types."""
-    assert stand_in.configuration("int_tangle_levels")["uses_sql_rounds"] is False
-    assert stand_in.configuration("int_tangle_levels", tangle_engine="sql")["uses_sql_rounds"] is True
+    assert stand_in.configuration("int_tangle_ancestors")["deeper_than"] == 6
+    assert stand_in.configuration("int_tangle_ancestors", tangle_engine="kernel")["deeper_than"] == 0
     lines = stand_in.configuration("stg_ssb__lines", ssb_log="/logs/*.jsonl")
     assert (lines["ssb_log"], lines["verify_signatures"], lines["ship_packages"]) == (
         "/logs/*.jsonl",

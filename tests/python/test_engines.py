@@ -1,4 +1,4 @@
-"""One contract, three engines: kernel, SQL rounds and any mixture of both give the same tables, and the right ones.
+"""Two engines, one answer: the kernel, SQL rounds, and a kernel that goes on from some rounds give the same tables.
 
 The log is made of other implementations' test cases beside a signed one, so each case is a tangle of its own.
 """
@@ -19,7 +19,7 @@ LONGEST_THREAD = 24
 ENGINES = {
     "sql": {"tangle_engine": "sql"},
     "auto": {"tangle_engine": "auto"},
-    "mixed": {"tangle_engine": "auto", "sql_round_budget": 5},
+    "two rounds": {"tangle_engine": "auto", "sql_round_budget": 2},
 }
 
 
@@ -82,6 +82,7 @@ def built(variables, project):
     assert kernel.invoke("run").success
     kernel.kept = contents(kernel)
     kernel.candidates = kernel.rows("int_tangle_candidates")
+    kernel.depths = kernel.rows("int_tangle_depths")
     return kernel
 
 
@@ -89,7 +90,7 @@ def built(variables, project):
 def other(request, built, variables, project):
     """Build what depends on the engine once more."""
     engine = project("engines", **variables, **ENGINES[request.param])
-    assert engine.invoke("run", "--select", "int_tangle_sql_edges+").success
+    assert engine.invoke("run", "--select", "int_tangle_edges+").success
     return request.param, engine
 
 
@@ -103,17 +104,35 @@ def test_engines_agree(built, other):
         assert ours[table] == built.kept[table]
 
 
-def test_engines_are_what_they_say(built, other):
-    """SQL levels all members, a budget of 5 those of tangles with at most 6 candidates, the default none."""
+def test_rounds_are_a_prefix(built, other):
+    """SQL settles all members, or those up to a depth; the kernel alone needs none."""
     name, engine = other
-    levelled = {(row["tangle_name"], row["root_id"]) for row in engine.rows("int_tangle_sql_levels")}
-    sizes = defaultdict(int)
-    for row in built.candidates:
-        sizes[row["tangle_name"], row["root_id"]] += row["claim_error"] is None
-    rooted = {(row["tangle_name"], row["root_id"]) for row in built.rows("tangles") if row["root_status"] == "present"}
-    wanted = {"sql": rooted, "auto": set(), "mixed": {graph for graph in rooted if sizes[graph] <= 6}}
-    assert levelled == wanted[name]
-    assert name == "auto" or levelled
+    settled = {tuple(row.values()) for row in engine.rows("int_tangle_depths")}
+    columns = ["tangle_name", "root_id", "message_id", "depth"]
+    members = {tuple(row.values()) for row in built.rows("tangle_messages", columns) if row["depth"] is not None}
+    deepest = max(depth for *_, depth in settled)
+    assert settled == {row for row in members if row[-1] <= deepest}
+    limit = {"sql": max(depth for *_, depth in members), "auto": 6, "two rounds": 2}[name]
+    assert 1 <= deepest <= limit
+    assert name == "auto" or deepest == limit
+    assert built.depths == []
+
+
+def test_shallow_tangles_are_reached_in_sql(built, other):
+    """Pairs and clocks of the others come from the kernel: each side has its share, and none the other's."""
+    name, engine = other
+    deepest = {(row["tangle_name"], row["root_id"]): row["depth"] for row in built.rows("tangles")}
+    limit = {"sql": 10**9, "auto": 6, "two rounds": 2}[name]
+    for by_rounds, by_kernel in (
+        ("int_tangle_ancestor_rounds", "int_tangle_ancestors"),
+        ("int_tangle_clock_rounds", "int_tangle_clocks"),
+    ):
+        rounds = {(row["tangle_name"], row["root_id"]) for row in engine.rows(by_rounds)}
+        kernel = {(row["tangle_name"], row["root_id"]) for row in engine.rows(by_kernel)}
+        assert all(deepest[graph] <= limit for graph in rounds)
+        assert all(deepest[graph] > limit for graph in kernel)
+        assert rounds
+        assert kernel or name == "sql"
 
 
 def test_tangle_graph(built):

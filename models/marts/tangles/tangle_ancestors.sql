@@ -4,4 +4,14 @@ select
     message_id,
     ancestor_id,
     distance
+from {{ ref('int_tangle_ancestor_rounds') }}
+
+union all
+
+select
+    tangle_name,
+    root_id,
+    message_id,
+    ancestor_id,
+    distance
 from {{ ref('int_tangle_ancestors') }}

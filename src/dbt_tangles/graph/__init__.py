@@ -10,11 +10,12 @@ list as previous, and takes back levels and orders:
 
 from dbt_tangles.graph.ancestors import ANCESTOR_SCHEMA, ancestor_pairs
 from dbt_tangles.graph.clocks import CLOCK_SCHEMA, author_clocks
-from dbt_tangles.graph.tangles import WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA, walk_tangles
+from dbt_tangles.graph.tangles import DEPTH_SCHEMA, WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA, walk_tangles
 
 __all__ = [
     "ANCESTOR_SCHEMA",
     "CLOCK_SCHEMA",
+    "DEPTH_SCHEMA",
     "WALK_INPUT_SCHEMA",
     "WALK_OUTPUT_SCHEMA",
     "ancestor_pairs",

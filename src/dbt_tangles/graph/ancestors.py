@@ -22,7 +22,9 @@ ANCESTOR_SCHEMA = pa.schema(
 MAX_CHUNK_ROWS = 200_000
 
 
-def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS) -> Iterator[pa.RecordBatch]:
+def ancestor_pairs(
+    table: pa.Table, limit: int, deeper_than: int = -1, chunk_rows: int = MAX_CHUNK_ROWS
+) -> Iterator[pa.RecordBatch]:
     """List each member's ancestors, with the longest path to each.
 
     A graph of m members has up to m * (m - 1) / 2 pairs, hence the limit. One member is walked at a time, from its
@@ -31,22 +33,24 @@ def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS
     Args:
         table: As for `members.number_members`.
         limit: Graphs with more members than this are left out.
+        deeper_than: Graphs no deeper than this are left out.
         chunk_rows: The most rows in one batch.
 
     Yields:
         Batches of `ANCESTOR_SCHEMA`.
     """
-    dag, row = number_members(table)
+    dag, row, deepest = number_members(table)
     names, roots, ids = (whole(table[name], chunk_rows) for name in ("tangle_name", "root_id", "message_id"))
     sizes = np.diff(dag.graph_start)
-    distance = np.zeros(sizes[sizes <= limit].max(initial=0), np.int32)
+    wanted = (sizes <= limit) & (deepest > deeper_than)
+    distance = np.zeros(sizes[wanted].max(initial=0), np.int32)
     # The graph, the member and the place on its way down at which the next batch goes on.
     state = np.array([0, -1, -1], np.int64)
     while state[0] < len(sizes):
         member = np.empty(chunk_rows, np.int32)
         ancestor = np.empty(chunk_rows, np.int32)
         apart = np.empty(chunk_rows, np.int32)
-        count = _fill_pairs(dag.graph_start, dag.start, dag.previous, limit, distance, state, member, ancestor, apart)
+        count = _fill_pairs(dag.graph_start, dag.start, dag.previous, wanted, distance, state, member, ancestor, apart)
         if count:
             at = pa.array(row[member[:count]])
             columns = [names.take(at), roots.take(at), ids.take(at), ids.take(pa.array(row[ancestor[:count]]))]
@@ -55,13 +59,13 @@ def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS
 
 
 @compiled
-def _fill_pairs(graph_start, start, previous, limit, distance, state, member, ancestor, apart):
+def _fill_pairs(graph_start, start, previous, wanted, distance, state, member, ancestor, apart):
     graph, m, at = state
     count = 0
     while graph < len(graph_start) - 1:
         first, end = graph_start[graph], graph_start[graph + 1]
         if m < 0:
-            m = first if end - first <= limit else end
+            m = first if wanted[graph] else end
         while m < end:
             if at < 0:
                 for e in range(start[m], start[m + 1]):

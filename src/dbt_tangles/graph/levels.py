@@ -59,7 +59,7 @@ def levels(
     candidate,
     root,
     some_missing,
-    wanted,
+    known,
     missing_previous_excludes,
 ):
     """Compute who is in and how deep: one sequential pass over all graphs, each node after its last previous.
@@ -76,7 +76,8 @@ def levels(
         candidate: bool[nodes].
         root: bool[nodes], candidates all. Several roots in a graph are all in.
         some_missing: bool[nodes].
-        wanted: bool[graphs]; the other graphs are passed over.
+        known: int32[nodes], the depth of nodes that were found to be members elsewhere, -1 for the rest. They are
+            taken as they are (`first_wrong_level` checks them), and the pass goes on from there.
         missing_previous_excludes: Whether a missing previous keeps a candidate out.
 
     Returns:
@@ -84,24 +85,27 @@ def levels(
     """
     n = len(candidate)
     depth = np.full(n, np.int32(-1))
+    deepest = np.zeros(n, np.int32)
     waiting = np.empty(n, np.int32)
     queue = np.empty(n, np.int32)
     for g in range(len(graph_start) - 1):
-        if not wanted[g]:
-            continue
         head = graph_start[g]
         tail = head
         for node in range(graph_start[g], graph_start[g + 1]):
             waiting[node] = start[node + 1] - start[node]
             if not candidate[node]:
                 waiting[node] = -1
+            elif known[node] >= 0:
+                depth[node] = known[node]
+                waiting[node] = -1
+                queue[tail] = node
+                tail += 1
             elif root[node] or (waiting[node] == 0 and not missing_previous_excludes):
                 depth[node] = 0
                 queue[tail] = node
                 tail += 1
             elif missing_previous_excludes and some_missing[node]:
                 waiting[node] = -1
-        # First in, first out: nodes leave by depth, so the last previous that a node waits for is the deepest.
         while head < tail:
             node = queue[head]
             head += 1
@@ -109,8 +113,9 @@ def levels(
                 c = child[e]
                 if waiting[c] > 0:
                     waiting[c] -= 1
+                    deepest[c] = max(deepest[c], depth[node])
                     if waiting[c] == 0:
-                        depth[c] = depth[node] + 1
+                        depth[c] = deepest[c] + 1
                         queue[tail] = c
                         tail += 1
     return depth

@@ -3,16 +3,21 @@
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dbt_tangles.graph.ancestors import ancestor_pairs
 from dbt_tangles.graph.clocks import author_clocks
-from dbt_tangles.graph.tangles import walk_tangles
+from dbt_tangles.graph.tangles import DEPTH_SCHEMA, walk_tangles
 
 ROWS_PER_BATCH = 50_000
 
 
 def levels_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Append `walk_tangles`' columns to the rows of a partition.
+    """Append `walk_tangles`' columns to the candidates of a partition.
+
+    Args:
+        batches: Candidates. Where there is a column `known_depth`, a row that has one is no candidate, but says that
+            depth of the one that it names.
 
     Raises:
         ValueError: what `walk_tangles` raises.
@@ -20,20 +25,30 @@ def levels_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     table = _whole(batches)
     if table is None:
         return
-    places = walk_tangles(table)
+    depths = None
+    if "known_depth" in table.column_names:
+        is_known = table["known_depth"].is_valid()
+        known = table.filter(is_known).select([*DEPTH_SCHEMA.names[:3], "known_depth"])
+        depths = known.rename_columns(DEPTH_SCHEMA.names) if len(known) else None
+        table = table.filter(pc.invert(is_known)).drop_columns("known_depth")
+    places = walk_tangles(table, depths=depths)
     for name in places.column_names:
         table = table.append_column(name, places[name])
     yield from table.to_batches(max_chunksize=ROWS_PER_BATCH)
 
 
-def ancestors_of_partition(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
+def ancestors_of_partition(
+    batches: Iterator[pa.RecordBatch], limit: int, deeper_than: int = -1
+) -> Iterator[pa.RecordBatch]:
     """Yield `ancestor_pairs` of the members in a partition."""
-    yield from _chunks(batches, lambda members: ancestor_pairs(members, limit))
+    yield from _chunks(batches, lambda members: ancestor_pairs(members, limit, deeper_than))
 
 
-def clocks_of_partition(batches: Iterator[pa.RecordBatch], limit: int, max_rows: int) -> Iterator[pa.RecordBatch]:
+def clocks_of_partition(
+    batches: Iterator[pa.RecordBatch], limit: int, max_rows: int, deeper_than: int = -1
+) -> Iterator[pa.RecordBatch]:
     """Yield `author_clocks` of the members in a partition."""
-    yield from _chunks(batches, lambda members: author_clocks(members, limit, max_rows))
+    yield from _chunks(batches, lambda members: author_clocks(members, limit, max_rows, deeper_than))
 
 
 def _chunks(batches: Iterator[pa.RecordBatch], kernel: Callable) -> Iterator[pa.RecordBatch]:

@@ -23,8 +23,15 @@ WALK_INPUT_SCHEMA = pa.schema(
         ("claim_error", pa.string()),
         ("asserted_at", pa.float64()),
         ("received_at", pa.float64()),
-        ("known_depth", pa.int32()),
-        ("is_levelled", pa.bool_()),
+    ]
+)
+#: Members of which the depth is known.
+DEPTH_SCHEMA = pa.schema(
+    [
+        ("tangle_name", pa.string()),
+        ("root_id", pa.string()),
+        ("message_id", pa.string()),
+        ("depth", pa.int32()),
     ]
 )
 WALK_OUTPUT_SCHEMA = pa.schema(
@@ -41,7 +48,7 @@ WALK_OUTPUT_SCHEMA = pa.schema(
 MAX_CHUNK_BYTES = 2**30
 
 
-def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.Table:
+def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True, depths: pa.Table | None = None) -> pa.Table:
     """Find the members of many graphs, their depth and their orders, and say why the rest is set aside.
 
     The root is in. A candidate is in when it lists something and everything it lists is in. So nothing depends on
@@ -54,12 +61,12 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.
             `previous` list<string>, null like empty; repeated ids count once, a null within counts as missing;
             `is_root` bool: what such a row lists is ignored;
             `claim_error` string: a row that has one is no candidate, and that is its reason;
-            `asserted_at`, `received_at` float64;
-            `is_levelled` bool, the same for all rows of a graph: membership was computed elsewhere, and
-            `known_depth` int32 is the result (null for those set aside). It is checked, not believed.
+            `asserted_at`, `received_at` float64.
             More columns are passed over.
         missing_previous_excludes: Whether a previous that is not there keeps a candidate out. If not, it is ignored,
             a candidate without any previous that is there is in at depth 0, and no root is needed.
+        depths: Members that were found elsewhere, in the columns of `DEPTH_SCHEMA` and in any order: any number of
+            them. The walk goes on from there. They are checked, not believed.
 
     Returns:
         One row per row of the input, in its order:
@@ -74,7 +81,7 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.
             The last four are null for those set aside.
 
     Raises:
-        ValueError: A `message_id` is null, a graph is levelled in part, or a known depth is not the true one.
+        ValueError: A `message_id` is null, a known depth is not the true one, or is that of no candidate.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
     ids = strings_of(table["message_id"])
@@ -89,7 +96,7 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.
 
     # Membership.
     child_start, child = children(links.start, links.previous)
-    levelled = _levelled_graphs(table, nodes)
+    known = np.full(len(nodes.row), -1, np.int32) if depths is None else known_depths(table, depths)[nodes.row]
     depth = levels(
         nodes.graph_start,
         links.start,
@@ -98,12 +105,10 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.
         candidate,
         root,
         links.some_missing,
-        ~levelled,
+        known,
         missing_previous_excludes,
     )
-    if levelled.any():
-        known = table["known_depth"].cast(pa.int32()).fill_null(-1).to_numpy()[nodes.row]
-        depth = np.where(np.repeat(levelled, np.diff(nodes.graph_start)), known, depth)
+    if depths is not None:
         wrong = first_wrong_level(
             links.start,
             links.previous,
@@ -111,12 +116,12 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.
             root,
             links.none_listed,
             links.some_missing,
-            depth,
+            np.where(candidate, depth, known),
             missing_previous_excludes,
         )
         if wrong >= 0:
             at = int(nodes.row[wrong])
-            raise ValueError(f"known_depth of {table['message_id'][at]} in {table['root_id'][at]} is not its depth")
+            raise ValueError(f"the known depth of {table['message_id'][at]} in {table['root_id'][at]} is not its depth")
     codes = set_aside_codes(
         nodes.graph_start,
         links.start,
@@ -150,14 +155,30 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True) -> pa.
     return pa.table(columns, schema=WALK_OUTPUT_SCHEMA)
 
 
-def _levelled_graphs(table: pa.Table, nodes) -> np.ndarray:
-    levelled = flags(table, "is_levelled")
-    if not levelled.any():
-        return np.zeros(len(nodes.graph_start) - 1, np.bool_)
-    rows = np.add.reduceat(levelled[nodes.row].astype(np.int64), nodes.graph_start[:-1])
-    if ((rows > 0) & (rows < np.diff(nodes.graph_start))).any():
-        raise ValueError("a graph is levelled in part")
-    return rows > 0
+def known_depths(table: pa.Table, depths: pa.Table) -> np.ndarray:
+    """Find the candidates of which the depth is known.
+
+    Args:
+        table: The candidates, as for `walk_tangles`.
+        depths: As for `walk_tangles`.
+
+    Returns:
+        int32[rows], -1 where it is not known.
+
+    Raises:
+        ValueError: A depth is negative, or that of no candidate.
+    """
+    ids = DEPTH_SCHEMA.names[:3]
+    places = table.select(ids).cast(pa.schema([DEPTH_SCHEMA.field(name) for name in ids]))
+    places = places.append_column("row", pa.array(np.arange(len(table))))
+    found = depths.select(DEPTH_SCHEMA.names).cast(DEPTH_SCHEMA).join(places, ids, join_type="inner", use_threads=False)
+    if len(found) < len(depths):
+        raise ValueError(f"{len(depths) - len(found)} known depths are of no candidate")
+    known = np.full(len(table), -1, np.int32)
+    known[found["row"].to_numpy()] = found["depth"].to_numpy()
+    if (known[found["row"].to_numpy()] < 0).any():
+        raise ValueError("a known depth is negative")
+    return known
 
 
 def _times(column: pa.ChunkedArray) -> np.ndarray:

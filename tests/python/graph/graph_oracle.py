@@ -16,8 +16,6 @@ DEFAULTS = {
     "claim_error": None,
     "asserted_at": None,
     "received_at": None,
-    "known_depth": None,
-    "is_levelled": False,
 }
 
 

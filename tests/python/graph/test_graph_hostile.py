@@ -212,8 +212,6 @@ def test_what_is_refused():
     rows = thread({"A": None, "B": ["A"]})
     with pytest.raises(ValueError, match="message_id"):
         walk_tangles(table_of([rows[0] | {"message_id": None}]))
-    with pytest.raises(ValueError, match="in part"):
-        walk_tangles(table_of([rows[0] | {"is_levelled": True, "known_depth": 0}, rows[1]]))
     table = table_of(rows)
     for depths in ([0, 5], [1, 1]):
         with pytest.raises(ValueError, match="depth"):
@@ -233,8 +231,9 @@ def test_levels_on_arrays():
     assert child.tolist() == [1, 2, 3, 3]
     yes, no = np.ones(4, np.bool_), np.zeros(4, np.bool_)
     root = np.array([True, False, False, False])
-    depth = levels(graph_start, start, child_start, child, yes, root, no, np.ones(1, np.bool_), True)
-    assert depth.tolist() == [0, 1, 1, 2]
+    for known in ([-1, -1, -1, -1], [0, -1, 1, -1], [0, 1, 1, 2]):
+        depth = levels(graph_start, start, child_start, child, yes, root, no, np.array(known, np.int32), True)
+        assert depth.tolist() == [0, 1, 1, 2]
     assert positions(graph_start, depth).tolist() == [0, 1, 2, 3]
 
 

@@ -9,7 +9,7 @@ from graph_oracle import DEFAULTS, listed, naive_clocks, naive_pairs, naive_walk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_tangles.graph import ancestor_pairs, author_clocks, walk_tangles
+from dbt_tangles.graph import DEPTH_SCHEMA, ancestor_pairs, author_clocks, walk_tangles
 
 # Ids that are easily confused: empty, prefixes of each other, zero bytes, long common beginnings, and characters
 # whose order by code point is not their order by UTF-16 unit.
@@ -61,8 +61,6 @@ def logs(draw):
                     "claim_error": draw(st.sampled_from(["wrong_type", "malformed_tangle"])) if choice == 18 else None,
                     "asserted_at": draw(TIMES),
                     "received_at": draw(TIMES),
-                    "known_depth": None,
-                    "is_levelled": False,
                     "author": draw(st.sampled_from(["x", "y", "z", "z", None])),
                     "sequence": draw(st.sampled_from([1, 2, 3, 4, 5, 2**31 - 1, 0, -1, None])),
                 }
@@ -94,43 +92,75 @@ def test_walk_equals_the_naive_answer(rows, strict, seed):
 
 @settings(max_examples=100, deadline=None)
 @given(logs(), st.booleans(), st.data())
-def test_levels_of_another_engine_are_taken_and_checked(rows, strict, data):
-    """Some graphs come with their depths: the same answer. A single wrong depth is an error."""
+def test_the_walk_goes_on_from_known_depths(rows, strict, data):
+    """Any of the members come with their depths, those up to a depth or any others: the same answer."""
     answers = naive_walk(rows, strict)
-    graphs = sorted({(row["tangle_name"], row["root_id"]) for row in rows}, key=str)
-    levelled = {graph for graph in graphs if data.draw(st.booleans())}
-    rows = [
-        row | {"is_levelled": True, "known_depth": answer["depth"]}
-        if (row["tangle_name"], row["root_id"]) in levelled
-        else row
+    members = known_rows(rows, answers)
+    prefix = data.draw(st.booleans())
+    reach = data.draw(st.integers(-1, 5))
+    known = [row for row in members if (row["depth"] <= reach if prefix else data.draw(st.booleans()))]
+    assert walk_tangles(table_of(rows), strict, depths_of(known)).to_pylist() == answers
+
+
+@settings(max_examples=100, deadline=None)
+@given(logs(), st.booleans(), st.data())
+def test_known_depths_are_checked(rows, strict, data):
+    """A single depth that is wrong, of one that is no member or of one that is not there, is an error."""
+    answers = naive_walk(rows, strict)
+    known = known_rows(rows, answers)
+    others = [row | {"depth": -1} for row, answer in zip(rows, answers, strict=True) if answer["depth"] is None]
+    others = [row for row in others if None not in (row["tangle_name"], row["root_id"])]
+    others.append({"tangle_name": "t", "root_id": "A", "message_id": "nobody at all", "depth": -1})
+    at = data.draw(st.sampled_from([*known, *others]))
+    wrong = data.draw(st.sampled_from([depth for depth in (-1, 0, 1, 2, 3, 2**31 - 1) if depth != at["depth"]]))
+    if at["depth"] < 0:
+        known.append(at | {"depth": wrong})
+    else:
+        known[known.index(at)] = at | {"depth": wrong}
+    with pytest.raises(ValueError, match="known depth"):
+        walk_tangles(table_of(rows), strict, depths_of(known))
+
+
+def known_rows(rows: list[dict], answers: list[dict]) -> list[dict]:
+    """The members with their depths; a graph whose name is null has none that could be told."""
+    return [
+        {name: row[name] for name in DEPTH_SCHEMA.names[:3]} | {"depth": answer["depth"]}
         for row, answer in zip(rows, answers, strict=True)
+        if answer["depth"] is not None and None not in (row["tangle_name"], row["root_id"])
     ]
-    assert walk_tangles(table_of(rows), strict).to_pylist() == answers
-    at = [i for i, row in enumerate(rows) if row["is_levelled"]]
-    if at:
-        at = data.draw(st.sampled_from(at))
-        right = rows[at]["known_depth"]
-        wrong = data.draw(st.sampled_from([d for d in (None, 0, 1, 2, 3, 2**31 - 1) if d != right]))
-        rows[at] = rows[at] | {"known_depth": wrong}
-        with pytest.raises(ValueError, match="known_depth"):
-            walk_tangles(table_of(rows), strict)
+
+
+def depths_of(rows: list[dict]) -> pa.Table:
+    """Make a table of known depths."""
+    return pa.Table.from_pylist([{name: row[name] for name in DEPTH_SCHEMA.names} for row in rows], DEPTH_SCHEMA)
 
 
 @settings(max_examples=200, deadline=None)
-@given(logs(), st.booleans(), st.integers(0, 9), st.sampled_from([1, 2, 7, 1000]), st.sampled_from([1, 40, 10**6]))
-def test_ancestors_and_clocks_equal_the_naive_answer(rows, strict, limit, chunk_rows, memory):
-    """Batches of any size, clocks in blocks of any size: each row once."""
+@given(
+    logs(),
+    st.booleans(),
+    st.integers(0, 9),
+    st.sampled_from([-1, -1, 0, 1, 2, 4]),
+    st.sampled_from([1, 2, 7, 1000]),
+    st.sampled_from([1, 40, 10**6]),
+)
+def test_ancestors_and_clocks_equal_the_naive_answer(rows, strict, limit, deeper_than, chunk_rows, memory):
+    """Of graphs of any depth, in batches of any size, clocks in blocks of any size: each row once."""
     answers = naive_walk(rows, strict)
     table = table_of(rows)
     for name, kind in (("author", pa.string()), ("sequence", pa.int32())):
         table = table.append_column(name, pa.array([row[name] for row in rows], kind))
     table = table.append_column("depth", pa.array([answer["depth"] for answer in answers], pa.int32()))
-    pairs = listed(ancestor_pairs(table, limit, chunk_rows), chunk_rows)
+    deepest: dict[tuple, int] = {}
+    for row, answer in zip(rows, answers, strict=True):
+        graph = row["tangle_name"], row["root_id"]
+        deepest[graph] = max(deepest.get(graph, -1), -1 if answer["depth"] is None else answer["depth"])
+    pairs = listed(ancestor_pairs(table, limit, deeper_than, chunk_rows), chunk_rows)
     assert len(pairs) == len(set(pairs))
-    assert set(pairs) == naive_pairs(rows, answers, limit)
-    clocks = listed(author_clocks(table, limit, 20, chunk_rows, memory), chunk_rows)
+    assert set(pairs) == {row for row in naive_pairs(rows, answers, limit) if deepest[row[:2]] > deeper_than}
+    clocks = listed(author_clocks(table, limit, 20, deeper_than, chunk_rows, memory), chunk_rows)
     assert len(clocks) == len(set(clocks))
-    assert set(clocks) == naive_clocks(rows, answers, limit, 20)
+    assert set(clocks) == {row for row in naive_clocks(rows, answers, limit, 20) if deepest[row[:2]] > deeper_than}
 
 
 @pytest.mark.parametrize("strict", [True, False])

@@ -1,3 +1,0 @@
-{% macro this_round() -%}
-    __this_round__
-{%- endmacro %}

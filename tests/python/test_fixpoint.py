@@ -1,0 +1,128 @@
+"""The materialization `fixpoint` in other projects than this one: its own example, and what it refuses."""
+
+import re
+import textwrap
+
+import pytest
+import yaml
+
+from conftest import ROOT
+from dbt_projects import installing
+
+SELECTED = ("--select", "package:installer")
+STAFF = """
+    select * from values
+        ('ada', null), ('ben', 'ada'), ('cyd', 'ada'), ('dan', 'ben'), ('eve', 'dan'), ('fay', 'gus'), ('gus', 'fay')
+        as t (employee, superior)
+"""
+# Each number waits for the two before it, which settle in different rounds.
+SUMS = """
+    {{ config(
+        materialized='fixpoint',
+        meta={'result_columns': ['n', 'total'], 'words': {'round': 'step', 'rows': 'numbers'}}
+    ) }}
+    select n, 1 as total, 1 as met, true as is_settled from {{ ref('addends') }} where addend is null
+    {{ tangles.next_query() }}
+    with met as (
+        select n, total, met from {{ tangles.this_round() }} where not is_settled
+        union all
+        select a.n, r.total, 1 as met
+        from {{ tangles.waiting(ref('addends')) }} as a
+        inner join {{ tangles.this_round() }} as r on a.addend = r.n
+        where r.is_settled and ';\n' = ';\n'
+    )
+    select n, cast(sum(total) as int) as total, cast(sum(met) as int) as met, sum(met) = 2 as is_settled
+    from met group by n
+    {{ tangles.next_query() }}
+    select a.* from {{ tangles.waiting(ref('addends')) }} as a
+    left anti join {{ tangles.done_rounds() }} as r on a.addend = r.n
+"""
+ADDENDS = """
+    select 0 as n, cast(null as bigint) as addend union all select 1, null
+    union all select id + 2, explode(array(id, id + 1)) from range(28)
+"""
+# Everything before, again and again from all that is known.
+BEFORE = """
+    {{ config(materialized='fixpoint', meta={'result_columns': ['n', 'earlier'], 'first_round': 1, 'rounds': 20}) }}
+    select 1 as n, 0 as earlier, true as is_settled
+    {{ tangles.next_query() }}
+    select {{ tangles.round_number() }} as n, earlier, true as is_settled from (
+        select earlier from {{ tangles.all_rounds() }} as known where n = {{ tangles.round_number() }} - 1
+        union all
+        select {{ tangles.round_number() }} - 1
+    )
+"""
+
+
+def example() -> str:
+    """The model in the documentation of the materialization."""
+    macros = yaml.safe_load((ROOT / "macros" / "_macros.yml").read_text())["macros"]
+    (text,) = [macro["description"] for macro in macros if macro["name"] == "materialization_fixpoint_spark"]
+    return textwrap.dedent(re.search(r"```sql\n(.*?)```", text, re.DOTALL)[1])
+
+
+@pytest.fixture(scope="module")
+def built(project, tmp_path_factory):
+    """A project with four such models."""
+    models = {
+        "staff.sql": STAFF,
+        "levels.sql": example(),
+        "addends.sql": ADDENDS,
+        "sums.sql": SUMS,
+        "before.sql": BEFORE,
+        "nothing.sql": example().replace("superior is null", "false"),
+    }
+    folder = tmp_path_factory.mktemp("fixpoints") / "p"
+    settings = {"models": {"+materialized": "table", "+file_format": "parquet"}}
+    return project("fixpoints", installing(folder, models, **settings)).build(*SELECTED)
+
+
+def test_its_own_example(built):
+    """Two who are each other's superior are nowhere."""
+    assert {(row["employee"], row["level"]) for row in built.rows("levels")} == {
+        *(("ada", 0), ("ben", 1), ("cyd", 1), ("dan", 2), ("eve", 3))
+    }
+
+
+def test_rounds_and_rounds(built):
+    """More rounds than are kept as tables, each row once, waiting rows left out on the way."""
+    expected = [1, 1]
+    while len(expected) < 30:
+        expected.append(expected[-1] + expected[-2])
+    assert sorted((row["n"], row["total"]) for row in built.rows("sums")) == list(enumerate(expected))
+
+
+def test_all_rounds_and_a_limit(built):
+    """What settled long ago is there, and rounds end at their limit."""
+    assert sorted((row["n"], row["earlier"]) for row in built.rows("before")) == [
+        (n, earlier) for n in range(1, 21) for earlier in range(n)
+    ]
+
+
+def test_nothing_settles(built):
+    assert built.table("nothing").num_rows == 0
+
+
+def test_no_round_is_left(built):
+    """Rounds are tables only while they are needed."""
+    names = {path.name for path in (built.warehouse / "fixpoints.db").iterdir()}
+    assert {"levels", "sums", "before", "nothing"} <= names
+    assert not [name for name in names if "__round" in name or "__waiting" in name]
+
+
+def test_a_round_is_two_statements_and_a_line(built):
+    """Those of the log, where each is once."""
+    log = (built.warehouse / "logs" / "fixpoints" / "dbt.log").read_text()
+    assert "sums: step 0: 2 numbers settled" in log
+    assert "sums: step 1: 1 numbers settled, 1 wait" in log
+    assert len(set(re.findall(r"create table fixpoints\.(before__round_\d+)", log))) == 20
+    counts = [line for line in log.splitlines() if "is_settled) from fixpoints.before__round" in line]
+    assert len(counts) == 20
+
+
+def test_one_query_is_refused(project, tmp_path):
+    """With what is wrong."""
+    folder = installing(tmp_path / "p", {"one.sql": "{{ config(materialized='fixpoint') }} select 1 as n"})
+    result = project("one_query", folder).invoke("run", *SELECTED)
+    (message,) = [r.message for r in result.result if r.status == "error"]
+    assert "one has 1 queries; a fixpoint has a base, a step" in message
