@@ -27,6 +27,7 @@ from bench.cpu import KINDS, Spent, Watch
 from bench.report import RESULTS, Goal, at_most, same, say, summary
 from bench.shapes import shape
 from bench.turns import seconds_of
+from dbt_spark_python import small
 from dbt_spark_python.sessions import WAREHOUSE
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class Models:
         local = profiles["tangles"]["outputs"]["local"]
         local["schema"] = session.SCHEMA
         del local["server_side_parameters"][WAREHOUSE]
+        del local["server_side_parameters"][f"{small.PREFIX}inputs"]
         (self.folder / "profiles.yml").write_text(yaml.safe_dump(profiles))
         self._manifests: dict[str, Any] = {}
 

@@ -15,7 +15,7 @@ import yaml
 
 from bench.machine import ROOT
 from bench.report import RESULTS
-from dbt_spark_python import environment
+from dbt_spark_python import environment, small
 from dbt_spark_python.sessions import WAREHOUSE
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def settings(environ: Mapping[str, str], target: str = "local") -> dict[str, str
     return {
         name: jinja.from_string(value).render() if isinstance(value, str) else str(value)
         for name, value in profile["server_side_parameters"].items()
-        if name != WAREHOUSE
+        if name != WAREHOUSE and not name.startswith(small.PREFIX)
     }
 
 

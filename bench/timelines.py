@@ -27,7 +27,7 @@ from bench.cpu import Watch
 from bench.events import Timelines
 from bench.report import RESULTS, Goal, at_least, at_most, say, summary
 from bench.turns import beside_limit, in_turns, power, seconds_of
-from dbt_tangles.graph.levels import children, levels
+from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 from dbt_tangles.graph.orders import positions
 from dbt_tangles.timelines.edits import edit_stream
 
@@ -95,9 +95,8 @@ def order(timelines: Timelines) -> np.ndarray:
     count = len(timelines.cause_start) - 1
     every, none = np.ones(count, np.bool_), np.zeros(count, np.bool_)
     effect_start, effect = children(timelines.cause_start, timelines.cause)
-    wanted = np.ones(len(timelines.event_start) - 1, np.bool_)
     start = timelines.event_start
-    rank = levels(start, timelines.cause_start, effect_start, effect, every, none, none, wanted, False)
+    rank = levels(start, timelines.cause_start, effect_start, effect, every, none, none, NOTHING_KNOWN, False)
     return positions(start, rank)
 
 

@@ -23,6 +23,10 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     ConnectionManager = sessions.SessionConnections
 
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        sessions.choose(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
+
     @property
     def python_submission_helpers(self) -> dict[str, type[PythonJobHelper]]:
         """dbt-spark's submission methods, and `session`."""

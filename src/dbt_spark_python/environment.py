@@ -9,11 +9,12 @@ from dbt_spark_python import jvm
 HERE = Path(__file__).parent
 
 
-def prepare(environ: dict | None = None) -> None:
+def prepare(environ: dict | None = None, java_options: str = "") -> None:
     """Set the workers' interpreter, the JVM and quiet logging, each only where the user has not.
 
     Args:
         environ: the environment to change (default: this process's).
+        java_options: more options of a JVM that is yet to be started.
 
     Raises:
         RuntimeError: a JVM is needed and the one found is too old, or none is found.
@@ -27,5 +28,5 @@ def prepare(environ: dict | None = None) -> None:
     java = jvm.find(environ)
     environ[jvm.REAL_JAVA] = str(java)
     environ["JAVA_HOME"] = str(HERE / "java_home")
-    options = f"-Dlog4j2.configurationFile={(HERE / 'log4j2.properties').as_uri()}"
+    options = f"-Dlog4j2.configurationFile={(HERE / 'log4j2.properties').as_uri()} {java_options}".strip()
     environ.setdefault("PYSPARK_SUBMIT_ARGS", f'--driver-java-options "{options}" pyspark-shell')

@@ -4,14 +4,16 @@ import atexit
 import os
 import re
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
 from dbt.flags import get_flags
 from pyspark.sql import SparkSession
 
-from dbt_spark_python import environment
+from dbt_spark_python import environment, small
 from dbt_spark_python.catalog import FolderCatalog
 from dbt_spark_python.warehouse import Warehouse, WarehouseError
 
@@ -25,6 +27,9 @@ WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", 
 _NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,]")
 
 _opening = threading.Lock()
+_parameters: dict | None = None  # of the last dbt command that was started
+_small: small.Small | None = None  # what is set for it besides
+_set: set[str] = set()  # what was set for the one before
 _catalog: FolderCatalog | None = None  # a process has one Spark session, so at most one warehouse
 
 
@@ -43,6 +48,25 @@ class SessionConnections(SparkConnectionManager):
         return super().open(connection)
 
 
+def choose(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
+    """Find out what is set besides if the command about to run is small; a second call for it does nothing."""
+    global _parameters, _small
+    if credentials.server_side_parameters is not _parameters:
+        _parameters = credentials.server_side_parameters
+        _small = small.take(_parameters, variables) if _parameters else None
+
+
+def set_small(parameters: dict[str, str]) -> None:
+    """Put what is set in small runs into their parameters, and take it back from a session that had one before."""
+    settings = _small.settings if _small and parameters is _parameters else {}
+    if spark := SparkSession.getActiveSession():
+        for name in _set - settings.keys():
+            spark.conf.unset(name)
+    _set.clear()
+    _set.update(settings)
+    parameters.update(settings)
+
+
 def prepare(credentials: SparkCredentials) -> None:
     """Make the environment and the warehouse ready for a dbt command; a second call for the same command does nothing.
 
@@ -53,7 +77,8 @@ def prepare(credentials: SparkCredentials) -> None:
     global _catalog
     parameters = credentials.server_side_parameters
     with _opening:
-        environment.prepare()
+        environment.prepare(java_options=_small.java if _small and parameters is _parameters else "")
+        set_small(parameters)
         root = parameters.pop(WAREHOUSE, None)
         if root is None or "SPARK_REMOTE" in os.environ:  # on Connect the warehouse is the server's
             return

@@ -20,7 +20,7 @@ import numpy as np
 
 from dbt_tangles.autobase.consensus import clocks
 from dbt_tangles.graph.compiled import compiled
-from dbt_tangles.graph.levels import children, levels
+from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 
 #: The rule takes time in proportion to the square of the nodes or more; larger views are refused.
 DESIGN_LIMIT = 5_000
@@ -104,8 +104,7 @@ def depths(view_start: np.ndarray, start: np.ndarray, previous: np.ndarray) -> n
         ValueError: The edges close a cycle.
     """
     every = np.ones(len(start) - 1, np.bool_)
-    wanted = np.ones(len(view_start) - 1, np.bool_)
-    depth = levels(view_start, start, *children(start, previous), every, ~every, ~every, wanted, False)
+    depth = levels(view_start, start, *children(start, previous), every, ~every, ~every, NOTHING_KNOWN, False)
     if (depth < 0).any():
         raise ValueError("edges close a cycle")
     return depth

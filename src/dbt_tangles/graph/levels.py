@@ -22,6 +22,9 @@ REASONS = (
     "previous_set_aside",
 )
 
+#: For `levels`, where no depth is known.
+NOTHING_KNOWN = np.empty(0, np.int32)
+
 
 @compiled
 def children(start, previous):
@@ -76,8 +79,9 @@ def levels(
         candidate: bool[nodes].
         root: bool[nodes], candidates all. Several roots in a graph are all in.
         some_missing: bool[nodes].
-        known: int32[nodes], the depth of nodes that were found to be members elsewhere, -1 for the rest. They are
-            taken as they are (`first_wrong_level` checks them), and the pass goes on from there.
+        known: int32[nodes], the depth of nodes that were found to be members elsewhere, -1 for the rest, or
+            `NOTHING_KNOWN`. They are taken as they are (`first_wrong_level` checks them), and the pass goes on from
+            there.
         missing_previous_excludes: Whether a missing previous keeps a candidate out.
 
     Returns:
@@ -95,7 +99,7 @@ def levels(
             waiting[node] = start[node + 1] - start[node]
             if not candidate[node]:
                 waiting[node] = -1
-            elif known[node] >= 0:
+            elif len(known) > 0 and known[node] >= 0:
                 depth[node] = known[node]
                 waiting[node] = -1
                 queue[tail] = node

@@ -9,7 +9,15 @@ import pyarrow.compute as pc
 from dbt_tangles.graph.arrays import flags
 from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
-from dbt_tangles.graph.levels import REASONS, child_counts, children, first_wrong_level, levels, set_aside_codes
+from dbt_tangles.graph.levels import (
+    NOTHING_KNOWN,
+    REASONS,
+    child_counts,
+    children,
+    first_wrong_level,
+    levels,
+    set_aside_codes,
+)
 from dbt_tangles.graph.orders import positions, renumber, thread_positions, time_keys
 from dbt_tangles.graph.redundancy import redundant_edges
 
@@ -96,7 +104,7 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True, depths
 
     # Membership.
     child_start, child = children(links.start, links.previous)
-    known = np.full(len(nodes.row), -1, np.int32) if depths is None else known_depths(table, depths)[nodes.row]
+    known = NOTHING_KNOWN if depths is None else known_depths(table, depths)[nodes.row]
     depth = levels(
         nodes.graph_start,
         links.start,

@@ -18,7 +18,7 @@ from dbt_tangles.graph.identity import (
     number_nodes,
     strings_of,
 )
-from dbt_tangles.graph.levels import children, levels
+from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 from dbt_tangles.graph.orders import Dag, positions, renumber
 from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 
@@ -81,7 +81,6 @@ def number_epochs(table: pa.Table) -> Epochs:
     candidate, root = is_init[nodes.row], is_root[nodes.row]
     links = link(nodes, ids, lists_of(table["previous_epochs"]), candidate, root)
     child_start, child = children(links.start, links.previous)
-    every_group = np.ones(group_count, np.bool_)
     depth = levels(
         nodes.graph_start,
         links.start,
@@ -90,7 +89,7 @@ def number_epochs(table: pa.Table) -> Epochs:
         candidate,
         root,
         links.some_missing,
-        every_group,
+        NOTHING_KNOWN,
         True,
     )
     dag = renumber(nodes.graph_start, links.start, links.previous, positions(nodes.graph_start, depth))

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from dbt_tangles.graph.arrays import flags, starts
 from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
-from dbt_tangles.graph.levels import children, levels
+from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 from dbt_tangles.pzp.rules import SELF, Reason
 
 VALIDITY_INPUT_SCHEMA = pa.schema(
@@ -134,7 +134,7 @@ def validity(table: pa.Table) -> pa.Table:
         everything,
         names_root,
         links.some_missing,
-        np.ones(graph_count, np.bool_),
+        NOTHING_KNOWN,
         False,
     )
     early = np.where(level < 0, np.minimum(early, Reason.CYCLE.rank), early)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dbt_tangles.graph.arrays import flags, starts
 from dbt_tangles.graph.identity import Nodes, group_rows, lists_of, look_up, number_ids, number_nodes, strings_of
-from dbt_tangles.graph.levels import children, levels
+from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 from dbt_tangles.graph.orders import in_order, positions
 from dbt_tangles.timelines.admission import ACCEPTED, admit
 from dbt_tangles.timelines.answer import edit_column, missing_column, reason_column, scatter, update_columns
@@ -166,8 +166,7 @@ def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     count = len(events.arrival)
     every, none = np.ones(count, np.bool_), np.zeros(count, np.bool_)
     effect_start, effect = children(events.cause_start, events.cause)
-    wanted = np.ones(len(events.start) - 1, np.bool_)
-    rank = levels(events.start, events.cause_start, effect_start, effect, every, none, none, wanted, False)
+    rank = levels(events.start, events.cause_start, effect_start, effect, every, none, none, NOTHING_KNOWN, False)
     return rank, positions(events.start, rank), np.diff(effect_start) == 0
 
 
