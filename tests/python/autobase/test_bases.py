@@ -5,18 +5,18 @@ from __future__ import annotations
 import random
 import time
 
-import autobase_oracle as oracle
 import numpy as np
 import pyarrow as pa
 import pytest
-from autobase_oracle import Base, Id
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_search import answers, simulate
 
+import autobase_oracle as oracle
+from autobase_oracle import Base, Id
 from dbt_tangles.autobase import bases as kernel
 from dbt_tangles.autobase import design
 from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_bases, order_of_partition
+from rule_search import answers, simulate
 
 NO_LIMIT = 10**9
 RULES = ("autobase", "design")

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 import rule_search
 from autobase_oracle import Base, Id, Node, pasts_of, smallest_first
 from base_arrays import arrays_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from rule_search import Answer, answers, name, simulate
-
 from dbt_tangles.autobase import design
+from rule_search import Answer, answers, name, simulate
 
 
 def drawing(indexers: str, words: str, relayed: str = "") -> Base:

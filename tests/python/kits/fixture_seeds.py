@@ -1,20 +1,9 @@
-"""The committed fixture seeds, and the scripts that write them."""
+"""The committed fixture seeds."""
 
 import base64
 import csv
-import importlib
-import sys
-from pathlib import Path
-from types import ModuleType
 
-SEEDS = Path(__file__).resolve().parents[2] / "seeds"
-
-
-def script(name: str) -> ModuleType:
-    """Import a script that lies beside the seeds."""
-    if str(SEEDS) not in sys.path:
-        sys.path.append(str(SEEDS))
-    return importlib.import_module(name)
+from fixtures.seed_files import SEEDS
 
 
 def read(folder: str, name: str, **where: str) -> list[dict[str, str]]:

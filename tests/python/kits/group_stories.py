@@ -7,8 +7,8 @@ import json
 import random
 from base64 import b64decode, b64encode
 
-from dbt_tangles.ssb.author import Author
-from dbt_tangles.ssb.author import to_line as signed_line
+from fixtures.ssb.author import Author
+from fixtures.ssb.author import to_line as signed_line
 from group_kit import (
     NULL,
     add,

@@ -22,9 +22,9 @@ import orjson
 
 import fixture_seeds
 from conftest import DATA
-from dbt_tangles.pzp.author import Device, hash_of, id_of
 from dbt_tangles.pzp.canonical import NoCanonicalFormError, canonical_bytes
-from dbt_tangles.ssb.author import Author
+from fixtures.pzp.author import Device, hash_of, id_of
+from fixtures.ssb.author import Author
 from test_bad_input import HOSTILE, MAX_LINE_BYTES
 
 KINDS = ("ssb", "pzp", "autobase", "event")

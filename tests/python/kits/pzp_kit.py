@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dbt_tangles.pzp import author
 from dbt_tangles.pzp.check import OUTPUT_SCHEMA, CheckOptions, check_batches
 from dbt_tangles.pzp.rules import Reason
 from dbt_tangles.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
+from fixtures.pzp import author
 from log_lines import batch_of
 
 VECTORS = Path(__file__).parents[2] / "data" / "sets"

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 
 from autobase_oracle import Base, Id, Node
 from base_arrays import arrays_of
-
 from dbt_tangles.autobase import consensus, design
 
 Answer = tuple[list[Id], int]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from set_oracle import DEFAULTS, NaiveSet
 
 from dbt_tangles.sets import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
+from set_oracle import DEFAULTS, NaiveSet
 
 
 def row(message_id: str, **values) -> dict:

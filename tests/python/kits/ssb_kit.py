@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from dbt_tangles.ssb.author import Author
 from dbt_tangles.ssb.canonical import canonical_text
 from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+from fixtures.ssb.author import Author
 from log_lines import batch_of
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "ssb"
