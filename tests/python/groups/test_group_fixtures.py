@@ -1,7 +1,7 @@
 """The hand-written tables of private groups contain no slip: the plainest reading of the messages gives the same.
 
-Sources: those of fixtures/ssb/group_examples.py. But for what a single message says (`group_claim`), and but for one test
-that asks the kernel, nothing here is what the project computes groups with.
+Sources: those of fixtures/ssb/group_examples.py. But for what a single message says (`group_claim`), and but for one
+test that asks the kernel, nothing here is what the project computes groups with.
 """
 
 import base64
