@@ -7,13 +7,13 @@ from functools import cache
 
 import pyarrow as pa
 import pytest
-from test_foreign_excludes import naive
 
 from bench import __main__ as command
 from bench import group_shapes, groups, stand_in
 from dbt_tangles.groups.schemas import INPUT_SCHEMA
 from dbt_tangles.ssb import check
 from dbt_tangles.ssb.redact import fingerprint
+from foreign_oracle import naive_foreign
 from group_oracle import oracle
 from group_tables import reduced_batches
 
@@ -90,7 +90,7 @@ def test_group_tangles_hang_together(name):
 def test_epochs_are_charged_with_excludes_of_forks_only():
     tables = made("many")
     found = answer("int_group_foreign_excludes", tables.links).to_pylist()
-    expected = naive(tables.links.to_pylist())
+    expected = naive_foreign(tables.links.to_pylist())
     assert {(row["group_id"], row["epoch_id"]): row["message_ids"] for row in found} == expected
     forked = defaultdict(list)
     for row in tables.messages.to_pylist():
