@@ -5,14 +5,14 @@ the statements. A seed has names where the model has ids; `names` says whose: of
 columns: The model's columns to compare. `root_id: ids[root]` says how the statement reads in SQL, where that is not a
     column of the same name. `ids` maps the names of a row's example to ids, and for `ssb` `feeds` those of people.
 lists: Columns of the seed that hold names, separated by spaces, and what maps them: arrays of ids in `columns`.
-where: Which rows of the seed; all of them, if it is not said.
+rows: A condition on the rows of the seed; all of them, if it is not said. (`where` is dbt's own, on those of the model.)
 only: A column of the model and what it must be among, so that rows which no example speaks of are left out: `ids` or
     `feeds` of examples, or a column of `examples`.
 examples: A seed whose examples these are; all examples, if it is not said.
 stated_by: Columns whose values a statement must have, so that the model's rows beside all statements are left out.
 -#}
 {% test matches_document(
-    model, expected, columns, names=none, lists={}, where='true', only={}, examples=none, stated_by=[]
+    model, expected, columns, names=none, lists={}, rows='true', only={}, examples=none, stated_by=[]
 ) %}
 
 {%- set maps = document_names(names) %}
@@ -40,7 +40,7 @@ with stated as (
         group by example
     ) as {{ map }}_of_examples on seed.example = {{ map }}_of_examples.example
     {%- endfor %}
-    where {{ where }}
+    where {{ rows }}
 ),
 
 expected as (
