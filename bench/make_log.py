@@ -1,8 +1,8 @@
 """Write a really signed SSB log in the shape of a real peer's.
 
-    python bench/make_log.py --out peer.jsonl.gz                 # one peer: 617,362 messages in 9,286 feeds
-    python bench/make_log.py --out big.jsonl.gz --scale 16 --files 16
-    python bench/make_log.py --out small.jsonl --messages 5000
+    python -m bench.make_log --out peer.jsonl.gz                 # one peer: 617,362 messages in 9,286 feeds
+    python -m bench.make_log --out big.jsonl.gz --scale 16 --files 16
+    python -m bench.make_log --out small.jsonl --messages 5000
 
 The figures are those that a user published of the log of a peer: the most common feed length is 3, the median 9, the
 longest 20,080, and half of all messages come from 78 feeds. The rest is modelled:
@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from dbt_tangles.ssb.author import Author, box, to_line
+from fixtures.ssb.author import Author, box, to_line
 
 PEER_MESSAGES = 617_362
 PEER_FEEDS = 9_286

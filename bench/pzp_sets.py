@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.pzp import base58
-from dbt_tangles.pzp.author import Account, Device, id_of, moot_of, to_line
 from dbt_tangles.sets.partition import INPUT_SCHEMA
+from fixtures.pzp.author import Account, Device, id_of, moot_of, to_line
 
 DOMAIN = "set_v1__follows"
 DEVICES = 4

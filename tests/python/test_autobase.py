@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from autobase import autobase_oracle as oracle
-from autobase.autobase_oracle import Base, Id, Node
+import autobase_oracle as oracle
+from autobase_oracle import Base, Id, Node
 from conftest import DATA
 from test_bad_input import ANY, MAX_LINE_BYTES, Log, broken, random_bytes
 from test_sets import ODD, contents, write

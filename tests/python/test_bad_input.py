@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import pytest
 
 from conftest import DATA
-from dbt_tangles.ssb.author import Author, Message, box, to_line
+from fixtures.ssb.author import Author, Message, box, to_line
 
 ANY = "any reason"
 ROOT_CLAIM = {"root": None, "previous": None}

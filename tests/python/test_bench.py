@@ -10,8 +10,6 @@ from types import ModuleType
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
 from bench import __main__ as command
 from bench import builds, cpu, graphs, logs, one, report, session, stand_in, verify
 from bench.cpu import Account, Process, Spent, Watch

@@ -1,20 +1,14 @@
 """Made-up bases of Autobase, and how they are measured, in small. Nothing here is about speed, nor starts Spark."""
 
 import random
-import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent / "autobase"))
 
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from bench import __main__ as command
 from bench import autobase, autobase_bases, stand_in
-
 from dbt_tangles.autobase.bases import ORDER_SCHEMA, order_bases
 from dbt_tangles.autobase.consensus import order_views
 from dbt_tangles.autobase.quorums import QUORUM_SCHEMA

@@ -1,27 +1,21 @@
 """Made-up private groups, and how they are measured, in small. Nothing here is about speed, nor starts Spark."""
 
 import re
-import sys
 from base64 import b64encode
 from collections import Counter, defaultdict
 from functools import cache
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent / "groups"))
-
 from bench import __main__ as command
 from bench import group_shapes, groups, stand_in
-from group_oracle import oracle
-from group_tables import reduced_batches
-from test_foreign_excludes import naive
-
 from dbt_tangles.groups.schemas import INPUT_SCHEMA
 from dbt_tangles.ssb import check
 from dbt_tangles.ssb.redact import fingerprint
+from foreign_oracle import naive_foreign
+from group_oracle import oracle
+from group_tables import reduced_batches
 
 DIGEST = r"[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]="
 URI_DIGEST = r"[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]="
@@ -96,7 +90,7 @@ def test_group_tangles_hang_together(name):
 def test_epochs_are_charged_with_excludes_of_forks_only():
     tables = made("many")
     found = answer("int_group_foreign_excludes", tables.links).to_pylist()
-    expected = naive(tables.links.to_pylist())
+    expected = naive_foreign(tables.links.to_pylist())
     assert {(row["group_id"], row["epoch_id"]): row["message_ids"] for row in found} == expected
     forked = defaultdict(list)
     for row in tables.messages.to_pylist():

@@ -1,25 +1,18 @@
 """Made-up sets, and how they are measured, in small. Nothing here is about speed, nor starts Spark."""
 
 import random
-import sys
 from itertools import count, groupby
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent / "sets"))
-sys.path.insert(0, str(Path(__file__).resolve().parent / "pzp"))
-
 import pzp_kit
 from bench import __main__ as command
 from bench import logs, pzp_peer, pzp_sets, sets, stand_in, verify_kernel
+from dbt_tangles.sets.partition import OUTPUT_SCHEMA, sets_of_partition
 from set_cases import cases, rows_of
 from set_oracle import NaiveSet
 from set_tables import reduced
-
-from dbt_tangles.sets.partition import OUTPUT_SCHEMA, sets_of_partition
 
 HAS_NODE = pytest.mark.skipif(pzp_peer.node() is None, reason="needs node")
 

@@ -2,21 +2,15 @@
 
 import gzip
 import json
-import sys
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-sys.path.insert(0, str(Path(__file__).resolve().parent / "timelines"))
-
 import timeline_oracle as oracle
 from bench import __main__ as command
 from bench import evaluation, events, make_events, peer, stand_in, timelines
-
 from dbt_tangles.events.check import check_batches
 from dbt_tangles.lines import INPUT_SCHEMA
 from dbt_tangles.timelines.edits import edit_stream

@@ -15,9 +15,9 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
+import timeline_oracle as oracle
 from conftest import DATA
 from test_bad_input import HOSTILE
-from timelines import timeline_oracle as oracle
 
 TABLES = ("timeline_events", "timeline_edits", "timeline_rejects", "timeline_stats")
 SELECTED = ("--select", *(f"+{table}" for table in TABLES), "--exclude", "test_type:unit")

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from dbt_tangles.ssb.author import Author, Message, to_line
+from fixtures.ssb.author import Author, Message, to_line
 
 RANDOM_FEEDS = 200
 POST = {"type": "post", "text": ""}

@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from conftest import ROOT
-from dbt_tangles.ssb.author import Author, box, to_line, to_uri
+from fixtures.ssb.author import Author, box, to_line, to_uri
 from group_kit import NULL, add, epoch_init, exclude, feed, fingerprint_of, place, root_init
 
 PASSPHRASE = "correct horse battery staple"

@@ -7,8 +7,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from dbt_projects import with_vars
-from dbt_tangles.ssb.author import Author, to_line
 from dbt_tangles.ssb.options import hmac_key
+from fixtures.ssb.author import Author, to_line
 from test_group_secrets import everything_in, forms, run_alone
 
 NAME = "TANGLES_SSB_HMAC_KEY"

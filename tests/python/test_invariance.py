@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import DATA, DbtProject
-from dbt_tangles.ssb.author import Author, box, to_line
+from fixtures.ssb.author import Author, box, to_line
 from group_kit import root_init
 
 LINES = (DATA / "ssb" / "small.jsonl").read_bytes().rstrip(b"\n").split(b"\n")

@@ -13,10 +13,10 @@ from urllib.parse import unquote
 
 import pytest
 
+import set_cases
 from conftest import DATA
-from dbt_tangles.pzp.author import Account, Device, hash_of, id_of, moot_of, to_line
-from pzp.pzp_kit import cases, line_of, reason_of
-from sets import set_cases
+from fixtures.pzp.author import Account, Device, hash_of, id_of, moot_of, to_line
+from pzp_kit import cases, line_of, reason_of
 from test_bad_input import ANY, HOSTILE, MAX_LINE_BYTES, Log, broken, random_bytes
 
 SELECTED = ("--select", "stg_pzp__lines+", "--exclude", "test_type:unit")

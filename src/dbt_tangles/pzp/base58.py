@@ -62,12 +62,6 @@ def encode(digests: Sequence[bytes | None], size: int = 32) -> pa.StringArray:
     return pa.StringArray.from_buffers(len(digests), pa.py_buffer(offsets), pa.py_buffer(texts), validity)
 
 
-def encode_one(raw: bytes) -> str:
-    """Write one byte string of any size in base58, which for one takes less than `encode`."""
-    ones = len(raw) - len(raw.lstrip(b"\0"))
-    return "1" * ones + bytes(map(ALPHABET.__getitem__, _digits_of(int.from_bytes(raw, "big")))).decode()
-
-
 def decode(texts: Sequence[str | None], size: int) -> list[bytes | None]:
     """Read many strings that should be base58 of so many bytes.
 

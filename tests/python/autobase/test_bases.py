@@ -5,48 +5,23 @@ from __future__ import annotations
 import random
 import time
 
-import autobase_oracle as oracle
-import numpy as np
 import pyarrow as pa
 import pytest
-from autobase_oracle import Base, Id
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_search import answers, simulate
 
+import autobase_oracle as oracle
+from autobase_oracle import Base, Id
+from base_tables import chain_table, named_bases, node_id, rows_of, table_of
 from dbt_tangles.autobase import bases as kernel
 from dbt_tangles.autobase import design
 from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_bases, order_of_partition
+from rule_search import answers, simulate
 
 NO_LIMIT = 10**9
 RULES = ("autobase", "design")
 
 Orders = dict[tuple[str, str], tuple[list[str], int]]
-
-
-def node_id(i: Id) -> str:
-    return f"{i.writer.hex()}:{i.length}"
-
-
-def rows_of(base_id: str, base: Base, start: dict[bytes, int] | None = None) -> list[dict]:
-    return [
-        {
-            "base_id": base_id,
-            "node_id": node_id(i),
-            "writer": i.writer.hex(),
-            "length": i.length,
-            "previous": sorted(map(node_id, base.previous(i))),
-            "batch": node.batch,
-            "is_relayed": node.is_relayed,
-            "indexers": sorted(key.hex() for key in base.indexers),
-            "start": start and [{"writer": key.hex(), "length": length} for key, length in sorted(start.items())],
-        }
-        for i, node in base.nodes.items()
-    ]
-
-
-def table_of(rows: list[dict]) -> pa.Table:
-    return pa.Table.from_pylist(rows, INPUT_SCHEMA)
 
 
 def orders(table: pa.Table, row_limit: int = NO_LIMIT, rule: str = "autobase") -> Orders:
@@ -74,18 +49,6 @@ def expected(named: dict[str, Base], rule: str) -> Orders:
     found = [oracle.order_of(cut) for cut in cuts.values()] if rule == "autobase" else answers([*cuts.values()], rule)
     by_view = zip(cuts, found, strict=True)
     return {key: (list(map(node_id, order)), confirmed) for key, (order, confirmed) in by_view if order}
-
-
-@st.composite
-def named_bases(draw) -> dict[str, Base]:
-    rng = random.Random(draw(st.integers(0, 2**64)))
-    found = {}
-    for at in range(draw(st.integers(0, 4))):
-        sizes = draw(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 1), st.integers(0, 30)))
-        base = simulate(rng, *sizes, batches=draw(st.sampled_from([0.0, 0.3])))
-        if base.nodes:
-            found[f"base {at}"] = base
-    return found
 
 
 @settings(max_examples=150, deadline=None)
@@ -190,29 +153,6 @@ def test_tables_that_cannot_be():
     loop = [{**row, "indexers": [], "previous": [other["node_id"]]} for row, other in ((rows[0], rows[1]), rows[1::-1])]
     with pytest.raises(ValueError, match="cycle"):
         orders(table_of(loop))
-
-
-def chain_table(base_id: str, writers: int, nodes: int, indexers: int | None = None) -> pa.Table:
-    """Writers by turns, each on top of the last."""
-    keys = [f"{at:064x}" for at in range(writers)]
-    ids = [f"{keys[turn % writers]}:{turn // writers + 1}" for turn in range(nodes)]
-    return pa.table(
-        {
-            "base_id": pa.repeat(base_id, nodes),
-            "node_id": ids,
-            "writer": [keys[turn % writers] for turn in range(nodes)],
-            "length": pa.array(np.arange(nodes) // writers + 1, pa.int32()),
-            "previous": pa.array(
-                [sorted({ids[p] for p in (turn - 1, turn - writers) if p >= 0}) for turn in range(nodes)],
-                pa.list_(pa.string()),
-            ),
-            "batch": pa.repeat(pa.scalar(1, pa.int32()), nodes),
-            "is_relayed": pa.repeat(False, nodes),
-            "indexers": pa.array([keys[:indexers]] * nodes, pa.list_(pa.string())),
-            "start": pa.nulls(nodes, INPUT_SCHEMA.field("start").type),
-        },
-        schema=INPUT_SCHEMA,
-    )
 
 
 def test_too_many_nodes_for_the_design_documents_rule():

@@ -9,14 +9,14 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import autobase_oracle as oracle
 import numpy as np
 import pytest
-from autobase_oracle import BROKEN_RULES, Base, Id, Node, pasts_of
-from base_arrays import arrays_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import autobase_oracle as oracle
+from autobase_oracle import BROKEN_RULES, Base, Id, Node, pasts_of
+from base_arrays import arrays_of
 from dbt_tangles.autobase.consensus import clocks, order_views
 
 VECTORS = Path(__file__).parents[2] / "data" / "autobase"

@@ -8,17 +8,17 @@ import time
 import numpy as np
 import pyarrow as pa
 import pytest
-from autobase_oracle import Base, Id
-from base_arrays import arrays_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rule_search import name, simulate
-from test_bases import chain_table, named_bases, node_id, rows_of, table_of
-from test_design import degree_among, drawing
 
+from autobase_oracle import Base, Id
+from base_arrays import arrays_of
+from base_tables import chain_table, drawing, named_bases, node_id, rows_of, table_of
 from dbt_tangles.autobase import quorums as kernel
 from dbt_tangles.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.autobase.quorums import QUORUM_SCHEMA, quorums, quorums_of_bases, quorums_of_partition
+from design_oracle import degree_among
+from rule_search import name, simulate
 
 Found = dict[tuple[Id, int], tuple[Id, list[bytes]]]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, table_of, thread, walk
 
 import dbt_tangles
 from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, identity, tangles, walk_tangles
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.graph.orders import positions, renumber
+from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, table_of, thread, walk
 
 
 def shuffled(links: dict) -> list[dict]:

@@ -5,11 +5,11 @@ import random
 
 import pyarrow as pa
 import pytest
-from graph_oracle import DEFAULTS, listed, naive_clocks, naive_pairs, naive_walk, table_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_tangles.graph import DEPTH_SCHEMA, ancestor_pairs, author_clocks, walk_tangles
+from graph_oracle import DEFAULTS, listed, naive_clocks, naive_pairs, naive_walk, table_of
 
 # Ids that are easily confused: empty, prefixes of each other, zero bytes, long common beginnings, and characters
 # whose order by code point is not their order by UTF-16 unit.

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, walk
 
 DATA = Path(__file__).parents[2] / "data" / "sets"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import defaultdict
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 
 from dbt_tangles.groups.foreign import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA, MAX_LISTED, foreign_excludes
 from dbt_tangles.groups.foreign_partition import foreign_excludes_of_partition
+from foreign_oracle import naive_foreign
 
 DEFAULTS = {"group_id": "g", "previous": None, "is_member": True, "previous_epochs": None, "excluded_epoch": None}
 # Their order by code point is neither that of UTF-16 nor that of any dictionary.
@@ -34,33 +34,6 @@ def with_depths(rows: list[dict]) -> list[dict]:
             ]
             depths[row["group_id"], row["message_id"]] = max(known, default=-1) + 1
         found.append({"depth": depths.get((row["group_id"], row["message_id"])) if row["is_member"] else None} | row)
-    return found
-
-
-def naive(rows: list[dict]) -> dict:
-    """By group and epoch: the foreign excludes, sorted."""
-    groups: dict[str, dict[str, dict]] = defaultdict(dict)
-    for row in rows:
-        groups[row["group_id"]][row["message_id"]] = row
-    found = {}
-    for group_id, messages in groups.items():
-        epochs = {name for name, row in messages.items() if row["previous_epochs"] is not None}
-        for epoch_id in epochs:
-            if not messages[epoch_id]["is_member"]:
-                continue
-            charged = {
-                name
-                for name, row in messages.items()
-                if row["excluded_epoch"] in epochs and row["excluded_epoch"] in messages[epoch_id]["previous_epochs"]
-            }
-            ancestors, waiting = set(), [epoch_id]
-            while waiting:
-                for name in messages[waiting.pop()]["previous"] or []:
-                    if name in messages and messages[name]["is_member"] and name not in ancestors:
-                        ancestors.add(name)
-                        waiting.append(name)
-            if charged - ancestors:
-                found[group_id, epoch_id] = sorted(charged - ancestors)
     return found
 
 
@@ -86,7 +59,7 @@ def foreign(rows: list[dict], batch_rows: int = 7, **options) -> dict:
     rows = with_depths(rows)
     random.Random(1).shuffle(rows)
     found = answers(foreign_excludes_of_partition(iter(batches_of(rows, batch_rows)), **options))
-    expected = naive(rows)
+    expected = naive_foreign(rows)
     assert found == {key: (names[:MAX_LISTED], len(names)) for key, names in expected.items()}
     return {epoch_id: names for (_, epoch_id), names in expected.items()}
 
@@ -118,7 +91,7 @@ def some_groups(draw) -> list[dict]:
 @given(some_groups(), st.integers(1, 50))
 def test_as_sets_have_it(rows, batch_rows):
     found = answers(foreign_excludes_of_partition(iter(batches_of(rows, batch_rows))))
-    assert found == {key: (names, len(names)) for key, names in naive(rows).items()}
+    assert found == {key: (names, len(names)) for key, names in naive_foreign(rows).items()}
 
 
 def random_group(rng: random.Random, group_id: str, size: int, reach: int) -> list[dict]:

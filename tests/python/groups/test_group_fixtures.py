@@ -1,7 +1,7 @@
 """The hand-written tables of private groups contain no slip: the plainest reading of the messages gives the same.
 
-Sources: those of seeds/group_examples.py. But for what a single message says (`group_claim`), and but for one test
-that asks the kernel, nothing here is what the project computes groups with.
+Sources: those of fixtures/ssb/group_examples.py. But for what a single message says (`group_claim`), and but for one
+test that asks the kernel, nothing here is what the project computes groups with.
 """
 
 import base64
@@ -11,11 +11,11 @@ from collections import Counter
 from functools import cached_property, partial
 
 import pytest
-from group_cases import rows_of
-from group_tables import reduced
 
 import fixture_seeds
 from dbt_tangles.ssb.group_claims import GroupReason, group_claim
+from group_cases import rows_of
+from group_tables import reduced
 
 read = partial(fixture_seeds.read, "ssb")
 EXAMPLES = sorted({row["example"] for row in read("expected_group_messages")})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from group_oracle import oracle
-from group_tables import add, exclude, init, reduced, reduced_batches, table_of
 
 from dbt_tangles.groups.partition import groups_of_partition
 from dbt_tangles.groups.reduction import reduce_groups
 from dbt_tangles.groups.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+from group_oracle import oracle
+from group_tables import add, exclude, init, reduced, reduced_batches, table_of
 
 
 def chain(count: int) -> list[dict]:

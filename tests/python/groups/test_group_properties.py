@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from group_oracle import oracle
-from group_tables import add, exclude, init, reduced, reduced_batches
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from group_oracle import oracle
+from group_tables import add, exclude, init, reduced, reduced_batches
 
 FEEDS = [f"feed{number}" for number in range(5)]
 MESSAGES = [f"m{number * 7919 % 1009:04}" for number in range(200)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+
+from dbt_tangles.ssb.ids import normalise
 from group_cases import cases, rows_of
 from group_oracle import oracle
 from group_tables import reduced
-
-from dbt_tangles.ssb.ids import normalise
 
 CASES = {name: cases(name) for name in ("epochs", "fullstack")}
 COUNTS = {

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from dbt_spark_python import jvm
 from dbt_spark_python.warehouse import Warehouse
-from plugin.test_python_models import make_project
+from plugin_projects import make_project
 
 MODELS = {
     "numbers.sql": "{{ config(materialized='table') }} select id, {{ var('factor', 1) }} * id as value from range(10)",

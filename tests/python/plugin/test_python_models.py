@@ -1,12 +1,12 @@
 """Python models on an embedded session: what dbt promises them, errors, threads, job groups, interpreters."""
 
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
 from dbt_spark_python import submission
+from plugin_projects import make_project
 
 MODELS = {
     "numbers.sql": "select id from range(10)",
@@ -57,20 +57,6 @@ BROKEN = {
     ),
     "type.py": ("return 7", "not a supported type"),
 }
-
-
-def make_project(folder: Path, models: dict[str, str]) -> Path:
-    """Write a small dbt project."""
-    (folder / "models").mkdir(parents=True)
-    (folder / "dbt_project.yml").write_text(
-        "name: plugin\nprofile: tangles\nmodels:\n  +file_format: parquet\n  +submission_method: session\n"
-    )
-    for name, text in models.items():
-        (folder / "models" / name).write_text(textwrap.dedent(text).lstrip())
-    (folder / "models" / "sources.yml").write_text(
-        "sources: [{name: outside, schema: plugin_outside, tables: [{name: numbers}]}]\n"
-    )
-    return folder
 
 
 @pytest.fixture(scope="module")

@@ -1,31 +1,21 @@
-"""The committed fixtures are what the script writes, really signed, and their hand-written tables contain no slip."""
+"""The committed fixtures are really signed, and their hand-written tables contain no slip."""
 
 import json
 from functools import partial
-from pathlib import Path
 
 import pytest
-from pzp_kit import check, judge
 
 import fixture_seeds
 from dbt_tangles.pzp.items import item_of, token_of
-from sets.faults_oracle import NaiveFaults
-from sets.set_oracle import NaiveSet
+from faults_oracle import NaiveFaults
+from pzp_kit import check, judge
+from set_oracle import NaiveSet
 
-ROOT = Path(__file__).resolve().parents[3]
-SEEDS = ROOT / "seeds" / "pzp"
 FILES = ("growth.jsonl", "rules.jsonl", "malformed.jsonl")
 
 
 read = partial(fixture_seeds.read, "pzp")
 lines = partial(fixture_seeds.lines, "pzp", "pzp_fixture_log")
-
-
-@pytest.fixture(scope="module")
-def script():
-    """Return the script as a module."""
-    return fixture_seeds.script("make_pzp_fixtures")
-
 
 CHECKED = {file: check(lines(file)) for file in FILES}
 ROWS = [row for rows in CHECKED.values() for row in rows]
@@ -52,24 +42,6 @@ def documents():
 
 
 DOCUMENTS = documents()
-
-
-def test_check_is_clean(script):
-    """The committed seeds are what the script writes."""
-    assert script.main(["--check"]) == 0
-
-
-def test_check_notices_a_difference(script, tmp_path, monkeypatch, capsys):
-    """A seed that was edited by hand fails the check, which leaves it alone."""
-    for path in SEEDS.glob("*.csv"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "expected_sets.csv").write_text("example\n")
-    monkeypatch.setattr(script, "SEEDS", tmp_path)
-    assert script.main(["--check"]) == 1
-    assert capsys.readouterr().err.endswith("/expected_sets.csv\n")
-    assert (tmp_path / "expected_sets.csv").read_text() == "example\n"
-    assert script.main([]) == 0
-    assert script.main(["--check"]) == 0
 
 
 @pytest.mark.parametrize("file", FILES)

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pzp_kit import RANKS
 
 from dbt_tangles.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
+from pzp_kit import RANKS
 
 BLANK = {"account": "A", "domain": "D", "depth": None, "prev": None, "defect": None, "reject_reason": None}
 

@@ -3,9 +3,9 @@
 import random
 
 import pytest
-from pzp_kit import cases, check, judge, line_of, reason_of
 
 from dbt_tangles.pzp.items import item_of
+from pzp_kit import cases, check, judge, line_of, reason_of
 
 
 def lines_of(log):

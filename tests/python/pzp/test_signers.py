@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from signers_oracle import BLANK, add, answers_of, ask, delete, expected_of, question, root
 
 from dbt_tangles.pzp.signers import SIGNERS_INPUT_SCHEMA, key_authority
+from signers_oracle import BLANK, add, answers_of, ask, delete, expected_of, question, root
 
 
 def test_a_root_brings_its_key():

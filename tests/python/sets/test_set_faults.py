@@ -7,11 +7,11 @@ from itertools import accumulate
 
 import numpy as np
 import pytest
-from faults_oracle import DEFAULTS, NaiveFaults
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_tangles.sets.faults import ROOM, RULES, writer_faults
+from faults_oracle import DEFAULTS, NaiveFaults
 
 SECONDS = 20
 

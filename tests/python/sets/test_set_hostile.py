@@ -5,9 +5,9 @@ import time
 
 import pyarrow as pa
 import pytest
-from set_tables import expected, moot, reduced, row, table_of
 
 from dbt_tangles.sets import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
+from set_tables import expected, moot, reduced, row, table_of
 
 
 def only(rows: list[dict], ghost_span: int = 32) -> tuple[dict, dict, dict]:

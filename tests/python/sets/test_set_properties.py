@@ -5,10 +5,10 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from set_oracle import NaiveSet, compare_ids
-from set_tables import expected, moot, reduced, row, table_of
 
 from dbt_tangles.pzp.collation import collation_keys
+from set_oracle import NaiveSet, compare_ids
+from set_tables import expected, moot, reduced, row, table_of
 
 base58 = st.text("19AZaz", min_size=1, max_size=3)
 items = st.lists(st.sampled_from(["x", "X", "", "ü", "10", "9"]), max_size=3)

@@ -5,6 +5,7 @@ root stays a tip. And they keep a message that stands behind an item when it arr
 """
 
 import pytest
+
 from set_cases import cases, rows_of
 from set_oracle import NaiveSet
 from set_tables import reduced

@@ -9,7 +9,7 @@ import pytest
 from nacl.exceptions import BadSignatureError
 from nacl.signing import VerifyKey
 
-from dbt_tangles.ssb.author import Author, box, to_line, to_uri
+from fixtures.ssb.author import Author, box, to_line, to_uri
 
 MORNING = 1_500_000_000_000
 

@@ -8,7 +8,6 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ssb_kit import json_objects, json_values, numbers
 
 from dbt_tangles.ssb import canonical
 from dbt_tangles.ssb.canonical import (
@@ -25,6 +24,7 @@ from dbt_tangles.ssb.canonical import (
     replace_surrogates,
     utf16_length,
 )
+from ssb_kit import json_objects, json_values, numbers
 
 
 def printed(source):

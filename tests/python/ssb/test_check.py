@@ -6,14 +6,14 @@ from hashlib import sha256
 import orjson
 import pyarrow as pa
 import pytest
-from ssb_kit import ALICE, NOW, POST, batch_of, check, check_one, read_lines, value_of, value_of_units
 
 from dbt_tangles import lines as lines_module
 from dbt_tangles.lines import INPUT_SCHEMA
 from dbt_tangles.ssb import check as kernel
-from dbt_tangles.ssb.author import box, to_line, to_uri
 from dbt_tangles.ssb.canonical import canonical_text
 from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+from fixtures.ssb.author import box, to_line, to_uri
+from ssb_kit import ALICE, NOW, POST, batch_of, check, check_one, read_lines, value_of, value_of_units
 
 ROOT, REPLY = "%root", "%reply"
 

@@ -5,9 +5,9 @@ import json
 from collections import defaultdict
 
 import pytest
-from ssb_kit import DATA, check, read_expected, read_lines
 
 from dbt_tangles.ssb.claims import LEGACY_THREAD, MALFORMED_TANGLE, tangle_claims
+from ssb_kit import DATA, check, read_expected, read_lines
 
 A, B, C = (f"%{letter * 43}=.sha256" for letter in "ABC")
 A_URI = f"ssb:message/classic/{'A' * 43}"

@@ -3,7 +3,6 @@
 import base64
 
 import pytest
-from ssb_kit import ALICE, NOW, POST, check_one, value_of, value_of_units
 
 from dbt_tangles.ssb.canonical import canonical_text
 from dbt_tangles.ssb.classic import (
@@ -15,6 +14,7 @@ from dbt_tangles.ssb.classic import (
     int32,
     is_encrypted,
 )
+from ssb_kit import ALICE, NOW, POST, check_one, value_of, value_of_units
 
 
 def reason_of(value):

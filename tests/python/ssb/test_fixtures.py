@@ -1,30 +1,19 @@
-"""The committed fixtures are what the script writes, really signed, and their hand-written tables contain no slip."""
+"""The committed fixtures are really signed, and their hand-written tables contain no slip."""
 
 import base64
 import hashlib
 import itertools
 import json
 from functools import partial
-from pathlib import Path
 
 import pytest
 from nacl.signing import VerifyKey
 
 import fixture_seeds
-
-ROOT = Path(__file__).resolve().parents[3]
-SEEDS = ROOT / "seeds" / "ssb"
-
+from conftest import DATA
 
 read = partial(fixture_seeds.read, "ssb")
 lines = partial(fixture_seeds.lines, "ssb", "ssb_fixture_log")
-
-
-@pytest.fixture(scope="module")
-def script():
-    """Return the script as a module."""
-    return fixture_seeds.script("make_fixtures")
-
 
 FILES = {name: list(map(json.loads, lines(name))) for name in ("worked_examples.jsonl", "private_groups.jsonl")}
 MESSAGES = {message["key"]: message for messages in FILES.values() for message in messages}
@@ -36,23 +25,6 @@ TANGLES = [(row["example"], row["tangle_name"], row["root"]) for row in read("ex
 def text_of(value):
     """Print a value of ordinary content as JavaScript does: Python's own JSON module agrees there."""
     return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def test_check_is_clean(script):
-    """The committed seeds are what the script writes."""
-    assert script.main(["--check"]) == 0
-
-
-def test_check_notices_a_difference(script, tmp_path, monkeypatch, capsys):
-    """A seed that was edited by hand fails the check, which leaves it alone."""
-    for path in SEEDS.glob("*.csv"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "expected_tangles.csv").write_text("example\n")
-    monkeypatch.setattr(script, "SEEDS", tmp_path)
-    monkeypatch.setattr(script, "ROOT", tmp_path)
-    assert script.main(["--check"]) == 1
-    assert "expected_tangles.csv" in capsys.readouterr().err
-    assert (tmp_path / "expected_tangles.csv").read_text() == "example\n"
 
 
 def test_letters_are_the_computed_ids_and_signatures_hold():
@@ -88,7 +60,7 @@ def test_some_messages_were_encrypted():
 
 def test_the_damaged_log_is_carried_byte_for_byte():
     """Base64 keeps what no CSV would keep."""
-    raw = (ROOT / "tests" / "data" / "ssb" / "small.jsonl").read_bytes()
+    raw = (DATA / "ssb" / "small.jsonl").read_bytes()
     assert b"".join(line + b"\n" for line in lines("damaged.jsonl")) == raw
 
 

@@ -7,12 +7,12 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ssb_kit import ALICE, POST, check, json_objects, json_values, names, read_lines, value_of
 
-from dbt_tangles.ssb.author import box
 from dbt_tangles.ssb.canonical import parse
 from dbt_tangles.ssb.check import CheckOptions, _Checker
 from dbt_tangles.ssb.classic import ORDER, Reason
+from fixtures.ssb.author import box
+from ssb_kit import ALICE, POST, check, json_objects, json_values, names, read_lines, value_of
 
 CODES = {reason.value for reason in Reason}
 SMALL = [line for line in read_lines("small.jsonl") if 0 < len(line) < 2000]

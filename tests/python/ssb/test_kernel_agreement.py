@@ -1,6 +1,7 @@
 """The kernel against what the JS peers said of every line of the logs."""
 
 import pytest
+
 from ssb_kit import check, read_expected, read_lines
 
 

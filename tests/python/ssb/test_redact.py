@@ -11,10 +11,10 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ssb_kit import check_one, json_objects, value_of
 
-from dbt_tangles.ssb.author import box
 from dbt_tangles.ssb.redact import SECRET_KEYS, Redaction, fingerprint, has_secrets
+from fixtures.ssb.author import box
+from ssb_kit import check_one, json_objects, value_of
 
 RAW = bytes(range(32))
 SECRET = base64.b64encode(RAW).decode()

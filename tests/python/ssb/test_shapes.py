@@ -1,11 +1,11 @@
 """The shapes in which databases export a message: each comes down to the same signed value."""
 
 import pytest
-from ssb_kit import ALICE, NOW, POST, check, check_one, read_expected, read_lines, value_of
 
-from dbt_tangles.ssb.author import box
 from dbt_tangles.ssb.classic import Reason
 from dbt_tangles.ssb.shapes import unwrap
+from fixtures.ssb.author import box
+from ssb_kit import ALICE, NOW, POST, check, check_one, read_expected, read_lines, value_of
 
 VALUE = value_of()
 KEY = ALICE.sign({name: field for name, field in VALUE.items() if name != "signature"}, NOW)["key"]

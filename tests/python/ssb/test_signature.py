@@ -4,11 +4,11 @@ import base64
 
 import pytest
 from nacl.bindings import crypto_sign, crypto_sign_seed_keypair
-from ssb_kit import ALICE, GROUP_ORDER, check_one, value_of
 
-from dbt_tangles.ssb.author import Author
 from dbt_tangles.ssb.canonical import canonical_text
 from dbt_tangles.ssb.signature import decode_signature, is_valid, public_key
+from fixtures.ssb.author import Author
+from ssb_kit import ALICE, GROUP_ORDER, check_one, value_of
 
 IDENTITY = (1).to_bytes(32, "little")
 FIELD = 2**255 - 19

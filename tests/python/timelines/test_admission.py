@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import timeline_oracle as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import timeline_oracle as oracle
 from dbt_tangles.timelines.admission import ACCEPTED, BLOCK, CYCLE, DUPLICATE, REFUSED, admit
 
 VECTORS = Path(__file__).parents[2] / "data" / "timelines"

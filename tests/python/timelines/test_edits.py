@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-import timeline_oracle as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
+import timeline_oracle as oracle
 from conftest import DATA
 from dbt_tangles.timelines.edits import edit_stream, script
 from dbt_tangles.timelines.replica import Replica, follow

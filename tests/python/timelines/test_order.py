@@ -7,10 +7,10 @@ import random
 
 import pyarrow as pa
 import pytest
-import timeline_oracle as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import timeline_oracle as oracle
 from conftest import DATA
 from dbt_tangles.timelines.order import order_timelines
 from dbt_tangles.timelines.schemas import INPUT_SCHEMA, PUBLISHED_SCHEMA

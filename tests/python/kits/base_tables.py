@@ -1,0 +1,84 @@
+"""Bases of the oracle as tables, drawn at random, and read from a line of text."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from autobase_oracle import Base, Id, Node
+from dbt_tangles.autobase.bases import INPUT_SCHEMA
+from rule_search import simulate
+
+
+def drawing(indexers: str, words: str, relayed: str = "") -> Base:
+    """Read a base, a node a word: writer, length, perhaps *batch, and behind a colon what it follows of others."""
+    nodes = {}
+    for word in words.split():
+        head, _, heads = word.partition(":")
+        head, _, batch = head.partition("*")
+        i, *above = (Id(n[0].encode(), int(n[1:])) for n in (head, *filter(None, heads.split(","))))
+        nodes[i] = Node(i, tuple(above), int(batch or 1), head[0] in relayed)
+    return Base(tuple(key.encode() for key in indexers), nodes)
+
+
+def node_id(i: Id) -> str:
+    return f"{i.writer.hex()}:{i.length}"
+
+
+def rows_of(base_id: str, base: Base, start: dict[bytes, int] | None = None) -> list[dict]:
+    return [
+        {
+            "base_id": base_id,
+            "node_id": node_id(i),
+            "writer": i.writer.hex(),
+            "length": i.length,
+            "previous": sorted(map(node_id, base.previous(i))),
+            "batch": node.batch,
+            "is_relayed": node.is_relayed,
+            "indexers": sorted(key.hex() for key in base.indexers),
+            "start": start and [{"writer": key.hex(), "length": length} for key, length in sorted(start.items())],
+        }
+        for i, node in base.nodes.items()
+    ]
+
+
+def table_of(rows: list[dict]) -> pa.Table:
+    return pa.Table.from_pylist(rows, INPUT_SCHEMA)
+
+
+@st.composite
+def named_bases(draw) -> dict[str, Base]:
+    rng = random.Random(draw(st.integers(0, 2**64)))
+    found = {}
+    for at in range(draw(st.integers(0, 4))):
+        sizes = draw(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 1), st.integers(0, 30)))
+        base = simulate(rng, *sizes, batches=draw(st.sampled_from([0.0, 0.3])))
+        if base.nodes:
+            found[f"base {at}"] = base
+    return found
+
+
+def chain_table(base_id: str, writers: int, nodes: int, indexers: int | None = None) -> pa.Table:
+    """Writers by turns, each on top of the last."""
+    keys = [f"{at:064x}" for at in range(writers)]
+    ids = [f"{keys[turn % writers]}:{turn // writers + 1}" for turn in range(nodes)]
+    return pa.table(
+        {
+            "base_id": pa.repeat(base_id, nodes),
+            "node_id": ids,
+            "writer": [keys[turn % writers] for turn in range(nodes)],
+            "length": pa.array(np.arange(nodes) // writers + 1, pa.int32()),
+            "previous": pa.array(
+                [sorted({ids[p] for p in (turn - 1, turn - writers) if p >= 0}) for turn in range(nodes)],
+                pa.list_(pa.string()),
+            ),
+            "batch": pa.repeat(pa.scalar(1, pa.int32()), nodes),
+            "is_relayed": pa.repeat(False, nodes),
+            "indexers": pa.array([keys[:indexers]] * nodes, pa.list_(pa.string())),
+            "start": pa.nulls(nodes, INPUT_SCHEMA.field("start").type),
+        },
+        schema=INPUT_SCHEMA,
+    )

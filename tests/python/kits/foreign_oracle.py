@@ -1,0 +1,32 @@
+"""Excludes that an epoch is charged with though its init does not follow them, by plain search."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+
+def naive_foreign(rows: list[dict]) -> dict:
+    """By group and epoch: the foreign excludes, sorted."""
+    groups: dict[str, dict[str, dict]] = defaultdict(dict)
+    for row in rows:
+        groups[row["group_id"]][row["message_id"]] = row
+    found = {}
+    for group_id, messages in groups.items():
+        epochs = {name for name, row in messages.items() if row["previous_epochs"] is not None}
+        for epoch_id in epochs:
+            if not messages[epoch_id]["is_member"]:
+                continue
+            charged = {
+                name
+                for name, row in messages.items()
+                if row["excluded_epoch"] in epochs and row["excluded_epoch"] in messages[epoch_id]["previous_epochs"]
+            }
+            ancestors, waiting = set(), [epoch_id]
+            while waiting:
+                for name in messages[waiting.pop()]["previous"] or []:
+                    if name in messages and messages[name]["is_member"] and name not in ancestors:
+                        ancestors.add(name)
+                        waiting.append(name)
+            if charged - ancestors:
+                found[group_id, epoch_id] = sorted(charged - ancestors)
+    return found

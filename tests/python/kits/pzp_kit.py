@@ -1,0 +1,134 @@
+"""Lines, keys and tables for the tests of pzp messages."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+
+from dbt_tangles.pzp.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.pzp.rules import Reason
+from dbt_tangles.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
+from fixtures.pzp import author
+from log_lines import batch_of
+
+VECTORS = Path(__file__).parents[2] / "data" / "sets"
+RANKS = {reason.value: reason.rank for reason in Reason}
+DOMAIN = "set_v1__follows"
+# The peer's words, and the reason that says the same.
+ERRORS = [
+    ("contains duplicates", "prev_duplicate"),
+    ("alphabetically sorted", "prev_unsorted"),
+    ("all prev are locally unknown", "no_known_prev"),
+    ("largest prev depth plus one", "depth_gap"),
+    ("should have been lower", "prev_not_lower"),
+    ("is a URI", "prev_uri"),
+    ("prev item", "prev_not_string"),
+    ("should have been an array", "bad_prev"),
+    ("positive integer", "bad_depth"),
+    ("feed domain", "other_domain"),
+    ("feed account", "other_account"),
+    ('cannot be "self"', "account_self"),
+    ("should have been one of", "unauthorised_key"),
+    ("must have metadata.tangles", "no_tangle"),
+    ("metadata.v=4", "wrong_version"),
+    ('decoded "sigkey"', "bad_sigkey"),
+    ("must not be an array", "bad_data"),
+    ("must be an object or a string", "bad_data"),
+    ("unsigned integer", "bad_data_size"),
+    ("metadata.dataHash", "data_hash_mismatch"),
+    ("metadata.dataSize", "data_size_mismatch"),
+    ("contains characters other", "bad_domain"),
+    ("sig is invalid", "bad_signature"),
+]
+
+
+def cases(kind):
+    """Read the vectors of a kind."""
+    return [json.loads(line) for line in gzip.decompress((VECTORS / f"pzp_{kind}.jsonl.gz").read_bytes()).splitlines()]
+
+
+def reason_of(error):
+    """Say what the peer says in our words."""
+    return next(reason for words, reason in ERRORS if words in error)
+
+
+def check(lines, lengths=None, **options):
+    """Run lines through the kernel; their rows keep the promises of their columns."""
+    table = pa.Table.from_batches(
+        check_batches(iter([batch_of(lines, lengths)]), CheckOptions(**options)), OUTPUT_SCHEMA
+    )
+    table.validate(full=True)
+    rows = table.to_pylist()
+    assert [row["row_id"] for row in rows] == list(range(len(lines)))
+    for row in rows:
+        assert (row["source_file"], row["block_start"]) == ("log.jsonl", 5)
+        assert row["is_usable"] is (row["reject_reason"] is None) is (row["reject_rank"] == 0)
+        assert row["reject_rank"] == RANKS.get(row["reject_reason"], 0)
+        if row["is_usable"]:
+            assert None not in (row["message_id"], row["account"] or row["is_moot"], row["data_kind"])
+            assert row["is_signature_valid"] is (True if options == {} and not row["is_moot"] else None)
+        for tangle in row["tangles"]:
+            assert tangle["depth"] is None or 0 < tangle["depth"] < 2**53
+        assert (row["add"] is None) == (row["del"] is None)
+    return rows
+
+
+def line_of(message, **envelope):
+    """Print a message as a line."""
+    return json.dumps({**envelope, "msg": message} if envelope else message).encode()
+
+
+def id_of(metadata):
+    """The id of a message, from its metadata."""
+    return author.hash_of(metadata)
+
+
+def keypair(name):
+    """A key made from a name, and its public half as in messages."""
+    device = author.Device.from_name(name)
+    return device, device.key
+
+
+def moot_of(account, domain=DOMAIN):
+    """A feed's root, whose signature nobody looks at."""
+    return author.moot_of(account, domain, author.Device.from_name("nobody")) | {"sig": "x"}
+
+
+def message_of(key, root, depth, prev, data, account, domain=DOMAIN, **metadata):
+    """A signed message."""
+    device, _ = key
+    tangles = metadata.pop("tangles", {root: {"depth": depth, "prev": prev}})
+    return device.write(data, tangles, account, domain, **({"accountTips": [account]} | metadata))
+
+
+def candidates(rows, authorised=None):
+    """Make the table that `validity` takes out of checked rows: best line of an id first, one row a tangle."""
+    best = {}
+    for row in rows:
+        if row["message_id"] is None:
+            continue
+        key = (row["reject_rank"] != 0, -row["reject_rank"], row["data_kind"] in (None, "null"))
+        if row["message_id"] not in best or key < best[row["message_id"]][0]:
+            best[row["message_id"]] = (key, row)
+    entries = []
+    for _, row in best.values():
+        places = [{"root_id": row["message_id"], "depth": None, "prev": None, "defect": None}] if row["is_moot"] else []
+        for place in places or row["tangles"]:
+            is_authorised = None if authorised is None or row["account"] == "any" else row["sigkey"] in authorised
+            entries.append({**row, **place, "is_key_authorised": is_authorised})
+    return pa.Table.from_pylist([{name: entry[name] for name in VALIDITY_INPUT_SCHEMA.names} for entry in entries])
+
+
+def judge(rows, authorised=None):
+    """Validity of checked rows: {(root, id): (is_valid, reason, is_held)}."""
+    table = candidates(rows, authorised)
+    if not table.num_rows:
+        return {}
+    table = table.select(VALIDITY_INPUT_SCHEMA.names).cast(VALIDITY_INPUT_SCHEMA)
+    answers = validity(table)
+    answers.validate(full=True)
+    return {
+        (place["root_id"], place["message_id"]): (answer["is_valid"], answer["reject_reason"], answer["is_held"])
+        for place, answer in zip(table.to_pylist(), answers.to_pylist(), strict=True)
+    }

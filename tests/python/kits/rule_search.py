@@ -1,0 +1,202 @@
+"""Where the design document's rule and the one in use part: run as a script, it looks for the smallest bases.
+
+Writers write on top of all they know and tell each other some of it. Wherever the two rules settle different nodes, or
+the same ones in another order, nodes are taken away as long as they still do. Of each number of indexers and each kind
+of difference, the smallest bases are printed, those first that come first in the alphabet. So are small bases on which
+the document's rule contradicts itself: what a writer had settled is not how the nodes that all have are settled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Callable, Iterator
+
+from autobase_oracle import Base, Id, Node
+from base_arrays import arrays_of
+from dbt_tangles.autobase import consensus, design
+
+Answer = tuple[list[Id], int]
+
+RULES = {"autobase": consensus.order_views, "design": design.order_views}
+SEED = 1
+ROUNDS = 40
+BASES_PER_ROUND = 500
+CONTRADICTIONS_PER_ROUND = 20
+SHOWN = 3
+
+
+def simulate(
+    rng: random.Random,
+    indexers: int,
+    others: int = 0,
+    relayed: int = 0,
+    steps: int = 12,
+    batches: float = 0.0,
+) -> Base:
+    """Let writers write on top of what they know, and hear all that another knows, or what one of their nodes follows.
+
+    Args:
+        rng: Whence all chances come.
+        indexers: How many indexing writers; their keys, like those of the others, are drawn letters.
+        others: How many that do not index.
+        relayed: How many relayed ones.
+        steps: How often someone hears something, then perhaps writes.
+        batches: How likely more than one node is written at once.
+    """
+    keys = [letter.encode() for letter in "abcdefghijklm"[: indexers + others + relayed]]
+    rng.shuffle(keys)
+    base = Base(tuple(sorted(keys[:indexers])), {})
+    past: dict[Id, frozenset[Id]] = {}
+    knows: dict[bytes, frozenset[Id]] = {key: frozenset() for key in keys}
+    for _ in range(steps if keys else 0):
+        key, other = rng.choice(keys), rng.choice(keys)
+        heard = sorted(i for i in knows[other] if base.nodes[i].batch == 1)
+        if heard:
+            knows[key] |= past[rng.choice(heard)] if rng.random() < 0.3 else knows[other]
+        if rng.random() < 0.3:
+            continue
+        for left in range(rng.randint(2, 3) if rng.random() < batches else 1, 0, -1):
+            heads = [i for i in sorted(knows[key]) if not any(i in past[j] for j in knows[key] if j != i)]
+            i = Id(key, sum(j.writer == key for j in knows[key]) + 1)
+            base.nodes[i] = Node(i, tuple(heads), left, key in keys[indexers + others :])
+            past[i] = knows[key] | {i}
+            knows[key] = past[i]
+    return base
+
+
+def answers(bases: list[Base], rule: str) -> list[Answer]:
+    """Order all bases in one call: of each its order, and how much of it is settled."""
+    arrays, ids = arrays_of(bases)
+    order, placed, confirmed = RULES[rule](*arrays)
+    begins = arrays[0]
+    return [([ids[x] for x in order[begins[v] : begins[v] + placed[v]]], int(confirmed[v])) for v in range(len(bases))]
+
+
+def settled_by_both(bases: list[Base]) -> list[tuple[list[Id], list[Id]]]:
+    """What each rule settles."""
+    found = zip(answers(bases, "autobase"), answers(bases, "design"), strict=True)
+    return [(a[:n], b[:m]) for (a, n), (b, m) in found]
+
+
+def kind(settled: list[Id], by_design: list[Id]) -> str | None:
+    """How the rules part, or None where they do not."""
+    if settled == by_design:
+        return None
+    shared = min(len(settled), len(by_design))
+    if settled[:shared] != by_design[:shared]:
+        return "another order" if set(settled) == set(by_design) else "they contradict each other"
+    return "Autobase settles more" if len(settled) > shared else "the document settles more"
+
+
+def smaller(base: Base) -> Iterator[Base]:
+    """The base as it would be had one of its nodes not been written, the last nodes first. Without batches only."""
+    for gone in sorted(base.nodes, key=lambda i: (-len(base.past[i]), i)):
+        renamed = {i: Id(i.writer, i.length - (i.writer == gone.writer and i.length > gone.length)) for i in base.nodes}
+        nodes = {}
+        for i in base.nodes.keys() - {gone}:
+            known = base.past[i] - {i, gone}
+            heads = sorted(renamed[h] for h in known if not any(h in base.past[j] for j in known if j != h))
+            nodes[renamed[i]] = Node(renamed[i], tuple(heads), is_relayed=base.nodes[i].is_relayed)
+        yield Base(base.indexers, dict(sorted(nodes.items())))
+
+
+def shrunk(base: Base, still: Callable[[Base], bool]) -> Base:
+    """Take nodes away as long as that can be said."""
+    while True:
+        for less in smaller(base):
+            if still(less):
+                base = less
+                break
+        else:
+            return base
+
+
+def contradiction(base: Base, rule: str = "design") -> tuple[Id, list[Id], list[Id]] | None:
+    """Find a node at which its writer had settled what contradicts what all nodes settle; and both of these."""
+    ids = sorted(base.nodes)
+    (order, confirmed), *found = answers([base, *(base.cut(sorted(base.past[i])) for i in ids)], rule)
+    for i, (before, count) in zip(ids, found, strict=True):
+        shared = min(count, confirmed)
+        if before[:shared] != order[:shared]:
+            return i, before[:count], order[:confirmed]
+    return None
+
+
+def words(base: Base) -> str:
+    """A base as words: writer and length, and behind a colon what the node follows besides its writer's previous."""
+    done: list[Id] = []
+    while len(done) < len(base.nodes):
+        done.append(min(i for i in base.nodes if i not in done and base.previous(i) <= set(done)))
+    found = []
+    for i in done:
+        heads = [name(h) for h in base.nodes[i].heads if h.writer != i.writer]
+        found.append(name(i) + (":" + ",".join(heads) if heads else ""))
+    return " ".join(found)
+
+
+def name(i: Id) -> str:
+    """A node's writer and length."""
+    return f"{i.writer.decode()}{i.length}"
+
+
+def search(indexers: int, seed: int, rounds: int = ROUNDS) -> dict[str, list[Base]]:
+    """Find the smallest bases of that many indexers on which the rules part, by how they do."""
+    rng = random.Random(f"{seed} {indexers}")
+    found: dict[str, dict[str, Base]] = {}
+    for _ in range(rounds):
+        bases = [simulate(rng, indexers, steps=rng.randint(3, 9 + 3 * indexers)) for _ in range(BASES_PER_ROUND)]
+        for base, both in zip(bases, settled_by_both(bases), strict=True):
+            how = kind(*both)
+            best = found.setdefault(how, {}) if how else {}
+            # Large ones shrink to what small ones are found as, in more time.
+            if how and len(base.nodes) <= 3 + min(map(lambda b: len(b.nodes), best.values()), default=99):
+                base = shrunk(base, lambda less, how=how: kind(*settled_by_both([less])[0]) == how)
+                best[words(base)] = base
+    smallest = {}
+    for how, best in sorted(found.items()):
+        least = min(len(base.nodes) for base in best.values())
+        smallest[how] = [best[w] for w in sorted(best) if len(best[w].nodes) == least]
+    return smallest
+
+
+def search_contradictions(indexers: int, seed: int, rounds: int = ROUNDS) -> list[Base]:
+    """Find small bases whose writers contradict each other by the document's rule; the smallest first."""
+    rng = random.Random(f"contradictions {seed} {indexers}")
+    found: dict[str, Base] = {}
+    least = 99
+    for _ in range(rounds * CONTRADICTIONS_PER_ROUND):
+        base = simulate(rng, indexers, steps=rng.randint(15, 60))
+        # What its writers knew before is smaller.
+        for i in sorted(base.nodes, key=lambda i: (len(base.past[i]), i)):
+            cut = base.cut(sorted(base.past[i]))
+            if len(cut.nodes) > least + 8 or contradiction(base) is None:
+                break
+            if contradiction(cut):
+                base = shrunk(cut, lambda less: contradiction(less) is not None)
+                found[words(base)] = base
+                least = min(least, len(base.nodes))
+                break
+    return [found[w] for w in sorted(found, key=lambda w: (len(found[w].nodes), w))]
+
+
+def main() -> None:
+    """Print what is found."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    options = parser.parse_args()
+    for indexers in (2, 3, 4, 5):
+        for how, bases in search(indexers, options.seed, options.rounds).items():
+            print(f"{indexers} indexers, {how}: {len(bases)} of {len(bases[0].nodes)} nodes")
+            for base, both in zip(bases[:SHOWN], settled_by_both(bases[:SHOWN]), strict=True):
+                settled, by_design = (" ".join(map(name, ids)) or "nothing" for ids in both)
+                print(f"    {words(base)}\n        Autobase: {settled}; the document: {by_design}")
+        for base in search_contradictions(indexers, options.seed, options.rounds)[:SHOWN]:
+            at, before, whole = contradiction(base)
+            print(f"{indexers} indexers, the document contradicts itself: {len(base.nodes)} nodes\n    {words(base)}")
+            print(f"        at {name(at)}: {' '.join(map(name, before))}; at the end: {' '.join(map(name, whole))}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Rows in, rows out: `reduce_sets` as the tests call it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from dbt_tangles.sets import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
+from set_oracle import DEFAULTS, NaiveSet
+
+
+def row(message_id: str, **values) -> dict:
+    """A message, valid and empty where nothing else is said; `deleted` stands for `del`."""
+    if "deleted" in values:
+        values["del"] = values.pop("deleted")
+    return DEFAULTS | {"message_id": message_id} | values
+
+
+def moot(message_id: str = "root", **values) -> dict:
+    """A set's root."""
+    return row(message_id, is_moot=True, has_data=False, is_set_shape=False, depth=0, **values)
+
+
+def table_of(rows: list[dict]) -> pa.Table:
+    """A table in several chunks."""
+    half = len(rows) // 2
+    return pa.concat_tables([pa.Table.from_pylist(part, INPUT_SCHEMA) for part in (rows[:half], rows[half:])])
+
+
+def reduced(rows: list[dict], ghost_span: int = 32, **options) -> dict[str, tuple[dict, dict, dict]]:
+    """Of each set its own row, its messages by id, and its items with what added them, in order."""
+    table = table_of(rows)
+    found = reduce_sets(table, ghost_span, **options).cast(OUTPUT_SCHEMA)
+    found.validate(full=True)
+    by_set: dict[str, list[dict]] = {}
+    for row, answer in zip(rows, found.to_pylist(), strict=True):
+        by_set.setdefault(row["set_id"], []).append(row | answer)
+    return {name: _answer(messages, ghost_span) for name, messages in by_set.items()}
+
+
+def _answer(messages: list[dict], ghost_span: int) -> tuple[dict, dict, dict]:
+    """Gather the rows of one set, as the tables `sets` and `set_items` do."""
+    depth = {m["message_id"]: 0 if m["is_moot"] else m["depth"] for m in messages}
+    root = next((m for m in messages if m["is_moot"]), {})
+    ordered = sorted((m for m in messages if m["position"] is not None), key=lambda m: m["position"])
+    placed = sorted((i["item_position"], i["item"], m["message_id"]) for m in ordered for i in m["items"])
+    assert [place for place, _, _ in placed] == list(range(len(placed)))
+    roots = [m["message_id"] for m in ordered if m["is_item_root"]]
+    needed = min((depth[m] for m in roots), default=None) if root else 0
+    oldest = [depth[m["message_id"]] for m in messages if m["is_oldest_standing"]]
+    assert len(oldest) <= 1
+    summary = {
+        "set_id": messages[0]["set_id"],
+        "account": root.get("account"),
+        "domain": root.get("domain"),
+        "message_count": len(messages),
+        "max_depth": max(depth.values()),
+        "items": [item for _, item, _ in placed],
+        "item_roots": roots,
+        "min_required_depth": needed,
+        "min_ghost_depth": None if needed is None else max(0, needed - ghost_span),
+        "squeeze_potential": max(depth.values()) - oldest[0] if oldest else None,
+        "tips": sorted(m["message_id"] for m in messages if m["is_tip"]),
+    }
+    names = ("set_id", "message_id", "position", "is_item_root", "purpose", "is_tip")
+    by_id = {m["message_id"]: {name: m[name] for name in names} for m in messages}
+    return summary, by_id, {item: message for _, item, message in placed}
+
+
+def expected(rows: list[dict], ghost_span: int = 32) -> dict[str, tuple[dict, dict, dict]]:
+    """What `reduced` should return, each set taken alone."""
+    by_set: dict[str, list[dict]] = {}
+    for message in rows:
+        by_set.setdefault(message["set_id"], []).append(message)
+    naive = {name: NaiveSet(messages, ghost_span) for name, messages in by_set.items()}
+    return {name: (one.summary(), one.messages(), one.items()) for name, one in naive.items()}

@@ -1,0 +1,120 @@
+"""What the tests of the SSB kernel share: signed values, and lines run through the kernel."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pyarrow as pa
+from hypothesis import strategies as st
+
+from dbt_tangles.ssb.canonical import canonical_text
+from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+from fixtures.ssb.author import Author
+from log_lines import batch_of
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "ssb"
+
+ALICE = Author.from_seed("alice")
+NOW = 1_500_000_000_000
+POST = {"type": "post", "text": "hello"}
+
+#: The order of the group of ed25519's base point.
+GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493
+
+
+def check(lines, **options):
+    """Run lines through the kernel; return its rows as dicts."""
+    batches = list(check_batches(iter([batch_of(lines)]), CheckOptions(**options)))
+    for batch in batches:
+        batch.validate(full=True)
+        assert batch.schema == OUTPUT_SCHEMA
+    rows = pa.Table.from_batches(batches).to_pylist()
+    assert [row["row_id"] for row in rows] == list(range(len(lines)))
+    return rows
+
+
+def check_one(line, **options):
+    """Run one line (bytes, or a document to print) through the kernel; return its row."""
+    return check([line if type(line) is bytes else json.dumps(line).encode()], **options)[0]
+
+
+def value_of(content=POST, author=ALICE, **fields):
+    """Sign a value; fields given by name take the place of the usual ones."""
+    value = {
+        "previous": None,
+        "sequence": 1,
+        "author": author.feed_id,
+        "timestamp": NOW,
+        "hash": "sha256",
+        "content": content,
+        **fields,
+    }
+    return author.sign(value, NOW)["value"]
+
+
+def value_of_units(units, filler):
+    """Sign a value whose canonical text has so many UTF-16 units, filled up with a string of `filler` and some x."""
+
+    def length(text):
+        printed = canonical_text(value_of({"type": "post", "text": text}))
+        return len(printed.encode("utf-16-le")) // 2
+
+    room = units - length("")
+    step = length(filler) - length("")
+    text = filler * (room // step)
+    text += "x" * (units - length(text))
+    assert length(text) == units
+    return value_of({"type": "post", "text": text})
+
+
+def read_lines(name):
+    """Read a log of the test data; lines without their ends."""
+    path = DATA / name
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as log:
+        return log.read().removesuffix(b"\n").split(b"\n")
+
+
+def read_expected(name):
+    """Read what the peers said, one JSON object a line."""
+    return [json.loads(line) for line in read_lines(name)]
+
+
+# Values at and around every border between what orjson and V8 print alike and what not.
+numbers = st.one_of(
+    st.integers(),
+    st.integers(-(2**54), 2**54),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.integers(-330, 307).flatmap(
+        lambda exponent: st.sampled_from([float(f"{digits}e{exponent}") for digits in (1, 1.5, 9.99)])
+    ),
+    st.sampled_from(
+        [
+            0.0,
+            -0.0,
+            1.0,
+            1e15,
+            1e16,
+            1e21,
+            1e-4,
+            1e-5,
+            1e-6,
+            1e-7,
+            5e-324,
+            1.7976931348623157e308,
+            2**53,
+            2**53 + 1,
+            2**64,
+        ]
+    ),
+)
+names = st.one_of(
+    st.text(max_size=4),
+    st.sampled_from(
+        ["0", "1", "10", "9", "01", "-1", "1.5", "4294967294", "4294967295", "99999999999", "__proto__", "", "٣"]
+    ),
+)
+scalars = st.one_of(st.none(), st.booleans(), numbers, st.text(max_size=8))
+json_values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(names, inner, max_size=4), max_leaves=12
+)
+json_objects = st.dictionaries(names, json_values, max_size=5)

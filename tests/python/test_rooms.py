@@ -1,0 +1,46 @@
+"""Where files are: each kind in its room, and one way of placing them."""
+
+from collections import Counter
+
+import yaml
+
+from conftest import ROOT
+
+MODELS = [path for folder in ("models", "python_models") for path in (ROOT / folder).rglob("*.*")]
+YMLS = {path: yaml.safe_load(path.read_text()) for path in MODELS if path.suffix == ".yml"}
+
+
+def test_every_model_has_a_yml_of_its_own():
+    described = {
+        (path.parent, path.stem): [model["name"] for model in y["models"]] for path, y in YMLS.items() if "models" in y
+    }
+    assert described == {(path.parent, path.stem): [path.stem] for path in MODELS if path.suffix in (".sql", ".py")}
+    assert [path.name for path, y in YMLS.items() if "models" not in y] == ["_groups.yml"]
+
+
+def test_a_column_text_stands_once():
+    """Texts of several models are doc blocks."""
+    texts = {
+        (model["name"], column["description"].strip())
+        for y in YMLS.values()
+        for model in y.get("models", [])
+        for column in model["columns"]
+    }
+    counts = Counter(text for _, text in texts if not text.startswith("{{ doc("))
+    assert [text for text, count in counts.items() if count > 1] == []
+
+
+def test_seeds_are_data():
+    assert {path.suffix for path in (ROOT / "seeds").rglob("*.*")} == {".csv", ".yml"}
+
+
+def test_nobody_imports_what_is_not_shipped():
+    """The workers get `src`; what signs test data is not there."""
+    for path in (ROOT / "src").rglob("*.py"):
+        assert not any(line.startswith(("import fixtures", "from fixtures")) for line in path.read_text().splitlines())
+
+
+def test_helpers_are_kits():
+    """What several tests share is in one folder; elsewhere are tests."""
+    names = {path.name for path in (ROOT / "tests" / "python").rglob("*.py") if path.parent.name != "kits"}
+    assert {name for name in names if not name.startswith("test_")} == {"conftest.py"}
