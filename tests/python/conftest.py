@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import dbt_common.tests
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
@@ -22,15 +23,18 @@ class DbtProject:
     project_dir: Path = ROOT
     vars: dict = field(default_factory=dict)
 
-    def invoke(self, *args: str):
-        """Run a dbt command in this process and return its result, whatever it is."""
+    def invoke(self, *args: str, manifest=None):
+        """Run a dbt command in this process and return its result, whatever it is.
+
+        With a manifest nothing is parsed: for what vars decide when a command runs, and not what is in the project.
+        """
         from dbt.cli.main import dbtRunner
 
         os.environ["TANGLES_SCHEMA"] = self.schema
         options = ["--project-dir", str(self.project_dir), "--profiles-dir", str(ROOT), "--vars", json.dumps(self.vars)]
         paths = ["--target-path", str(self.warehouse / "target" / self.schema)]
         logs = ["--log-path", str(self.warehouse / "logs" / self.schema)]
-        return dbtRunner().invoke([*args, *options, *paths, *logs])
+        return dbtRunner(manifest=manifest).invoke([*args, *options, *paths, *logs])
 
     def build(self, *args: str) -> "DbtProject":
         """Run `dbt build` and fail with what failed, unless everything is green."""
@@ -57,6 +61,9 @@ def warehouse(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("warehouse")
     os.environ["TANGLES_WAREHOUSE"] = str(path)
     os.environ["TANGLES_SHUFFLE_PARTITIONS"] = "4"
+    # Nearly all logs of tests are small, and all builds share the JVM that the first of them starts.
+    os.environ["TANGLES_SMALL_BYTES"] = str(20 * 2**20)
+    dbt_common.tests.enable_test_caching()
     return path
 
 
@@ -72,7 +79,22 @@ def project(warehouse):
 
 @pytest.fixture(scope="session")
 def fixtures(project) -> DbtProject:
-    """Build every model from the seed fixtures; their tests run in `make test`."""
-    built = project("tangles")
-    assert built.invoke("build", "--resource-type", "model", "--resource-type", "seed").success
-    return built
+    """Build every model from the seed fixtures, and run every test, as `dbt build` does for whoever comes first."""
+    return project("tangles").build()
+
+
+@pytest.fixture(scope="session")
+def manifest(project):
+    """This project as dbt parses it when no var is given."""
+    result = project("parsed").invoke("parse")
+    assert result.success, result.exception
+    return result.result
+
+
+@pytest.fixture(scope="session")
+def empty(project, tmp_path_factory) -> DbtProject:
+    """Build every model and run every test, from four logs without lines."""
+    log = tmp_path_factory.mktemp("empty") / "empty.jsonl"
+    log.touch()
+    logs = dict.fromkeys(("ssb_log", "pzp_log", "autobase_log", "event_log"), str(log))
+    return project("empty", **logs).build("--exclude", "test_type:unit")

@@ -856,11 +856,3 @@ def test_the_rule_of_the_document(project):
     assert statuses["documents_autobase_views_design"] == "pass"
     assert "documents_autobase_views" not in statuses
     assert built.rows("autobase_views")
-
-
-def test_empty_log(project, tmp_path):
-    """A log without lines gives empty tables."""
-    (tmp_path / "empty.jsonl").touch()
-    built = project("no_bases", autobase_log=str(tmp_path / "empty.jsonl"))
-    assert built.invoke("run", *ONLY).success
-    assert [built.rows(table) for table in TABLES] == [[]] * len(TABLES)

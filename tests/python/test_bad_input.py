@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import pytest
 
 from conftest import DATA
+from dbt_spark_python.lines import read_lines
 from fixtures.ssb.author import Author, Message, box, to_line
 
 ANY = "any reason"
@@ -484,34 +485,40 @@ def test_reasons(trusted):
     assert len(edges) == 501
 
 
-def test_empty_log(project, tmp_path):
-    """A log without lines gives empty tables."""
-    (tmp_path / "empty.jsonl").touch()
-    built = project("empty_log", ssb_log=str(tmp_path / "empty.jsonl")).build(*NO_UNIT_TESTS)
-    for table in (
-        "ssb_messages",
-        "ssb_rejects",
-        "feeds",
-        "feed_messages",
-        "tangles",
-        "tangle_messages",
-        "tangle_edges",
-    ):
-        assert built.rows(table) == []
+def test_empty_log(empty):
+    """Logs without lines give empty tables, all but those that tell of the run."""
+    folders = (empty.warehouse / "empty.db").iterdir()
+    tables = [path.name for path in folders if not path.name.startswith(".")]
+    assert {"ssb_messages", "sets", "group_epochs", "autobase_views", "timeline_edits", "int_tangle_depths"} <= {
+        *tables
+    }
+    assert {name for name in tables if empty.table(name).num_rows} == {"runs", "int_run_inputs"}
 
 
-@pytest.mark.parametrize("name", ["nothing.jsonl", "*.jsonl", "nowhere/log.jsonl", "_log.txt", ".log", "'"])
-@pytest.mark.parametrize("log", ["ssb", "pzp", "autobase"])
+NOTHING = ["nothing.jsonl", "*.jsonl", "nowhere/log.jsonl", "_log.txt", ".log", "'"]
+
+
+@pytest.mark.parametrize(("log", "name"), zip(["ssb", "pzp", "autobase", "event"], NOTHING, strict=False))
 def test_no_file(log, name, project, tmp_path):
-    """A path at which Spark finds nothing fails the build by the name of the var. Hidden files are nothing to Spark."""
-    for hidden in ("_log.txt", ".log"):
-        (tmp_path / hidden).write_bytes(b"{}\n")
+    """A path at which Spark finds nothing fails the build by the name of the var."""
     built = project("no_file", **{f"{log}_log": str(tmp_path / name)})
-    result = built.invoke("run", "--select", f"stg_{log}__lines")
+    result = built.invoke("run", "--select", f"stg_{'events' if log == 'event' else log}__lines")
     assert result.exception is None, result.exception
     (message,) = [r.message for r in result.result if r.status == "error"]
     assert f"{log}_log" in message
     assert name in message
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_no_file_is_read(name, empty, tmp_path):
+    """The reader says so, by the names of the var and the path. Hidden files are nothing to Spark."""
+    from pyspark.sql import SparkSession
+
+    for hidden in ("_log.txt", ".log"):
+        (tmp_path / hidden).write_bytes(b"{}\n")
+    with pytest.raises(ValueError, match="some_log") as raised:
+        read_lines(SparkSession.active(), str(tmp_path / name), "some_log", 100).collect()
+    assert name in str(raised.value)
 
 
 WRONG_VARS = [
@@ -527,17 +534,28 @@ WRONG_VARS = [
     *(("sql_round_budget", value) for value in (1.5, -1, "5", None, True)),
     *(("ancestor_limit", value) for value in (-1, "many")),
     ("clock_limit", -1),
+    *(("event_log", value) for value in (7, "", ["a.jsonl"])),
+    *(("edit_batch_size", value) for value in (-1, "x", "1", 1.5, None, True)),
+    *(("max_previous", value) for value in (0, -1, "2", 1.5, True, [2])),
 ]
 
 
 @pytest.mark.parametrize(("name", "value"), WRONG_VARS, ids=str)
-def test_wrong_vars(name, value, project, warehouse):
+def test_wrong_vars(name, value, project, manifest, warehouse):
     """A wrong value is refused by name before any model runs."""
-    result = project("wrong_vars", **{name: value}).invoke("run")
+    result = project("wrong_vars", **{name: value}).invoke("run", manifest=manifest)
     assert not result.success
     said = str(result.exception) + "".join(r.message for r in result.result or [])
     assert f"var '{name}'" in said
     assert not [path for path in (warehouse / "wrong_vars.db").glob("*") if any(path.iterdir())]
+
+
+@pytest.mark.parametrize(("name", "value"), [("ssb_log", 7), ("sql_round_budget", "5"), ("max_previous", [2])], ids=str)
+def test_wrong_vars_are_parsed(name, value, project):
+    """They break nothing before they are refused."""
+    result = project("wrong_vars_parsed", **{name: value}).invoke("run")
+    assert not result.success
+    assert f"var '{name}'" in str(result.exception) + "".join(r.message for r in result.result or [])
 
 
 def expected_variants() -> list[dict]:

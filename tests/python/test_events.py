@@ -579,43 +579,8 @@ def test_large_timelines(name, events, hostile):
 # Paths and vars
 
 
-def test_empty_log(project, tmp_path):
-    """A log without lines gives empty tables."""
-    (tmp_path / "empty.jsonl").touch()
-    built = project("event_empty", event_log=str(tmp_path / "empty.jsonl")).build(*SELECTED, *CAUTIOUS)
-    assert [built.rows(table) for table in TABLES] == [[]] * len(TABLES)
-
-
 def test_no_event(project, tmp_path):
     """A log without a sound line gives rejects and nothing else."""
     log = write(tmp_path, log=[b"{}", b"", b"x"])
     built = project("event_none", event_log=str(log)).build(*SELECTED, *CAUTIOUS)
     assert [len(built.rows(table)) for table in TABLES] == [0, 0, 3, 0]
-
-
-@pytest.mark.parametrize("name", ["nothing.jsonl", "*.jsonl", "_log.txt", "'"])
-def test_no_file(name, project, tmp_path):
-    """A path at which Spark finds nothing fails the build by the name of the var."""
-    (tmp_path / "_log.txt").write_bytes(b"{}\n")
-    result = project("event_no_file", event_log=str(tmp_path / name)).invoke("run", "--select", "stg_events__lines")
-    assert result.exception is None, result.exception
-    (message,) = [r.message for r in result.result if r.status == "error"]
-    assert "event_log" in message
-    assert name in message
-
-
-WRONG_VARS = [
-    *(("event_log", value) for value in (7, "", ["a.jsonl"])),
-    *(("edit_batch_size", value) for value in (-1, "x", "1", 1.5, None, True)),
-    *(("max_previous", value) for value in (0, -1, "2", 1.5, True, [2])),
-]
-
-
-@pytest.mark.parametrize(("name", "value"), WRONG_VARS, ids=str)
-def test_wrong_vars(name, value, project, warehouse):
-    """A wrong value is refused by name before any model runs."""
-    result = project("wrong_event_vars", **{name: value}).invoke("run")
-    assert not result.success
-    said = str(result.exception) + "".join(r.message for r in result.result or [])
-    assert f"var '{name}'" in said
-    assert not [path for path in (warehouse / "wrong_event_vars.db").glob("*") if any(path.iterdir())]

@@ -464,11 +464,3 @@ def test_order_files_and_partitions(table, hostile, shuffled):
     expected = contents(hostile.project, table)
     assert expected
     assert contents(shuffled, table) == expected
-
-
-def test_empty_log(project, tmp_path):
-    """A log without lines gives empty tables."""
-    (tmp_path / "empty.jsonl").touch()
-    built = project("no_groups", ssb_log=str(tmp_path / "empty.jsonl"))
-    assert built.invoke("run", "--select", "+group_findings").success
-    assert [built.rows(table) for table in TABLES] == [[]] * len(TABLES)

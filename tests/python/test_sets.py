@@ -954,13 +954,6 @@ def test_one_line(project, tmp_path):
     assert [built.rows(table) for table in ("ssb_messages", "ssb_rejects")] == [[], []]
 
 
-def test_empty_log(project, tmp_path):
-    """A log without lines gives empty tables."""
-    (tmp_path / "empty.jsonl").touch()
-    built = project("no_sets", pzp_log=str(tmp_path / "empty.jsonl")).build(*SELECTED)
-    assert [built.rows(table) for table in TABLES] == [[]] * len(TABLES)
-
-
 def test_no_log(project):
     """So does a log of another kind alone."""
     built = project("no_pzp_log", ssb_log=str(DATA / "ssb" / "small.jsonl"))
