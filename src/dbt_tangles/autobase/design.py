@@ -19,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_tangles.autobase.consensus import clocks
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.levels import children, levels
 
 #: The rule takes time in proportion to the square of the nodes or more; larger views are refused.

@@ -20,7 +20,7 @@ import pyarrow as pa
 from dbt_tangles.autobase.bases import ROWS_PER_BATCH, are_in_reach, cut_views, in_chunks, number_bases
 from dbt_tangles.autobase.consensus import clocks
 from dbt_tangles.autobase.design import NEVER, depths, first_followers
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
 
 QUORUM_SCHEMA = pa.schema(
     [

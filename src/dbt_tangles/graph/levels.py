@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
 
 MEMBER, CLAIM_ERROR, MISSING_ROOT, EMPTY_PREVIOUS, MISSING_PREVIOUS, CYCLE, PREVIOUS_SET_ASIDE = range(7)
 REASONS = (

@@ -22,8 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import flags, starts
-from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import (
     Nodes,
     Strings,

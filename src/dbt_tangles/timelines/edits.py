@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
 
 _CAPACITY = 256  # Entries of a block.
 _FIRST_LIMIT = 128  # Steps of the first attempt at a batch, beside those that its size makes natural.

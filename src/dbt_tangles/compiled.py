@@ -1,0 +1,26 @@
+"""How kernels are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numba import njit
+
+from dbt_tangles.machine_code import MachineCode
+
+
+def compiled(function: Callable) -> Callable:
+    """Compile a function on its first call, and keep the machine code on disk where that is possible.
+
+    Compiled functions may call those of other modules: what is kept counts only for the very sources it was made of.
+
+    Args:
+        function: A function on numpy arrays and scalars.
+
+    Returns:
+        The dispatcher that numba makes of it; the function itself where numba is told not to compile.
+    """
+    dispatcher = njit(function)
+    if dispatcher is not function:
+        dispatcher._cache = MachineCode.of(function) or dispatcher._cache
+    return dispatcher
