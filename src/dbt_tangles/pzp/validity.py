@@ -138,7 +138,7 @@ def validity(table: pa.Table) -> pa.Table:
         False,
     )
     early = np.where(level < 0, np.minimum(early, Reason.CYCLE.rank), early)
-    codes, is_held = _judge(
+    codes, is_held = _judge_nodes(
         np.argsort(level, kind="stable"),
         links.start,
         links.previous,
@@ -197,7 +197,7 @@ def _equal(column: pa.ChunkedArray | pa.Array, other: pa.ChunkedArray | pa.Array
 
 
 @compiled
-def _judge(order, start, previous, some_missing, may_miss, depth, early, walked, late):
+def _judge_nodes(order, start, previous, some_missing, may_miss, depth, early, walked, late):
     """Decide each node after what it lists: the rank of its first reason (0: valid), and whether it is held."""
     n = len(order)
     codes = np.zeros(n, np.int8)
