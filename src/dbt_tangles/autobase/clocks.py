@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_tangles.autobase.views import find_logs
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.graph.orders import positions
 
@@ -103,7 +103,7 @@ def first_followers(
     return _first_followers(view_start, start, previous, indexer, floor_start, causal_order(view_start, depth))
 
 
-@compiled
+@inner
 def fill_clocks(begin, end, start, previous, indexer, causal, first, clock):
     """Work out the clocks of a view.
 

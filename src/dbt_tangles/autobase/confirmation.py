@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import inner
 from dbt_tangles.structures.gallop import galloping
 
 _UNLIMITED = np.int32(2**31 - 1)
 
 
-@compiled
+@inner
 def is_merge(x, start, previous, indexer, view):
     """Say whether the last nodes of the indexers below x are not all below one of them."""
     begin, first, clock = view.begin, view.first, view.clock
@@ -39,7 +39,7 @@ def is_merge(x, start, previous, indexer, view):
     return k < n
 
 
-@compiled
+@inner
 def _is_newer(y, a, count, begin, clock, limit):
     """Say whether y sees the target and nothing unsettled beside it.
 
@@ -60,7 +60,7 @@ def _is_newer(y, a, count, begin, clock, limit):
     return k == len(limit)
 
 
-@compiled
+@inner
 def _is_newer_of_log(place, first, a, count, begin, clock, limit):
     return _is_newer(first + place, a, count, begin, clock, limit)
 
@@ -68,7 +68,7 @@ def _is_newer_of_log(place, first, a, count, begin, clock, limit):
 _first_aside = galloping(_is_newer_of_log)
 
 
-@compiled
+@inner
 def possible_acks(x, a, view):
     """Count the indexers whose first node that x has not seen sees x; its own counts."""
     begin, first, known, clock = view.begin, view.first, view.known, view.clock
@@ -80,7 +80,7 @@ def possible_acks(x, a, view):
     return possible
 
 
-@compiled
+@inner
 def is_confirmed(x, p, indexer, view, limit, ack):
     """Say whether x is settled, as far as is known; or as far as p knows, or might be by what p does not know.
 

@@ -16,6 +16,8 @@ writer and length; and below it is gone on until it is settled itself, whatever 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dbt_tangles.autobase.clocks import causal_order, clocks, depths, fill_clocks
@@ -23,7 +25,7 @@ from dbt_tangles.autobase.confirmation import is_confirmed
 from dbt_tangles.autobase.merges import Merges, Waiting, find_merge, list_merges, wait, wake
 from dbt_tangles.autobase.settling import settle
 from dbt_tangles.autobase.views import Graph, View, check_views, find_logs
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.graph.levels import children
 from dbt_tangles.structures.kahn import place_first_ready
 
@@ -85,7 +87,25 @@ def order_views(
     return _order_views(view_start, graph, is_relayed, floor_start, causal)
 
 
-@compiled
+class Room(NamedTuple):
+    """Room for what one view needs.
+
+    Attributes:
+        limit: int32[indexers].
+        ack: int32[indexers].
+        tails: int32[indexers].
+        group: int32[nodes of the view].
+        heap: int32[nodes of the view].
+    """
+
+    limit: np.ndarray
+    ack: np.ndarray
+    tails: np.ndarray
+    group: np.ndarray
+    heap: np.ndarray
+
+
+@inner
 def _list_tails(view, tails):
     """List the first unsettled nodes of indexers that follow no other unsettled ones, by writer.
 
@@ -117,7 +137,7 @@ def _list_tails(view, tails):
     return count
 
 
-@compiled
+@inner
 def _find_tail(tails, indexer, view, waiting, limit, ack):
     """Find the first tail that is settled as far as is known, or -1."""
     for t in tails:
@@ -130,7 +150,7 @@ def _find_tail(tails, indexer, view, waiting, limit, ack):
     return np.int64(-1)
 
 
-@compiled
+@inner
 def _find_tail_below(p, tails, indexer, view, waiting, limit, ack):
     """Find the first tail that is a merge, or is settled below it, or -1."""
     begin, clock = view.begin, view.clock
@@ -147,8 +167,8 @@ def _find_tail_below(p, tails, indexer, view, waiting, limit, ack):
     return np.int64(-1)
 
 
-@compiled
-def _find_group(tails, levels, merge_count, indexer, settled, view, waiting, merges, limit, ack, group):
+@inner
+def _find_group(tails, levels, merge_count, indexer, settled, view, waiting, merges, room):
     """Find what is settled next: a tail; else a tail below a merge; else all tails below the last merge.
 
     Args:
@@ -160,13 +180,12 @@ def _find_group(tails, levels, merge_count, indexer, settled, view, waiting, mer
         view: A `views.View`.
         waiting: A `merges.Waiting`.
         merges: A `merges.Merges`.
-        limit: int32[indexers], scratch.
-        ack: int32[indexers], scratch.
-        group: int32[...], filled.
+        room: A `Room`; `group` is filled.
 
     Returns:
         How many are in the group, and how many levels there are now.
     """
+    limit, ack, group = room.limit, room.ack, room.group
     t = _find_tail(tails, indexer, view, waiting, limit, ack)
     level = 1
     while t < 0:
@@ -192,6 +211,49 @@ def _find_group(tails, levels, merge_count, indexer, settled, view, waiting, mer
                 group[size] = t
                 size += 1
     return size, levels
+
+
+@inner
+def _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges, room, order):
+    """Settle what can be settled of a view.
+
+    Args:
+        graph: A `views.Graph`.
+        view: A `views.View` with indexers.
+        causal: int32[nodes], of `clocks.causal_order`.
+        settled: bool[nodes], kept up to date.
+        hidden: bool[nodes], all False.
+        unplaced: int32[nodes], how many of what each node follows are not placed. Kept up to date.
+        waiting: A `merges.Waiting` in which nobody waits.
+        merges: A `merges.Merges`, scratch.
+        room: A `Room`.
+        order: int32[nodes], filled from the view's first node on.
+
+    Returns:
+        How many nodes are settled.
+    """
+    tails, group = room.tails, room.group
+    merge_count = list_merges(graph, view, causal, merges)
+    merges.wakes[0] = 0
+    levels = 1
+    merges.level_node[0] = -1
+    merges.level_at[0] = 0
+    merges.level_woken[0] = 0
+    at = view.begin
+    while True:
+        tail_count = _list_tails(view, tails)
+        size, levels = _find_group(
+            tails[:tail_count], levels, merge_count, graph.indexer, settled, view, waiting, merges, room
+        )
+        if size == 0:
+            return at - view.begin
+        size = settle(group, size, graph, view, settled)
+        wake(group[:size], levels, graph.indexer, settled, view, waiting, merges)
+        at = place_first_ready(
+            group[:size], graph.child_start, graph.child, settled, hidden, unplaced, None, room.heap, order, at
+        )
+        while levels > 1 and settled[merges.level_node[levels - 1]]:
+            levels -= 1
 
 
 @compiled
@@ -248,43 +310,13 @@ def _order_views(view_start, graph, is_relayed, floor_start, causal):
         view = View(begin, end, log_room[0, :n], log_room[1, :n], log_room[2, :n], clock)
         waiting = Waiting(head, link_room[: (end - begin) * n], failed, failed_below)
         waiting.link[:] = -2
-        limit = limit_room[:n]
-        ack = ack_room[:n]
-        merge_count = 0
+        room = Room(limit_room[:n], ack_room[:n], tails, group, heap)
         if n > 0:
             find_logs(begin, end, indexer, view.first, view.known)
             view.removed[:] = 0
             fill_clocks(begin, end, start, previous, indexer, causal, view.first, clock)
-            merge_count = list_merges(graph, view, causal, merges)
-        merges.wakes[0] = 0
-        levels = 1
-        merges.level_node[0] = -1
-        merges.level_at[0] = 0
-        merges.level_woken[0] = 0
-        at = begin
-        while n > 0:
-            tail_count = _list_tails(view, tails)
-            size, levels = _find_group(
-                tails[:tail_count],
-                levels,
-                merge_count,
-                indexer,
-                settled,
-                view,
-                waiting,
-                merges,
-                limit,
-                ack,
-                group,
-            )
-            if size == 0:
-                break
-            size = settle(group, size, graph, view, settled)
-            wake(group[:size], levels, indexer, settled, view, waiting, merges)
-            at = place_first_ready(group[:size], child_start, child, settled, hidden, unplaced, None, heap, order, at)
-            while levels > 1 and settled[merges.level_node[levels - 1]]:
-                levels -= 1
-        confirmed[v] = at - begin
+            confirmed[v] = _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges, room, order)
+        at = begin + confirmed[v]
         size = 0
         for x in range(begin, end):
             if not settled[x]:

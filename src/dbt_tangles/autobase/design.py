@@ -21,8 +21,8 @@ import numpy as np
 from dbt_tangles.autobase.clocks import NEVER, causal_order, clocks, depths, first_followers
 from dbt_tangles.autobase.settling import settle
 from dbt_tangles.autobase.views import Graph, View, find_logs
-from dbt_tangles.autobase.votes import first_to_know
-from dbt_tangles.compiled import compiled
+from dbt_tangles.autobase.votes import first_to_know, knows_most
+from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.graph.levels import children
 from dbt_tangles.structures.kahn import place_first_ready
 
@@ -77,7 +77,7 @@ def order_views(
     return _order_by_design(view_start, graph, is_relayed, floor_start, causal, clock_start, clock, follower)
 
 
-@compiled
+@inner
 def _degree(x, view, limit, follower, highest, votes, following):
     """Find the highest degree of the quorums over a node.
 
@@ -98,16 +98,20 @@ def _degree(x, view, limit, follower, highest, votes, following):
     while degree < highest:
         is_reached = False
         for k in range(n):
-            following[k] = first_to_know(votes[k], limit[k], first[k] - begin, clock, votes)
-            is_reached |= following[k] != NEVER
+            following[k] = NEVER
+            # The last is asked first: mostly there is none above, or it is near.
+            if votes[k] <= limit[k] and knows_most(clock[first[k] + limit[k] - 1 - begin], votes):
+                following[k] = first_to_know(votes[k], limit[k], first[k] - begin, clock, votes)
+                is_reached = True
         if not is_reached:
             break
         degree += 1
-        votes[:] = following
+        for k in range(n):
+            votes[k] = following[k]
     return degree
 
 
-@compiled
+@inner
 def _may_be_settled(x, view, follower, degree):
     """Say whether the quorum over a node is two degrees above none, and above those over what is beside it."""
     begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
@@ -120,7 +124,7 @@ def _may_be_settled(x, view, follower, degree):
     return degree[x] >= needed
 
 
-@compiled
+@inner
 def _leading_tail(x, view, limit, follower, degree_below, below, votes, following):
     """Find the tail below x, or x, that has the highest quorum below x.
 

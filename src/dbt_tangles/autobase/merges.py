@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.autobase.confirmation import is_confirmed, is_merge, possible_acks
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import inner
 
 
 class Waiting(NamedTuple):
@@ -61,7 +61,7 @@ class Merges(NamedTuple):
     wakes: np.ndarray
 
 
-@compiled
+@inner
 def list_merges(graph, view, causal, merges):
     """List the merges that may ever be settled.
 
@@ -92,7 +92,7 @@ def list_merges(graph, view, causal, merges):
     return count
 
 
-@compiled
+@inner
 def wait(x, indexer, view, waiting):
     """Let a node that was found not to be settled wait at the first unsettled node beside it of each indexer.
 
@@ -117,7 +117,7 @@ def wait(x, indexer, view, waiting):
                 head[m] = entry
 
 
-@compiled
+@inner
 def wake(group, levels, indexer, settled, view, waiting, merges):
     """Wake those that wait at nodes that were settled.
 
@@ -156,7 +156,7 @@ def wake(group, levels, indexer, settled, view, waiting, merges):
     merges.wakes[0] = wakes
 
 
-@compiled
+@inner
 def find_merge(level, count, indexer, settled, view, waiting, merges, limit, ack):
     """Find the first merge that is settled, as far as is known or below the merge of a level.
 
@@ -213,7 +213,7 @@ def find_merge(level, count, indexer, settled, view, waiting, merges, limit, ack
         wait(z, indexer, view, waiting)
 
 
-@compiled
+@inner
 def _next_unsettled(at, beyond):
     """Find the first place from some place on whose merge is not settled, and shorten the way there."""
     while beyond[at] != at:
@@ -222,7 +222,7 @@ def _next_unsettled(at, beyond):
     return at
 
 
-@compiled
+@inner
 def _keep_last(woken, wakes, place, levels, level_woken, is_kept):
     """Forget that merges were woken before they were woken again.
 

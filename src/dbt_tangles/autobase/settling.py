@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import inner
 
 
-@compiled
+@inner
 def settle(group, size, graph, view, settled):
     """Settle nodes with all they follow, and batches as wholes.
 

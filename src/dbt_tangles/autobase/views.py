@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 
 
 class Graph(NamedTuple):
@@ -96,7 +96,7 @@ def check_views(view_start, start, previous, writer, length, indexer, is_relayed
                 raise ValueError("an indexer's node does not follow the one before")
 
 
-@compiled
+@inner
 def find_logs(begin, end, indexer, first, known):
     """Find where the logs of a view's indexers begin, and how long they are.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_tangles.autobase.clocks import NEVER
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import inner
 from dbt_tangles.structures.gallop import galloping
 
 
-@compiled
+@inner
 def knows_most(clock, votes):
     """Say whether a node of this clock knows most votes.
 
@@ -24,7 +24,7 @@ def knows_most(clock, votes):
     return count >= len(votes) // 2 + 1
 
 
-@compiled
+@inner
 def _is_ignorant(length, first, clock, votes):
     return not knows_most(clock[first + length - 1], votes)
 
@@ -32,7 +32,7 @@ def _is_ignorant(length, first, clock, votes):
 _first_knowing = galloping(_is_ignorant)
 
 
-@compiled
+@inner
 def first_to_know(at, known, first, clock, votes):
     """Find the first node of a log, from the one at `at`, that knows most votes.
 
@@ -46,7 +46,7 @@ def first_to_know(at, known, first, clock, votes):
     Returns:
         The length of the log with it, or `NEVER`.
     """
-    # The last is asked first: mostly there is none, or it is near.
-    if at > known or _is_ignorant(known, first, clock, votes):
+    if at > known:
         return NEVER
-    return np.int32(_first_knowing(np.int64(at) - 1, np.int64(known), first, clock, votes))
+    found = _first_knowing(np.int64(at) - 1, np.int64(known) + 1, first, clock, votes)
+    return np.int32(found) if found <= known else NEVER

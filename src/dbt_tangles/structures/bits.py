@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import inner
 
 
-@compiled
+@inner
 def ones(word):
     """Count the bits of a uint64 that are set."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
@@ -16,13 +16,13 @@ def ones(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@compiled
+@inner
 def lowest_bit(word):
     """Tell which is the lowest bit of a uint64 that is set; one is."""
     return ones(~word & (word - np.uint64(1)))
 
 
-@compiled
+@inner
 def highest_bit(word):
     """Tell which is the highest bit of a uint64 that is set; 0 if none is."""
     place = 0

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import inner
 
 
-@compiled
+@inner
 def sum_before(tree, place):
     """Add up the entries before a place.
 
@@ -26,7 +26,7 @@ def sum_before(tree, place):
     return total
 
 
-@compiled
+@inner
 def add(tree, size, place, number):
     """Add a number to an entry.
 
@@ -42,7 +42,7 @@ def add(tree, size, place, number):
         place += place & -place
 
 
-@compiled
+@inner
 def gather_sums(tree, size):
     """Make a tree of sums in linear time where each `tree[place + 1]` is an entry so far.
 
@@ -56,7 +56,7 @@ def gather_sums(tree, size):
             tree[above] += tree[at]
 
 
-@compiled
+@inner
 def find_sum(tree, size, number):
     """Find the entry at which the sum passes a number.
 
@@ -80,7 +80,7 @@ def find_sum(tree, size, number):
     return place, number
 
 
-@compiled
+@inner
 def raise_maximum(tree, size, place, item, key):
     """Let an item stand at an entry of a tree of maxima; of equals those stay that were there first.
 

@@ -19,7 +19,7 @@ def galloping(is_below: Callable) -> Callable:
         logarithmic in how far that is from `low`. It is compiled into whoever calls it.
     """
 
-    @njit
+    @njit(_nrt=False)
     def search(low, end, *more):
         step = 1
         while low + step < end and is_below(low + step, *more):

@@ -6,10 +6,10 @@ alone. Whoever owns the heap counts its entries.
 
 from __future__ import annotations
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import inner
 
 
-@compiled
+@inner
 def is_before(key, a, b):
     """Say whether an entry comes before another.
 
@@ -23,7 +23,7 @@ def is_before(key, a, b):
     return key[a] < key[b] or (key[a] == key[b] and a < b)
 
 
-@compiled
+@inner
 def push(heap, size, entry, key):
     """Put an entry in.
 
@@ -44,7 +44,7 @@ def push(heap, size, entry, key):
     return size + 1
 
 
-@compiled
+@inner
 def drop_first(heap, size, key):
     """Take out the first entry, which is `heap[0]`.
 

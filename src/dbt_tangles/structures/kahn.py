@@ -6,11 +6,11 @@ directly.
 
 from __future__ import annotations
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import inner
 from dbt_tangles.structures.heap import drop_first, push
 
 
-@compiled
+@inner
 def walk_by_depth(child_start, child, waiting, depth, queue, head, tail):
     """Walk on from nodes that are ready, first in, first out, and find how deep each is.
 
@@ -42,7 +42,7 @@ def walk_by_depth(child_start, child, waiting, depth, queue, head, tail):
     return tail
 
 
-@compiled
+@inner
 def place_first_ready(nodes, child_start, child, chosen, hidden, waiting, key, heap, order, placed):
     """Put nodes in order, of those that are ready always the first.
 
