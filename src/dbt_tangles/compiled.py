@@ -20,26 +20,24 @@ def compiled(function: Callable) -> Callable:
     Returns:
         The dispatcher that numba makes of it; the function itself where numba is told not to compile.
     """
-    # Said outright, since a function is otherwise compiled as the one is that calls it first.
-    return _kept(njit(_nrt=True)(function), function)
-
-
-def inner(function: Callable) -> Callable:
-    """Compile a function that kernels call often: it makes no arrays and returns none.
-
-    Arrays that it is handed, also in tuples, are then not counted: numba counts up and down for each of them otherwise,
-    which may take longer than all else in a small function.
-
-    Args:
-        function: A function on numpy arrays and scalars that returns nothing or scalars.
-
-    Returns:
-        As `compiled`.
-    """
-    return _kept(njit(_nrt=False)(function), function)
-
-
-def _kept(dispatcher: Callable, function: Callable) -> Callable:
+    # Reference counts are asked for outright: else a function is compiled as the one is that calls it first.
+    dispatcher = njit(_nrt=True)(function)
     if dispatcher is not function:
         dispatcher._cache = MachineCode.of(function) or dispatcher._cache
     return dispatcher
+
+
+def inner(function: Callable) -> Callable:
+    """Compile a function for kernels alone; it makes no arrays and returns none.
+
+    Arrays that it is handed, also in tuples, are not counted: numba counts up and down for each of them otherwise,
+    which may take longer than all else in a small function. It becomes part of the kernels that call it and is kept
+    with them; nothing is made that Python could call, which would take as long as the rest.
+
+    Args:
+        function: A function on numpy arrays, tuples of them and scalars, that returns scalars or nothing.
+
+    Returns:
+        What kernels call; the function itself where numba is told not to compile.
+    """
+    return njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.compiled import compiled
-from dbt_tangles.graph.arrays import flags, starts, sums
+from dbt_tangles.graph.arrays import flags, keep_entries, sums
 from dbt_tangles.graph.identity import (
     Links,
     Lists,
@@ -227,7 +227,7 @@ def _group_tangles(table: pa.Table, nodes: Nodes) -> Dag:
     depth = depth.fill_null(-1).to_numpy()[nodes.row]
     links = link(nodes, strings_of(table["message_id"]), lists_of(table["previous"]), is_member, ~is_member)
     is_down = depth[links.previous] < np.repeat(depth, np.diff(links.start))
-    start, previous = starts(is_down)[links.start], links.previous[is_down]
+    start, previous = keep_entries(links.start, links.previous, is_down)
     # A rank, not the depth itself, which may exceed the size of a group that is not whole.
     member_start, ordered = in_order(nodes.graph_start, depth, is_member)
     position = np.full(len(nodes.row), np.int32(-1))

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.compiled import compiled
-from dbt_tangles.graph.arrays import flags, starts
+from dbt_tangles.graph.arrays import flags, sums
 from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.pzp.rules import SELF, Reason
@@ -167,8 +167,7 @@ def _may_miss(prev: pa.ChunkedArray | pa.Array, row: np.ndarray, some_missing: n
         lists = prev.take(pa.array(row[places]))
         ends = lists_of(lists).starts
         is_id = pc.match_substring_regex(pc.list_flatten(lists), _ID).fill_null(False).to_numpy()
-        found = starts(is_id)
-        may_miss[places] = found[ends[1:]] > found[ends[:-1]]
+        may_miss[places] = sums(is_id, ends) > 0
     return may_miss
 
 

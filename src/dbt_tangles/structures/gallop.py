@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from numba import njit
+from dbt_tangles.compiled import inner
 
 
 def galloping(is_below: Callable) -> Callable:
@@ -19,7 +19,7 @@ def galloping(is_below: Callable) -> Callable:
         logarithmic in how far that is from `low`. It is compiled into whoever calls it.
     """
 
-    @njit(_nrt=False)
+    @inner
     def search(low, end, *more):
         step = 1
         while low + step < end and is_below(low + step, *more):
