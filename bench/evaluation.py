@@ -8,7 +8,6 @@ the same below target/bench/evaluation. What was counted is kept there, so a run
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 from argparse import Namespace
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ import numpy as np
 
 from bench import events, machine, peer, plots
 from bench.report import RESULTS, Goal, at_most, say
+from dbt_tangles.machine_code import stamp
 from dbt_tangles.timelines import edits
 
 NAME = "evaluation"
@@ -106,9 +106,7 @@ class Evaluation:
         """Evaluate at a fraction of the full size; what is counted is kept in a folder."""
         self.scale = scale
         self.repetitions = REPETITIONS if scale == 1 else 2
-        sources = (Path(source).read_bytes() for source in (events.__file__, edits.__file__))
-        digest = hashlib.sha256(b"".join(sources)).hexdigest()[:16]
-        self._path = folder / f"counted-{digest}.jsonl"
+        self._path = folder / f"counted-{stamp(events.__name__)}-{stamp(edits.__name__)}.jsonl"
         self._known: dict[str, dict] = {}
         if self._path.exists():
             for line in self._path.read_text().splitlines():

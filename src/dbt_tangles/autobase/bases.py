@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from dbt_tangles.autobase import consensus, design
 from dbt_tangles.autobase.check import LENGTH_TYPE
+from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import first_rows, starts
-from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import Nodes, group_rows, link, lists_of, strings_of
 
 #: One row per base and node that is in. `indexers` and `start` are those of the base, and stand on one of its rows.

@@ -18,9 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.autobase.bases import ROWS_PER_BATCH, are_in_reach, cut_views, in_chunks, number_bases
-from dbt_tangles.autobase.consensus import clocks
-from dbt_tangles.autobase.design import NEVER, depths, first_followers
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.autobase.clocks import NEVER, clocks, depths, first_followers
+from dbt_tangles.autobase.views import find_logs
+from dbt_tangles.autobase.votes import first_to_know
+from dbt_tangles.compiled import compiled
 
 QUORUM_SCHEMA = pa.schema(
     [
@@ -85,7 +86,7 @@ def quorums(
     depth = depths(view_start, start, previous)
     clock_start, clock = clocks(view_start, start, previous, indexer, floor_start)
     follower = first_followers(view_start, start, previous, indexer, floor_start, depth)
-    first, known = _logs(view_start, indexer, floor_start)
+    first, known = _find_all_logs(view_start, indexer, floor_start)
     widest = int(np.diff(floor_start).max(initial=0))
     chunk = max(1, VOTERS // (max_degree * max(1, widest)))
     for begin in range(0, len(indexer), chunk):
@@ -167,63 +168,13 @@ def quorums_of_partition(batches: Iterator[pa.RecordBatch], max_degree: int) -> 
 
 
 @compiled
-def _logs(view_start, indexer, floor_start):
-    """Find the first node of each indexer, and how many it has."""
-    first = np.full(floor_start[-1], np.int64(-1))
-    known = np.zeros(floor_start[-1], np.int64)
+def _find_all_logs(view_start, indexer, floor_start):
+    first = np.empty(floor_start[-1], np.int64)
+    known = np.empty(floor_start[-1], np.int64)
     for v in range(len(view_start) - 1):
-        for x in range(view_start[v], view_start[v + 1]):
-            if indexer[x] >= 0:
-                f = floor_start[v] + indexer[x]
-                if first[f] < 0:
-                    first[f] = x
-                known[f] += 1
+        f, g = floor_start[v], floor_start[v + 1]
+        find_logs(view_start[v], view_start[v + 1], indexer, first[f:g], known[f:g])
     return first, known
-
-
-@compiled
-def _knows(row, votes, majority):
-    """Say whether a node of this clock knows most votes."""
-    count = 0
-    for j in range(len(votes)):
-        if votes[j] <= row[j]:
-            count += 1
-    return count >= majority
-
-
-@compiled
-def _first_to_know(at, known, first, clock, votes, majority):
-    """Find the first node of a log, from the one at `at`, that knows most votes.
-
-    Args:
-        at: A length, from 1.
-        known: The length of the log.
-        first: Its first node, as a row of `clock`.
-        clock: int32[nodes of the view, indexers].
-        votes: int32[indexers], lengths.
-        majority: How many are most.
-
-    Returns:
-        The length of the log with it, or `NEVER`.
-    """
-    if at > known:
-        return NEVER
-    if _knows(clock[first + at - 1], votes, majority):
-        return np.int32(at)
-    # The first is above `low`, and not above `high`.
-    low = np.int64(at)
-    step = 1
-    while low + step <= known and not _knows(clock[first + low + step - 1], votes, majority):
-        low += step
-        step *= 2
-    high = min(low + step, known + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if _knows(clock[first + middle - 1], votes, majority):
-            high = middle
-        else:
-            low = middle
-    return np.int32(high) if high <= known else NEVER
 
 
 @compiled
@@ -259,7 +210,6 @@ def _quorums(
         n = floor_start[v + 1] - f
         if n == 0:
             continue
-        majority = n // 2 + 1
         rows = clock[clock_start[v] : clock_start[v + 1]].reshape(view_start[v + 1] - view, n)
         votes, following = votes_room[:n], next_room[:n]
         at = clock_start[v] + (x - view) * n
@@ -268,7 +218,7 @@ def _quorums(
             best = np.int64(-1)
             for k in range(n):
                 # Who knows most votes has one itself: it follows or is one of them.
-                following[k] = _first_to_know(votes[k], known[f + k], first[f + k] - view, rows, votes, majority)
+                following[k] = first_to_know(votes[k], known[f + k], first[f + k] - view, rows, votes)
                 if following[k] != NEVER:
                     y = first[f + k] + following[k] - 1
                     if best < 0 or depth[y] < depth[best] or (depth[y] == depth[best] and y < best):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.members import number_members, whole
 
 ANCESTOR_SCHEMA = pa.schema(

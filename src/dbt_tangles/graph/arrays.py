@@ -29,6 +29,20 @@ def sums(values: np.ndarray, start: np.ndarray) -> np.ndarray:
     return np.diff(starts(values)[start])
 
 
+def keep_entries(start: np.ndarray, values: np.ndarray, is_kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Leave out some entries of compressed rows.
+
+    Args:
+        start: int64[rows + 1], into the values.
+        values: Of any type.
+        is_kept: bool[values].
+
+    Returns:
+        int64[rows + 1] into what is kept.
+    """
+    return starts(sums(is_kept, start)), values[is_kept]
+
+
 def first_rows(code: np.ndarray, count: int) -> np.ndarray:
     """Find the first row of each code.
 

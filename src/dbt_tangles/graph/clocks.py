@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.ancestors import MAX_CHUNK_ROWS
-from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.members import number_members, whole
 
 CLOCK_SCHEMA = pa.schema(

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
+from dbt_tangles.structures.components import strong_components
+from dbt_tangles.structures.kahn import walk_by_depth
 
 MEMBER, CLAIM_ERROR, MISSING_ROOT, EMPTY_PREVIOUS, MISSING_PREVIOUS, CYCLE, PREVIOUS_SET_ASIDE = range(7)
 REASONS = (
@@ -110,18 +112,7 @@ def levels(
                 tail += 1
             elif missing_previous_excludes and some_missing[node]:
                 waiting[node] = -1
-        while head < tail:
-            node = queue[head]
-            head += 1
-            for e in range(child_start[node], child_start[node + 1]):
-                c = child[e]
-                if waiting[c] > 0:
-                    waiting[c] -= 1
-                    deepest[c] = max(deepest[c], depth[node])
-                    if waiting[c] == 0:
-                        depth[c] = deepest[c] + 1
-                        queue[tail] = c
-                        tail += 1
+        walk_by_depth(child_start, child, waiting, depth, deepest, queue, head, tail)
     return depth
 
 
@@ -192,7 +183,7 @@ def set_aside_codes(
 
     Returns:
         int8[nodes], indices into `REASONS`: the first that applies, in that order. A node is in a cycle when a path
-        leads from it back to itself (Tarjan's strong components, over those left over only).
+        leads from it back to itself, over those left over only.
     """
     n = len(candidate)
     codes = np.zeros(n, np.int8)
@@ -218,59 +209,14 @@ def set_aside_codes(
     if left_over == 0:
         return codes
     # A cycle may lead through nodes that have an earlier reason, so they are walked as well.
-    order = np.zeros(n, np.int32)
-    low = np.empty(n, np.int32)
-    edge = np.empty(n, np.int64)
-    open_nodes = np.empty(left_over, np.int32)
-    path = np.empty(left_over, np.int32)
-    is_open = np.zeros(n, np.bool_)
-    visited = 0
-    open_count = 0
-    for origin in range(n):
-        if codes[origin] < MISSING_PREVIOUS or order[origin] > 0:
-            continue
-        path[0] = origin
-        length = 1
-        while length > 0:
-            node = path[length - 1]
-            if order[node] == 0:
-                visited += 1
-                order[node] = visited
-                low[node] = visited
-                edge[node] = start[node]
-                open_nodes[open_count] = node
-                open_count += 1
-                is_open[node] = True
-            descended = False
-            while edge[node] < start[node + 1]:
-                p = previous[edge[node]]
-                if codes[p] < MISSING_PREVIOUS:
-                    edge[node] += 1
-                elif order[p] == 0:
-                    # The edge is looked at again on the way back, to take over what was found.
-                    path[length] = p
-                    length += 1
-                    descended = True
-                    break
-                else:
-                    if p == node and codes[node] == PREVIOUS_SET_ASIDE:
-                        codes[node] = CYCLE
-                    if is_open[p]:
-                        low[node] = min(low[node], low[p])
-                    edge[node] += 1
-            if descended:
-                continue
-            length -= 1
-            if low[node] == order[node]:
-                single = open_nodes[open_count - 1] == node
-                while True:
-                    open_count -= 1
-                    member = open_nodes[open_count]
-                    is_open[member] = False
-                    if not single and codes[member] == PREVIOUS_SET_ASIDE:
-                        codes[member] = CYCLE
-                    if member == node:
-                        break
+    component, size = strong_components(start, previous, codes >= MISSING_PREVIOUS)
+    for node in range(n):
+        if codes[node] == PREVIOUS_SET_ASIDE:
+            is_in_cycle = size[component[node]] > 1
+            for e in range(start[node], start[node + 1]):
+                is_in_cycle |= previous[e] == node
+            if is_in_cycle:
+                codes[node] = CYCLE
     return codes
 
 

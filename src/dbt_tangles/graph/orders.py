@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
+from dbt_tangles.structures.kahn import place_first_ready
 
 
 class Dag(NamedTuple):
@@ -116,11 +117,6 @@ def time_keys(asserted: np.ndarray, received: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _before(time, a, b):
-    return time[a] < time[b] or (time[a] == time[b] and a < b)
-
-
-@compiled
 def thread_positions(graph_start, start, child_start, child, depth, time):
     """Order the members of each graph causally, the earliest of those that are ready first.
 
@@ -137,48 +133,17 @@ def thread_positions(graph_start, start, child_start, child, depth, time):
     """
     n = len(depth)
     position = np.full(n, np.int32(-1))
+    is_member = depth >= 0
     waiting = np.empty(n, np.int32)
+    for node in range(n):
+        waiting[node] = start[node + 1] - start[node]
     heap = np.empty(n, np.int32)
+    order = np.empty(n, np.int32)
     for g in range(len(graph_start) - 1):
-        size = 0
-        placed = 0
-        for node in range(graph_start[g], graph_start[g + 1]):
-            waiting[node] = start[node + 1] - start[node]
-            if depth[node] >= 0 and waiting[node] == 0:
-                at = size
-                size += 1
-                while at > 0 and _before(time, node, heap[(at - 1) >> 1]):
-                    heap[at] = heap[(at - 1) >> 1]
-                    at = (at - 1) >> 1
-                heap[at] = node
-        while size > 0:
-            top = heap[0]
-            position[top] = placed
-            placed += 1
-            size -= 1
-            last = heap[size]
-            at = 0
-            while True:
-                below = 2 * at + 1
-                if below >= size:
-                    break
-                if below + 1 < size and _before(time, heap[below + 1], heap[below]):
-                    below += 1
-                if not _before(time, heap[below], last):
-                    break
-                heap[at] = heap[below]
-                at = below
-            heap[at] = last
-            for e in range(child_start[top], child_start[top + 1]):
-                c = child[e]
-                waiting[c] -= 1
-                if waiting[c] == 0 and depth[c] >= 0:
-                    at = size
-                    size += 1
-                    while at > 0 and _before(time, c, heap[(at - 1) >> 1]):
-                        heap[at] = heap[(at - 1) >> 1]
-                        at = (at - 1) >> 1
-                    heap[at] = c
+        nodes = range(graph_start[g], graph_start[g + 1])
+        count = place_first_ready(nodes, child_start, child, is_member, None, waiting, time, heap, order, 0)
+        for i in range(count):
+            position[order[i]] = i
     return position
 
 

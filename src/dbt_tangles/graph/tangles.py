@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import flags
-from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
 from dbt_tangles.graph.levels import (
     NOTHING_KNOWN,

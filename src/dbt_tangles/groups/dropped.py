@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
+from dbt_tangles.structures.bits import highest_bit, lowest_bit
 
 
 class Dropped(NamedTuple):
@@ -175,7 +176,7 @@ def _find_dropped(
                 lost[e] = up & ~gone & ever & ~present[e]
                 left = lost[e] & ~before
                 while left != 0:
-                    b = _highest(left & (~left + np.uint64(1)))
+                    b = lowest_bit(left)
                     left &= ~bit_mask[b]
                     if last_column[e] == bit_column[b]:
                         continue
@@ -271,7 +272,7 @@ def find_witnesses(start, previous, pair_epoch, is_added, is_excluded, column_pa
             for i in range(begin, end):
                 standing = known[epoch[i]] & ~removed[epoch[i]]
                 if add[i] < 0 and standing != 0:
-                    add[i] = bit_pair[_highest(standing)]
+                    add[i] = bit_pair[highest_bit(standing)]
                     open_count -= 1
             for b in range(64 - bits, 64):
                 own[pair_epoch[bit_pair[b]]] = 0
@@ -279,14 +280,3 @@ def find_witnesses(start, previous, pair_epoch, is_added, is_excluded, column_pa
             excluding[pair_epoch[column_pair[at]]] = -1
         begin = end
     return add, exclude
-
-
-@compiled
-def _highest(word):
-    """Tell which is the highest bit that is set."""
-    place = 0
-    for width in (32, 16, 8, 4, 2, 1):
-        if word >> np.uint64(width):
-            word >>= np.uint64(width)
-            place += width
-    return place

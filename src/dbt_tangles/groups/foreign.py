@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.graph.arrays import flags, starts, sums
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
+from dbt_tangles.graph.arrays import flags, keep_entries, sums
 from dbt_tangles.graph.identity import (
     Links,
     Lists,
@@ -35,6 +35,7 @@ from dbt_tangles.graph.identity import (
 )
 from dbt_tangles.graph.members import whole
 from dbt_tangles.graph.orders import Dag, in_order, renumber
+from dbt_tangles.structures.bits import lowest_bit
 
 FOREIGN_INPUT_SCHEMA = pa.schema(
     [
@@ -60,9 +61,6 @@ MAX_CHUNK_ROWS = 4096
 STEP_LIMIT = 2**33
 # As many epochs as a word has bits go into one sweep.
 WORD = 64
-# Two is a primitive root modulo 67: the 64 powers of two that fit into a word leave 64 remainders.
-MODULUS = 67
-BIT_OF = np.array([next((k for k in range(WORD) if 2**k % MODULUS == r), -1) for r in range(MODULUS)], np.int64)
 
 
 class Charges(NamedTuple):
@@ -149,7 +147,6 @@ def foreign_excludes(
             charges.member,
             charges.target,
             is_within,
-            BIT_OF,
             asked,
             following,
             state,
@@ -230,7 +227,7 @@ def _group_tangles(table: pa.Table, nodes: Nodes) -> Dag:
     depth = depth.fill_null(-1).to_numpy()[nodes.row]
     links = link(nodes, strings_of(table["message_id"]), lists_of(table["previous"]), is_member, ~is_member)
     is_down = depth[links.previous] < np.repeat(depth, np.diff(links.start))
-    start, previous = starts(is_down)[links.start], links.previous[is_down]
+    start, previous = keep_entries(links.start, links.previous, is_down)
     # A rank, not the depth itself, which may exceed the size of a group that is not whole.
     member_start, ordered = in_order(nodes.graph_start, depth, is_member)
     position = np.full(len(nodes.row), np.int32(-1))
@@ -253,7 +250,6 @@ def _fill(
     exclude_member,
     target,
     is_within,
-    bit_of,
     asked,
     following,
     state,
@@ -278,7 +274,6 @@ def _fill(
         exclude_member: As in `Charges`, `member`.
         target: As in `Charges`.
         is_within: bool[groups]; the others are passed over.
-        bit_of: int64[67]; which power of two has which remainder.
         asked: uint64[nodes], zero and left so: which of the epochs are charged with the excludes of an epoch.
         following: uint64[members], spare: which of the epochs' inits follow a member.
         state: int64[2], where to go on; moved along.
@@ -338,9 +333,8 @@ def _fill(
                 if bits and 0 <= exclude_member[x] <= highest:
                     bits &= ~following[exclude_member[x]]
                 while bits:
-                    lowest_bit = bits & (~bits + one)
-                    bits ^= lowest_bit
-                    k = bit_of[lowest_bit % np.uint64(MODULUS)]
+                    k = lowest_bit(bits)
+                    bits &= bits - one
                     if counts[k] < MAX_LISTED:
                         listed[k, counts[k]] = exclude[x]
                     counts[k] += 1

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
+from dbt_tangles.structures.bits import lowest_bit, ones
 
 WORD = 64
 
@@ -55,7 +56,7 @@ def count_missing(
             continue
         for lowest in range(group_columns[g], group_columns[g + 1], WORD):
             highest = min(lowest + WORD, group_columns[g + 1])
-            _sweep(
+            _fill_words(
                 first,
                 end,
                 start,
@@ -70,8 +71,8 @@ def count_missing(
                 words,
             )
             for e in range(first, end):
-                missing[e] += _ones(ever_added[e] & ~ever_excluded[e] & ~added[e])
-                returned[e] += _ones(added[e] & ever_excluded[e])
+                missing[e] += ones(ever_added[e] & ~ever_excluded[e] & ~added[e])
+                returned[e] += ones(added[e] & ever_excluded[e])
             for c in range(lowest, highest):
                 bit = np.uint64(1) << np.uint64(c - lowest)
                 for at in range(column_start[c], column_start[c + 1]):
@@ -130,7 +131,7 @@ def list_missing(
         if wanted[g] and end - first > 1:
             while lowest < group_columns[g + 1]:
                 highest = min(lowest + WORD, group_columns[g + 1])
-                _sweep(
+                _fill_words(
                     first,
                     end,
                     start,
@@ -146,16 +147,15 @@ def list_missing(
                 )
                 more = 0
                 for e in range(first, end):
-                    more += _ones(ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e])
+                    more += ones(ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e])
                 if count + more > len(out_epoch):
                     state[:] = g, lowest
                     return count
                 for e in range(first, end):
                     left = ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e]
                     while left != 0:
-                        bit = left & (~left + np.uint64(1))
-                        left ^= bit
-                        column = lowest + _ones(bit - np.uint64(1))
+                        column = lowest + lowest_bit(left)
+                        left &= left - np.uint64(1)
                         out_epoch[count] = e
                         out_feed[count] = pair_feed[column_pair[column_start[column]]]
                         count += 1
@@ -166,7 +166,7 @@ def list_missing(
 
 
 @compiled
-def _sweep(
+def _fill_words(
     first,
     end,
     start,
@@ -201,12 +201,3 @@ def _sweep(
             out |= ever_excluded[p] | excluded[p]
         ever_added[e] = up
         ever_excluded[e] = out
-
-
-@compiled
-def _ones(word):
-    """Count the bits that are set."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))

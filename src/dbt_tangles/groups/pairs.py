@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.identity import gather
 
 

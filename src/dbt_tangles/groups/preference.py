@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
 
 PREFERENCES = (None, "single_tip", "same_members", "subset", "overlap", "disjoint", "many_tips")
 NO_TIP, SINGLE_TIP, SAME_MEMBERS, SUBSET, OVERLAP, DISJOINT, MANY_TIPS = range(len(PREFERENCES))

@@ -22,8 +22,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import flags, starts
-from dbt_tangles.graph.compiled import compiled
 from dbt_tangles.graph.identity import (
     Nodes,
     Strings,
@@ -324,7 +324,7 @@ def _answers(
                         seen[m] |= bit
                 for t in range(tip_start[lane], tip_end[lane]):
                     seen[tip[t] - begin] |= bit
-            _sweep(begin, end, link_start, previous, seen)
+            _spread_lanes(begin, end, link_start, previous, seen)
             _replay(begin, end, root[a], action, key, grants, signer_start, signer_end, signer, seen, held)
             for lane in range(first_lane, end_lane):
                 for i in range(question_start[lane], question_start[lane + 1]):
@@ -341,7 +341,7 @@ def _answers(
 
 
 @compiled
-def _sweep(begin, end, link_start, previous, seen):
+def _spread_lanes(begin, end, link_start, previous, seen):
     """Let the lanes that see a message see what it lists. Links that lead to no earlier message lead nowhere."""
     for m in range(end - 1, begin - 1, -1):
         lanes = seen[m - begin]

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.graph.arrays import flags, starts
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
+from dbt_tangles.graph.arrays import flags, sums
 from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
 from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 from dbt_tangles.pzp.rules import SELF, Reason
@@ -138,7 +138,7 @@ def validity(table: pa.Table) -> pa.Table:
         False,
     )
     early = np.where(level < 0, np.minimum(early, Reason.CYCLE.rank), early)
-    codes, is_held = _judge(
+    codes, is_held = _judge_nodes(
         np.argsort(level, kind="stable"),
         links.start,
         links.previous,
@@ -167,8 +167,7 @@ def _may_miss(prev: pa.ChunkedArray | pa.Array, row: np.ndarray, some_missing: n
         lists = prev.take(pa.array(row[places]))
         ends = lists_of(lists).starts
         is_id = pc.match_substring_regex(pc.list_flatten(lists), _ID).fill_null(False).to_numpy()
-        found = starts(is_id)
-        may_miss[places] = found[ends[1:]] > found[ends[:-1]]
+        may_miss[places] = sums(is_id, ends) > 0
     return may_miss
 
 
@@ -197,7 +196,7 @@ def _equal(column: pa.ChunkedArray | pa.Array, other: pa.ChunkedArray | pa.Array
 
 
 @compiled
-def _judge(order, start, previous, some_missing, may_miss, depth, early, walked, late):
+def _judge_nodes(order, start, previous, some_missing, may_miss, depth, early, walked, late):
     """Decide each node after what it lists: the rank of its first reason (0: valid), and whether it is held."""
     n = len(order)
     codes = np.zeros(n, np.int8)

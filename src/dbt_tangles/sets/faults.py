@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
+from dbt_tangles.structures.sorting import merge_sort
 
 RULES = ("must", "should")
 MUST, SHOULD = range(2)
@@ -181,29 +182,6 @@ def _cover(begin, end, start, previous, chain, clock_at, width, clock, last, own
         clock[used : used + wide] = own[:wide]
         used += wide
     return steps
-
-
-@compiled
-def _sort(values, spare):
-    """Sort numbers, runs of which are likely to ascend."""
-    count = len(values)
-    run = 1
-    while run < count:
-        for low in range(0, count - run, 2 * run):
-            middle = low + run
-            high = min(middle + run, count)
-            if values[middle - 1] > values[middle]:
-                spare[low:middle] = values[low:middle]
-                a, b, at = low, middle, low
-                while a < middle:
-                    if b < high and values[b] < spare[a]:
-                        values[at] = values[b]
-                        b += 1
-                    else:
-                        values[at] = spare[a]
-                        a += 1
-                    at += 1
-        run *= 2
 
 
 @compiled
@@ -378,7 +356,7 @@ def _faults(
                     if steps > limit:
                         break
                 opened = merged[:left_open]
-                _sort(opened, found)
+                merge_sort(opened, found)
             steps += len(opened)
 
             # What it says itself.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
 
 PURPOSES = ("none", "ghost", "trail", "goal")
 NONE, GHOST, TRAIL, GOAL = range(4)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.graph.arrays import first_rows, flags, starts
+from dbt_tangles.graph.arrays import first_rows, flags, keep_entries
 from dbt_tangles.graph.identity import (
     Lists,
     Nodes,
@@ -212,7 +212,7 @@ def _downwards(start: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.
     down = previous < np.repeat(np.arange(len(start) - 1), np.diff(start))
     if down.all():
         return start, previous
-    return starts(down)[start], previous[down]
+    return keep_entries(start, previous, down)
 
 
 def _touches(table: pa.Table) -> tuple[Touches, np.ndarray]:

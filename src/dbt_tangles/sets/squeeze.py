@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
 
 # Up to this many sweeps are not worth a thought about something better.
 FEW_SWEEPS = 4

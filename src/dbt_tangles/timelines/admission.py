@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.graph.compiled import compiled
+from dbt_tangles.compiled import compiled
+from dbt_tangles.structures.components import strong_components
 
 ACCEPTED, DUPLICATE, CYCLE, REFUSED = range(4)
 
@@ -72,8 +73,9 @@ def admit(
     if knotted.any():
         waiting = np.repeat(knotted, np.diff(timeline_start)) & ~refused
         events = int(event.max()) + 1
-        component, count = _components(*_all_causes(events, event, cause_start, cause, waiting))
-        _admit_some(event, cause_start, cause, waiting, component, count, block, verdict)
+        every = np.ones(events, np.bool_)
+        component, size = strong_components(*_all_causes(events, event, cause_start, cause, waiting), every)
+        _admit_some(event, cause_start, cause, waiting, component, size, block, verdict)
     return verdict
 
 
@@ -226,62 +228,10 @@ def _all_causes(events, event, cause_start, cause, waiting):
 
 
 @compiled
-def _components(start, cause):
-    """Find the strong components, by Tarjan's algorithm.
-
-    Returns:
-        int32[events], the component of each event, and how many components there are.
-    """
-    n = len(start) - 1
-    component = np.full(n, np.int32(-1))
-    seen = np.zeros(n, np.int32)
-    low = np.empty(n, np.int32)
-    edge = start[:-1].copy()
-    unassigned = np.empty(n, np.int32)
-    path = np.empty(n, np.int32)
-    waiting = visited = count = 0
-    for origin in range(n):
-        if seen[origin] > 0:
-            continue
-        path[0] = origin
-        length = 1
-        while length > 0:
-            node = path[length - 1]
-            if seen[node] == 0:
-                visited += 1
-                seen[node] = low[node] = visited
-                unassigned[waiting] = node
-                waiting += 1
-            descended = False
-            while edge[node] < start[node + 1] and not descended:
-                c = cause[edge[node]]
-                if seen[c] == 0:
-                    # The edge is looked at again on the way back, to take over what was found.
-                    path[length] = c
-                    length += 1
-                    descended = True
-                else:
-                    if component[c] < 0:
-                        low[node] = min(low[node], low[c])
-                    edge[node] += 1
-            if descended:
-                continue
-            length -= 1
-            if low[node] == seen[node]:
-                while component[node] < 0:
-                    waiting -= 1
-                    component[unassigned[waiting]] = count
-                count += 1
-    return component, count
-
-
-@compiled
-def _admit_some(event, cause_start, cause, waiting, component, components, block, verdict):
+def _admit_some(event, cause_start, cause, waiting, component, size, block, verdict):
     """Let in what closes no cycle, component by component; fills the verdicts of the waiting rows."""
     events = len(component)
-    size = np.zeros(components, np.int32)
-    for x in range(events):
-        size[component[x]] += 1
+    components = len(size)
     largest = 0
     row_start = np.zeros(components + 1, np.int64)
     for row in range(len(event)):
@@ -331,7 +281,7 @@ def _admit_some(event, cause_start, cause, waiting, component, components, block
                         chosen[order[i]] = -1
                     at_once = max(block, (stop - at) // 2)
             else:
-                inside, refusals = _judge(
+                inside, refusals = _judge_block(
                     queue[at:stop],
                     event,
                     cause_start,
@@ -352,7 +302,7 @@ def _admit_some(event, cause_start, cause, waiting, component, components, block
 
 
 @compiled
-def _judge(rows, event, cause_start, cause, chosen, component, order, inside, place, bit, carried, verdict):
+def _judge_block(rows, event, cause_start, cause, chosen, component, order, inside, place, bit, carried, verdict):
     """Judge one block of arrivals in order; fills their verdicts.
 
     Args:

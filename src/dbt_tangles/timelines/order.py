@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.graph.arrays import flags, starts
+from dbt_tangles.graph.arrays import flags, starts, sums
 from dbt_tangles.graph.identity import Nodes, group_rows, lists_of, look_up, number_ids, number_nodes, strings_of
 from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 from dbt_tangles.graph.orders import in_order, positions
@@ -157,7 +157,7 @@ def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
 def _events(arrivals: Arrivals, name: np.ndarray, cause_start: np.ndarray, cause: np.ndarray) -> Events:
     accepted = arrivals.verdict == ACCEPTED
     number, arrival = number_accepted(arrivals.node, name, accepted)
-    start = starts(accepted)[arrivals.start]
+    start = starts(sums(accepted, arrivals.start))
     return Events(start, arrival, *causes_of_events(arrival, cause_start, cause, number), number)
 
 
@@ -183,7 +183,7 @@ def _settle_ties(table: pa.Table, nodes: Nodes, name: np.ndarray, node: np.ndarr
     places = np.unique(np.concatenate([tied, tied + 1]))
     rows = table.select(_SAID).take(nodes.row[node[places]]).to_pylist()
     keys = [tuple(map(_nulls_first, row.values())) for row in rows]
-    run = starts(~is_tied)[places]
+    run = np.concatenate([[0], np.cumsum(~is_tied)])[places]  # Tied arrivals have no end of a run between them.
     by_key = sorted(range(len(places)), key=lambda i: (run[i], keys[i]))
     node[places] = node[places[by_key]]
 

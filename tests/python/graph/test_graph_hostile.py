@@ -1,17 +1,11 @@
 """Inputs that someone made to hurt: deep, wide, dense, circular, colliding, malformed."""
 
 import random
-import subprocess
-import sys
-import textwrap
-import zipfile
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-import dbt_tangles
 from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, identity, tangles, walk_tangles
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.graph.orders import positions, renumber
@@ -235,26 +229,3 @@ def test_levels_on_arrays():
         depth = levels(graph_start, start, child_start, child, yes, root, no, np.array(known, np.int32), True)
         assert depth.tolist() == [0, 1, 1, 2]
     assert positions(graph_start, depth).tolist() == [0, 1, 2, 3]
-
-
-def test_kernels_run_out_of_a_zip(tmp_path):
-    """A cluster's workers get the package as a zip, beside which nothing can be kept."""
-    source = Path(dbt_tangles.__file__).parent
-    with zipfile.ZipFile(tmp_path / "code.zip", "w") as archive:
-        for path in [source / "__init__.py", *sorted((source / "graph").glob("*.py"))]:
-            archive.write(path, path.relative_to(source.parent))
-    code = """
-        import numpy as np
-        from dbt_tangles.graph import levels
-        assert "code.zip" in levels.__file__, levels.__file__
-        print(levels.child_counts(np.array([0, 0, 1]), np.array([0], np.int32), np.array([0, 1], np.int32)))
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, 'code.zip')\n{textwrap.dedent(code)}"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[1 0]"

@@ -1,0 +1,43 @@
+"""How kernels are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from numba import njit
+
+from dbt_tangles.machine_code import MachineCode
+
+
+def compiled(function: Callable) -> Callable:
+    """Compile a function on its first call, and keep the machine code on disk where that is possible.
+
+    Compiled functions may call those of other modules: what is kept counts only for the very sources it was made of.
+
+    Args:
+        function: A function on numpy arrays and scalars.
+
+    Returns:
+        The dispatcher that numba makes of it; the function itself where numba is told not to compile.
+    """
+    # Reference counts are asked for outright: else a function is compiled as the one is that calls it first.
+    dispatcher = njit(_nrt=True)(function)
+    if dispatcher is not function:
+        dispatcher._cache = MachineCode.of(function) or dispatcher._cache
+    return dispatcher
+
+
+def inner(function: Callable) -> Callable:
+    """Compile a function for kernels alone; it makes no arrays and returns none.
+
+    Arrays that it is handed, also in tuples, are not counted: numba counts up and down for each of them otherwise,
+    which may take longer than all else in a small function. It becomes part of the kernels that call it and is kept
+    with them; nothing is made that Python could call, which would take as long as the rest.
+
+    Args:
+        function: A function on numpy arrays, tuples of them and scalars, that returns scalars or nothing.
+
+    Returns:
+        What kernels call; the function itself where numba is told not to compile.
+    """
+    return njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)

@@ -1,0 +1,248 @@
+"""Machine code is kept from process to process, and never for other sources than it was made of."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from numba.core import config
+
+import dbt_tangles
+from dbt_spark_python.packages import zip_package
+from dbt_tangles import machine_code
+
+SOURCE = Path(dbt_tangles.__file__).parent.parent
+OWN = f"dbt_tangles-{os.geteuid()}"
+CALLER = """
+from dbt_tangles.compiled import compiled
+from toy.inner import callee
+
+@compiled
+def twice(x):
+    return 2 * callee.one_more(x)
+"""
+CALLEE = """
+from dbt_tangles.compiled import compiled
+
+@compiled
+def one_more(x):
+    return x + 1
+"""
+CALL = """
+import sys
+from toy.caller import twice
+print(*(twice(eval(x)) for x in sys.argv[1:]), sum(twice.stats.cache_misses.values()))
+"""
+ORDER = """
+import numpy as np
+from dbt_tangles.graph.orders import positions
+found = positions(np.array([0, 3]), np.array([1, 0, 1], np.int32))
+print(*found, sum(positions.stats.cache_misses.values()))
+"""
+
+
+@pytest.fixture
+def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with a kernel that calls one of another module, and nothing but temporary places to keep code in."""
+    files = {"caller.py": CALLER, "inner/callee.py": CALLEE, "__init__.py": "", "inner/__init__.py": ""}
+    for name, text in files.items():
+        path = tmp_path / "code" / "toy" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for name in ("home", "temporary"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(config, "CACHE_DIR", "")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(tmp_path / "code")
+    return tmp_path / "code" / "toy"
+
+
+def twice(number: float = 3) -> tuple[float, bool]:
+    """Call the kernel as a new process would; what comes out, and whether it was compiled for that."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "toy"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    for cached in (machine_code.stamp, machine_code.place_for, machine_code._source, machine_code._package):
+        cached.cache_clear()
+    kernel = importlib.import_module("toy.caller").twice
+    return kernel(number), not kernel.stats.cache_hits
+
+
+def edit(toy: Path, expression: str) -> None:
+    (toy / "inner" / "callee.py").write_text(CALLEE.replace("x + 1", expression))
+
+
+def close(toy: Path) -> None:
+    """Let nothing be put beside the sources, not even by root."""
+    for folder in (toy, toy / "inner"):
+        (folder / "__pycache__").write_text("a file")
+
+
+def start(path: Path, script: str, *arguments: str, **variables: str) -> subprocess.Popen:
+    """Start a process that imports from one place and has no cache folder but for temporary files."""
+    known = {"PATH": os.environ["PATH"], "PYTHONPATH": str(path), **variables}
+    return subprocess.Popen([sys.executable, "-c", script, *arguments], env=known, stdout=subprocess.PIPE, text=True)
+
+
+def said(process: subprocess.Popen) -> list[str]:
+    out, _ = process.communicate()
+    assert process.returncode == 0
+    return out.split()
+
+
+def test_it_is_kept_beside_the_source(toy: Path):
+    assert [twice(), twice(), twice(1.5), twice(1.5)] == [(8, True), (8, False), (5.0, True), (5.0, False)]
+    assert len(list((toy / "__pycache__").glob("caller.twice*.nbc"))) == 2
+
+
+def test_an_edited_callee_is_compiled_again_and_so_is_its_caller(toy: Path):
+    assert twice() == (8, True)
+    edit(toy, "x + 5")
+    assert [twice(), twice()] == [(16, True), (16, False)]
+    edit(toy, "x + 1")
+    assert twice() == (8, False)
+
+
+def test_an_edit_elsewhere_is_none(toy: Path):
+    assert twice() == (8, True)
+    (toy / "other.py").write_text("x = 1")
+    assert twice() == (8, False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import toy.inner.more",
+        "from toy.inner import (\n    callee,\n    more,\n)",
+        "from toy.inner.more import constant",
+    ],
+)
+def test_all_ways_to_import_count(toy: Path, line: str):
+    (toy / "caller.py").write_text(f"{CALLER}\n{line}\n")
+    (toy / "inner" / "more.py").write_text("constant = 1")
+    assert twice() == (8, True)
+    (toy / "inner" / "more.py").write_text("constant = 2")
+    assert twice() == (8, True)
+
+
+def test_code_of_other_sources_goes_after_a_while(toy: Path):
+    twice()
+    (old,) = (toy / "__pycache__").glob("caller.twice*.nbc")
+    edit(toy, "x + 2")
+    twice()
+    assert old.exists()
+    long_ago = time.time() - machine_code.KEPT_S - 60
+    os.utime(old, (long_ago, long_ago))
+    edit(toy, "x + 3")
+    assert [twice(), twice()] == [(12, True), (12, False)]
+    assert not old.exists()
+
+
+def test_a_damaged_file_is_none(toy: Path):
+    twice()
+    (file,) = (toy / "__pycache__").glob("caller.twice*.nbc")
+    for content in (b"", b"nonsense", file.read_bytes()[:-100]):
+        file.write_bytes(content)
+        assert twice() == (8, True)
+    assert twice() == (8, False)
+
+
+def test_a_package_in_a_folder_that_cannot_be_written_to(toy: Path, tmp_path: Path):
+    close(toy)
+    assert [twice(), twice()] == [(8, True), (8, False)]
+    assert list((tmp_path / "temporary" / OWN).glob("caller.twice*.nbc"))
+    (tmp_path / "home" / ".cache").mkdir()
+    assert [twice(), twice()] == [(8, True), (8, False)]
+    assert (tmp_path / "home" / ".cache" / OWN).stat().st_mode & 0o777 == 0o700
+
+
+def test_no_place_at_all(toy: Path, monkeypatch: pytest.MonkeyPatch):
+    close(toy)
+    monkeypatch.setattr(tempfile, "tempdir", "/dev/null")
+    monkeypatch.setenv("HOME", "/dev/null")
+    assert [twice(), twice()] == [(8, True), (8, True)]
+
+
+def test_the_folder_that_numba_is_told(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    monkeypatch.setattr(config, "CACHE_DIR", str(kept))
+    assert [twice(), twice()] == [(8, True), (8, False)]
+    assert (kept / OWN).stat().st_mode & 0o777 == 0o700
+    assert not list(toy.rglob("*.nbc"))
+
+
+def test_a_place_that_goes_away(toy: Path, tmp_path: Path):
+    close(toy)
+    twice()
+    place = tmp_path / "temporary" / OWN
+    kernel = sys.modules["toy.caller"].twice
+    for file in place.iterdir():
+        file.unlink()
+    place.rmdir()
+    assert kernel(1.5) == 5.0
+
+
+def test_a_planted_place_is_passed_over(toy: Path, tmp_path: Path):
+    close(toy)
+    planted = tmp_path / "temporary" / OWN
+    planted.mkdir()
+    planted.chmod(0o777)
+    assert [twice(), twice()] == [(8, True), (8, True)]
+    assert not list(planted.iterdir())
+
+
+def test_a_place_of_somebody_else_is_none(tmp_path: Path):
+    place = tmp_path / OWN
+    place.mkdir(mode=0o700)
+    assert machine_code.is_own(place)
+    link = tmp_path / "link"
+    link.symlink_to(place)
+    assert not machine_code.is_own(link)
+    for mode in (0o770, 0o707, 0o755):
+        place.chmod(mode)
+        assert not machine_code.is_own(place)
+    place.chmod(0o700)
+    # Who can write to a folder above can put another in its place, but for a folder as /tmp is.
+    for mode, is_own in ((0o777, False), (0o1777, True), (0o755, True)):
+        tmp_path.chmod(mode)
+        assert machine_code.is_own(place) == is_own
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_place_that_belongs_to_somebody_else_is_none(tmp_path: Path):
+    place = tmp_path / OWN
+    place.mkdir(mode=0o700)
+    os.chown(place, 12345, -1)
+    assert not machine_code.is_own(place)
+    os.chown(place, 0, -1)
+    os.chown(tmp_path, 12345, -1)
+    assert not machine_code.is_own(place)
+
+
+def test_processes_that_write_at_once(toy: Path):
+    both = f"{toy.parent}:{SOURCE}"
+    orders = (["3", "1.5"], ["1.5", "3"], ["3"], ["1.5"])
+    outs = [said(process) for process in [start(both, CALL, *arguments) for arguments in orders]]
+    assert [out[:-1] for out in outs] == [["8", "5.0"], ["5.0", "8"], ["8"], ["5.0"]]
+    assert said(start(both, CALL, "3", "1.5")) == ["8", "5.0", "0"]
+
+
+def test_a_worker_that_imports_a_zip_file(tmp_path: Path):
+    packed = zip_package("dbt_tangles")
+    script = f"{ORDER}\nassert positions.__code__.co_filename.startswith({str(packed)!r})"
+    assert said(start(packed, script, TMPDIR=str(tmp_path), HOME="/dev/null")) == ["1", "0", "2", "1"]
+    assert (tmp_path / OWN).stat().st_mode & 0o777 == 0o700
+    # Another job's zip is another file, of the same sources.
+    packed = packed.rename(packed.with_name("other.zip"))
+    script = script.replace("dbt_tangles.zip", "other.zip")
+    assert said(start(packed, script, TMPDIR=str(tmp_path), HOME="/dev/null")) == ["1", "0", "2", "0"]
