@@ -30,7 +30,7 @@ from dbt_tangles.ssb.canonical import (
 from dbt_tangles.ssb.claims import Claim, tangle_claims
 from dbt_tangles.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted, int32
 from dbt_tangles.ssb.group_claims import GroupClaim, epoch_key, group_claim
-from dbt_tangles.ssb.ids import hashed_bytes, hex_digests, normalise, sigil, sigils
+from dbt_tangles.ssb.ids import hashed_bytes, hex_digests, normalise, sigil, sigils, utf8_strings
 from dbt_tangles.ssb.redact import Redaction, has_secrets
 from dbt_tangles.ssb.shapes import unwrap
 from dbt_tangles.ssb.signature import HMAC_KEY_BYTES, is_valid
@@ -53,7 +53,7 @@ class Row:
     asserted_at: float | None = None
     received_at: float | None = None
     content_type: str | None = None
-    content: Annotated[bytes | str, pa.string()] | None = None
+    content: Annotated[bytes, pa.string()] | None = None
     is_encrypted: bool = False
     is_decrypted: bool = False
     is_signature_valid: bool | None = None
@@ -150,6 +150,7 @@ class _Checker:
         columns = columns_of(Row, rows)
         if self._is_verifying:
             columns["message_id"] = sigils(columns["message_id"])
+        columns["content"] = utf8_strings(columns["content"])
         columns["text_digest"] = hex_digests(columns["text_digest"])
         columns["is_usable"] = [error is None for error in columns["check_error"]]
         return columns
@@ -184,19 +185,20 @@ class _Checker:
         units = MAX_UNITS + 1
         is_plain_text = False
         try:
-            row.text, is_plain_text = canonical_bytes(value, line_bytes)
+            text, is_plain_text = canonical_bytes(value, line_bytes)
         except TextTooLongError:
             pass
         else:
-            row.message_id = row.text_digest = sha256(row.text).digest()
-            units = len(row.text)
-            if not row.text.isascii():
-                hashed = hashed_bytes(row.text.decode())
+            row.text = text
+            row.message_id = row.text_digest = sha256(text).digest()
+            units = len(text)
+            if not text.isascii():
+                hashed = hashed_bytes(text.decode())  # a byte for each unit
                 units = len(hashed)
                 row.message_id = sha256(hashed).digest()
 
-        if claimed is not None:
-            row.claimed_id = normalise(claimed) if type(claimed) is str else None
+        if type(claimed) is str:
+            row.claimed_id = normalise(claimed)
         reason = None
         if self._is_verifying:
             form = check_form(value)
@@ -240,13 +242,13 @@ class _Checker:
         row.sequence = int32(value.get("sequence"))
         # What is neither null nor a string keeps its JSON text, so that no feed takes it for a first message's null.
         if not is_linked:
-            previous = _compact_text(previous)
+            previous = (_compact_bytes(previous) or b"").decode() or None
         if previous is not None:
             row.previous_id = normalise(previous)
         row.asserted_at = _number(value.get("timestamp"))
         row.received_at = _number(received)
         if "content" in value:
-            row.content = orjson.dumps(content) if is_plain_text else _compact_text(content)
+            row.content = orjson.dumps(content) if is_plain_text else _compact_bytes(content)
         if type(content) is dict:
             row.content_type = _string(content.get("type"))
             if reason is None:
@@ -282,9 +284,9 @@ def _refused(reason: Reason) -> _Line:
     return row
 
 
-def _compact_text(value: Any) -> str | None:
+def _compact_bytes(value: Any) -> bytes | None:
     try:
-        return compact_bytes(value).decode()
+        return compact_bytes(value)
     except TextTooLongError:
         return None
 

@@ -1,4 +1,4 @@
-"""Whatever a line holds, it becomes a row: no error escapes, and the short way never differs from the long one."""
+"""Whatever a line holds, it becomes a row: no error escapes, and the fast way never differs from the exact one."""
 
 import json
 import random
@@ -41,8 +41,6 @@ def read_doubting(line):
     except orjson.JSONDecodeError:
         return
     fast, exact = (checker._read_document(document, size) for size in (len(line), FAST_LINE_BYTES + 1))
-    for row in (fast, exact):
-        row.content = row.content.decode() if type(row.content) is bytes else row.content
     assert fast == exact
 
 
@@ -162,7 +160,7 @@ def test_mutated_messages(verify_signatures):
         read_doubting(line)
 
 
-def test_short_way_equals_long_way_on_real_messages():
+def test_fast_way_equals_exact_way_on_real_messages():
     """And answers for nearly all of them."""
     lines = SMALL + [line for line in read_lines("medium.jsonl.gz")[::25] if len(line) < 20_000]
     for line in lines:
