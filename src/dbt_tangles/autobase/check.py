@@ -265,7 +265,7 @@ def _read_document(document: dict[str, Any], is_exact: bool) -> Row:
             _refuse(Reason.NEITHER, "neither a base nor a node")
         if kind == BASE:
             indexers, relayed, start = _read_base(document)
-            return Row(base_id, kind, indexers, relayed, start)
+            return Row(base_id=base_id, kind=kind, indexers=indexers, relayed=relayed, start=start)
         if writer is None:
             _refuse(Reason.BAD_WRITER, _wrong(document, "writer", "64 hex digits"))
         if length is None:
@@ -278,11 +278,11 @@ def _read_document(document: dict[str, Any], is_exact: bool) -> Row:
             _refuse(Reason.BAD_BATCH, "batch is not a whole number from 1")
     except _RefusedError as error:
         reason, detail = error.args
-        return Row(base_id, kind, writer=writer, length=length, reject_reason=reason, detail=detail)
+        return Row(base_id=base_id, kind=kind, writer=writer, length=length, reject_reason=reason, detail=detail)
     value = document.get("value")
     return Row(
-        base_id,
-        kind,
+        base_id=base_id,
+        kind=kind,
         writer=writer,
         length=length,
         heads=heads,

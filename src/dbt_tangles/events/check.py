@@ -146,11 +146,12 @@ def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> Row:
         detail = "author is not a string"
     if detail is not None:
         return _refused(detail, timeline if _is_id(timeline) else None, event if _is_id(event) else None)
-    return Row(timeline, event, _distinct(after, event), author, arrival)
+    causes = _distinct(after, event)
+    return Row(timeline_id=timeline, event_id=event, causes=causes, author=author, arrival=arrival)
 
 
 def _refused(detail: str, timeline: str | None = None, event: str | None = None) -> Row:
-    return Row(timeline, event, reject_reason=MALFORMED, detail=detail)
+    return Row(timeline_id=timeline, event_id=event, reject_reason=MALFORMED, detail=detail)
 
 
 def _is_id(value: Any) -> bool:
