@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.groups.foreign import FOREIGN_INPUT_SCHEMA as LINKS
-from dbt_tangles.ssb.check import GROUP_CLAIM_TYPE
-from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
+from dbt_tangles.rows import arrow_type
+from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT, GroupClaim
 from dbt_tangles.ssb.ids import sigil
 from dbt_tangles.ssb.redact import fingerprint
 
@@ -55,6 +55,7 @@ MESSAGES = pa.schema(
         ("unchecked_count", pa.int32()),
     ]
 )
+GROUP_CLAIM_TYPE = arrow_type(GroupClaim)
 #: Of the columns of `stg_ssb__lines`, those that are asked for.
 LINES = pa.schema([("message_id", pa.string()), ("group_claim", GROUP_CLAIM_TYPE), ("epoch_key", pa.binary())])
 CHUNK = 100_000  # messages that are made at a time

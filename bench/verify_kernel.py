@@ -32,7 +32,7 @@ from dbt_tangles.pzp import check as pzp_check
 from dbt_tangles.pzp.canonical import canonical_bytes
 from dbt_tangles.ssb import check as ssb_check
 from dbt_tangles.ssb.canonical import canonical_text
-from dbt_tangles.ssb.classic import check_form
+from dbt_tangles.ssb.classic import Reason, check_form
 from dbt_tangles.ssb.shapes import unwrap
 from dbt_tangles.ssb.signature import public_key
 
@@ -79,7 +79,7 @@ def ssb_signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
             exported = unwrap(orjson.loads(line))
         except orjson.JSONDecodeError:
             continue
-        if type(exported) is not tuple or check_form(exported[1]) is not None:
+        if type(exported) is not tuple or type(check_form(exported[1])) is Reason:
             continue
         value = exported[1]
         signature = a2b_base64(value["signature"][:88])

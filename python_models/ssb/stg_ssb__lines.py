@@ -1,9 +1,10 @@
 """Reads the log line by line and checks every line; the rules are in dbt_tangles.ssb."""
 
-from pyspark.sql import functions as sf
-from pyspark.sql.pandas.types import from_arrow_schema
+from functools import partial
 
-from dbt_spark_python.lines import cut, read_lines
+from pyspark.sql import functions as sf
+
+from dbt_spark_python.lines import check_lines
 from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
 from dbt_tangles.ssb.options import hmac_key
 
@@ -15,16 +16,16 @@ def model(dbt, spark):
     verify_signatures = dbt.config.meta_get("verify_signatures")
 
     options = CheckOptions(verify_signatures=verify_signatures, hmac_key=hmac_key())
-    if path:
-        separator = "\n\n" if log_format == "pretty" else "\n"
-        lines = read_lines(spark, path, "ssb_log", options.max_line_bytes, separator)
-    else:
-        lines = dbt.ref("stg_fixtures__lines").where("log = 'ssb_log'")
-    # Copies of a message carry the same signature: together in a partition, they are verified once.
-    copies = sf.expr("substring(cast(raw as string), locate('.sig.ed25519', cast(raw as string)) - 88, 88)")
-    together = cut(lines, options.max_line_bytes).repartition(copies)
-
-    def check(batches):
-        return check_batches(batches, options)
-
-    return together.mapInArrow(check, from_arrow_schema(OUTPUT_SCHEMA))
+    fixtures = None if path else dbt.ref("stg_fixtures__lines")
+    return check_lines(
+        spark,
+        "ssb_log",
+        path,
+        fixtures,
+        partial(check_batches, options=options),
+        OUTPUT_SCHEMA,
+        options.max_line_bytes,
+        separator="\n\n" if log_format == "pretty" else "\n",
+        # Copies of a message carry the same signature: together in a partition, they are verified once.
+        together=sf.expr("substring(cast(raw as string), locate('.sig.ed25519', cast(raw as string)) - 88, 88)"),
+    )

@@ -2,10 +2,12 @@
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 from dbt.adapters.events.logging import AdapterLogger
 from pyspark import cloudpickle
 from pyspark.errors import AnalysisException, IllegalArgumentException
@@ -109,6 +111,41 @@ def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
     place, files = _find(spark, path, name)
     size = sf.coalesce(sf.sum("length"), sf.lit(0)).cast("bigint").alias("bytes")  # Spark passes over empty files
     return place.read("binaryFile").agg(size).select(sf.lit(len(files)).cast("bigint").alias("files"), "bytes")
+
+
+def check_lines(
+    spark: SparkSession,
+    name: str,
+    path: str | None,
+    fixtures: DataFrame | None,
+    check: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: pa.Schema,
+    max_bytes: int,
+    separator: str = "\n",
+    together: Column | None = None,
+) -> DataFrame:
+    """Read the lines of a log and check them in Python.
+
+    Args:
+        spark: The session.
+        name: What the user calls the log's path.
+        path: As for `read_lines`; None or empty where there is no log.
+        fixtures: The lines that take a log's place where there is none, as `read_lines` returns them but for another
+            column, `log`: which log they are for, by its name.
+        check: Takes the lines of a partition and returns rows of `schema`.
+        schema: Of the result.
+        max_bytes: Longer lines are cut.
+        separator: As for `read_lines`.
+        together: Lines with the same value of this go into one partition.
+
+    Raises:
+        ValueError: There is no such file.
+    """
+    lines = read_lines(spark, path, name, max_bytes, separator) if path else fixtures.where(sf.col("log") == name)
+    lines = cut(lines, max_bytes)
+    if together is not None:
+        lines = lines.repartition(together)
+    return lines.mapInArrow(check, from_arrow_schema(schema))
 
 
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:

@@ -1,12 +1,13 @@
 """What every check of a log's lines takes, and how it goes through them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from dbt_tangles.rows import array_of, fields_of
 
 #: The longest line that is read, in bytes.
 MAX_LINE_BYTES = 2**21
@@ -29,9 +30,25 @@ SLICE_BYTES = 2**26
 SLICE_ROWS = 32
 
 
+@dataclass(frozen=True, kw_only=True)
+class LineOptions:
+    """How the lines of any log are checked.
+
+    Attributes:
+        max_line_bytes: Longer lines are refused unread.
+    """
+
+    max_line_bytes: int = MAX_LINE_BYTES
+
+
+def schema_of(row: type) -> pa.Schema:
+    """The schema of checked lines: where each is, and what came of it, a row of this class."""
+    return pa.schema([*PLACE, *fields_of(row)])
+
+
 def check_in_turns(
     batches: Iterator[pa.RecordBatch],
-    check_turn: Callable[[pa.Array, pa.Array], list[pa.Array]],
+    check_turn: Callable[[pa.Array, pa.Array], Mapping[str, pa.Array | Sequence[Any]]],
     turn_rows: int,
     schema: pa.Schema,
     reason: str = "reject_reason",
@@ -40,9 +57,10 @@ def check_in_turns(
 
     Args:
         batches: Record batches with the columns of `INPUT_SCHEMA`, and perhaps those of `FAULT`.
-        check_turn: Takes some lines and their lengths, and returns the columns of `schema` behind `PLACE`.
+        check_turn: Takes some lines and their lengths, and returns columns by name, or what `array_of` makes them of.
+            Those that it leaves out are null.
         turn_rows: How many lines at most it is given.
-        schema: Of the result, `PLACE` first.
+        schema: Of the result, see `schema_of`.
         reason: The column of the result that says why a line is not used.
 
     Yields:
@@ -50,19 +68,31 @@ def check_in_turns(
         several. A row about a file is that of an empty line, but for `reason`, which is the fault, and `detail` if the
         result has that column.
     """
+    results = list(schema)[len(PLACE) :]
     for batch in batches:
         rows = SLICE_ROWS if batch.nbytes > SLICE_BYTES else max(batch.num_rows, 1)
         for start in range(0, max(batch.num_rows, 1), rows):
             part = batch.slice(start, rows)
             places = [_cast(part.column(field.name), field.type) for field in PLACE]
             lines, lengths = part.column("raw"), part.column("raw_length")
-            turns = [
-                check_turn(lines.slice(first, turn_rows), lengths.slice(first, turn_rows))
-                for first in range(0, max(len(lines), 1), turn_rows)
-            ]
-            results = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
-            checked = pa.RecordBatch.from_arrays(places + results, schema=schema)
+            turns = []
+            for first in range(0, max(len(lines), 1), turn_rows):
+                turn = lines.slice(first, turn_rows)
+                turns.append(_arrays(check_turn(turn, lengths.slice(first, turn_rows)), results, len(turn)))
+            joined = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
+            checked = pa.RecordBatch.from_arrays(places + joined, schema=schema)
             yield _with_faults(checked, part, {reason: "fault", "detail": "fault_detail"})
+
+
+def _arrays(columns: Mapping[str, pa.Array | Sequence[Any]], fields: Sequence[pa.Field], count: int) -> list[pa.Array]:
+    arrays = []
+    for field in fields:
+        values = columns.get(field.name)
+        if values is None:
+            arrays.append(pa.nulls(count, field.type))
+        else:
+            arrays.append(values if isinstance(values, pa.Array) else array_of(values, field.type))
+    return arrays
 
 
 def _with_faults(checked: pa.RecordBatch, part: pa.RecordBatch, columns: dict[str, str]) -> pa.RecordBatch:
@@ -72,28 +102,6 @@ def _with_faults(checked: pa.RecordBatch, part: pa.RecordBatch, columns: dict[st
     for name in columns.keys() & arrays.keys():
         arrays[name] = pc.coalesce(_cast(part.column(columns[name]), pa.string()), arrays[name])
     return pa.RecordBatch.from_arrays(list(arrays.values()), schema=checked.schema)
-
-
-def column_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Make a column of some values.
-
-    Args:
-        values: One for each row. Lists are lists or tuples, or None; structs are tuples, in the order of their fields.
-        kind: Its type. A nested column is built from its flat parts, which is much cheaper than value by value.
-    """
-    if pa.types.is_list(kind):
-        offsets = np.zeros(len(values) + 1, np.int32)
-        np.cumsum([len(entries) if entries else 0 for entries in values], out=offsets[1:])
-        # Arrow takes a list to be null where its first offset is.
-        is_null = np.array([entries is None for entries in values] + [False])
-        flat = column_of(list(chain.from_iterable(filter(None, values))), kind.value_type)
-        starts = pa.array(offsets, mask=is_null) if is_null.any() else pa.array(offsets)
-        return pa.ListArray.from_arrays(starts, flat, type=kind)
-    if pa.types.is_struct(kind):
-        parts = zip(*values, strict=True) if values else [()] * kind.num_fields
-        arrays = [column_of(part, field.type) for part, field in zip(parts, kind, strict=True)]
-        return pa.StructArray.from_arrays(arrays, fields=list(kind))
-    return pa.array(values, kind)
 
 
 def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -15,10 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.autobase import consensus, design
-from dbt_tangles.autobase.check import LENGTH_TYPE
+from dbt_tangles.autobase.check import Length
 from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import first_rows, starts
 from dbt_tangles.graph.identity import Nodes, group_rows, link, lists_of, strings_of
+from dbt_tangles.partition import ROWS_PER_BATCH, collect
+from dbt_tangles.rows import arrow_type
 
 #: One row per base and node that is in. `indexers` and `start` are those of the base, and stand on one of its rows.
 INPUT_SCHEMA = pa.schema(
@@ -31,7 +33,7 @@ INPUT_SCHEMA = pa.schema(
         ("batch", pa.int32()),
         ("is_relayed", pa.bool_()),
         ("indexers", pa.list_(pa.string())),
-        ("start", pa.list_(LENGTH_TYPE)),
+        ("start", pa.list_(arrow_type(Length))),
     ]
 )
 ORDER_SCHEMA = pa.schema(
@@ -49,8 +51,6 @@ ALL = "all"
 
 AUTOBASE, DESIGN = "autobase", "design"
 RULES = {AUTOBASE: consensus.order_views, DESIGN: design.order_views}
-
-ROWS_PER_BATCH = 50_000
 
 #: A base may have so many nodes times indexers; its clocks take four bytes for each.
 ENTRY_LIMIT = 2**28
@@ -190,9 +190,9 @@ def order_of_partition(
     batches: Iterator[pa.RecordBatch], row_limit: int, rule: str = AUTOBASE
 ) -> Iterator[pa.RecordBatch]:
     """Yield `order_bases` of the whole bases in a partition."""
-    found = [batch for batch in batches if batch.num_rows]
-    if found:
-        yield from order_bases(pa.Table.from_batches(found), row_limit, rule)
+    table = collect(batches)
+    if table is not None:
+        yield from order_bases(table, row_limit, rule)
 
 
 def number_bases(table: pa.Table) -> Bases:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from json import loads
 from json.encoder import encode_basestring
@@ -22,32 +23,12 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns, column_of
+from dbt_tangles.lines import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.reasons import Reasons
+from dbt_tangles.rows import Int32, arrow_type, columns_of
 from dbt_tangles.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact
 
 BASE, NODE = "base", "node"
-
-#: A writer, and how much of its log.
-LENGTH_TYPE = pa.struct([pa.field("writer", pa.string()), pa.field("length", pa.int32())])
-
-_RESULT = [
-    pa.field("base_id", pa.string()),
-    pa.field("kind", pa.string()),
-    pa.field("indexers", pa.list_(pa.string())),
-    pa.field("relayed", pa.list_(pa.string())),
-    pa.field("start", pa.list_(LENGTH_TYPE)),
-    pa.field("writer", pa.string()),
-    pa.field("length", pa.int32()),
-    pa.field("heads", pa.list_(LENGTH_TYPE)),
-    pa.field("batch", pa.int32()),
-    pa.field("value", pa.string()),
-    pa.field("is_ack", pa.bool_()),
-    pa.field("reject_reason", pa.string()),
-    pa.field("detail", pa.string()),
-]
-
-OUTPUT_SCHEMA = pa.schema([*PLACE, *_RESULT])
 
 # So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
 # one line that is no sound node not to hold up many that are.
@@ -90,22 +71,33 @@ class Reason(Reasons):
     BAD_BATCH = "bad_batch", "The batch is not a whole number from 1 to 2^31 - 1."
 
 
-class _Row(NamedTuple):
-    """The values of `_RESULT`, in its order."""
+class Length(NamedTuple):
+    """A writer, and how much of its log."""
+
+    writer: str
+    length: Int32
+
+
+@dataclass(slots=True)
+class Row:
+    """What came of a line; see `check_batches`."""
 
     base_id: str | None = None
     kind: str | None = None
     indexers: list[str] | None = None
     relayed: list[str] | None = None
-    start: list[tuple[str, int]] | None = None
+    start: list[Length] | None = None
     writer: str | None = None
-    length: int | None = None
-    heads: list[tuple[str, int]] | None = None
-    batch: int | None = None
+    length: Int32 | None = None
+    heads: list[Length] | None = None
+    batch: Int32 | None = None
     value: str | None = None
     is_ack: bool | None = None
-    reject_reason: str | None = None
+    reject_reason: Reason | None = None
     detail: str | None = None
+
+
+OUTPUT_SCHEMA = schema_of(Row)
 
 
 class _RefusedError(Exception):
@@ -138,17 +130,18 @@ def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_L
     )
 
 
-def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> list[pa.Array]:
-    """Check some lines: the columns from base_id on."""
+def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict[str, pa.Array | Sequence[Any]]:
+    """Check some lines: the columns of `Row`."""
     raws = lines.to_pylist()
     if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
         columns = _read_sound_nodes(raws)
         if columns is not None:
             return columns
-    return _arrays([_read(raw, length, max_line_bytes) for raw, length in zip(raws, lengths.to_pylist(), strict=True)])
+    rows = [_read(raw, length, max_line_bytes) for raw, length in zip(raws, lengths.to_pylist(), strict=True)]
+    return columns_of(Row, rows)
 
 
-def _read_sound_nodes(raws: list[bytes | None]) -> list[pa.Array] | None:
+def _read_sound_nodes(raws: list[bytes | None]) -> dict[str, pa.Array] | None:
     """Read lines that are all sound nodes, checking each column as a whole; None if any line is something else.
 
     Gives exactly what `_read` gives, in a fraction of its time.
@@ -208,10 +201,10 @@ def _read_sound_nodes(raws: list[bytes | None]) -> list[pa.Array] | None:
 
     names_array = pa.array(names, pa.string())
     structs = pa.StructArray.from_arrays(
-        [names_array.take(pa.array(head)), pa.array(head_length)], fields=list(LENGTH_TYPE)
+        [names_array.take(pa.array(head)), pa.array(head_length)], fields=list(arrow_type(Length))
     )
     value_array = pa.array(texts, pa.string())
-    columns = {
+    return {
         "base_id": pa.array(bases, pa.string()),
         "kind": pa.repeat(NODE, count),
         "writer": names_array.take(pa.array(own)),
@@ -221,7 +214,6 @@ def _read_sound_nodes(raws: list[bytes | None]) -> list[pa.Array] | None:
         "value": value_array,
         "is_ack": value_array.is_null(),
     }
-    return [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in _RESULT]
 
 
 def _are(values: Sequence[Any], kind: type) -> bool:
@@ -232,11 +224,11 @@ def _are_lengths(values: Sequence[Any]) -> bool:
     return _are(values, int) and min(values, default=1) >= 1 and max(values, default=1) <= _MAX_INT32
 
 
-def _read(raw: bytes | None, raw_length: int | None, max_line_bytes: int) -> _Row:
+def _read(raw: bytes | None, raw_length: int | None, max_line_bytes: int) -> Row:
     """Read any line."""
     raw = raw or b""
     if max(len(raw), raw_length or 0) > max_line_bytes:
-        return _Row(reject_reason=Reason.TOO_LONG.value, detail=f"line longer than {max_line_bytes} bytes")
+        return Row(reject_reason=Reason.TOO_LONG, detail=f"line longer than {max_line_bytes} bytes")
     is_exact = False
     try:
         document = orjson.loads(raw)
@@ -245,16 +237,16 @@ def _read(raw: bytes | None, raw_length: int | None, max_line_bytes: int) -> _Ro
         try:
             document = _parse_exact(raw)
         except InvalidUtf8Error:
-            return _Row(reject_reason=Reason.INVALID_UTF8.value, detail="not UTF-8")
+            return Row(reject_reason=Reason.INVALID_UTF8, detail="not UTF-8")
         except MalformedJsonError:
             detail = "not JSON" if raw.strip(b" \t\r\n") else "empty line"
-            return _Row(reject_reason=Reason.MALFORMED_JSON.value, detail=detail)
+            return Row(reject_reason=Reason.MALFORMED_JSON, detail=detail)
     if type(document) is not dict:
-        return _Row(reject_reason=Reason.NOT_AN_OBJECT.value, detail="not a JSON object")
+        return Row(reject_reason=Reason.NOT_AN_OBJECT, detail="not a JSON object")
     return _read_document(document, is_exact)
 
 
-def _read_document(document: dict[str, Any], is_exact: bool) -> _Row:
+def _read_document(document: dict[str, Any], is_exact: bool) -> Row:
     base_id = document.get("base")
     if type(base_id) is not str or base_id == "" or _SURROGATE.search(base_id):
         base_id = None
@@ -273,7 +265,7 @@ def _read_document(document: dict[str, Any], is_exact: bool) -> _Row:
             _refuse(Reason.NEITHER, "neither a base nor a node")
         if kind == BASE:
             indexers, relayed, start = _read_base(document)
-            return _Row(base_id, kind, indexers, relayed, start)
+            return Row(base_id=base_id, kind=kind, indexers=indexers, relayed=relayed, start=start)
         if writer is None:
             _refuse(Reason.BAD_WRITER, _wrong(document, "writer", "64 hex digits"))
         if length is None:
@@ -286,11 +278,11 @@ def _read_document(document: dict[str, Any], is_exact: bool) -> _Row:
             _refuse(Reason.BAD_BATCH, "batch is not a whole number from 1")
     except _RefusedError as error:
         reason, detail = error.args
-        return _Row(base_id, kind, writer=writer, length=length, reject_reason=reason.value, detail=detail)
+        return Row(base_id=base_id, kind=kind, writer=writer, length=length, reject_reason=reason, detail=detail)
     value = document.get("value")
-    return _Row(
-        base_id,
-        kind,
+    return Row(
+        base_id=base_id,
+        kind=kind,
         writer=writer,
         length=length,
         heads=heads,
@@ -300,7 +292,7 @@ def _read_document(document: dict[str, Any], is_exact: bool) -> _Row:
     )
 
 
-def _read_base(document: dict[str, Any]) -> tuple[list[str], list[str], list[tuple[str, int]] | None]:
+def _read_base(document: dict[str, Any]) -> tuple[list[str], list[str], list[Length] | None]:
     """Read indexers, relayed and start."""
     indexers = _writers_of(document["indexers"], "indexers", Reason.BAD_INDEXERS)
     relayed = document.get("relayed")
@@ -319,7 +311,7 @@ def _read_base(document: dict[str, Any]) -> tuple[list[str], list[str], list[tup
         _refuse(Reason.BAD_START, "start has two lengths of one writer")
     if not all(_is_length(length, 0) for length in lengths.values()):
         _refuse(Reason.BAD_START, "a length in start is not a whole number from 0")
-    return indexers, relayed, sorted(lengths.items())
+    return indexers, relayed, sorted(map(Length._make, lengths.items()))
 
 
 def _writers_of(values: Any, name: str, reason: Reason) -> list[str]:
@@ -331,7 +323,7 @@ def _writers_of(values: Any, name: str, reason: Reason) -> list[str]:
     return sorted(writers)
 
 
-def _heads_of(document: dict[str, Any], writer: str, length: int) -> list[tuple[str, int]]:
+def _heads_of(document: dict[str, Any], writer: str, length: int) -> list[Length]:
     values = document.get("heads")
     if type(values) is not list:
         _refuse(Reason.BAD_HEADS, _wrong(document, "heads", "a list"))
@@ -340,9 +332,9 @@ def _heads_of(document: dict[str, Any], writer: str, length: int) -> list[tuple[
         name = _writer_of(pair[0]) if type(pair) is list and len(pair) == 2 else None
         if name is None or not _is_length(pair[1]):
             _refuse(Reason.BAD_HEADS, "a head is not a writer and a length")
-        heads.append((name, pair[1]))
+        heads.append(Length(name, pair[1]))
     heads.sort()
-    if any(before[0] == after[0] for before, after in pairwise(heads)):
+    if any(before.writer == after.writer for before, after in pairwise(heads)):
         _refuse(Reason.BAD_HEADS, "two heads are of one writer")
     if any(name == writer and head_length >= length for name, head_length in heads):
         _refuse(Reason.BAD_HEADS, "a head is the node itself or a later one of its writer")
@@ -451,8 +443,3 @@ def _scalar_text(value: Any) -> str:
         return orjson.dumps(value).decode()
     except TypeError:  # a lone surrogate
         return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", encode_basestring(value))
-
-
-def _arrays(rows: Sequence[_Row]) -> list[pa.Array]:
-    columns = zip(*rows, strict=True) if rows else [()] * len(_RESULT)
-    return [column_of(values, field.type) for values, field in zip(columns, _RESULT, strict=True)]

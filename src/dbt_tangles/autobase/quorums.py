@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.autobase.bases import ROWS_PER_BATCH, are_in_reach, cut_views, in_chunks, number_bases
+from dbt_tangles.autobase.bases import are_in_reach, cut_views, in_chunks, number_bases
 from dbt_tangles.autobase.clocks import NEVER, clocks, depths, first_followers
 from dbt_tangles.autobase.views import find_logs
 from dbt_tangles.autobase.votes import first_to_know
 from dbt_tangles.compiled import compiled
+from dbt_tangles.partition import ROWS_PER_BATCH, collect
 
 QUORUM_SCHEMA = pa.schema(
     [
@@ -162,9 +163,9 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
 
 def quorums_of_partition(batches: Iterator[pa.RecordBatch], max_degree: int) -> Iterator[pa.RecordBatch]:
     """Yield `quorums_of_bases` of the whole bases in a partition."""
-    found = [batch for batch in batches if batch.num_rows]
-    if found:
-        yield from quorums_of_bases(pa.Table.from_batches(found), max_degree)
+    table = collect(batches)
+    if table is not None:
+        yield from quorums_of_bases(table, max_degree)
 
 
 @compiled

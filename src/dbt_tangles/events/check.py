@@ -8,6 +8,7 @@ what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from typing import Any
@@ -16,19 +17,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns, column_of
-
-_RESULT = [
-    pa.field("timeline_id", pa.string()),
-    pa.field("event_id", pa.string()),
-    pa.field("causes", pa.list_(pa.string())),
-    pa.field("author", pa.string()),
-    pa.field("arrival", pa.int64()),
-    pa.field("reject_reason", pa.string()),
-    pa.field("detail", pa.string()),
-]
-
-OUTPUT_SCHEMA = pa.schema([*PLACE, *_RESULT])
+from dbt_tangles.lines import MAX_LINE_BYTES, check_in_turns, schema_of
+from dbt_tangles.rows import Int64, columns_of
 
 # So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
 # one bad line not to hold up many good ones.
@@ -41,8 +31,21 @@ MALFORMED = "malformed"
 _NEEDED = ("timeline", "event", "after", "arrival")
 _needed_of = itemgetter(*_NEEDED)
 
-#: The values of `_RESULT`, in its order.
-_Row = tuple[Any, ...]
+
+@dataclass(slots=True)
+class Row:
+    """What came of a line; see `check_batches`."""
+
+    timeline_id: str | None = None
+    event_id: str | None = None
+    causes: list[str] | None = None
+    author: str | None = None
+    arrival: Int64 | None = None
+    reject_reason: str | None = None
+    detail: str | None = None
+
+
+OUTPUT_SCHEMA = schema_of(Row)
 
 
 def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
@@ -63,18 +66,18 @@ def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_L
     )
 
 
-def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> list[pa.Array]:
-    """Check some lines: the columns from timeline_id on."""
+def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict[str, Sequence[Any]]:
+    """Check some lines: the columns of `Row`."""
     raws = lines.to_pylist()
     if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
         columns = _read_sound(raws)
         if columns is not None:
             return columns
     rows = [_read(raw, length, max_line_bytes) for raw, length in zip(raws, lengths.to_pylist(), strict=True)]
-    return _arrays(list(zip(*rows, strict=True)) or [()] * len(_RESULT))
+    return columns_of(Row, rows)
 
 
-def _read_sound(raws: list[bytes | None]) -> list[pa.Array] | None:
+def _read_sound(raws: list[bytes | None]) -> dict[str, Sequence[Any]] | None:
     """Read lines that are all sound, checking each column as a whole; None if there is a line that is not sound.
 
     Gives exactly what `_read` gives, in half its time.
@@ -103,8 +106,7 @@ def _read_sound(raws: list[bytes | None]) -> list[pa.Array] | None:
         ids if len({event, *ids}) > len(ids) else _distinct(ids, event)
         for event, ids in zip(events, after, strict=True)
     ]
-    nothing = [None] * len(raws)
-    return _arrays([timelines, events, causes, authors, arrivals, nothing, nothing])
+    return {"timeline_id": timelines, "event_id": events, "causes": causes, "author": authors, "arrival": arrivals}
 
 
 def _are(values: Sequence[Any], *kinds: type) -> bool:
@@ -115,7 +117,7 @@ def _are_ids(values: Sequence[Any]) -> bool:
     return _are(values, str) and all(values)
 
 
-def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> _Row:
+def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> Row:
     """Read any line."""
     raw = raw or b""
     if max(len(raw), length or 0) > max_line_bytes:
@@ -144,11 +146,12 @@ def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> _Row:
         detail = "author is not a string"
     if detail is not None:
         return _refused(detail, timeline if _is_id(timeline) else None, event if _is_id(event) else None)
-    return timeline, event, _distinct(after, event), author, arrival, None, None
+    causes = _distinct(after, event)
+    return Row(timeline_id=timeline, event_id=event, causes=causes, author=author, arrival=arrival)
 
 
-def _refused(detail: str, timeline: str | None = None, event: str | None = None) -> _Row:
-    return timeline, event, None, None, None, MALFORMED, detail
+def _refused(detail: str, timeline: str | None = None, event: str | None = None) -> Row:
+    return Row(timeline_id=timeline, event_id=event, reject_reason=MALFORMED, detail=detail)
 
 
 def _is_id(value: Any) -> bool:
@@ -157,7 +160,3 @@ def _is_id(value: Any) -> bool:
 
 def _distinct(ids: list[str], event: str) -> list[str]:
     return [cause for cause in dict.fromkeys(ids) if cause != event]
-
-
-def _arrays(columns: Sequence[Sequence[Any]]) -> list[pa.Array]:
-    return [column_of(values, field.type) for values, field in zip(columns, _RESULT, strict=True)]

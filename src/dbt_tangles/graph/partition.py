@@ -8,8 +8,7 @@ import pyarrow.compute as pc
 from dbt_tangles.graph.ancestors import ancestor_pairs
 from dbt_tangles.graph.clocks import author_clocks
 from dbt_tangles.graph.tangles import DEPTH_SCHEMA, walk_tangles
-
-ROWS_PER_BATCH = 50_000
+from dbt_tangles.partition import ROWS_PER_BATCH, collect
 
 
 def levels_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -22,7 +21,7 @@ def levels_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     Raises:
         ValueError: what `walk_tangles` raises.
     """
-    table = _whole(batches)
+    table = collect(batches)
     if table is None:
         return
     depths = None
@@ -52,13 +51,7 @@ def clocks_of_partition(
 
 
 def _chunks(batches: Iterator[pa.RecordBatch], kernel: Callable) -> Iterator[pa.RecordBatch]:
-    members = _whole(batches)
+    members = collect(batches)
     if members is not None:
         for chunk in kernel(members):
             yield from chunk.to_batches() if isinstance(chunk, pa.Table) else [chunk]
-
-
-def _whole(batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
-    """Collect a partition as one table, or None where it has no rows."""
-    found = [batch for batch in batches if batch.num_rows]
-    return pa.Table.from_batches(found) if found else None

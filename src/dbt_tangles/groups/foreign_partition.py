@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from dbt_tangles.groups.foreign import STEP_LIMIT, foreign_excludes
+from dbt_tangles.partition import collect
 
 
 def foreign_excludes_of_partition(
@@ -19,6 +20,6 @@ def foreign_excludes_of_partition(
     Yields:
         Rows of `FOREIGN_OUTPUT_SCHEMA`.
     """
-    found = [batch for batch in batches if batch.num_rows]
-    if found:
-        yield from foreign_excludes(pa.Table.from_batches(found), step_limit)
+    table = collect(batches)
+    if table is not None:
+        yield from foreign_excludes(table, step_limit)

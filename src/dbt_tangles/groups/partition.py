@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from dbt_tangles.groups.reduction import DROPPED_LIMIT, MISSING_LIMIT, STEP_LIMIT, reduce_groups
+from dbt_tangles.partition import collect
 
 
 def groups_of_partition(
@@ -27,6 +28,6 @@ def groups_of_partition(
     Raises:
         ValueError: What `reduce_groups` raises.
     """
-    found = [batch for batch in batches if batch.num_rows]
-    if found:
-        yield from reduce_groups(pa.Table.from_batches(found), step_limit, missing_limit, dropped_limit)
+    table = collect(batches)
+    if table is not None:
+        yield from reduce_groups(table, step_limit, missing_limit, dropped_limit)

@@ -19,6 +19,7 @@ from dbt_tangles.groups.missing import WORD, count_missing, list_missing
 from dbt_tangles.groups.pairs import Columns, Pairs, columns_of, pair_up
 from dbt_tangles.groups.preference import PREFERENCES, choose
 from dbt_tangles.groups.schemas import DROPPED, EPOCH, MEMBER
+from dbt_tangles.partition import ROWS_PER_BATCH
 
 #: Of a group that would take more steps (some nanoseconds each) nothing is said that ancestors have a part in.
 STEP_LIMIT = 2**33
@@ -26,7 +27,6 @@ STEP_LIMIT = 2**33
 MISSING_LIMIT = 10_000_000
 #: A group with more people dropped, all its epochs together, is as one that takes too many steps.
 DROPPED_LIMIT = 10_000_000
-ROWS_PER_BATCH = 50_000
 
 
 class _Missing(NamedTuple):

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha512
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import pyarrow as pa
 from nacl.bindings import crypto_sign_open
 from nacl.exceptions import BadSignatureError
 
-from dbt_tangles.lines import MAX_LINE_BYTES, PLACE, check_in_turns, column_of
+from dbt_tangles.lines import LineOptions, check_in_turns, schema_of
 from dbt_tangles.pzp import base58
 from dbt_tangles.pzp.canonical import NoCanonicalFormError, canonical_bytes
 from dbt_tangles.pzp.items import tokens_of
@@ -31,44 +31,8 @@ from dbt_tangles.pzp.rules import (
     safe_integer,
     shape_reason,
 )
+from dbt_tangles.rows import Int8, Int64, columns_of
 from dbt_tangles.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact, replace_surrogates
-
-STRINGS = pa.list_(pa.string())
-TANGLE_TYPE = pa.struct(
-    [
-        pa.field("root_id", pa.string()),
-        pa.field("depth", pa.int64()),
-        pa.field("prev", pa.list_(pa.string())),
-        pa.field("defect", pa.string()),
-    ]
-)
-
-_RESULT = [
-    pa.field("message_id", pa.string()),
-    pa.field("claimed_id", pa.string()),
-    pa.field("account", pa.string()),
-    pa.field("account_tips", pa.list_(pa.string())),
-    pa.field("domain", pa.string()),
-    pa.field("sigkey", pa.string()),
-    pa.field("is_moot", pa.bool_()),
-    pa.field("tangles", pa.list_(TANGLE_TYPE)),
-    pa.field("data_kind", pa.string()),
-    pa.field("add", pa.list_(pa.string())),
-    pa.field("del", pa.list_(pa.string())),
-    pa.field("supersedes", pa.list_(pa.string())),
-    pa.field("key_action", pa.string()),
-    pa.field("key", pa.string()),
-    pa.field("is_signing_key", pa.bool_()),
-    pa.field("may_add_keys", pa.bool_()),
-    pa.field("may_delete_keys", pa.bool_()),
-    pa.field("is_data_valid", pa.bool_()),
-    pa.field("is_signature_valid", pa.bool_()),
-    pa.field("is_usable", pa.bool_()),
-    pa.field("reject_reason", pa.string()),
-    pa.field("reject_rank", pa.int8()),
-]
-
-OUTPUT_SCHEMA = pa.schema([*PLACE, *_RESULT])
 
 _TURN_ROWS = 512
 _SIGNED_TAG = b":msg-v4:"
@@ -77,54 +41,56 @@ _SIGNING_PURPOSES = ("sig", "shs-and-sig")
 _SIGNING_ALGORITHM = "ed25519"
 
 
-@dataclass(frozen=True)
-class CheckOptions:
+class Tangle(NamedTuple):
+    """What a message says of a tangle that it names."""
+
+    root_id: str
+    depth: Int64 | None
+    prev: list[str]
+    defect: Reason | None
+
+
+@dataclass(slots=True)
+class Row:
+    """What came of a line; see `check_batches`."""
+
+    message_id: str | None = None
+    claimed_id: str | None = None
+    account: str | None = None
+    account_tips: list[str] | None = None
+    domain: str | None = None
+    sigkey: str | None = None
+    is_moot: bool = False
+    tangles: Sequence[Tangle] = ()
+    data_kind: str | None = None
+    add: list[str] | None = None
+    del_: list[str] | None = None
+    supersedes: list[str] | None = None
+    key_action: str | None = None
+    key: str | None = None
+    is_signing_key: bool | None = None
+    may_add_keys: bool | None = None
+    may_delete_keys: bool | None = None
+    is_data_valid: bool | None = None
+    is_signature_valid: bool | None = None
+    is_usable: bool = False
+    reject_reason: Reason | None = None
+    reject_rank: Int8 = 0
+
+
+OUTPUT_SCHEMA = schema_of(Row)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(LineOptions):
     """How lines are checked.
 
     Attributes:
         verify_signatures: whether the full rules apply. If not (for logs whose signed bytes are gone) the claimed id is
             the id, and only an account, a domain, data of a legal kind and readable tangles are asked for.
-        max_line_bytes: longer lines are rejected unread.
     """
 
     verify_signatures: bool = True
-    max_line_bytes: int = MAX_LINE_BYTES
-
-
-class _Row:
-    """A line as read, before what is done for many lines at a time."""
-
-    __slots__ = (
-        "account",
-        "account_tips",
-        "add",
-        "claimed_id",
-        "data_digest",
-        "data_hash",
-        "data_kind",
-        "data_size",
-        "deleted",
-        "digest",
-        "domain",
-        "is_data_sized",
-        "is_moot",
-        "is_unsized",
-        "key",
-        "reason",
-        "sig",
-        "sigkey",
-        "supersedes",
-        "tangles",
-        "text",
-    )
-
-    def __init__(self, reason: Reason | None = None) -> None:
-        self.reason = reason
-        self.account = self.account_tips = self.claimed_id = self.domain = self.sigkey = self.sig = None
-        self.add = self.deleted = self.supersedes = self.data_kind = self.key = self.text = self.digest = None
-        self.data_digest = self.data_hash = self.data_size = None
-        self.is_moot = self.is_data_sized = self.is_unsized = False
-        self.tangles: Sequence[tuple[Any, ...]] = ()
 
 
 def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> Iterator[pa.RecordBatch]:
@@ -160,6 +126,29 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
     return check_in_turns(batches, _Checker(options).check, _TURN_ROWS, OUTPUT_SCHEMA)
 
 
+@dataclass(slots=True)
+class _Line(Row):
+    """A line as read: its row, and what takes many lines at a time.
+
+    Attributes:
+        digest: What the id is the base58 of.
+        text: The canonical metadata, which are signed.
+        sig: The signature in base58.
+        data_hash: What the metadata say of the data, in base58; None where the data have no verdict.
+        data_digest: What it should be the base58 of; None where the data have no canonical form.
+        is_data_sized: Whether the data are to have a verdict.
+        is_unsized: Whether the data are not as long as the metadata say.
+    """
+
+    digest: bytes | None = None
+    text: bytes = b""
+    sig: str | None = None
+    data_hash: str | None = None
+    data_digest: bytes | None = None
+    is_data_sized: bool = False
+    is_unsized: bool = False
+
+
 class _Checker:
     """Reads lines and verifies signatures, remembering keys and verdicts.
 
@@ -177,52 +166,32 @@ class _Checker:
         self._verdicts: dict[tuple[bytes, str, str], bool] = {}
         self._older_verdicts: dict[tuple[bytes, str, str], bool] = {}
 
-    def check(self, lines: pa.Array, lengths: pa.Array) -> list[pa.Array]:
-        """Check some lines: the columns from message_id on."""
+    def check(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
+        """Check some lines: the columns of `Row`."""
         rows = list(map(self._read, lines.to_pylist(), lengths.to_pylist()))
         ids = base58.encode([row.digest for row in rows])
         if self._is_trusted:
             computed = ids.to_pylist()
-            ids = pa.array(
-                [one if row.claimed_id is None else row.claimed_id for one, row in zip(computed, rows, strict=True)],
-                pa.string(),
-            )
-            data_verdicts: list[bool | None] = [None] * len(rows)
+            ids = [one if row.claimed_id is None else row.claimed_id for one, row in zip(computed, rows, strict=True)]
         else:
-            data_verdicts = self._judge_data(rows)
+            self._judge_data(rows)
         for row in rows:
-            if row.tangles and row.reason is None:
-                defects = [tangle[3] for tangle in row.tangles]
+            if row.tangles and row.reject_reason is None:
+                defects = [tangle.defect for tangle in row.tangles]
                 if None not in defects:
-                    row.reason = min(map(Reason, defects), key=lambda reason: reason.rank)
-        verdicts: list[bool | None] = [None] * len(rows) if self._is_trusted else self._verify(rows)
-        reasons = [row.reason for row in rows]
-        return [
-            ids,
-            _column(rows, "claimed_id"),
-            _column(rows, "account"),
-            column_of([row.account_tips for row in rows], STRINGS),
-            _column(rows, "domain"),
-            _column(rows, "sigkey"),
-            pa.array([row.is_moot for row in rows], pa.bool_()),
-            column_of([row.tangles for row in rows], pa.list_(TANGLE_TYPE)),
-            _column(rows, "data_kind"),
-            column_of([row.add for row in rows], STRINGS),
-            column_of([row.deleted for row in rows], STRINGS),
-            column_of([row.supersedes for row in rows], STRINGS),
-            *_key_columns([row.key for row in rows]),
-            pa.array(data_verdicts, pa.bool_()),
-            pa.array(verdicts, pa.bool_()),
-            pa.array([reason is None for reason in reasons], pa.bool_()),
-            pa.array([None if reason is None else reason.value for reason in reasons], pa.string()),
-            pa.array([0 if reason is None else reason.rank for reason in reasons], pa.int8()),
-        ]
+                    row.reject_reason = min(defects, key=lambda reason: reason.rank)
+        if not self._is_trusted:
+            self._verify(rows)
+        for row in rows:
+            row.is_usable = row.reject_reason is None
+            row.reject_rank = 0 if row.reject_reason is None else row.reject_reason.rank
+        return columns_of(Row, rows) | {"message_id": ids}
 
-    def _read(self, raw: bytes | None, raw_length: int | None) -> _Row:
+    def _read(self, raw: bytes | None, raw_length: int | None) -> _Line:
         if raw is None:
             raw = b""
         if len(raw) > self._max_line_bytes or (raw_length is not None and raw_length > self._max_line_bytes):
-            return _Row(Reason.TOO_LONG)
+            return _Line(reject_reason=Reason.TOO_LONG)
         try:
             return self._read_document(orjson.loads(raw))
         except orjson.JSONDecodeError:
@@ -230,35 +199,35 @@ class _Checker:
         try:
             document = parse_exact(raw)
         except InvalidUtf8Error:
-            return _Row(Reason.INVALID_UTF8)
+            return _Line(reject_reason=Reason.INVALID_UTF8)
         except MalformedJsonError:
-            return _Row(Reason.MALFORMED_JSON)
+            return _Line(reject_reason=Reason.MALFORMED_JSON)
         return _storable(self._read_document(document))
 
-    def _read_document(self, document: Any) -> _Row:
+    def _read_document(self, document: Any) -> _Line:
         if type(document) is not dict:
-            return _Row(Reason.NOT_A_MESSAGE)
+            return _Line(reject_reason=Reason.NOT_A_MESSAGE)
         message = document
         if "metadata" not in document and type(document.get("msg")) is dict:
             message = document["msg"]
         metadata = message.get("metadata")
-        row = _Row()
+        row = _Line()
         if message is not document and type(document.get("id")) is str:
             row.claimed_id = document["id"]
         if type(metadata) is not dict:
-            row.reason = Reason.NOT_A_MESSAGE
+            row.reject_reason = Reason.NOT_A_MESSAGE
             return row
         try:
             row.text = canonical_bytes(metadata)
         except NoCanonicalFormError:
             if row.claimed_id is None or not self._is_trusted:
-                row.reason = Reason.NO_ID
+                row.reject_reason = Reason.NO_ID
                 return row
         else:
             row.digest = sha512(row.text).digest()[:_HASH_BYTES]
 
-        row.reason = shape_reason(message, self._is_trusted)
-        if row.reason is not None:
+        row.reject_reason = shape_reason(message, self._is_trusted)
+        if row.reject_reason is not None:
             return row
         # What is shown of a message that is refused below: all that can be.
         row.account, row.domain = _string(metadata["account"]), _string(metadata["domain"])
@@ -271,7 +240,7 @@ class _Checker:
             reason = data_reason
         if is_moot(message):
             row.is_moot = True
-            row.reason = reason
+            row.reject_reason = reason
             return row
         self._read_tangles(row, metadata["tangles"])
         if reason is None and not self._is_trusted:
@@ -279,10 +248,10 @@ class _Checker:
         if reason is None:
             reason = domain_reason(metadata["domain"], self._is_trusted) or account_reason(metadata)
         if row.account == SELF:
-            row.key = _key_change(data)
+            _read_key_change(row, data)
         elif reason is None and not row.tangles:
             reason = Reason.NO_TANGLE
-        row.reason = reason
+        row.reject_reason = reason
         return row
 
     def _sigkey_reason(self, sigkey: str | None) -> Reason | None:
@@ -296,7 +265,7 @@ class _Checker:
             self._keys[sigkey] = base58.decode([sigkey], _SIGKEY_BYTES)[0]
         return Reason.BAD_SIGKEY if self._keys[sigkey] is None else None
 
-    def _read_data(self, row: _Row, data: Any) -> Reason | None:
+    def _read_data(self, row: _Line, data: Any) -> Reason | None:
         if data is None:
             row.data_kind = "null"
             row.supersedes = []
@@ -312,21 +281,21 @@ class _Checker:
         if type(supersedes) is list:
             row.supersedes = _strings(supersedes)
             if type(add) is list and type(deleted) is list:
-                row.add, row.deleted = tokens_of(add), tokens_of(deleted)
+                row.add, row.del_ = tokens_of(add), tokens_of(deleted)
         elif type(supersedes) is str:
             row.supersedes = []
         return None
 
-    def _read_tangles(self, row: _Row, tangles: Any) -> None:
+    def _read_tangles(self, row: _Line, tangles: Any) -> None:
         if type(tangles) is dict:
             row.tangles = [
-                (root, depth, prev, None if defect is None else defect.value)
+                Tangle(root, depth, prev, defect)
                 for root, entry in tangles.items()
                 if _is_truthy(entry)
                 for depth, prev, defect in [read_tangle(entry, self._is_trusted)]
             ]
 
-    def _measure_data(self, row: _Row, metadata: dict[str, Any], data: Any) -> Reason | None:
+    def _measure_data(self, row: _Line, metadata: dict[str, Any], data: Any) -> Reason | None:
         """Compare the size, and leave the hash to `_judge_data`."""
         size = safe_integer(metadata["dataSize"])
         if size is None or size < 0:
@@ -343,36 +312,27 @@ class _Checker:
         row.is_unsized = len(text) != size
         return None
 
-    def _judge_data(self, rows: list[_Row]) -> list[bool | None]:
+    def _judge_data(self, rows: list[_Line]) -> None:
         hashes = base58.decode([row.data_hash for row in rows], _HASH_BYTES)
-        verdicts: list[bool | None] = []
         for row, claimed in zip(rows, hashes, strict=True):
             if not row.is_data_sized:
-                verdicts.append(None)
                 continue
             is_hash_right = claimed is not None and claimed == row.data_digest
-            verdicts.append(is_hash_right and not row.is_unsized)
+            row.is_data_valid = is_hash_right and not row.is_unsized
             # Whatever has been found so far comes later in the peer's order.
             if not is_hash_right:
-                row.reason = Reason.DATA_HASH_MISMATCH
+                row.reject_reason = Reason.DATA_HASH_MISMATCH
             elif row.is_unsized:
-                row.reason = Reason.DATA_SIZE_MISMATCH
-        return verdicts
+                row.reject_reason = Reason.DATA_SIZE_MISMATCH
 
-    def _verify(self, rows: list[_Row]) -> list[bool | None]:
-        """Verify signatures, or remember what came of them before; None where none is due."""
-        due = [row.reason is None and not row.is_moot for row in rows]
-        signatures = base58.decode(
-            [row.sig if is_due else None for row, is_due in zip(rows, due, strict=True)], _SIGNATURE_BYTES
-        )
+    def _verify(self, rows: list[_Line]) -> None:
+        """Verify the signatures that are due, or remember what came of them before."""
+        due = [row for row in rows if row.reject_reason is None and not row.is_moot]
+        signatures = base58.decode([row.sig for row in due], _SIGNATURE_BYTES)
         if len(self._verdicts) >= self._GENERATION:
             self._older_verdicts = self._verdicts
             self._verdicts = {}
-        verdicts: list[bool | None] = []
-        for row, is_due, signature in zip(rows, due, signatures, strict=True):
-            if not is_due:
-                verdicts.append(None)
-                continue
+        for row, signature in zip(due, signatures, strict=True):
             verdict: bool | None = False
             if signature is not None:
                 claim = (row.digest, row.sigkey, row.sig)
@@ -383,12 +343,11 @@ class _Checker:
                         verdict = _is_signed(self._keys.get(row.sigkey), signature, row)
                     self._verdicts[claim] = verdict
             if not verdict:
-                row.reason = Reason.BAD_SIGNATURE
-            verdicts.append(verdict)
-        return verdicts
+                row.reject_reason = Reason.BAD_SIGNATURE
+            row.is_signature_valid = verdict
 
 
-def _is_signed(key: bytes | None, signature: bytes, row: _Row) -> bool:
+def _is_signed(key: bytes | None, signature: bytes, row: _Line) -> bool:
     if key is None:  # forgotten since the line was read
         [key] = base58.decode([row.sigkey], _SIGKEY_BYTES)
     try:
@@ -398,16 +357,18 @@ def _is_signed(key: bytes | None, signature: bytes, row: _Row) -> bool:
     return True
 
 
-def _key_change(data: Any) -> tuple[str, str, bool, bool, bool] | None:
-    """What an account message does to an ed25519 key: action, key, whether it signs messages, may add, may delete."""
+def _read_key_change(row: _Line, data: Any) -> None:
+    """Read what an account message does to an ed25519 key."""
     key = data.get("key") if type(data) is dict else None
     if type(key) is not dict or key.get("algorithm") != _SIGNING_ALGORITHM:
-        return None
+        return
     action, bytes_text, powers = data.get("action"), key.get("bytes"), data.get("powers")
     if action not in ("add", "del") or type(bytes_text) is not str:
-        return None
+        return
     powers = powers if action == "add" and type(powers) is list else []
-    return action, bytes_text, key.get("purpose") in _SIGNING_PURPOSES, "add" in powers, "del" in powers
+    row.key_action, row.key = action, bytes_text
+    row.is_signing_key = key.get("purpose") in _SIGNING_PURPOSES
+    row.may_add_keys, row.may_delete_keys = "add" in powers, "del" in powers
 
 
 def _is_truthy(value: Any) -> bool:
@@ -425,9 +386,9 @@ def _strings(values: Any) -> list[str] | None:
     return [value for value in values if type(value) is str]
 
 
-def _storable(row: _Row) -> _Row:
+def _storable(row: _Line) -> _Line:
     """Replace lone surrogates, for which Arrow has no form. Only what is refused, or trusted, can have them."""
-    for name in ("claimed_id", "account", "domain", "sigkey", "sig", "data_hash"):
+    for name in ("claimed_id", "account", "domain", "sigkey", "sig", "data_hash", "key"):
         value = getattr(row, name)
         if value is not None:
             setattr(row, name, replace_surrogates(value))
@@ -436,22 +397,9 @@ def _storable(row: _Row) -> _Row:
         if values is not None:
             setattr(row, name, list(map(replace_surrogates, values)))
     # Names that differed only in those are one name now: the first stays.
-    tangles: dict[str, tuple[Any, ...]] = {}
+    tangles: dict[str, Tangle] = {}
     for root, depth, prev, defect in row.tangles:
         root = replace_surrogates(root)
-        tangles.setdefault(root, (root, depth, list(map(replace_surrogates, prev)), defect))
+        tangles.setdefault(root, Tangle(root, depth, list(map(replace_surrogates, prev)), defect))
     row.tangles = list(tangles.values())
-    if row.key is not None:
-        row.key = (row.key[0], replace_surrogates(row.key[1]), *row.key[2:])
     return row
-
-
-def _column(rows: list[_Row], name: str) -> pa.StringArray:
-    return pa.array([getattr(row, name) for row in rows], pa.string())
-
-
-def _key_columns(keys: list[tuple[Any, ...] | None]) -> list[pa.Array]:
-    kinds = (pa.string(), pa.string(), pa.bool_(), pa.bool_(), pa.bool_())
-    if not any(keys):
-        return [pa.nulls(len(keys), kind) for kind in kinds]
-    return [pa.array([key and key[at] for key in keys], kind) for at, kind in enumerate(kinds)]

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from dbt_tangles.partition import ROWS_PER_BATCH, collect
 from dbt_tangles.pzp.signers import SIGNERS_INPUT_SCHEMA, key_authority
-
-ROWS_PER_BATCH = 50_000
 
 #: One row per question, with the answer.
 AUTHORITY_SCHEMA = pa.schema(
@@ -23,10 +22,9 @@ def authority_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Rec
     Raises:
         ValueError: What `key_authority` raises.
     """
-    found = [batch for batch in batches if batch.num_rows]
-    if not found:
+    table = collect(batches)
+    if table is None:
         return
-    table = pa.Table.from_batches(found)
     table = table.append_column("is_key_authorised", key_authority(table))
     questions = table.filter(table["message_id"].is_null()).select(AUTHORITY_SCHEMA.names)
     yield from questions.cast(AUTHORITY_SCHEMA).to_batches(max_chunksize=ROWS_PER_BATCH)

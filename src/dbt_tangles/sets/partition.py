@@ -6,13 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.partition import ROWS_PER_BATCH, collect
 from dbt_tangles.pzp.rules import Reason
 from dbt_tangles.pzp.validity import VALIDITY_INPUT_SCHEMA, VALIDITY_OUTPUT_SCHEMA, validity
 from dbt_tangles.sets.reduction import reduce_sets
 from dbt_tangles.sets.schemas import INPUT_SCHEMA as REDUCTION_INPUT_SCHEMA
 from dbt_tangles.sets.schemas import OUTPUT_SCHEMA as REDUCTION_OUTPUT_SCHEMA
-
-ROWS_PER_BATCH = 50_000
 
 #: One row per set and message that names it: what `validity` and `reduce_sets` ask for, under the set's name.
 INPUT_SCHEMA = pa.schema(
@@ -44,10 +43,9 @@ def sets_of_partition(batches: Iterator[pa.RecordBatch], ghost_span: int, is_tru
     Raises:
         ValueError: What `validity` and `reduce_sets` raise.
     """
-    found = [batch for batch in batches if batch.num_rows]
-    if not found:
+    table = collect(batches)
+    if table is None:
         return
-    table = pa.Table.from_batches(found)
     verdicts = _trusted(table) if is_trusted else validity(table.append_column("root_id", table["set_id"]))
     is_in = verdicts["is_valid"].to_numpy() | verdicts["is_held"].to_numpy()
     reduced = reduce_sets(table.filter(pa.array(is_in)), ghost_span)

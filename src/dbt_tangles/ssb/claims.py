@@ -8,21 +8,35 @@ Source: SSB improvement proposal "Tangles", "tangle fields in messages"; ssb-thr
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from dbt_tangles.ssb.ids import URI_SCHEME, normalise
 
 LEGACY_THREAD = "legacy_thread"
 MALFORMED_TANGLE = "malformed_tangle"
 
-#: tangle_name, root_id, previous, is_root, defect. A root claim has neither root_id nor previous; a claim with a defect
-#: has no previous, a root_id only where the content names one by a string, and no tangle_name where there is none to
-#: file it under.
-Claim = tuple[str | None, str | None, list[str] | None, bool, str | None]
+
+class Claim(NamedTuple):
+    """A claim of a content; an entry of the column ``claims``.
+
+    Attributes:
+        tangle_name: None where there is none to file the claim under.
+        root_id: None for a root claim, and where the content does not name one by a string.
+        previous: None for a root claim, and with a defect.
+        is_root: whether the message says that it is the root of a tangle.
+        defect: `MALFORMED_TANGLE` or None.
+    """
+
+    tangle_name: str | None = None
+    root_id: str | None = None
+    previous: list[str] | None = None
+    is_root: bool = False
+    defect: str | None = None
+
 
 _ABSENT: Any = object()
 #: `tangles` is not an object, or uses the name that stands for the older fields.
-_NAMELESS: Claim = (None, None, None, False, MALFORMED_TANGLE)
+_NAMELESS = Claim(defect=MALFORMED_TANGLE)
 
 
 def tangle_claims(content: dict[str, Any]) -> list[Claim]:
@@ -35,6 +49,8 @@ def tangle_claims(content: dict[str, Any]) -> list[Claim]:
         A claim for each key of ``content.tangles``, then the claim of ``root`` and ``branch`` if they make one.
         Message ids are normalised; they may be any string, and previous may be empty or repeat itself.
     """
+    if "tangles" not in content and "root" not in content and "branch" not in content:
+        return []
     claims: list[Claim] = []
     tangles = content.get("tangles")
     if type(tangles) is dict:
@@ -54,25 +70,25 @@ def tangle_claims(content: dict[str, Any]) -> list[Claim]:
 
 
 def _named_claim(name: str, fields: Any) -> Claim:
-    if type(fields) is not dict:
-        return name, None, None, False, MALFORMED_TANGLE
-    root = fields.get("root", _ABSENT)
-    previous = fields.get("previous", _ABSENT)
-    if type(root) is str:
-        previous = _references(previous)
-        return name, normalise(root), previous, False, MALFORMED_TANGLE if previous is None else None
-    if root is None and previous is None:
-        return name, None, None, True, None
-    return name, None, None, False, MALFORMED_TANGLE
+    if type(fields) is dict:
+        root = fields.get("root", _ABSENT)
+        previous = fields.get("previous", _ABSENT)
+        if type(root) is str:
+            return _claim(name, normalise(root), _references(previous))
+        if root is None and previous is None:
+            return Claim(name, is_root=True)
+    return Claim(name, defect=MALFORMED_TANGLE)
 
 
 def _legacy_claim(root: Any, branch: Any) -> Claim:
     if type(root) is not str:
-        return LEGACY_THREAD, None, None, False, MALFORMED_TANGLE
+        return Claim(LEGACY_THREAD, defect=MALFORMED_TANGLE)
     previous = _references([branch] if type(branch) is str else branch)
-    if previous is None:
-        return LEGACY_THREAD, _legacy_id(root), None, False, MALFORMED_TANGLE
-    return LEGACY_THREAD, _legacy_id(root), [_legacy_id(reference) for reference in previous], False, None
+    return _claim(LEGACY_THREAD, _legacy_id(root), previous and [_legacy_id(reference) for reference in previous])
+
+
+def _claim(name: str, root_id: str, previous: list[str] | None) -> Claim:
+    return Claim(name, root_id, previous, defect=MALFORMED_TANGLE if previous is None else None)
 
 
 def _references(value: Any) -> list[str] | None:

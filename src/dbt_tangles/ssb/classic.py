@@ -73,27 +73,29 @@ def check_message(value: dict[str, Any], text: bytes, hmac_key: bytes | None = N
     Returns:
         The first rule it breaks, or None for a usable message.
     """
-    reason = check_form(value)
-    if reason is None and utf16_length(text.decode()) > MAX_UNITS:
-        reason = Reason.TOO_LONG
-    if reason is None:
-        signature = decode_signature(value["signature"])
-        if not is_valid(public_key(value["author"]), signature, text, hmac_key):
-            reason = Reason.BAD_SIGNATURE
-    return reason
+    form = check_form(value)
+    if type(form) is Reason:
+        return form
+    if utf16_length(text.decode()) > MAX_UNITS:
+        return Reason.TOO_LONG
+    return None if is_valid(*form, text, hmac_key) else Reason.BAD_SIGNATURE
 
 
-def check_form(value: dict[str, Any]) -> Reason | None:
+def check_form(value: dict[str, Any]) -> Reason | tuple[bytes, bytes]:
     """Apply the rules that need no canonical text: all but length and signature.
 
     Args:
         value: the message's value, keys in V8's order.
+
+    Returns:
+        The first rule that the message breaks; if it breaks none, the author's public key and the decoded signature.
     """
     order = tuple(value)
     if order != ORDER and order != ORDER_AUTHOR_FIRST:
         return _broken_order(value, order)
     author = value["author"]
-    if type(author) is not str or public_key(author) is None:
+    key = public_key(author) if type(author) is str else None
+    if key is None:
         return Reason.OTHER_FORMAT if is_other_format(author) else Reason.BAD_AUTHOR
     if int32(value["sequence"]) is None:
         return Reason.BAD_SEQUENCE
@@ -108,7 +110,8 @@ def check_form(value: dict[str, Any]) -> Reason | None:
             return Reason.BAD_TYPE
     elif type(content) is not str or not is_encrypted(content):
         return Reason.BAD_CONTENT
-    return None if decode_signature(value["signature"]) else Reason.BAD_SIGNATURE_FORM
+    signature = decode_signature(value["signature"])
+    return Reason.BAD_SIGNATURE_FORM if signature is None else (key, signature)
 
 
 def check_trusted(value: dict[str, Any]) -> Reason | None:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dbt_tangles.reasons import Reasons
+from dbt_tangles.rows import Int32
 from dbt_tangles.ssb.ids import normalise
 from dbt_tangles.ssb.redact import fingerprint
 
@@ -105,7 +106,7 @@ class GroupClaim(NamedTuple):
     key_fingerprint: str | None = None
     feeds: tuple[str, ...] = ()
     author_root: str | None = None
-    unchecked_count: int = 0
+    unchecked_count: Int32 = 0
 
     def with_strings(self, convert: Callable[[str], str]) -> GroupClaim:
         """The same, all strings that are taken from the content converted; feeds that become equal are one."""

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from dbt_tangles.partition import ROWS_PER_BATCH, collect
 from dbt_tangles.timelines.order import order_timelines
-
-ROWS_PER_BATCH = 50_000
 
 
 def order_of_partition(batches: Iterator[pa.RecordBatch], batch_size: int) -> Iterator[pa.RecordBatch]:
@@ -15,6 +14,6 @@ def order_of_partition(batches: Iterator[pa.RecordBatch], batch_size: int) -> It
     Raises:
         ValueError: what `order_timelines` raises.
     """
-    found = [batch for batch in batches if batch.num_rows]
-    if found:
-        yield from order_timelines(pa.Table.from_batches(found), batch_size).to_batches(max_chunksize=ROWS_PER_BATCH)
+    table = collect(batches)
+    if table is not None:
+        yield from order_timelines(table, batch_size).to_batches(max_chunksize=ROWS_PER_BATCH)

@@ -13,6 +13,7 @@ from dbt_tangles import lines as lines_module
 from dbt_tangles.autobase import check as kernel
 from dbt_tangles.autobase.check import OUTPUT_SCHEMA, Reason, check_batches
 from dbt_tangles.lines import INPUT_SCHEMA, PLACE
+from dbt_tangles.rows import array_of, columns_of
 from log_lines import batch_of
 
 A, B, C, D = (digits * 32 for digits in ("0a", "b1", "c2", "ff"))
@@ -698,10 +699,10 @@ def test_the_short_way_is_the_long_way(listed):
         is_plain = all(is_read_by_orjson(line) for line in lines)
         assert not is_plain or any(row.reject_reason is not None for row in rows)
         return
-    long = kernel._arrays(rows)
-    for columns in (short, long):
-        assert [column.type for column in columns] == [OUTPUT_SCHEMA.field(name).type for name in RESULT]
-    assert [column.to_pylist() for column in short] == [column.to_pylist() for column in long]
+    long = columns_of(kernel.Row, rows)
+    for name in RESULT:
+        column = short.get(name, pa.nulls(len(rows), OUTPUT_SCHEMA.field(name).type))
+        assert column.equals(array_of(long[name], OUTPUT_SCHEMA.field(name).type))
 
 
 def is_read_by_orjson(line):

@@ -248,7 +248,7 @@ def test_memory_of_verdicts_is_bounded(monkeypatch):
     checker = kernel._Checker(CheckOptions())
     for _ in range(2):
         for start in range(0, 40, 5):
-            kernel._check_turn(lines[start : start + 5], [1] * 5, checker)
+            checker.check(pa.array(lines[start : start + 5]), pa.array([1] * 5))
             assert len(checker._verdicts) + len(checker._older_verdicts) <= 25
 
 

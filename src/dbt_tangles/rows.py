@@ -1,0 +1,89 @@
+"""Rows and their columns: a class says what a row has, and its Arrow schema is made from that.
+
+The type of a column is that of its field: `str`, `bytes`, `bool` and `float` have one Arrow type each, a sequence
+is a list, a named tuple is a struct. Where Python has one type for several of Arrow's, the field says which
+(`Int32`, or ``Annotated[..., type]``). A field that ends in an underscore is a column without it, as names of columns
+may be words that Python keeps to itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import chain
+from operator import attrgetter
+from types import NoneType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pyarrow as pa
+
+Int8 = Annotated[int, pa.int8()]
+Int32 = Annotated[int, pa.int32()]
+Int64 = Annotated[int, pa.int64()]
+
+_TYPES = {bool: pa.bool_(), bytes: pa.binary(), float: pa.float64()}
+
+
+def fields_of(row: type) -> list[pa.Field]:
+    """List the columns of a class of rows, in the order of its fields."""
+    return [pa.field(_column(name), arrow_type(hint)) for name, hint in _hints(row).items()]
+
+
+def arrow_type(hint: Any) -> pa.DataType:
+    """Find the Arrow type of what an annotation allows; all may be null."""
+    arguments = get_args(hint)
+    if get_origin(hint) is Annotated:
+        return arguments[1]
+    if NoneType in arguments:
+        [hint] = (argument for argument in arguments if argument is not NoneType)
+        return arrow_type(hint)
+    if get_origin(hint) in (list, tuple, Sequence):
+        return pa.list_(arrow_type(arguments[0]))
+    if hasattr(hint, "_fields"):
+        return pa.struct(fields_of(hint))
+    return pa.string() if issubclass(hint, str) else _TYPES[hint]
+
+
+def columns_of(row: type, rows: Sequence[Any]) -> dict[str, Sequence[Any]]:
+    """Turn some rows of a class, or of one that adds to it, into the values of each column, by its name."""
+    names = list(_hints(row))
+    values = zip(*map(attrgetter(*names), rows), strict=True) if rows else [()] * len(names)
+    return dict(zip(map(_column, names), values, strict=True))
+
+
+def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    """Arrange values as a column.
+
+    Args:
+        values: One for each row, each of them or None. Lists are lists or tuples; structs are tuples, in the order of
+            their fields.
+        kind: Its type. A nested column is built from its flat parts, which is much cheaper than value by value.
+    """
+    if pa.types.is_list(kind):
+        offsets = np.zeros(len(values) + 1, np.int32)
+        np.cumsum([len(entries) if entries else 0 for entries in values], out=offsets[1:])
+        flat = array_of(list(chain.from_iterable(filter(None, values))), kind.value_type)
+        starts = pa.array(offsets)
+        if None in values:  # Arrow takes a list to be null where its first offset is
+            starts = pa.array(offsets, mask=np.array([*(entries is None for entries in values), False]))
+        return pa.ListArray.from_arrays(starts, flat, type=kind)
+    if pa.types.is_struct(kind):
+        if not any(values):
+            return pa.nulls(len(values), kind)
+        if None in values:  # what is there is often little: it is built alone, and put in its place
+            is_absent = np.array([entry is None for entry in values])
+            present = array_of([entry for entry in values if entry is not None], kind)
+            return present.take(pa.array(np.cumsum(~is_absent) - 1, mask=is_absent))
+        parts = [array_of(part, field.type) for part, field in zip(zip(*values, strict=True), kind, strict=True)]
+        return pa.StructArray.from_arrays(parts, fields=list(kind))
+    return pa.array(values, kind)
+
+
+@cache
+def _hints(row: type) -> dict[str, Any]:
+    return get_type_hints(row, include_extras=True)
+
+
+def _column(field: str) -> str:
+    return field.removesuffix("_")
