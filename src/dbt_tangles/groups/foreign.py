@@ -134,18 +134,7 @@ def foreign_excludes(
         listed_start = np.zeros(chunk_rows + 1, np.int32)
         listed = np.empty(chunk_rows * MAX_LISTED, np.int32)
         rows = _fill(
-            charges.dag.graph_start,
-            charges.dag.start,
-            charges.dag.previous,
-            charges.dag.node,
-            charges.epoch_start,
-            charges.epoch,
-            charges.links.start,
-            charges.links.previous,
-            charges.exclude_start,
-            charges.exclude,
-            charges.member,
-            charges.target,
+            charges,
             is_within,
             asked,
             following,
@@ -237,18 +226,7 @@ def _group_tangles(table: pa.Table, nodes: Nodes) -> Dag:
 
 @compiled
 def _fill(
-    member_start,
-    start,
-    previous,
-    node,
-    epoch_start,
-    epoch,
-    link_start,
-    linked,
-    exclude_start,
-    exclude,
-    exclude_member,
-    target,
+    charges,
     is_within,
     asked,
     following,
@@ -261,18 +239,7 @@ def _fill(
     """Fill one batch, 64 epochs at a time, in the order of the members.
 
     Args:
-        member_start: int64[groups + 1], into the members.
-        start: int64[members + 1].
-        previous: int32[edges], lesser members.
-        node: int32[members].
-        epoch_start: As in `Charges`.
-        epoch: As in `Charges`.
-        link_start: int64[nodes + 1], into `linked`.
-        linked: int32[...], the nodes of previous epochs.
-        exclude_start: As in `Charges`.
-        exclude: As in `Charges`.
-        exclude_member: As in `Charges`, `member`.
-        target: As in `Charges`.
+        charges: What there is to compare.
         is_within: bool[groups]; the others are passed over.
         asked: uint64[nodes], zero and left so: which of the epochs are charged with the excludes of an epoch.
         following: uint64[members], spare: which of the epochs' inits follow a member.
@@ -285,6 +252,11 @@ def _fill(
     Returns:
         How many rows were filled.
     """
+    start, previous, node = charges.dag.start, charges.dag.previous, charges.dag.node
+    epoch_start, epoch = charges.epoch_start, charges.epoch
+    link_start, linked = charges.links.start, charges.links.previous
+    exclude_start, exclude, target = charges.exclude_start, charges.exclude, charges.target
+    exclude_member = charges.member
     one = np.uint64(1)
     listed = np.empty((WORD, MAX_LISTED), np.int32)
     counts = np.empty(WORD, np.int32)

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.graph.arrays import flags, starts
 from dbt_tangles.graph.identity import (
     Nodes,
@@ -157,17 +157,7 @@ def key_authority(table: pa.Table) -> pa.BooleanArray:
     places = _number(table, ids)
     changes, sigkey, code_count = _changes(table, places)
     links = link(places.nodes, ids, lists_of(table["prev"]), places.is_message, ~places.is_message)
-    answers = _answers(
-        places.nodes.graph_start,
-        places.message_end,
-        places.root,
-        links.start,
-        links.previous,
-        *changes,
-        *_lanes(table, places, ids),
-        sigkey,
-        code_count,
-    )
+    answers = _answers(places, links, changes, _lanes(table, places, ids), sigkey, code_count)
     by_row = np.empty_like(answers)
     by_row[places.nodes.row] = answers
     return pa.array(by_row == 1, mask=by_row == _UNKNOWN)
@@ -277,32 +267,24 @@ def _known_tips(account, list_start, list_end, found):
 
 
 @compiled
-def _answers(
-    start,
-    message_end,
-    root,
-    link_start,
-    previous,
-    action,
-    key,
-    grants,
-    signer_start,
-    signer_end,
-    signer,
-    lane_start,
-    question_start,
-    question,
-    tip_start,
-    tip_end,
-    tip,
-    sigkey,
-    code_count,
-):
+def _answers(places, links, changes, lanes, sigkey, code_count):
     """Answer all questions, those of up to 64 lanes of an account at a time.
+
+    Args:
+        places: The rows.
+        links: The edges from each message to what it lists.
+        changes: What messages do.
+        lanes: The questions.
+        sigkey: int32[nodes], of a question the key it asks about, or -1.
+        code_count: One more than any code of a key.
 
     Returns:
         int8[nodes]: 0 or 1 of a question, -1 of a message and where the account has no root.
     """
+    start, message_end, root = places.nodes.graph_start, places.message_end, places.root
+    action, key = changes.action, changes.key
+    lane_start, question_start, question = lanes.start, lanes.question_start, lanes.question
+    tip_start, tip_end, tip = lanes.tip_start, lanes.tip_end, lanes.tip
     one = np.uint64(1)
     answers = np.full(len(action), np.int8(_UNKNOWN))
     largest = 0
@@ -324,8 +306,8 @@ def _answers(
                         seen[m] |= bit
                 for t in range(tip_start[lane], tip_end[lane]):
                     seen[tip[t] - begin] |= bit
-            _spread_lanes(begin, end, link_start, previous, seen)
-            _replay(begin, end, root[a], action, key, grants, signer_start, signer_end, signer, seen, held)
+            _spread_lanes(begin, end, links, seen)
+            _replay(begin, end, root[a], changes, seen, held)
             for lane in range(first_lane, end_lane):
                 for i in range(question_start[lane], question_start[lane + 1]):
                     q = question[i]
@@ -340,20 +322,22 @@ def _answers(
     return answers
 
 
-@compiled
-def _spread_lanes(begin, end, link_start, previous, seen):
+@inner
+def _spread_lanes(begin, end, links, seen):
     """Let the lanes that see a message see what it lists. Links that lead to no earlier message lead nowhere."""
+    start, previous = links.start, links.previous
     for m in range(end - 1, begin - 1, -1):
         lanes = seen[m - begin]
         if lanes:
-            for e in range(link_start[m], link_start[m + 1]):
+            for e in range(start[m], start[m + 1]):
                 if previous[e] < m:
                     seen[previous[e] - begin] |= lanes
 
 
-@compiled
-def _replay(begin, end, root, action, key, grants, signer_start, signer_end, signer, seen, held):
+@inner
+def _replay(begin, end, root, changes, seen, held):
     """Apply the messages of an account in order, in the lanes that see them and in which a signer has the power."""
+    action, key, grants, signer = changes.action, changes.key, changes.grants, changes.signer
     for m in range(begin, end):
         lanes = seen[m - begin]
         if action[m] == _NOTHING or not lanes:
@@ -362,7 +346,7 @@ def _replay(begin, end, root, action, key, grants, signer_start, signer_end, sig
         # Before the root no key has any power, so there is nothing that the root could delete.
         if m != root:
             allowed = np.uint64(0)
-            for s in range(signer_start[m], signer_end[m]):
+            for s in range(changes.signer_start[m], changes.signer_end[m]):
                 if signer[s] >= 0:
                     allowed |= held[signer[s], needed]
             lanes &= allowed

@@ -1,0 +1,15 @@
+"""What is compiled has names of its own, so that a profile or an error says which one it is."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import dbt_tangles
+
+
+def test_no_compiled_name_twice():
+    sources = (path.read_text("utf-8") for path in Path(dbt_tangles.__file__).parent.rglob("*.py"))
+    names = [
+        name for source in sources for name in re.findall(r"^@(?:compiled|inner)\ndef (\w+)", source, re.MULTILINE)
+    ]
+    assert names and not [name for name, count in Counter(names).items() if count > 1]
