@@ -6,11 +6,12 @@ import pytest
 
 from conftest import DbtProject
 
+# Values that no row has: one that another row has could stand in for it.
 ALTERED = {
     "string": "concat(coalesce({0}, ''), 'x')",
     "boolean": "not coalesce({0}, false)",
-    "int": "coalesce({0}, 0) + 1",
-    "bigint": "coalesce({0}, 0) + 1",
+    "int": "-1 - coalesce({0}, 0)",
+    "bigint": "-1 - coalesce({0}, 0)",
     "array<string>": "if(size({0}) > 0, transform({0}, word -> concat(word, 'x')), array('x'))",
 }
 # Of the rule that is not the fixtures'.
