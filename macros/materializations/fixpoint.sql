@@ -1,13 +1,13 @@
 {% materialization fixpoint, adapter='spark', supported_languages=['sql'] %}
     {%- set target_relation = this.incorporate(type='table') -%}
-    {% do drop_known(this) %}
+    {% do tangles.drop_known(this) %}
     {{ run_hooks(pre_hooks) }}
 
-    {%- set queries = compiled_code.split(next_query() | trim) -%}
+    {%- set queries = compiled_code.split(tangles.next_query() | trim) -%}
     {%- if queries | length not in [2, 3] -%}
         {% do exceptions.raise_compiler_error(
             model['name'] ~ ' has ' ~ queries | length ~ ' queries; a fixpoint has a base, a step and perhaps what waits,'
-            ~ ' with next_query() between them'
+            ~ ' with tangles.next_query() between them'
         ) %}
     {%- endif -%}
     {%- set words = config.meta_get('words') or {'round': 'round', 'rows': 'rows'} -%}
@@ -17,10 +17,10 @@
     {#- The rows of a round are a table: views and cached plans would nest, and double with each round. -#}
     {%- set state = namespace(rounds=[], has_target=false, waiting=none, ended=false) -%}
     {%- for number in range(99999) -%}
-        {%- set this_relation = beside(this, 'round_' ~ number) -%}
-        {% do drop_known(this_relation) %}
+        {%- set this_relation = tangles.beside(this, 'round_' ~ number) -%}
+        {% do tangles.drop_known(this_relation) %}
         {%- call statement('round_' ~ number) -%}
-            {{ create_table_as(False, this_relation, fixpoint_query(
+            {{ create_table_as(False, this_relation, tangles.fixpoint_query(
                 queries[0] if number == 0 else queries[1], state, target_relation, first + number
             )) }}
         {%- endcall -%}
@@ -30,9 +30,9 @@
         {% do log(model['name'] ~ ': ' ~ words.round ~ ' ' ~ (first + number) ~ ': ' ~ '{:,}'.format(settled | int) ~ ' '
             ~ words.rows ~ ' settled' ~ (', {:,} wait'.format(waits | int) if waits else ''), info=True) %}
         {% do state.rounds.append(this_relation) %}
-        {%- set state.ended = settled == 0 or is_last_round(queries, state, first, number, settled | int) -%}
+        {%- set state.ended = settled == 0 or tangles.is_last_round(queries, state, first, number, settled | int) -%}
         {%- if state.ended or state.rounds | length > rounds_at_once -%}
-            {% do settle_rounds(queries, state, target_relation, number) %}
+            {% do tangles.settle_rounds(queries, state, target_relation, number) %}
         {%- endif -%}
         {%- if state.ended -%}{%- break -%}{%- endif -%}
     {%- endfor -%}
@@ -69,7 +69,7 @@
     last round stays, as the next one goes on from it, unless it was the last of all. -#}
 {% macro settle_rounds(queries, state, target_relation, number) %}
     {%- set last = none if state.ended else state.rounds.pop() -%}
-    {%- set settled = settled_rows(state.rounds) -%}
+    {%- set settled = tangles.settled_rows(state.rounds) -%}
     {%- call statement('main') -%}
         {%- if state.has_target -%}
             insert into {{ target_relation }} {{ settled }}
@@ -78,10 +78,10 @@
         {%- endif -%}
     {%- endcall -%}
     {%- if last is not none and queries | length == 3 -%}
-        {%- set waiting = beside(this, 'waiting_' ~ number) -%}
-        {% do drop_known(waiting) %}
+        {%- set waiting = tangles.beside(this, 'waiting_' ~ number) -%}
+        {% do tangles.drop_known(waiting) %}
         {%- call statement('waiting') -%}
-            {{ create_table_as(False, waiting, fixpoint_query(queries[2], state, target_relation)) }}
+            {{ create_table_as(False, waiting, tangles.fixpoint_query(queries[2], state, target_relation)) }}
         {%- endcall -%}
         {%- if state.waiting -%}
             {% do adapter.drop_relation(state.waiting) %}
@@ -98,14 +98,14 @@
 
 {#- A query of the model with the names of the round in it. -#}
 {% macro fixpoint_query(query, state, target_relation, number=none) %}
-    {%- set done = settled_rows(state.rounds) -%}
+    {%- set done = tangles.settled_rows(state.rounds) -%}
     {%- set before = 'select ' ~ config.meta_require('result_columns') | join(', ') ~ ' from ' ~ target_relation -%}
     {%- set query = modules.re.sub('__fixpoint_waiting__(\S+)', state.waiting | string if state.waiting else '\\1', query) -%}
     {{ return(query
-        | replace(this_round(), state.rounds[-1] | string if state.rounds else '')
-        | replace(all_rounds(), '(' ~ (before ~ ' union all ' if state.has_target else '') ~ done ~ ')')
-        | replace(done_rounds(), '(' ~ done ~ ')')
-        | replace(round_number(), number | string)) }}
+        | replace(tangles.this_round(), state.rounds[-1] | string if state.rounds else '')
+        | replace(tangles.all_rounds(), '(' ~ (before ~ ' union all ' if state.has_target else '') ~ done ~ ')')
+        | replace(tangles.done_rounds(), '(' ~ done ~ ')')
+        | replace(tangles.round_number(), number | string)) }}
 {% endmacro %}
 
 
