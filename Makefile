@@ -1,4 +1,4 @@
-# make build | test | docs | bench | servers; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-all | docs | bench | servers; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,14 +8,17 @@ export DBT_PROFILES_DIR ?= $(CURDIR)
 DBT_LOG_LEVEL ?= warn
 DBT = DBT_LOG_LEVEL=$(DBT_LOG_LEVEL) DBT_LOG_LEVEL_FILE=debug $(BIN)/dbt
 
-.PHONY: build test docs bench servers lint clean
+.PHONY: build test test-all docs bench servers lint clean
 
 build: $(VENV)/installed
 	$(DBT) build $(DBT_ARGS)
 
 test: $(VENV)/installed lint
-	TANGLES_WAREHOUSE=target/test-warehouse $(DBT) build
 	$(BIN)/pytest
+
+# Also what searches at length.
+test-all: $(VENV)/installed lint
+	$(BIN)/pytest -m ""
 
 docs: $(VENV)/installed
 	$(BIN)/dbt docs generate $(DBT_ARGS)
