@@ -3,6 +3,7 @@
 import pytest
 
 from dbt_spark_python import small
+from plugin_projects import make_project
 
 PROFILE = {
     "spark.master": "local[*]",
@@ -77,3 +78,32 @@ def test_profiles_without_the_keys():
     parameters = {"spark.master": "local[*]"}
     assert small.take(parameters, {}) is None
     assert parameters == {"spark.master": "local[*]"}
+
+
+TOLD = """
+    def model(dbt, spark):
+        bean = spark._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
+        return spark.createDataFrame(
+            [(name, spark.conf.get(name)) for name in ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")]
+            + [("java", " ".join(bean.getInputArguments()))],
+            "name string, value string",
+        )
+"""
+
+
+def test_a_small_run_and_a_large_one_behind_it(project, tmp_path, monkeypatch):
+    """The profile's settings are there, and gone again; the JVM is the one that the first command started."""
+    folder = make_project(tmp_path / "p", {"told.py": TOLD})
+
+    def told(schema):
+        built = project(schema, folder)
+        assert built.invoke("run").success
+        return {row["name"]: row["value"] for row in built.rows("told")}
+
+    found = told("small_run")
+    assert "-XX:TieredStopAtLevel=1" in found.pop("java")
+    assert found == {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+    monkeypatch.setenv("TANGLES_SMALL_BYTES", "-1")
+    found = told("large_run")
+    assert found.pop("java")
+    assert found == {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
