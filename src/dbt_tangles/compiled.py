@@ -20,24 +20,19 @@ def compiled(function: Callable) -> Callable:
     Returns:
         The dispatcher that numba makes of it; the function itself where numba is told not to compile.
     """
-    # Reference counts are asked for outright: else a function is compiled as the one is that calls it first.
-    dispatcher = njit(_nrt=True)(function)
+    dispatcher = njit(function)
     if dispatcher is not function:
         dispatcher._cache = MachineCode.of(function) or dispatcher._cache
     return dispatcher
 
 
 def inner(function: Callable) -> Callable:
-    """Compile a function for kernels alone; it makes no arrays and returns none.
-
-    Arrays that it is handed, also in tuples, are not counted: numba counts up and down for each of them otherwise,
-    which may take longer than all else in a small function. It becomes part of the kernels that call it and is kept
-    with them; nothing is made that Python could call, which would take as long as the rest.
+    """Compile a function for kernels alone: it is kept with them, and nothing is made that Python could call.
 
     Args:
-        function: A function on numpy arrays, tuples of them and scalars, that returns scalars or nothing.
+        function: A function on numpy arrays, tuples of them and scalars.
 
     Returns:
         What kernels call; the function itself where numba is told not to compile.
     """
-    return njit(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)

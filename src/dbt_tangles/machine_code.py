@@ -166,6 +166,7 @@ def place_for(folder: str) -> Path | None:
     """Find the place for the code of the sources in a folder; None where nothing can be kept."""
     for place, is_private in _places(Path(folder)):
         try:
+            place.parent.mkdir(parents=True, exist_ok=True)
             place.mkdir(mode=0o700 if is_private else 0o777, exist_ok=True)
             if is_private and not is_own(place):
                 continue
