@@ -166,7 +166,6 @@ def place_for(folder: str) -> Path | None:
     """Find the place for the code of the sources in a folder; None where nothing can be kept."""
     for place, is_private in _places(Path(folder)):
         try:
-            place.parent.mkdir(parents=True, exist_ok=True)
             place.mkdir(mode=0o700 if is_private else 0o777, exist_ok=True)
             if is_private and not is_own(place):
                 continue
@@ -198,6 +197,8 @@ def _places(folder: Path) -> Iterator[tuple[Path, bool]]:
     """List the places, the first choice first, and whether they are to be the user's alone."""
     own = f"{__package__}-{os.geteuid()}"
     if config.CACHE_DIR:
+        with suppress(OSError):
+            Path(config.CACHE_DIR).mkdir(parents=True, exist_ok=True)
         yield Path(config.CACHE_DIR).resolve() / own, True
     if folder.is_dir():
         yield folder / "__pycache__", False
