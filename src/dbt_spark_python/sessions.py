@@ -4,13 +4,15 @@ import atexit
 import os
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
 from dbt.flags import get_flags
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
 from dbt_spark_python import environment, small
@@ -46,6 +48,25 @@ class SessionConnections(SparkConnectionManager):
         if connection.credentials.method == SparkConnectionMethod.SESSION:
             prepare(connection.credentials)
         return super().open(connection)
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        """Raise what dbt-spark does, but in one line where all it says is that the disk is full."""
+        try:
+            with super().exception_handler(sql):
+                yield
+        except Exception as error:
+            if said := full_disk(str(error)):
+                raise DbtRuntimeError(said) from None
+            raise
+
+
+def full_disk(message: str) -> str | None:
+    """Say where the disk is full, or None if that is not what an error's message is about."""
+    if "No space left on device" not in message:
+        return None
+    place = f"at {_catalog.warehouse.root}" if _catalog else "where Spark writes"
+    return f"no space is left {place}: free some and run again; nothing that was there is lost"
 
 
 def choose(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:

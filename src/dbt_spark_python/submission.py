@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from dbt_spark_python.packages import ship
 from dbt_spark_python.progress import NodeProgress
+from dbt_spark_python.sessions import full_disk
 
 _shipping = threading.Lock()
 
@@ -54,7 +55,8 @@ def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
 def explain(error: BaseException, path: str, raw_code: str) -> str:
     """The error's own message, or which file could not be read; then each line of the model it passed through."""
     source = raw_code.splitlines()
-    lines = [unread_file(str(error)) or f"{type(error).__name__}: {error}"]
+    said = unread_file(str(error)) or full_disk(str(error))
+    lines = [said or f"{type(error).__name__}: {error}"]
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == path and 0 < (frame.lineno or 0) <= len(source):  # past the end is dbt's own part
             lines.append(f"  {path}:{frame.lineno} in {frame.name}\n    {source[frame.lineno - 1].strip()}")

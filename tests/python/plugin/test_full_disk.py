@@ -1,0 +1,26 @@
+"""A disk that is full while tables are written: one line says so, from SQL and from Python."""
+
+from plugin_projects import make_project
+
+MODELS = {
+    "from_sql.sql": "{{ config(materialized='table') }} select raise_error(concat('No space', ' left on device')) as n",
+    "from_python.py": """
+        def write():
+            raise OSError(28, "No space left on device")
+
+
+        def model(dbt, spark):
+            return write()
+    """,
+}
+
+
+def test_it_is_said_in_a_line(project, tmp_path):
+    built = project("full_disk", make_project(tmp_path / "p", MODELS))
+    result = built.invoke("run")
+    said = {r.node.name: r.message for r in result.result}
+    line = f"no space is left at {built.warehouse}: free some and run again; nothing that was there is lost"
+    assert said.keys() == {"from_sql", "from_python"}
+    assert all(line in message for message in said.values())
+    assert len(said["from_sql"].strip().splitlines()) <= 2
+    assert "Traceback" not in said["from_python"]
