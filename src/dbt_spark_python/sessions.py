@@ -80,9 +80,9 @@ def choose(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
 def set_small(parameters: dict[str, str]) -> None:
     """Put what is set in small runs into their parameters, and take it back from a session that had one before."""
     settings = _small.settings if _small and parameters is _parameters else {}
-    if spark := SparkSession.getActiveSession():
+    if _catalog:
         for name in _set - settings.keys():
-            spark.conf.unset(name)
+            _catalog.spark.conf.unset(name)
     _set.clear()
     _set.update(settings)
     parameters.update(settings)
