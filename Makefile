@@ -1,27 +1,49 @@
-# make build | test | test-all | docs | bench | servers; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-all | docs | notebook | bench | servers; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# ENGINE=sail builds with Sail in place of Spark (docs/engines.md).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DBT_ARGS ?=
+ENGINE ?=
 export DBT_PROFILES_DIR ?= $(CURDIR)
 # Of builds: failures, warnings and progress; `info` shows every step, as plain dbt does. logs/dbt.log has it all.
 DBT_LOG_LEVEL ?= warn
 DBT = DBT_LOG_LEVEL=$(DBT_LOG_LEVEL) DBT_LOG_LEVEL_FILE=debug $(BIN)/dbt
 
-.PHONY: build test test-all docs bench servers lint clean
+ifeq ($(ENGINE),sail)
+export TANGLES_TARGET := sail
+READY = $(VENV)/sail
+else ifneq ($(ENGINE),)
+$(error ENGINE is sail, or nothing for Spark)
+else
+READY = $(VENV)/installed
+endif
 
-build: $(VENV)/installed
+.PHONY: build test test-all docs notebook bench servers lint clean
+
+build: $(READY)
 	$(DBT) build $(DBT_ARGS)
 
+# Builds are tested on Sail where it has a wheel, and some on Spark as well; without Sail, all on Spark.
 test: $(VENV)/installed lint
-	$(BIN)/pytest
+	@$(MAKE) --no-print-directory $(VENV)/sail || echo "no Sail here: all tests run on Spark"
+	tests/run.sh
 
-# Also what searches at length.
+# All of it on Spark, and what searches at length.
 test-all: $(VENV)/installed lint
 	$(BIN)/pytest -m ""
 
-docs: $(VENV)/installed
-	$(BIN)/dbt docs generate $(DBT_ARGS)
+# One file that opens without a server: target/static_index.html.
+docs: $(READY)
+	$(BIN)/dbt docs generate --static $(DBT_ARGS)
+	@echo "docs: target/static_index.html"
+
+# Builds the log that docs/notebook.ipynb is about, and keeps what its cells answer.
+notebook: export TANGLES_TARGET := sail
+notebook: export TANGLES_WAREHOUSE := target/notebook
+notebook: $(VENV)/sail
+	$(DBT) run --vars '{ssb_log: tests/data/ssb/medium.jsonl.gz}'
+	$(BIN)/python -m bench.notebook
 
 bench: $(VENV)/installed
 	$(BIN)/python -m bench $(BENCH_ARGS)
@@ -29,6 +51,11 @@ bench: $(VENV)/installed
 # What the target `thrift`, and Spark Connect, need besides.
 servers: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-servers.lock
+
+# What the target `sail` needs besides.
+$(VENV)/sail: $(VENV)/installed requirements-sail.lock
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-sail.lock
+	@touch $@
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -6,8 +6,9 @@ kernel   `order_views` of one view of a base of `autobase_bases.py`, whose write
          so that nearly all is settled; at one size next to seconds quoted of the peer, whose package is not here.
 stalled  the same of bases of forks without end, where nothing is ever settled.
 
-In Spark, the model `int_autobase_views`, next to its limit: what it reads, read and shuffled by base, and as many rows
-as it writes, of the same shape, written. `int_autobase_quorums`, next to a limit of its own, is context only.
+In Spark, the models `int_autobase_views` and `int_autobase_changes`, next to their limits: what it reads, read and
+shuffled by base, and as many rows as it writes, of the same shape, written. `int_autobase_quorums`, next to a limit
+of its own, is context only.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from bench.report import RESULTS, Goal, at_least, at_most, say
 from bench.sets import FILES, WARM_UPS, Part, shuffled
 from bench.turns import beside_limit, in_turns, power, seconds_of
 from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_of_partition
+from dbt_tangles.autobase.changes import CHANGE_SCHEMA, changes_of_partition
 from dbt_tangles.autobase.consensus import order_views
 from dbt_tangles.autobase.quorums import QUORUM_SCHEMA, quorums_of_partition
 
@@ -60,8 +62,23 @@ ALIKE = {
         "reached_at": "if(is_relayed, writer, node_id)",
         "writers": "indexers",
     },
+    "int_autobase_changes": {
+        "observer": "writer",
+        "at_node": "node_id",
+        "old_length": "length + batch + copy",
+        "kept": "length",
+        "undone": "size(previous)",
+        "appended": "size(start)",
+        "settled": "transform(previous, id -> named_struct('node_id', id, 'contender', if(is_relayed, id, null)))",
+        "left_out": "batch",
+    },
 }
-SCHEMAS = {"int_autobase_views": ORDER_SCHEMA, "int_autobase_quorums": QUORUM_SCHEMA}
+SCHEMAS = {
+    "int_autobase_views": ORDER_SCHEMA,
+    "int_autobase_quorums": QUORUM_SCHEMA,
+    "int_autobase_changes": CHANGE_SCHEMA,
+}
+MEASURED = ("int_autobase_views", "int_autobase_changes")  # those that have the goal
 
 
 def run(options: Namespace) -> Part:
@@ -78,7 +95,7 @@ def run(options: Namespace) -> Part:
             for model in ALIKE:
                 result = InSpark(model, options.scale, spark, watch).measure(options.repeats)
                 results.append(result)
-                if model == "int_autobase_views":
+                if model in MEASURED:
                     what = f"{BASES:,} bases: {model} / LIMIT, CPU seconds"
                     goals.append(at_most(what, SPARK_GOAL, result["ratio"], options.scale == 1))
         spark.stop()
@@ -180,8 +197,9 @@ def stored(scale: float) -> Path:
 def kernel_of(model: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What a model does in Python, as it is configured."""
     config = stand_in.configuration(model)
-    if model == "int_autobase_views":
-        return partial(order_of_partition, row_limit=config["clock_limit"], rule=config["consensus_rule"])
+    if model in MEASURED:
+        kernel = order_of_partition if model == "int_autobase_views" else changes_of_partition
+        return partial(kernel, row_limit=config["clock_limit"], rule=config["consensus_rule"])
     return partial(quorums_of_partition, max_degree=config["quorum_degrees"])
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import events, machine, peer, plots
+from bench import events, exploration, machine, peer, plots
 from bench.report import RESULTS, Goal, at_most, say
 from dbt_tangles.machine_code import stamp
 from dbt_tangles.timelines import edits
@@ -46,7 +46,10 @@ ACTIVE, LURKERS, LURKED_EVENTS = 32, 512, 256_000
 BATCHES = (1, 10, 100, 1_000, 10_000)
 BATCHED = {32 * K: FEW, 512 * K: FEW[:2]}
 MAX_PREVIOUS = 2
+MAX_SUCCESSORS = 3  # The next in the feed, and two that refer to it.
 LATE = (16, 256, 4_096)
+EXPLORED = (2 * K, 8 * K)
+STRATEGIES = ("forward", "backward")
 PERCENTILES = (5, 50, 95)
 Rows = list[dict[str, Any]]
 
@@ -123,6 +126,8 @@ class Evaluation:
             "limit": self.limit(),
             "batches": self.batches(),
             "deliveries": self.deliveries(),
+            "explorations": self.explorations(),
+            "successors": self.successors(),
         }
 
     def size(self, full: int) -> int:
@@ -145,7 +150,9 @@ class Evaluation:
             with self._path.open("a") as kept:
                 kept.write(json.dumps({key: self._known[key]}) + "\n")
             told = {name: value for name, value in asdict(case).items() if value != getattr(Case, name, None)}
-            say(f"evaluation: {prefix}{told}: {self._known[key]['per_event']} commands per event")
+            found = self._known[key]
+            counts = f"{found['per_event']} commands per event" if "per_event" in found else found
+            say(f"evaluation: {prefix}{told}: {counts}")
         return self._known[key]
 
     def repeat(self, **parameters: Any) -> Rows:
@@ -233,6 +240,27 @@ class Evaluation:
                     rows.append({"events": case.events, "feeds": feeds, "batch": batch, "per_event": per_event})
         return rows
 
+    def explorations(self) -> Rows:
+        """Ranks that change with an arrival, counted from the first events and from the tips (figure 4)."""
+        rows = []
+        for full in EXPLORED:
+            for feeds in FEW:
+                for delivery, bound in (("in_order", 0), ("late", LATE[1]), ("by_feed", 0)):
+                    case = Case(self.size(full), feeds, delivery=delivery, bound=bound)
+                    parameters = {"events": case.events, "feeds": feeds, "delivery": delivery, "bound": bound}
+                    rows.append({**parameters, **self._once(case, "explored ", lambda case=case: explored(case))})
+        return rows
+
+    def successors(self) -> Rows:
+        """How many events follow one at once, and what a limit of them does to replicas."""
+        rows = []
+        for feeds in FEW:
+            for references in REFERENCES:
+                case = Case(self.size(32 * K), feeds, references=references)
+                found = self._once(case, "followed ", lambda case=case: followed(case))
+                rows.append({"events": case.events, "feeds": feeds, "references": references, **found})
+        return rows
+
     def deliveries(self) -> Rows:
         """Kinder deliveries than that of the document."""
         rows = []
@@ -243,8 +271,8 @@ class Evaluation:
         return rows
 
 
-def made(case: Case) -> tuple[events.Timelines, dict[str, int]]:
-    """Make the timeline of a case; and count what is refused, and what is missing thereby."""
+def appended(case: Case) -> tuple[events.Log, np.ndarray, np.random.Generator]:
+    """Make the log of a case, and deliver it; with where further chance comes from."""
     rng = np.random.default_rng([case.seed, case.events, case.feeds, case.lurkers])
     feeds = case.feeds + case.lurkers
     references = np.where(np.arange(feeds) % case.chatty == 0, case.references, 1)
@@ -257,6 +285,12 @@ def made(case: Case) -> tuple[events.Timelines, dict[str, int]]:
         arrived = events.deliver_late(log, case.bound, rng)
     else:
         arrived = events.deliver_in_order(log)
+    return log, arrived, rng
+
+
+def made(case: Case) -> tuple[events.Timelines, dict[str, int]]:
+    """Make the timeline of a case; and count what is refused, and what is missing thereby."""
+    log, arrived, rng = appended(case)
     listed = np.diff(log.start)
     refused = listed > case.max_previous if case.max_previous else np.zeros(len(listed), np.bool_)
     owner = np.repeat(np.arange(len(listed)), listed)
@@ -290,6 +324,35 @@ def counted(case: Case) -> dict[str, Any]:
         "p99": int(at[2]),
         "max": int(commands.max(initial=0)),
         **facts,
+    }
+
+
+def explored(case: Case) -> dict[str, Any]:
+    """Count the ranks that change with an arrival, by both strategies."""
+    log, arrived, _ = appended(case)
+    found = {}
+    for name in STRATEGIES:
+        counts = exploration.ranks_that_change(log.start, log.cause, arrived, name == "backward")
+        found |= {name: round(float(counts.mean()), 2), f"{name}_max": int(counts.max())}
+    return found
+
+
+def followed(case: Case) -> dict[str, Any]:
+    """Count successors; and what two replicas refuse that allow so many, one as appended and one by feeds."""
+    log, arrived, _ = appended(case)
+    counts = np.bincount(log.cause, minlength=len(log.feed))
+    replicas = [
+        exploration.within_limit(log.start, log.cause, order, MAX_SUCCESSORS)
+        for order in (events.deliver_in_order(log), arrived)
+    ]
+    return {
+        "p50": int(np.percentile(counts, 50, method="inverted_cdf")),
+        "p99": int(np.percentile(counts, 99, method="inverted_cdf")),
+        "max": int(counts.max()),
+        "above": int((counts > MAX_SUCCESSORS).sum()),
+        "refused_in_order": int((~replicas[0]).sum()),
+        "refused_by_feed": int((~replicas[1]).sum()),
+        "differ": int((replicas[0] != replicas[1]).sum()),
     }
 
 
@@ -418,6 +481,25 @@ def shown(tables: dict[str, Rows]) -> dict[str, list[str]]:
         "deliveries": markdown(
             ["feeds", "delivery", "p5", "median", "p95", "per arrival p50", "p95", "p99", "max"],
             [[row["feeds"], worded(row), *percentiles(row), *arrivals(row)] for row in tables["deliveries"]],
+        ),
+        "explorations": markdown(
+            ["events", "feeds", "delivery", "forward", "most", "backward", "most"],
+            [
+                [
+                    thousands(row["events"]),
+                    row["feeds"],
+                    worded(row),
+                    *(f"{row[name]:,.2f}" if name in STRATEGIES else f"{row[name]:,}" for name in list(row)[4:]),
+                ]
+                for row in tables["explorations"]
+            ],
+        ),
+        "successors": markdown(
+            ["feeds", "cross-references", "p50", "p99", "max", "above 3", "refused as appended", "by feed", "differ"],
+            [
+                [row["feeds"], row["references"], *(f"{row[name]:,}" for name in list(row)[3:])]
+                for row in tables["successors"]
+            ],
         ),
     }
 

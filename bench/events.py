@@ -22,6 +22,8 @@ from dbt_tangles.compiled import compiled
 
 NAME_LENGTH = 64  # digits, as of a SHA-256
 LURKS = 2  # events that a lurker appends in all
+#: Columns of arrivals that are null where there are no messages.
+OF_MESSAGES = ("feed_causes", "both_causes", "weak_causes")
 
 
 class Log(NamedTuple):
@@ -290,6 +292,7 @@ def arrivals_table(timelines: Timelines, rng: np.random.Generator) -> pa.Table:
             "causes": pa.ListArray.from_arrays(
                 pa.array(offsets.astype(np.int32)), _strings(names[timelines.cause[items]])
             ),
+            **{name: pa.nulls(len(arrived), pa.list_(pa.string())) for name in OF_MESSAGES},
             "author": pa.nulls(len(arrived), pa.string()),
             "arrival": pa.array(np.arange(len(arrived)) - np.repeat(timelines.arrival_start[:-1], sizes) + 1),
             "is_tangle": pa.repeat(pa.scalar(False), len(arrived)),

@@ -1,4 +1,4 @@
-"""CPU seconds of `walk_tangles` and of its steps, on the shapes of `shapes.py`.
+"""CPU seconds of `walk_graphs` and of its steps, on the shapes of `shapes.py`.
 
 Usage: python bench/graph_kernel.py [--scale 1.0] [--repeat 3] [shape ...]
 """
@@ -15,7 +15,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.graph import ancestor_pairs, author_clocks, tangles, walk_tangles
+from dbt_tangles.graph import ancestor_pairs, author_clocks, walk, walk_graphs
 from shapes import shape
 
 STEPS = (
@@ -57,8 +57,8 @@ def measure(table: pa.Table, repeat: int) -> dict[str, float]:
         spent: dict[str, float] = {}
         with ExitStack() as stack:
             for name in STEPS:
-                stack.enter_context(patch.object(tangles, name, timed(getattr(tangles, name), spent, name)))
-            timed(walk_tangles, spent, "all")(table)
+                stack.enter_context(patch.object(walk, name, timed(getattr(walk, name), spent, name)))
+            timed(walk_graphs, spent, "all")(table)
         runs.append(spent)
     return min(runs, key=lambda spent: spent["all"])
 
@@ -77,13 +77,13 @@ def main() -> None:
     parser.add_argument("--max-rows", type=int, default=20_000_000, help="of the clocks of one tangle")
     parser.add_argument("shapes", nargs="*", default=["W", "D", "M", "chain", "dense", "fan", "ladder"])
     arguments = parser.parse_args()
-    walk_tangles(shape("W", 0.001))  # Compiles what is not compiled yet.
+    walk_graphs(shape("W", 0.001))  # Compiles what is not compiled yet.
     for name in arguments.shapes:
         table = shape(name, arguments.scale)
         # Spark hands a partition over in small batches.
         table = pa.Table.from_batches(table.to_batches(BATCH_ROWS))
         spent = measure(table, arguments.repeat)
-        answer = walk_tangles(table)
+        answer = walk_graphs(table)
         members = table.append_column("depth", answer["depth"]).filter(pc.is_valid(answer["depth"]))
         result = {
             "shape": name,

@@ -4,9 +4,11 @@ Each shape's candidates are written once as parquet. Then, in turns, through dbt
 
 auto    what the project does by default: edges, depths by some SQL rounds, levels by the kernel from there on.
 kernel  the same with `tangle_engine: kernel`, which runs no round.
-limit   the rows of `int_tangle_levels`, read, shuffled by graph and written again; nothing is computed.
+limit   the rows of `int_tangle_edges`, read and written again, and those of `int_tangle_levels`, read, shuffled by
+        graph and written again; nothing is computed.
 
-Nobody who has whole graphs in one place gets by with less than the limit, so the ratio is the price of the computing.
+Nobody who makes these tables, with whole graphs in one place, gets by with less than the limit, so the ratio is the
+price of the computing. What the rounds alone need, `int_tangle_depths`, is no part of it.
 Of dbt's runs the models are counted, and not what dbt does before and after them.
 """
 
@@ -29,6 +31,7 @@ from bench.shapes import shape
 from bench.turns import seconds_of
 from dbt_spark_python import small
 from dbt_spark_python.sessions import WAREHOUSE
+from dbt_tangles.ssb.graphs import TANGLE_NAMES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -71,7 +74,8 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 def candidates(name: str, scale: float) -> pa.Table:
     """Make a shape in the columns of `int_tangle_candidates`."""
     columns = [column for column, _ in stand_in.read_yaml_columns(CANDIDATES)]
-    return shape(name, scale).select(columns)
+    nodes = shape(name, scale)
+    return nodes.rename_columns([TANGLE_NAMES.get(column, column) for column in nodes.column_names]).select(columns)
 
 
 def stored(name: str, scale: float) -> Path:
@@ -154,7 +158,8 @@ class Bench:
         self.small = self.spark.read.parquet(str(stored(name, scale * SMALL)))
 
     def limit(self) -> None:
-        """Read, shuffle and write what `int_tangle_levels` wrote."""
+        """Read, shuffle and write what `int_tangle_levels` wrote; read and write the edges."""
+        session.write(self.spark.table(f"{session.SCHEMA}.int_tangle_edges"), "same_edges")
         session.write(self.spark.table(f"{session.SCHEMA}.int_tangle_levels").repartition(*GRAPH), "same")
 
     def jobs(self, rows: DataFrame) -> int:

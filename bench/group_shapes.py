@@ -53,6 +53,7 @@ MESSAGES = pa.schema(
         ("feeds", _STRINGS),
         ("author_root", pa.string()),
         ("unchecked_count", pa.int32()),
+        ("sealed_with", pa.string()),
     ]
 )
 GROUP_CLAIM_TYPE = arrow_type(GroupClaim)
@@ -321,6 +322,7 @@ def _tables(drafts: list[list[Draft]], rng: random.Random) -> Tables:
                     draft.feeds,
                     group[1].feeds[0] if draft.kind == EPOCH_INIT else None,
                     0,
+                    None,
                 )
             )
             epochs = (draft.previous_epochs or []) if is_init else None

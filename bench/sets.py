@@ -51,9 +51,16 @@ ALIKE = {
     "purpose": "if(is_moot, 'trail', 'goal')",
     "is_tip": "is_key_authorised",
     "is_oldest_standing": "defect is null",
-    "items": "transform(add, (item, place) -> struct(place as item_position, item))",
+    "items": "transform(add, (item, place) -> struct(place as item_position, item, place as position_left, prev as"
+    " kept_by))",
     "writer_faults": "cast(array() as array<struct<item: string, rule: string, left_out: array<string>>>)",
     "are_writers_checked": "true",
+    "action": "if(is_moot, 'keep', 'erase')",
+    "is_pruning_safe": "has_root",
+    "backlink_depth": "depth",
+    "is_next_prev": "is_key_authorised",
+    "next_items": "transform(add, item -> struct(item, true as is_string, prev as deepest, supersedes as"
+    " open_deletions))",
 }
 
 Part = tuple[list[dict], list[Goal]]

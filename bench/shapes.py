@@ -32,7 +32,7 @@ def shape(name: str, scale: float = 1.0, seed: int = 1) -> pa.Table:
         seed: Of the random generator.
 
     Returns:
-        A table in the schema that `walk_tangles` takes, with `author` and `sequence` besides.
+        A table in the schema that `walk_graphs` takes, with `author` and `sequence` besides.
     """
     rng = np.random.default_rng(seed)
 
@@ -253,9 +253,9 @@ def _table(rng, root, start, previous, author, sequence, missing=None):
     names = pa.array(["legacy_thread", "group", "members"])
     is_root = root == np.arange(n)
     columns = {
-        "tangle_name": names.take(pa.array(root[order] % 3)),
-        "root_id": _strings(ids[root[order]]),
-        "message_id": _strings(ids[order]),
+        "graph_kind": names.take(pa.array(root[order] % 3)),
+        "graph_id": _strings(ids[root[order]]),
+        "node_id": _strings(ids[order]),
         "previous": pa.ListArray.from_arrays(
             pa.array(offsets.astype(np.int32)), _strings(ids[previous[edges]]), mask=pa.array(is_root[order])
         ),

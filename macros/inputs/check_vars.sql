@@ -17,9 +17,10 @@
         'auto, sql or kernel') %}
     {% do refuse_unless(var('consensus_rule') in ['autobase', 'design'], 'consensus_rule', var('consensus_rule'),
         'autobase or design') %}
-    {% do refuse_unless(var('verify_signatures') is boolean, 'verify_signatures', var('verify_signatures'),
-        'true or false') %}
-    {%- for name in ['sql_round_budget', 'ancestor_limit', 'clock_limit', 'edit_batch_size'] -%}
+    {%- for name in ['verify_signatures', 'log_timeline'] -%}
+        {% do refuse_unless(var(name) is boolean, name, var(name), 'true or false') %}
+    {%- endfor -%}
+    {%- for name in ['sql_round_budget', 'ancestor_limit', 'clock_limit', 'edit_batch_size', 'edit_limit'] -%}
         {% do refuse_unless(
             var(name) is integer and var(name) is not boolean and var(name) >= 0, name, var(name), 'an integer, 0 or more'
         ) %}

@@ -2,10 +2,10 @@
     elsewhere a kill between the two last statements leaves the new one under the other name, where it is found. -#}
 {% macro remake(relation, query) %}
     {%- set next = relation.incorporate(path={'identifier': relation.identifier ~ '__next'}) -%}
-    {% do run_query('drop table if exists ' ~ next) %}
+    {% do adapter.drop_relation(next) %}
     {% do run_query('create table ' ~ next ~ ' using parquet as ' ~ query) %}
-    {% do run_query('drop table if exists ' ~ relation) %}
-    {% do run_query('alter table ' ~ next ~ ' rename to ' ~ relation) %}
+    {% do adapter.drop_relation(relation) %}
+    {% do adapter.rename_relation(next, relation) %}
     {% do adapter.cache_added(relation.incorporate(type='table')) %}
     {% do adapter.publish(relation) %}
 {% endmacro %}
@@ -20,6 +20,6 @@
     {%- if next is none -%}
         {{ return(false) }}
     {%- endif -%}
-    {% do run_query('alter table ' ~ next ~ ' rename to ' ~ relation) %}
+    {% do adapter.rename_relation(next, relation) %}
     {{ return(true) }}
 {% endmacro %}

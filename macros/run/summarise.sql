@@ -12,7 +12,7 @@
             'group_epochs', 'group_members', 'group_findings',
             'pzp_messages', 'pzp_rejects', 'sets', 'set_messages', 'set_items',
             'autobase_bases', 'autobase_nodes', 'autobase_views', 'autobase_rejects',
-            'timeline_events', 'timeline_edits', 'timeline_rejects']
+            'timeline_events', 'timeline_links', 'timeline_edits', 'timeline_rejects']
             if name in built -%}
             {% do counted.append("select " ~ loop.index0 ~ " as n, '" ~ name ~ "' as name, count(*) as c from "
                 ~ built[name].relation_name) %}
@@ -23,7 +23,7 @@
             {%- for row in run_query(counted | join(' union all ') ~ ' order by n') -%}
                 {% do print('  ' ~ '%-18s' | format(row[1]) ~ '%12s rows' | format('{:,}'.format(row[2] | int))) %}
             {%- endfor -%}
-            {%- if target.name == 'local' -%}
+            {%- if target.name in ['local', 'sail'] -%}
                 {%- set folders = [] -%}
                 {%- for schema in schemas | unique -%}
                     {% do folders.append(env_var('TANGLES_WAREHOUSE', 'warehouse') ~ '/' ~ schema ~ '.db/<table>/') %}

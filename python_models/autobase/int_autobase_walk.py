@@ -5,25 +5,25 @@ from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_tangles.graph.partition import levels_of_partition
-from dbt_tangles.graph.tangles import WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA
+from dbt_tangles.graph.walk import WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA
 
 
 def model(dbt, spark):
     candidates = dbt.ref("int_autobase_candidates").select(
-        sf.lit("autobase").alias("tangle_name"),
-        sf.col("base_id").alias("root_id"),
-        sf.col("node_id").alias("message_id"),
+        sf.lit("autobase").alias("graph_kind"),
+        sf.col("base_id").alias("graph_id"),
+        "node_id",
         "previous",
         "is_root",
         "claim_error",
         sf.lit(None).cast("double").alias("asserted_at"),
         sf.lit(None).cast("double").alias("received_at"),
     )
-    whole_bases = candidates.repartition("root_id")
+    whole_bases = candidates.repartition("graph_id")
     walked = pa.schema([*WALK_INPUT_SCHEMA, *WALK_OUTPUT_SCHEMA])
     return whole_bases.mapInArrow(levels_of_partition, from_arrow_schema(walked)).select(
-        sf.col("root_id").alias("base_id"),
-        sf.col("message_id").alias("node_id"),
+        sf.col("graph_id").alias("base_id"),
+        "node_id",
         "previous",
         "depth",
         "child_count",

@@ -27,5 +27,7 @@ def model(dbt, spark):
         options.max_line_bytes,
         separator="\n\n" if log_format == "pretty" else "\n",
         # Copies of a message carry the same signature: together in a partition, they are verified once.
-        together=sf.expr("substring(cast(raw as string), locate('.sig.ed25519', cast(raw as string)) - 88, 88)"),
+        together=sf.expr(
+            "substring(try_cast(raw as string), locate('.sig.ed25519', try_cast(raw as string)) - 88, 88)"
+        ),
     )

@@ -9,20 +9,23 @@ from functools import partial
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from dbt_spark_python.sail import checkpoint
 from dbt_tangles.timelines.partition import order_of_partition
 from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 
 
 def model(dbt, spark):
-    batch_size = dbt.config.meta_get("edit_batch_size")
     arrivals = dbt.ref("int_timeline_arrivals")
+    sizes = {"batch_size": dbt.config.meta_get("edit_batch_size"), "edit_limit": dbt.config.meta_get("edit_limit")}
     if not dbt.is_incremental:
-        return order(arrivals, batch_size)
+        return order(arrivals, **sizes)
     # Everything known of an arrival, and what decides how its edits are made: the table has these columns too.
     columns = [*arrivals.columns, "edit_batch_size"]
-    arrivals = with_digest(arrivals.withColumn("edit_batch_size", sf.lit(batch_size)), columns)
     published = spark.table(str(dbt.this))
     published_columns = published.columns
+    if not {*columns, *PUBLISHED_SCHEMA.names} <= set(published_columns):
+        raise ValueError(f"{dbt.this} is of an earlier version of this project: build it once with --full-refresh")
+    arrivals = with_digest(with_batch_size(arrivals, **sizes), columns)
     published = with_digest(published, columns)
     same = same_timelines(arrivals, published)
     changed = published.join(same, "timeline_id", "left_anti").withColumn("is_published", sf.lit(True))
@@ -35,15 +38,21 @@ def model(dbt, spark):
         )
     )
     unchanged = published.join(same, "timeline_id", "left_semi").select(published_columns)
-    return order(rows, batch_size).unionByName(unchanged)
+    return order(rows, **sizes).unionByName(unchanged)
 
 
-def order(rows, batch_size):
+def order(rows, **sizes):
     """Hand whole timelines to the kernel."""
     whole_timelines = rows.repartition("timeline_id")
-    return whole_timelines.mapInArrow(
-        partial(order_of_partition, batch_size=batch_size), from_arrow_schema(OUTPUT_SCHEMA)
-    )
+    return whole_timelines.mapInArrow(partial(order_of_partition, **sizes), from_arrow_schema(OUTPUT_SCHEMA))
+
+
+def with_batch_size(arrivals, batch_size, edit_limit):
+    """Add how many arrivals share a script: 0, for none, in the few timelines that are too long."""
+    long = arrivals.groupBy("timeline_id").count().where(sf.col("count") > edit_limit)
+    long = long.select("timeline_id", sf.lit(0).alias("edit_batch_size"))
+    sized = arrivals.join(sf.broadcast(long), "timeline_id", "left")
+    return sized.withColumn("edit_batch_size", sf.coalesce("edit_batch_size", sf.lit(batch_size)))
 
 
 def with_digest(rows, columns):
@@ -53,7 +62,7 @@ def with_digest(rows, columns):
 
 def same_timelines(arrivals, published):
     """List the timelines whose arrivals are those that are published; few rows, used three times."""
-    return fingerprints(arrivals).intersect(fingerprints(published)).select("timeline_id").localCheckpoint()
+    return checkpoint(fingerprints(arrivals).intersect(fingerprints(published)).select("timeline_id"))
 
 
 def fingerprints(rows):

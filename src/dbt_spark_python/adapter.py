@@ -9,7 +9,7 @@ from dbt.adapters.spark import impl
 from dbt.artifacts.resources.types import NodeType
 from dbt_common.invocation import get_invocation_id
 
-from dbt_spark_python import sessions
+from dbt_spark_python import sail, sessions
 from dbt_spark_python.submission import SessionPythonJob
 
 SUBMISSION_METHOD = "session"
@@ -52,6 +52,27 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         if relation is not None and relation.dbt_created:
             self._publish(relation.schema, relation.identifier)
         return super().cache_added(relation)
+
+    def create_schema(self, relation: BaseRelation) -> None:
+        """Make a schema, at the place in the warehouse where its new tables go."""
+        if catalog := sessions.catalog_of(self.config.credentials):
+            catalog.make_schema(relation.schema)
+        super().create_schema(relation)
+
+    def drop_relation(self, relation: BaseRelation) -> None:
+        """Drop a table or view; and the files of a new table, which not every engine removes."""
+        super().drop_relation(relation)
+        if catalog := sessions.catalog_of(self.config.credentials):
+            catalog.make_room(relation.schema, relation.identifier)
+
+    def rename_relation(self, from_relation: BaseRelation, to_relation: BaseRelation) -> None:
+        """Rename a table."""
+        catalog = sessions.catalog_of(self.config.credentials)
+        if catalog and sail.is_sail(catalog.spark):
+            sail.copy(catalog.spark, str(from_relation), str(to_relation))
+            self.drop_relation(from_relation)
+        else:
+            super().rename_relation(from_relation, to_relation)
 
     @available
     def publish(self, relation: BaseRelation) -> str:

@@ -9,12 +9,13 @@ from dbt_spark_python import jvm
 HERE = Path(__file__).parent
 
 
-def prepare(environ: dict | None = None, java_options: str = "") -> None:
+def prepare(environ: dict | None = None, java_options: str = "", needs_java: bool = True) -> None:
     """Set the workers' interpreter, the JVM and quiet logging, each only where the user has not.
 
     Args:
         environ: the environment to change (default: this process's).
         java_options: more options of a JVM that is yet to be started.
+        needs_java: whether there is to be one.
 
     Raises:
         RuntimeError: a JVM is needed and the one found is too old, or none is found.
@@ -23,7 +24,7 @@ def prepare(environ: dict | None = None, java_options: str = "") -> None:
     # Without this Spark starts whatever `python3` is on the PATH, which knows none of our packages.
     environ.setdefault("PYSPARK_PYTHON", sys.executable)
     environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    if "SPARK_REMOTE" in environ:  # Spark Connect: the JVM is somebody else's
+    if not needs_java or "SPARK_REMOTE" in environ:  # Spark Connect: the JVM is somebody else's
         return
     java = jvm.find(environ)
     environ[jvm.REAL_JAVA] = str(java)

@@ -15,7 +15,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from dbt_spark_python import unpack
+from dbt_spark_python import sail, unpack
+from dbt_spark_python.local_files import find_files, is_hidden, uri
 from dbt_spark_python.progress import is_connect
 from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault
 
@@ -27,6 +28,9 @@ cloudpickle.register_pickle_by_value(unpack)
 #: Compressed files of more bytes that are not on a local disk are left to Spark, which does not get past a damage:
 #: Python would have to be handed them whole.
 MAX_CONTENT_BYTES = 2**25
+
+#: Where Python reads plain files, it reads so much of one at a time.
+BLOCK_BYTES = 2**25
 
 _UNPACKED = re.compile(rf"[.]({'|'.join(SUFFIXES)})$", re.IGNORECASE)
 # Spark takes these for text; but .lz4 and .snappy for formats of Hadoop's own: a file by any other tool makes it ask
@@ -57,16 +61,15 @@ def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separa
     Raises:
         ValueError: There is no such file.
     """
+    if sail.is_sail(spark):
+        return _read_local_lines(spark, path, name, max_bytes, separator)
     place, files = _find(spark, path, name)
     is_local = files[0].startswith("file:")
     not_read = list(filter(_NOT_READ.search, files))
     # Hadoop's local file system lists names with a colon, and cannot open them.
     unpacked = [file for file in files if _UNPACKED.search(file) or (is_local and ":" in file.rpartition("/")[2])]
     links = _dangling_links(place)
-    for fault, names in ((Fault.UNSUPPORTED, not_read), (Fault.DANGLING_LINK, links)):
-        if names:
-            logger.warning(f"{name}: not read ({fault}): {', '.join(names[:10])}{', …' if names[10:] else ''}")
-
+    _warn(name, {Fault.UNSUPPORTED: not_read, Fault.DANGLING_LINK: links})
     file_name, file_size = sf.col("_metadata.file_name"), sf.col("_metadata.file_size")
     is_not_read = file_name.rlike(f"(?i){_NOT_READ.pattern}")
     is_unpacked = file_name.rlike(f"(?i){_UNPACKED.pattern}")
@@ -102,12 +105,47 @@ def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separa
     return lines
 
 
+def _read_local_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separator: str) -> DataFrame:
+    """Read files as `read_lines` does, by Python alone: Sail has no readers that say where a line is (until 0.6.6)."""
+    found = find_files(path, name)
+    not_read = [file for file, _ in found.files if _NOT_READ.search(file)]
+    _warn(name, {Fault.UNSUPPORTED: not_read, Fault.DANGLING_LINK: found.dangling})
+    blocks = [(file, 0, None, Fault.UNSUPPORTED) for file in not_read]
+    blocks += [(file, 0, None, Fault.DANGLING_LINK) for file in found.dangling]
+    for file, size in found.files:
+        if _NOT_READ.search(file):
+            continue
+        if _UNPACKED.search(file) or separator != "\n":
+            blocks.append((file, 0, None, None))
+        else:
+            blocks += [(file, at, min(at + BLOCK_BYTES, size), None) for at in range(0, size, BLOCK_BYTES)]
+    rows = [(number, uri(file), file, start, end, fault) for number, (file, start, end, fault) in enumerate(blocks)]
+    # A log of empty files has no blocks.
+    table = spark.createDataFrame(
+        rows, "number int, source_file string, path string, start bigint, end bigint, fault string"
+    )
+    if len(rows) > 1:
+        table = table.repartition(min(len(rows), os.cpu_count() or 1), "number")
+    read = partial(unpack.read_blocks, separator=separator.encode(), max_bytes=max_bytes)
+    return table.mapInArrow(read, _LINES)
+
+
+def _warn(name: str, faults: dict[str, list[str]]) -> None:
+    """Say which files are not read at all."""
+    for fault, files in faults.items():
+        if files:
+            logger.warning(f"{name}: not read ({fault}): {', '.join(files[:10])}{', …' if files[10:] else ''}")
+
+
 def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
     """Count what `read_lines` reads: one row with `files` bigint and `bytes` bigint, as they are stored.
 
     Raises:
         ValueError: There is no such file.
     """
+    if sail.is_sail(spark):
+        files = find_files(path, name).files
+        return spark.createDataFrame([(len(files), sum(size for _, size in files))], "files bigint, bytes bigint")
     place, files = _find(spark, path, name)
     size = sf.coalesce(sf.sum("length"), sf.lit(0)).cast("bigint").alias("bytes")  # Spark passes over empty files
     return place.read("binaryFile").agg(size).select(sf.lit(len(files)).cast("bigint").alias("files"), "bytes")
@@ -154,14 +192,17 @@ def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
         "source_file",
         "block_start",
         "row_id",
-        sf.expr(f"substring(raw, 1, {max_bytes:d})").alias("raw"),
-        sf.coalesce("raw_length", sf.octet_length("raw").cast("bigint")).alias("raw_length"),
+        sail.leading_bytes(lines.sparkSession, "raw", max_bytes),
+        sf.coalesce("raw_length", sf.expr(_BYTES).cast("bigint")).alias("raw_length"),
         "fault",
         "fault_detail",
     )
 
 
 _LINES = from_arrow_schema(LINE_SCHEMA)
+
+# Sail counts the bytes of strings alone (until 0.6.6); to Spark any bytes are a string, and the rest is not looked at.
+_BYTES = "coalesce(octet_length(try_cast(raw as string)), length(decode(raw, 'iso-8859-1')))"
 
 
 def _whole() -> list[Column]:
@@ -247,7 +288,7 @@ def _dangling_links(place: _Place) -> list[str]:
         links = [root for root in roots if _is_dangling(root)]
     for root in roots:
         for folder, folders, _ in os.walk(root):
-            folders[:] = [name for name in folders if not _is_hidden(name)]
+            folders[:] = [name for name in folders if not is_hidden(name)]
             links += _dangling_in(folder)
     return [disk.makeQualified(hadoop.Path(link)).toUri().toString() for link in sorted(set(links))]
 
@@ -255,13 +296,9 @@ def _dangling_links(place: _Place) -> list[str]:
 def _dangling_in(folder: str) -> list[str]:
     if not os.path.isdir(folder):
         return []
-    names = [os.path.join(folder, name) for name in os.listdir(folder) if not _is_hidden(name)]
+    names = [os.path.join(folder, name) for name in os.listdir(folder) if not is_hidden(name)]
     return list(filter(_is_dangling, names))
 
 
 def _is_dangling(path: str) -> bool:
     return os.path.islink(path) and not os.path.exists(path)
-
-
-def _is_hidden(name: str) -> bool:
-    return name.startswith(("_", "."))

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from dbt_spark_python import sail
+
 _SKIP = {"__pycache__"}
 
 
@@ -28,8 +30,8 @@ def ship(spark: SparkSession, packages: list[str]) -> None:
 
 
 def is_local(spark: SparkSession) -> bool:
-    """Whether the workers run on this machine, started by this session."""
-    return spark.conf.get("spark.master", "").startswith("local")
+    """Whether the workers run on this machine, started by this session, or in this process."""
+    return sail.is_sail(spark) or spark.conf.get("spark.master", "").startswith("local")
 
 
 def zip_package(name: str) -> Path:

@@ -15,8 +15,9 @@ from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
-from dbt_spark_python import environment, small
+from dbt_spark_python import environment, sail, small
 from dbt_spark_python.catalog import FolderCatalog
+from dbt_spark_python.progress import is_connect
 from dbt_spark_python.warehouse import Warehouse, WarehouseError
 
 #: In a profile's `server_side_parameters`: the folder that is the warehouse. Spark itself never sees it.
@@ -45,9 +46,13 @@ class SessionConnections(SparkConnectionManager):
         Raises:
             RuntimeError: There is no JVM, or the warehouse cannot be used; dbt shows the message and stops.
         """
-        if connection.credentials.method == SparkConnectionMethod.SESSION:
+        is_session = connection.credentials.method == SparkConnectionMethod.SESSION
+        if is_session:
             prepare(connection.credentials)
-        return super().open(connection)
+        connection = super().open(connection)
+        if is_session and _catalog and sail.is_sail(_catalog.spark):
+            connection.handle = sail.handle(_catalog.spark)
+        return connection
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
@@ -77,9 +82,14 @@ def choose(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
         _small = small.take(_parameters, variables) if _parameters else None
 
 
+def small_of(parameters: dict[str, str]) -> small.Small:
+    """What is set besides for a command, by its parameters; nothing where it is not small."""
+    return _small if _small and parameters is _parameters else small.Small("", {})
+
+
 def set_small(parameters: dict[str, str]) -> None:
     """Put what is set in small runs into their parameters, and take it back from a session that had one before."""
-    settings = _small.settings if _small and parameters is _parameters else {}
+    settings = small_of(parameters).settings
     if _catalog:
         for name in _set - settings.keys():
             _catalog.spark.conf.unset(name)
@@ -98,18 +108,21 @@ def prepare(credentials: SparkCredentials) -> None:
     global _catalog
     parameters = credentials.server_side_parameters
     with _opening:
-        environment.prepare(java_options=_small.java if _small and parameters is _parameters else "")
+        is_sail = parameters.pop(sail.ENGINE, None) == "sail"
+        environment.prepare(java_options=small_of(parameters).java, needs_java=not is_sail)
         set_small(parameters)
         root = parameters.pop(WAREHOUSE, None)
-        if root is None or "SPARK_REMOTE" in os.environ:  # on Connect the warehouse is the server's
+        if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the warehouse is the server's
             return
         warehouse = _catalog.warehouse if _catalog else open_warehouse(root)
         if warehouse.root != Path(root).absolute():
             raise RuntimeError(f"this process builds in {warehouse.root}; start another one to build in {root}")
         if get_flags().WHICH in WRITING:
             warehouse.begin_writing()
+        if _catalog is None:
+            session = open_sail(parameters, warehouse) if is_sail else None
         parameters.update(spark_settings(warehouse))
-        _catalog = _catalog or FolderCatalog(open_session(parameters), warehouse)
+        _catalog = _catalog or FolderCatalog(session or open_session(parameters), warehouse)
         _catalog.refresh()
 
 
@@ -145,6 +158,18 @@ def open_session(parameters: dict[str, str]) -> SparkSession:
     return spark
 
 
+def open_sail(parameters: dict[str, str], warehouse: Warehouse) -> SparkSession:
+    """The process's session on Sail.
+
+    Raises:
+        RuntimeError: There is a session of Spark's already.
+        SailError: Sail cannot be used.
+    """
+    if (active := SparkSession.getActiveSession()) and not is_connect(active):
+        raise RuntimeError("this process has a Spark session: start another process for Sail")
+    return sail.connect(parameters, str(warehouse.scratch))
+
+
 def spark_settings(warehouse: Warehouse) -> dict[str, str]:
     """What Spark has to know of a warehouse."""
     return {
@@ -158,6 +183,13 @@ def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
     """The catalog over the warehouse of these credentials; None where they have none, or it is not open yet."""
     place = (credentials.server_side_parameters or {}).get("spark.sql.warehouse.dir")
     return _catalog if _catalog and str(_catalog.warehouse.tables) == place else None
+
+
+def current() -> SparkSession:
+    """The session that Python models run on."""
+    if _catalog:
+        return _catalog.spark
+    return SparkSession.active() if SparkSession.getActiveSession() else SparkSession.builder.getOrCreate()
 
 
 def end() -> None:

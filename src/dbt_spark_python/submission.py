@@ -8,11 +8,10 @@ from typing import Any
 
 from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import SparkSession
 
 from dbt_spark_python.packages import ship
 from dbt_spark_python.progress import NodeProgress
-from dbt_spark_python.sessions import full_disk
+from dbt_spark_python.sessions import current, full_disk
 
 _shipping = threading.Lock()
 
@@ -34,7 +33,7 @@ class SessionPythonJob(PythonJobHelper):
         Raises:
             DbtRuntimeError: whatever the model raised, with the model's own file and line.
         """
-        spark = SparkSession.active() if SparkSession.getActiveSession() else SparkSession.builder.getOrCreate()
+        spark = current()
         path, node = self.model["original_file_path"], self.model["unique_id"]
         try:
             with _shipping:
@@ -68,7 +67,7 @@ def explain(error: BaseException, path: str, raw_code: str) -> str:
 def unread_file(message: str) -> str | None:
     """Say which file Spark could not read and why, or None if that is not what an error's message is about."""
     found = re.search(
-        r"while reading file (\S.*?)(?:: (.*))?\.?(?: +SQLSTATE.*| File does not exist.*)?$", message, re.M
+        r"while reading file ([^\s{].*?)(?:: (.*))?\.?(?: +SQLSTATE.*| File does not exist.*)?$", message, re.M
     )
     if not found:
         return None

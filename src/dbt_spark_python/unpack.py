@@ -100,10 +100,66 @@ def unpack(batches: Iterator[pa.RecordBatch], separator: bytes, max_bytes: int) 
                 raise RuntimeError(f"while reading file {path}: {error.strerror or error}") from error
 
 
-def lines_of(name: str, chunks: Iterator[bytes], separator: bytes, max_bytes: int) -> Iterator[pa.RecordBatch]:
-    """Split the text of one file into rows of `LINE_SCHEMA`."""
-    count, fault = 0, None
-    turns = _split(chunks, separator, max_bytes)
+def read_blocks(batches: Iterator[pa.RecordBatch], separator: bytes, max_bytes: int) -> Iterator[pa.RecordBatch]:
+    """Read the lines of files on this machine, large ones in blocks.
+
+    Args:
+        batches: One row for each block: `source_file`, the name its file gets in the result; `path`; `start` and `end`,
+            bytes: the lines that begin between them are read; `fault`, where nothing is read of the file.
+        separator: As for `unpack`. Only where it is a line feed may a file have several blocks.
+        max_bytes: As for `unpack`.
+
+    Yields:
+        As `unpack`. Lines of a block are numbered from the byte at which it starts.
+
+    Raises:
+        RuntimeError: A file is not there, or must not be read.
+    """
+    columns = ("source_file", "path", "start", "end", "fault")
+    for batch in batches:
+        for name, path, start, end, fault in zip(*(batch.column(key).to_pylist() for key in columns), strict=True):
+            if fault:
+                yield _batch(name, [0], [None], [None], [fault], [FAULTS[fault]])
+                continue
+            try:
+                with open(path, "rb", buffering=0) as file:
+                    if end is None:
+                        chunks, first = _chunks(path, file), 0
+                    else:
+                        first = _line_start(file, start)
+                        chunks = _range(file, first, _line_start(file, end))
+                    yield from lines_of(name, chunks, separator, max_bytes, start, is_whole=first == 0)
+            except OSError as error:
+                raise RuntimeError(f"while reading file {path}: {error.strerror or error}") from error
+
+
+def _line_start(file: Any, place: int) -> int:
+    """Find the first byte at or behind a place where a line begins, or where the file ends."""
+    if not place:
+        return 0
+    place -= 1
+    file.seek(place)
+    while chunk := file.read(CHUNK_BYTES):
+        if (found := chunk.find(b"\n")) >= 0:
+            return place + found + 1
+        place += len(chunk)
+    return place
+
+
+def _range(file: Any, start: int, end: int) -> Iterator[bytes]:
+    file.seek(start)
+    while start < end and (chunk := file.read(min(CHUNK_BYTES, end - start))):
+        start += len(chunk)
+        yield chunk
+
+
+def lines_of(
+    name: str, chunks: Iterator[bytes], separator: bytes, max_bytes: int, block_start: int = 0, is_whole: bool = True
+) -> Iterator[pa.RecordBatch]:
+    """Split the text of one file, or of a block of it, into rows of `LINE_SCHEMA`."""
+    # A block has no more lines than bytes, so that no two lines of a file get one number.
+    count, fault = block_start, None
+    turns = _split(chunks, separator, max_bytes, is_whole)
     while True:
         try:
             lines, lengths = next(turns)
@@ -115,15 +171,19 @@ def lines_of(name: str, chunks: Iterator[bytes], separator: bytes, max_bytes: in
             lines, lengths = [lines[place] for place in kept], [lengths[place] for place in kept]
         if lines:
             rows = len(lines)
-            yield _batch(name, np.arange(count, count + rows), lines, lengths, pa.nulls(rows), pa.nulls(rows))
+            yield _batch(
+                name, np.arange(count, count + rows), lines, lengths, pa.nulls(rows), pa.nulls(rows), block_start
+            )
             count += rows
     if fault:
         yield _batch(name, [count], [None], [None], [fault.fault], [str(fault)])
 
 
-def _batch(name: str, row_ids: Any, lines: Any, lengths: Any, faults: Any, details: Any) -> pa.RecordBatch:
+def _batch(
+    name: str, row_ids: Any, lines: Any, lengths: Any, faults: Any, details: Any, block_start: int = 0
+) -> pa.RecordBatch:
     rows = len(row_ids)
-    columns = [pa.repeat(name, rows), np.zeros(rows, np.int64), row_ids, lines, lengths, faults, details]
+    columns = [pa.repeat(name, rows), np.full(rows, block_start), row_ids, lines, lengths, faults, details]
     arrays = [
         column.cast(field.type) if isinstance(column, pa.Array) else pa.array(column, field.type)
         for column, field in zip(columns, LINE_SCHEMA, strict=True)
@@ -131,14 +191,15 @@ def _batch(name: str, row_ids: Any, lines: Any, lengths: Any, faults: Any, detai
     return pa.RecordBatch.from_arrays(arrays, schema=LINE_SCHEMA)
 
 
-def _split(chunks: Iterator[bytes], separator: bytes, max_bytes: int) -> Iterator[tuple[list[bytes], list[int]]]:
+def _split(
+    chunks: Iterator[bytes], separator: bytes, max_bytes: int, is_first: bool
+) -> Iterator[tuple[list[bytes], list[int]]]:
     """Yield lines and their lengths, and return the `_FaultError` that ended the text, if one did."""
     fault = None
     rest = b""  # after the last separator
     head, head_length = b"", 0  # what came before the rest of a line too long to be kept, cut
     gathered: list[bytes] = []
     size = 0
-    is_first = True
     while True:
         try:
             chunk = next(chunks, None)
@@ -155,7 +216,7 @@ def _split(chunks: Iterator[bytes], separator: bytes, max_bytes: int) -> Iterato
             text, is_first = text.removeprefix(_BYTE_ORDER_MARK), False
         lines = text.split(separator)
         rest = lines.pop()
-        if chunk is None and (rest or head_length):
+        if chunk is None and (rest or (head_length and not lines)):
             lines.append(rest)
         if lines:
             lengths = list(map(len, lines))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from numba import njit
+from numba.core import config
 
+from dbt_tangles.lending import Borrower
 from dbt_tangles.machine_code import MachineCode
 
 
@@ -30,9 +32,11 @@ def inner(function: Callable) -> Callable:
     """Compile a function for kernels alone: it is kept with them, and nothing is made that Python could call.
 
     Args:
-        function: A function on numpy arrays, tuples of them and scalars.
+        function: A function on numpy arrays, tuples of them and scalars, which are lent to it. It returns no array.
 
     Returns:
         What kernels call; the function itself where numba is told not to compile.
     """
-    return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    if config.DISABLE_JIT:
+        return function
+    return Borrower(function, targetoptions={"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True})

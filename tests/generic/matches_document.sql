@@ -25,7 +25,9 @@ stated_by: Columns whose values a statement must have, so that the model's rows 
 
 with stated as (
     select
-        seed.*{% if lists %} except ({{ lists | join(', ') }}){% endif %}
+        {%- for column in adapter.get_columns_in_relation(expected) if column.name not in lists %}
+        seed.{{ column.name }}{{ ',' if not loop.last }}
+        {%- endfor %}
         {%- for map in maps %},
         {{ map }}_of_examples.{{ map }}
         {%- endfor %}

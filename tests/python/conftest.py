@@ -1,4 +1,9 @@
-"""Drives dbt from pytest: one Spark session for all tests, a schema for each build."""
+"""Drives dbt from pytest: one session for all tests, a schema for each build.
+
+TANGLES_TEST_ENGINE=sail runs the builds on Sail, which takes less time; tests marked `spark` are about Spark itself and
+are left out there. `make test` does that, and runs on Spark what is marked `spark` or `both`: whatever looks at the
+complete build of the fixtures is of both.
+"""
 
 import json
 import os
@@ -12,6 +17,26 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
+
+ENGINE = os.environ.get("TANGLES_TEST_ENGINE", "local")
+
+
+def pytest_configure(config):
+    """Refuse an engine that there is not."""
+    if ENGINE not in ("local", "sail"):
+        raise pytest.UsageError(f"TANGLES_TEST_ENGINE is {ENGINE!r}, but must be local or sail")
+    os.environ["TANGLES_TARGET"] = ENGINE
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects by what is marked
+def pytest_collection_modifyitems(items):
+    """Leave out what is about another engine than the one that runs, and mark what asks the complete build."""
+    left_out = {"local": "sail", "sail": "spark"}[ENGINE]
+    for item in items:
+        if "fixtures" in item.fixturenames:
+            item.add_marker(pytest.mark.both)
+        if item.get_closest_marker(left_out):
+            item.add_marker(pytest.mark.skip(reason=f"about {left_out}: TANGLES_TEST_ENGINE is {ENGINE}"))
 
 
 @dataclass
@@ -36,8 +61,12 @@ class DbtProject:
         logs = ["--log-path", str(self.warehouse / "logs" / self.schema)]
         return dbtRunner(manifest=manifest).invoke([*args, *options, *paths, *logs])
 
-    def build(self, *args: str) -> "DbtProject":
-        """Run `dbt build` and fail with what failed, unless everything is green."""
+    def build(self, *args: str, has_unit_tests: bool = False) -> "DbtProject":
+        """Run `dbt build` and fail with what failed, unless everything is green.
+
+        Unit tests bring their own input: they say the same in each build, so one of them runs those.
+        """
+        args = args if has_unit_tests else (*args, "--exclude-resource-type", "unit_test")
         result = self.invoke("build", *args)
         assert result.exception is None, result.exception
         failed = [
@@ -80,7 +109,7 @@ def project(warehouse):
 @pytest.fixture(scope="session")
 def fixtures(project) -> DbtProject:
     """Build every model from the seed fixtures, and run every test, as `dbt build` does for whoever comes first."""
-    return project("tangles").build()
+    return project("tangles").build(has_unit_tests=True)
 
 
 @pytest.fixture(scope="session")
@@ -97,4 +126,4 @@ def empty(project, tmp_path_factory) -> DbtProject:
     log = tmp_path_factory.mktemp("empty") / "empty.jsonl"
     log.touch()
     logs = dict.fromkeys(("ssb_log", "pzp_log", "autobase_log", "event_log"), str(log))
-    return project("empty", **logs).build("--exclude", "test_type:unit")
+    return project("empty", **logs).build()

@@ -14,13 +14,16 @@ import pytest
 
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
+from changes_oracle import changes
 from conftest import DATA
 from test_bad_input import ANY, MAX_LINE_BYTES, Log, broken, random_bytes
 from test_sets import ODD, contents, write
 
 ONLY = ("--select", "stg_autobase__lines+")
-SELECTED = (*ONLY, "--exclude", "test_type:unit")
-TABLES = ("autobase_bases", "autobase_nodes", "autobase_views", "autobase_quorums", "autobase_rejects")
+TABLES = (
+    *("autobase_bases", "autobase_nodes", "autobase_views", "autobase_quorums", "autobase_rejects"),
+    *("autobase_links", "autobase_rebases", "autobase_confirmations", "autobase_next", "autobase_updates"),
+)
 DEGREES = 3
 MAX = 2**31 - 1
 
@@ -704,7 +707,7 @@ def hostile(hostile_log, project):
     """Build it, in one partition."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
-        return Built(project("hostile_bases", autobase_log=hostile_log.write()).build(*SELECTED))
+        return Built(project("hostile_bases", autobase_log=hostile_log.write()).build(*ONLY))
 
 
 # Which reasons there are, and no others.
@@ -843,6 +846,109 @@ def test_limits(project, tmp_path):
         built.check_quorums(name, base, 5)
     assert 10 < sum(size > limit for size in sizes.values()) < 20
     assert any(degree == 5 for found in built.quorums.values() for _, degree in found)
+
+
+def as_line(base_id, writer, length, heads, batch=1):
+    """Print a node as its writer publishes it."""
+    pairs = [[key, int(at)] for key, at in (head.split(":") for head in heads)]
+    return to_line({"base": base_id, "writer": writer, "length": length, "heads": pairs, "batch": batch, "value": 1})
+
+
+def test_bases_go_on(project, tmp_path):
+    """A log, then what its writers may write next, then nothing new: in the views, and told as updates."""
+    bases, lines = random_bases(range(200, 215))
+    log = tmp_path / "log.jsonl"
+    write(log, lines)
+    project = project("bases_go_on", autobase_log=str(log))
+    assert project.invoke("run", *ONLY).success
+    first = Built(project)
+    changes_are_those_of_the_oracle(project, bases)
+    links_are_those_of_the_oracle(project, bases)
+    updates = {row["base_id"]: row for row in project.rows("autobase_updates")}
+    for base_id, row in updates.items():
+        assert (row["previous_publication"], row["kept"], row["undone"]) == (None, 0, 0)
+        assert row["appended"] == len(first.answer(base_id)[0])
+
+    following = project.rows("autobase_next")
+    relayed = {row["base_id"]: row["relayed"] for row in project.rows("int_autobase_bases")}
+    chosen = {}
+    for at, row in enumerate(sorted(following, key=lambda row: (row["base_id"], row["writer"]))):
+        if row["writer"] not in relayed[row["base_id"]] and (at % 3 == 0 or row["base_id"] not in chosen):
+            chosen[row["base_id"]] = row
+    assert len(chosen) > 10
+    names = ("base_id", "writer", "length", "heads", "batch")
+    write(log, [*lines, *(as_line(*(row[name] for name in names)) for row in chosen.values())])
+    assert project.invoke("run", *ONLY).success
+    second = Built(project)
+    assert project.rows("autobase_rejects") == []
+    for base_id, row in chosen.items():
+        node = f"{row['writer']}:{row['length']}"
+        for observer in ("all", row["writer"]):
+            assert node in second.answer(base_id, observer)[0]
+    updates_are_those_of_views(project, first, second, updates)
+    again = project.rows("autobase_updates")
+    assert project.invoke("run", *ONLY).success
+    by_base = sorted(again, key=lambda row: row["base_id"])
+    assert sorted(project.rows("autobase_updates"), key=lambda row: row["base_id"]) == by_base
+
+
+def updates_are_those_of_views(project, first, second, before):
+    """Each leads from what was published to what is."""
+    for row in project.rows("autobase_updates"):
+        old, new = first.answer(row["base_id"])[0], second.answer(row["base_id"])[0]
+        if old == new:
+            assert row == before[row["base_id"]]
+            continue
+        assert old[: row["kept"]] == new[: row["kept"]]
+        assert old[row["kept"] :][:1] != new[row["kept"] :][:1]
+        assert (len(old), len(new)) == (row["kept"] + row["undone"], row["kept"] + row["appended"])
+        published = before.get(row["base_id"], {"publication": None})["publication"]
+        assert row["previous_publication"] == published != row["publication"]
+
+
+def changes_are_those_of_the_oracle(project, bases):
+    """Rebases and confirmations, and for `all` where anybody first found a node settled."""
+    rebases, settled = {}, {}
+    for base_id, base in bases.items():
+        depth = depths(base)
+        for at, change in sorted(changes(base).items(), key=lambda item: (depth[item[0]], item[0])):
+            if change.undone:
+                rebases[base_id, at.writer.hex(), node_id(at)] = change[:4]
+            for x, contender in change.settled:
+                where = node_id(at), contender and node_id(contender)
+                settled[base_id, at.writer.hex(), node_id(x)] = where
+                settled.setdefault((base_id, "all", node_id(x)), where)
+    names = ("old_length", "kept", "undone", "appended")
+    found = {
+        (row["base_id"], row["observer"], row["at_node"]): tuple(row[name] for name in names)
+        for row in project.rows("autobase_rebases")
+    }
+    assert found == rebases
+    assert len(found) > 20
+    rows = project.rows("autobase_confirmations")
+    found = {(row["base_id"], row["observer"], row["node_id"]): (row["confirmed_at"], row["contender"]) for row in rows}
+    # What only all nodes together settle is settled at none.
+    assert {key: where for key, where in found.items() if where[0]} == settled
+    confirmed = {
+        (row["base_id"], row["observer"], row["node_id"])
+        for row in project.rows("autobase_views")
+        if row["is_confirmed"]
+    }
+    assert found.keys() == confirmed
+
+
+def links_are_those_of_the_oracle(project, bases):
+    """All is known but what was settled before."""
+    rows = project.rows("autobase_links")
+    assert {(row["is_known"], row["is_before_start"]) for row in rows} == {(True, False), (False, True)}
+    found = {(row["base_id"], row["node_id"], row["head_id"]) for row in rows if row["is_known"]}
+    expected = {
+        (base_id, node_id(i), node_id(p))
+        for base_id, base in bases.items()
+        for i in base.nodes
+        for p in base.previous(i)
+    }
+    assert found == expected
 
 
 def test_the_rule_of_the_document(project):

@@ -16,12 +16,14 @@ from conftest import DATA
 from dbt_spark_python.lines import read_lines
 from fixtures.ssb.author import Author, Message, box, to_line
 
+pytestmark = pytest.mark.both
+
 ANY = "any reason"
 ROOT_CLAIM = {"root": None, "previous": None}
 MAX_LINE_BYTES = 2**21
 LONE, OTHER_LONE = "\ud800", "\udfff"
-NO_UNIT_TESTS = ("--exclude", "test_type:unit", "resource_type:seed")
-ONLY_MESSAGES = ("--select", "+ssb_messages", "+ssb_rejects", "--indirect-selection", "cautious", *NO_UNIT_TESTS)
+NO_SEEDS = ("--exclude-resource-type", "seed")
+ONLY_MESSAGES = ("--select", "+ssb_messages", "+ssb_rejects", "--indirect-selection", "cautious", *NO_SEEDS)
 HOSTILE = [
     *(
         "'",
@@ -297,7 +299,7 @@ def signed(tmp_path_factory) -> Log:
 @pytest.fixture(scope="module")
 def verified(signed, project):
     """Build with the checks on."""
-    return project("bad_input_verified", ssb_log=signed.write()).build(*NO_UNIT_TESTS)
+    return project("bad_input_verified", ssb_log=signed.write()).build(*NO_SEEDS)
 
 
 def test_verified_lines(signed, verified):
@@ -419,7 +421,7 @@ def trusted(unsigned, project, tmp_path_factory):
     lines = ({"timeline": timeline, "event": "e", "after": [], "arrival": 1} for timeline in timelines)
     events.write_text("".join(json.dumps(line) + "\n" for line in lines))
     logs = {"ssb_log": unsigned.write() + "/*", "event_log": str(events)}
-    return project("bad_input_trusted", **logs, verify_signatures=False, sql_round_budget=3).build(*NO_UNIT_TESTS)
+    return project("bad_input_trusted", **logs, verify_signatures=False, sql_round_budget=3).build(*NO_SEEDS)
 
 
 def test_trusted_lines(unsigned, trusted):
@@ -448,6 +450,7 @@ def test_trusted_timelines(trusted):
         return re.sub("%3A|%25", lambda code: unquote(code[0]), name), root
 
     arrivals = trusted.rows("int_timeline_arrivals", ["timeline_id", "event_id", "is_tangle"])
+    arrivals = [row for row in arrivals if row["timeline_id"] != "ssb:log"]
     members = [(*tangle_of(row["timeline_id"]), row["event_id"]) for row in arrivals if row["is_tangle"]]
     rows = [row for row in trusted.rows("tangle_messages") if row["is_member"]]
     assert sorted(members) == sorted((row["tangle_name"], row["root_id"], row["message_id"]) for row in rows)
@@ -530,12 +533,14 @@ WRONG_VARS = [
     *(("set_ghost_span", value) for value in (0, -1, True, "x", None, 1.5)),
     *(("ssb_log_format", value) for value in ("xml", None)),
     *(("verify_signatures", value) for value in ("yes", 1, None)),
+    *(("log_timeline", value) for value in ("no", 0, None, [])),
     *(("tangle_engine", value) for value in ("fast", None)),
     *(("sql_round_budget", value) for value in (1.5, -1, "5", None, True)),
     *(("ancestor_limit", value) for value in (-1, "many")),
     ("clock_limit", -1),
     *(("event_log", value) for value in (7, "", ["a.jsonl"])),
     *(("edit_batch_size", value) for value in (-1, "x", "1", 1.5, None, True)),
+    *(("edit_limit", value) for value in (-1, "x", 1.5, None, True)),
     *(("max_previous", value) for value in (0, -1, "2", 1.5, True, [2])),
 ]
 

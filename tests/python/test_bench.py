@@ -201,7 +201,7 @@ def test_wrong_usage_is_refused(arguments, complaint, capsys):
 
 def test_all_benchmarks_run_by_default():
     """No name is every benchmark but the evaluation, which is no matter of speed; a name twice is once."""
-    assert command.parse([]).names == ["graphs", "verify", "builds", "timelines", "sets", "autobase", "groups"]
+    assert command.parse([]).names == ["graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask"]
     assert command.parse(["verify", "graphs", "verify"]).names == ["verify", "graphs"]
 
 

@@ -6,11 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import timeline_oracle as oracle
 from bench import __main__ as command
-from bench import evaluation, events, make_events, peer, stand_in, timelines
+from bench import arrivals, evaluation, events, exploration, make_events, peer, stand_in, timelines
 from dbt_tangles.events.check import check_batches
 from dbt_tangles.lines import INPUT_SCHEMA
 from dbt_tangles.timelines.edits import edit_stream
@@ -225,6 +226,32 @@ def test_a_limit_leaves_causes_missing():
     assert len(edit_stream(*unlimited, np.arange(400), np.zeros(1, np.int64)).event) > 400
 
 
+@pytest.mark.parametrize("backward", [False, True])
+def test_ranks_that_change_are_counted(backward):
+    """Ranks by the oracle, of the links or of the same links the other way round, after every arrival."""
+    log = events.append(60, 5, rng())
+    arrived = events.deliver_by_feed(log, rng())
+    counts = exploration.ranks_that_change(log.start, log.cause, arrived, backward)
+    before: dict[str, int] = {}
+    for number, count in enumerate(counts.tolist(), start=1):
+        inside = {str(event) for event in arrived[:number]}
+        known = {str(event): {str(cause) for cause in causes(log)[event]} & inside for event in arrived[:number]}
+        if backward:
+            known = {name: {other for other in known if name in known[other]} for name in known}
+        now = oracle.ranks(known)
+        assert count == sum(before.get(name) != rank for name, rank in now.items())
+        before = now
+
+
+def test_successors_are_limited():
+    """The third that lists an event is refused, and takes no room of others."""
+    start, cause = np.array([0, 0, 0, 1, 2, 4, 5]), np.array([0, 0, 0, 1, 1], np.int32)
+    in_order = np.arange(6, dtype=np.int32)
+    assert exploration.within_limit(start, cause, in_order, 2).tolist() == [True, True, True, True, False, True]
+    backward = in_order[::-1].copy()
+    assert exploration.within_limit(start, cause, backward, 2).tolist() == [True, True, False, True, True, True]
+
+
 def test_the_evaluation_writes_what_it_counts(monkeypatch, tmp_path):
     """All of it in small: tables, CSV files and plots, the same a second time, when nothing is counted again."""
     monkeypatch.setattr(evaluation, "RESULTS", tmp_path)
@@ -345,3 +372,25 @@ def test_impossible_logs_are_not_written(tmp_path, capsys):
         make_events.main(["--out", str(tmp_path / "log.jsonl"), "--feeds", "1"])
     assert stopped.value.code == 2
     assert "cannot be" in capsys.readouterr().err
+
+
+def test_arrivals_are_counted_by_the_size_of_tangles(tmp_path):
+    """The whole log apart; a size that no tangle has is left out."""
+    commands = {"ssb:log": [1, 1, 3, 2], "pair": [1, 2], "other": [1, 1], "five": [1, 1, 1, 1, 4]}
+    edits = [
+        {"timeline_id": name, "batch": batch}
+        for name, its in commands.items()
+        for batch, n in enumerate(its)
+        for _ in range(n)
+    ]
+    events = [{"timeline_id": name} for name, its in commands.items() for _ in its]
+    for table, rows in (("timeline_events", events), ("timeline_edits", edits)):
+        (tmp_path / table).mkdir()
+        pq.write_table(pa.Table.from_pylist(rows), tmp_path / table / "part.parquet")
+    found = {row["of"]: list(row.values()) for row in arrivals.count(tmp_path)}
+    assert found == {
+        "the whole log": [1, "the whole log", 4, 1.75, 0.5, 1, 3, 3, 3],
+        "tangles of 2 to 4": [2, "tangles of 2 to 4", 4, 1.25, 0.75, 1, 2, 2, 2],
+        "tangles of 5 to 19": [1, "tangles of 5 to 19", 5, 1.6, 0.8, 1, 4, 4, 4],
+    }
+    assert arrivals.shown(arrivals.count(tmp_path))[2] == "| 1 | the whole log | 4 | 1.750 | 50.00 % | 1 | 3 | 3 | 3 |"

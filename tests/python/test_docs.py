@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 import fixture_seeds
+from bench import notebook
 from conftest import ROOT
 from dbt_spark_python.unpack import FAULTS
 from dbt_tangles.autobase import check
@@ -44,7 +45,7 @@ def test_every_var_is_in_the_readme():
 
 def test_links_lead_somewhere():
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]:
-        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        for link in re.findall(r"\]\((?!https:)([^)#]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
@@ -63,9 +64,15 @@ def test_every_macro_is_documented():
 
 
 @pytest.fixture(scope="module")
-def nodes(fixtures) -> dict[str, dict]:
+def known(fixtures) -> dict[str, dict]:
     """Read what dbt knows of the project."""
-    return json.loads((fixtures.warehouse / "target" / fixtures.schema / "manifest.json").read_text())["nodes"]
+    return json.loads((fixtures.warehouse / "target" / fixtures.schema / "manifest.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def nodes(known) -> dict[str, dict]:
+    """Pick the models, tests and seeds."""
+    return known["nodes"]
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +89,14 @@ def test_every_model_has_a_test_of_its_grain(nodes, models):
     tests = [node for node in nodes.values() if node.get("attached_node")]
     told_apart = {test["attached_node"] for test in tests if test["test_metadata"]["name"].startswith("unique")}
     assert sorted(models.keys() - told_apart) == []
+
+
+def test_all_that_the_site_lists_is_described(known):
+    """Beside columns, and tests that are made of a model's yml."""
+    listed = [*known["nodes"].values(), *known["exposures"].values(), *known["macros"].values()]
+    plain = [node for node in listed if node["package_name"] == "tangles" and node["resource_type"] != "operation"]
+    without = [node for node in plain if not node.get("test_metadata") and not node["description"].strip()]
+    assert [node["unique_id"] for node in without] == []
 
 
 def test_every_built_column_is_described(models):
@@ -103,3 +118,67 @@ def test_the_version_is_said_once(fixtures):
     version = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["version"]
     assert f'version = "{version}"' in (ROOT / "pyproject.toml").read_text()
     assert {row["project_version"] for row in fixtures.rows("runs")} == {version}
+
+
+def test_the_overview_leads_to_models(known, models):
+    links = re.findall(r"\[(\w+)\]\(#!/model/([\w.]+)\)", known["docs"]["doc.tangles.__overview__"]["block_contents"])
+    assert {key for _, key in links} <= models.keys()
+    assert [(name, key) for name, key in links if models[key]["name"] != name] == []
+    assert ("tangle_messages", "model.tangles.tangle_messages") in links
+
+
+def test_words_are_explained_where_they_are_used(known):
+    """A word's text is in the overview, and in the description of a table or of its column."""
+    overview = known["docs"]["doc.tangles.__overview__"]["block_contents"]
+    rows = dict(re.findall(r"^\| \*\*(\w+)\*\* \| (.+) \| \[", overview, re.M))
+    blocks = {doc["name"]: doc for key, doc in known["docs"].items() if key.startswith("doc.tangles.term_")}
+    assert rows == {name[5:]: " ".join(doc["block_contents"].split()) for name, doc in blocks.items()}
+    assert {"tangle", "root", "previous", "tip", "depth", "rank", "epoch", "quorum", "view"} <= rows.keys()
+    used = set()
+    for path in (ROOT / "models" / "marts").rglob("*.yml"):
+        used.update(re.findall(r"doc\('(term_\w+)'\)", path.read_text()))
+    assert used == blocks.keys()
+
+
+#: Public, and read by no program of this project: for whoever asks the tables himself.
+FOR_READERS = {
+    "autobase_rebases",
+    "autobase_updates",
+    "set_next_items",
+    "tangle_ancestors",
+    "tangle_clocks",
+}
+
+
+def test_exposures_name_what_is_read(known, models):
+    public = {node["name"] for node in models.values() if node["access"] == "public"}
+    exposed = {
+        exposure["name"]: {models[key]["name"] for key in exposure["depends_on"]["nodes"]}
+        for exposure in known["exposures"].values()
+    }
+    assert set(exposed) == {"ask", "notebook", "report"}
+    assert set().union(*exposed.values()) == public - FOR_READERS and public > FOR_READERS
+    cells = ["".join(cell["source"]) for cell in notebook.code_cells(json.loads(notebook.NOTEBOOK.read_text()))]
+    assert exposed["notebook"] == {name for name in public if f'"{name}"' in cells[0]}
+    package = ROOT / "src" / "dbt_tangles"
+    for exposure, files in {
+        "ask": [*(package / "ask").glob("*.py"), package / "timelines" / "replay.py"],
+        "report": (package / "report").glob("*.py"),
+    }.items():
+        code = "\n".join(path.read_text() for path in files)
+        assert exposed[exposure] >= {name for name in public if re.search(rf"\b{name}\b", code)}
+
+
+def test_only_marts_are_public(models):
+    public = {node["name"] for node in models.values() if node["access"] == "public"}
+    assert public == {path.stem for path in (ROOT / "models" / "marts").rglob("*.sql")}
+    assert {node["group"] for node in models.values()} == {"tangles"}
+
+
+def test_the_docs_are_one_file(fixtures):
+    """All that its page loads is in it; only links to read on lead elsewhere."""
+    assert fixtures.invoke("docs", "generate", "--static").success
+    page = (fixtures.warehouse / "target" / fixtures.schema / "static_index.html").read_text()
+    assert "How a message becomes a row in" in page and "model.tangles.tangle_messages" in page
+    loads = r"<(?:script|link|img|iframe)\b[^>]*(?:src|href)=[\"']?(?:https?:)?//|url\([\"']?(?:https?:)?//|@import"
+    assert re.findall(loads, page) == []

@@ -7,11 +7,17 @@ import gzip
 import json
 from collections import defaultdict
 
+import pyarrow as pa
 import pytest
 
 from conftest import DATA
+from dbt_tangles.graph import WALK_INPUT_SCHEMA, walk_graphs
+from graph_oracle import naive_causes, waiting_of
 
-TABLES = ("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks")
+TABLES = (
+    *("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks"),
+    *("tangle_missing", "tangle_writer_faults", "tangle_next"),
+)
 # Small enough that the cases are on both sides of it.
 ANCESTOR_LIMIT = 8
 # A round of SQL is a second, whatever it does, and there is one for each level.
@@ -79,7 +85,7 @@ def contents(built) -> dict[str, list[tuple]]:
 def built(variables, project):
     """Build with the kernel, and keep what it gave: other engines go over the same tables."""
     kernel = project("engines", **variables, tangle_engine="kernel")
-    assert kernel.invoke("run").success
+    assert kernel.invoke("run", "--select", *(f"+{table}" for table in TABLES)).success
     kernel.kept = contents(kernel)
     kernel.candidates = kernel.rows("int_tangle_candidates")
     kernel.depths = kernel.rows("int_tangle_depths")
@@ -90,7 +96,7 @@ def built(variables, project):
 def other(request, built, variables, project):
     """Build what depends on the engine once more."""
     engine = project("engines", **variables, **ENGINES[request.param])
-    assert engine.invoke("run", "--select", "int_tangle_edges+").success
+    assert engine.invoke("run", "--select", *(f"int_tangle_edges+,+{table}" for table in TABLES)).success
     return request.param, engine
 
 
@@ -144,7 +150,8 @@ def test_tangle_graph(built):
         if row["is_tip"]:
             tips[row["tangle_name"]].add(row["message_id"])
     for row in built.rows("tangle_edges"):
-        edges[row["tangle_name"]].add((row["message_id"], row["previous_id"]))
+        if row["is_member_edge"]:
+            edges[row["tangle_name"]].add((row["message_id"], row["previous_id"]))
     for case in ANSWERED:
         expected, roots = case["expected"], set(roots_of(case))
         previous = {node["key"]: set(node["previous"] or []) for node in case["candidates"]}
@@ -224,6 +231,49 @@ class Graph:
             for parent in links
         }
 
+    def left_out(self) -> dict[str, set[str]]:
+        """List, for each member, what its author wrote before and it does not follow: in large graphs the latest."""
+        found = {}
+        for key in self.rows:
+            others = self.own_before(key)
+            if len(self.rows) > ANCESTOR_LIMIT:
+                others = others[-1:]
+                seen = {
+                    self.rows[ancestor]["sequence"] for ancestor in self.ancestors[key] if self.is_own(key, ancestor)
+                }
+                found[key] = {other for other in others if max(seen, default=-9) < self.rows[other]["sequence"]}
+            else:
+                found[key] = {other for other in others if other not in self.ancestors[key]}
+        return found
+
+    def known_followed(self) -> dict[str, set[str]]:
+        """List, for each member, those of its previous that its author's latest earlier member follows."""
+        left_out = self.left_out()
+        orderly = {row["author"] for row in self.rows.values()}
+        if len(self.rows) > ANCESTOR_LIMIT:
+            written = [(row["author"], row["sequence"]) for row in self.rows.values()]
+            orderly -= {self.rows[key]["author"] for key, others in left_out.items() if others}
+            orderly -= {author for author, sequence in written if written.count((author, sequence)) > 1}
+        return {
+            key: {
+                parent
+                for own in self.own_before(key)[-1:]
+                for parent in self.links[key] & self.ancestors[own].keys()
+                if self.rows[parent]["author"] in orderly
+            }
+            for key in self.rows
+        }
+
+    def is_own(self, key: str, other: str) -> bool:
+        """Say whether two members have the same author."""
+        return self.rows[key]["author"] == self.rows[other]["author"]
+
+    def own_before(self, key: str) -> list[str]:
+        """List an author's earlier members."""
+        own = [other for other in self.rows if self.is_own(key, other)]
+        own = [other for other in own if self.rows[other]["sequence"] < self.rows[key]["sequence"]]
+        return sorted(own, key=lambda other: (self.rows[other]["sequence"], other))
+
     def pairs(self) -> set[tuple]:
         """List ancestors, of a graph that is not too large."""
         if len(self.rows) > ANCESTOR_LIMIT:
@@ -278,7 +328,12 @@ def test_places(built, graphs):
 
 def test_edges(built, graphs):
     """Links and their redundancy."""
-    found = by_graph(built, "tangle_edges", "message_id", "previous_id", "is_redundant")
+    found = defaultdict(set)
+    for row in built.rows("tangle_edges"):
+        if row["is_member_edge"] and row["tangle_name"] != "feed":
+            found[row["tangle_name"], row["root_id"]].add(
+                tuple(map(row.get, ("message_id", "previous_id", "is_redundant")))
+            )
     assert found == {name: graph.edges() for name, graph in graphs.items() if graph.edges()}
     assert {is_redundant for edges in found.values() for *_, is_redundant in edges} == {True, False}
 
@@ -293,3 +348,76 @@ def test_clocks(built, graphs):
     """Clocks in tangles above the limit, and nothing of those up to it."""
     found = by_graph(built, "tangle_clocks", "message_id", "author", "sequence")
     assert found == {name: graph.clocks() for name, graph in graphs.items() if graph.clocks()}
+
+
+def test_faults_of_writers(built, graphs):
+    """In tangles with ancestors and in those with clocks."""
+    expected = {}
+    for name, graph in graphs.items():
+        redundant = defaultdict(set)
+        for key, parent, is_redundant in graph.edges():
+            redundant[key] |= {parent} if is_redundant else set()
+        faults = {
+            "own_message_left_out": graph.left_out(),
+            "previous_not_tip": graph.known_followed(),
+            "redundant_previous": redundant,
+        }
+        for fault, found in faults.items():
+            expected |= {(*name, key, fault): sorted(others) for key, others in found.items() if others}
+    rows = built.rows("tangle_writer_faults")
+    found = {(*map(row.get, ("tangle_name", "root_id", "message_id", "fault")),): row["message_ids"] for row in rows}
+    assert found == expected
+    sizes = {name: len(graph.rows) > ANCESTOR_LIMIT for name, graph in graphs.items()}
+    assert len({(fault, sizes[name, root]) for name, root, _, fault in found}) == 6
+
+
+def test_what_is_awaited(built):
+    """The causes of all that is set aside, and what each missing id holds back."""
+    links = defaultdict(list)
+    for row in built.rows("tangle_edges"):
+        links[row["tangle_name"], row["root_id"], row["message_id"]].append(row["previous_id"])
+    graphs = defaultdict(list)
+    rows = [row for row in built.rows("tangle_messages") if row["root_id"] is not None]
+    for row in rows:
+        is_bad = row["set_aside_reason"] in ("wrong_type", "malformed_tangle")
+        previous = links[row["tangle_name"], row["root_id"], row["message_id"]]
+        node = {"graph_id": row["root_id"], "node_id": row["message_id"], "claim_error": "bad" if is_bad else None}
+        graphs[row["tangle_name"]].append(node | {"previous": previous, "depth": row["depth"]})
+    causes, missing = {}, {}
+    for name, nodes in graphs.items():
+        waiting = waiting_of(nodes, {(node["graph_id"], node["node_id"]): node["depth"] for node in nodes})
+        found = naive_causes(waiting)
+        there = {(node["graph_id"], node["node_id"]) for node in nodes}
+        causes |= {(name, *key): ids for key, ids in found.items() if key in there}
+        for graph, id_ in found.keys() - there:
+            behind = [ids for key, ids in found.items() if key in there and key[0] == graph and id_ in ids]
+            direct = sum(row["graph_id"] == graph and id_ in row["waits_for"] for row in waiting)
+            missing[name, graph, id_] = direct, len(behind), sum(ids == [id_] for ids in behind)
+    keys = ("tangle_name", "root_id", "message_id")
+    assert {(*map(row.get, keys),): row["blocked_by"] for row in rows if not row["is_member"]} == causes
+    columns = ("tangle_name", "root_id", "missing_id", "waiting_count", "blocked_count", "unlocks")
+    rows = [(*map(row.get, columns),) for row in built.rows("tangle_missing")]
+    assert {row[:3]: row[3:] for row in rows} == missing
+    assert any(row[4] > row[3] for row in rows) and any(row[5] < row[4] for row in rows)
+
+
+def test_the_next_message_is_a_member(built):
+    """Of each tangle; then it is the only tip, and its depth is the one that was said."""
+    following = {(row["tangle_name"], row["root_id"]): row for row in built.rows("tangle_next")}
+    told = [row for row in built.rows("tangles") if row["tangle_name"] != "feed" and row["member_count"]]
+    assert following.keys() == {(row["tangle_name"], row["root_id"]) for row in told}
+    rows = [row for row in built.candidates if (row["tangle_name"], row["root_id"]) in following]
+    names = WALK_INPUT_SCHEMA.names[3:]
+    nodes = [
+        dict(zip(WALK_INPUT_SCHEMA.names[:4], (*graph, "~", following[graph]["previous"]), strict=True))
+        for graph in following
+    ]
+    nodes = [node | {"is_root": False} for node in nodes]
+    for row in rows:
+        graph = {"graph_kind": row["tangle_name"], "graph_id": row["root_id"], "node_id": row["message_id"]}
+        nodes.append(graph | {name: row[name] for name in names})
+    walked = walk_graphs(pa.Table.from_pylist(nodes, WALK_INPUT_SCHEMA)).to_pylist()
+    for graph, place in zip(following, walked[: len(following)], strict=True):
+        assert (place["depth"], place["child_count"]) == (following[graph]["depth"], 0)
+    tips = [row for row in walked if row["child_count"] == 0]
+    assert len(tips) == len(following)

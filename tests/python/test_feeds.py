@@ -202,7 +202,7 @@ def built(feeds, project, tmp_path_factory):
     log = tmp_path_factory.mktemp("feeds") / "log.jsonl"
     log.write_bytes(b"\n".join(lines) + b"\n")
     options = ["--indirect-selection", "cautious", "--exclude", "test_type:unit", "resource_type:seed"]
-    return project("hostile_feeds", ssb_log=str(log)).build("--select", "+feed_messages", *options)
+    return project("hostile_feeds", ssb_log=str(log)).build("--select", "+feed_messages", "feed_next", *options)
 
 
 @pytest.fixture(scope="module")
@@ -227,6 +227,21 @@ def test_feeds(feeds, built, expected):
     assert ours.keys() == naive.keys()
     wrong = [(names[author], feed, ours[author]) for author, feed in naive.items() if ours[author] != feed]
     assert not wrong, (len(wrong), wrong[:3])
+
+
+def test_what_comes_next_is_in_the_chain(built, expected):
+    """Whatever goes on as `feed_next` says; after a fork nothing does."""
+    ours = {row["author"]: row for row in built.rows("feed_next")}
+    for author, messages in expected.items():
+        feed = naive_feed(messages)
+        if feed["status"] == "forked":
+            assert author not in ours
+            continue
+        row = ours.pop(author)
+        following = {"key": "next", "sequence": row["sequence"], "previous": row["previous_id"]}
+        assert row["status"] == feed["status"] and row["sequence"] == feed["verified_length"] + 1
+        assert "next" in chain_of([*messages, following])
+    assert not ours
 
 
 def test_every_kind_of_feed_is_there(expected):

@@ -13,8 +13,10 @@ import pytest
 from conftest import DATA, ROOT
 from dbt_spark_python.submission import unread_file
 
-NO_UNIT_TESTS = ("--exclude", "test_type:unit", "resource_type:seed")
-ONLY_MESSAGES = ("--select", "+ssb_messages", "+ssb_rejects", "--indirect-selection", "cautious", *NO_UNIT_TESTS)
+pytestmark = pytest.mark.both
+
+NO_SEEDS = ("--exclude-resource-type", "seed")
+ONLY_MESSAGES = ("--select", "+ssb_messages", "+ssb_rejects", "--indirect-selection", "cautious", *NO_SEEDS)
 ODD = "[x] {1,2} a\\b c:d é%20#?*"
 FAULTS = {
     "early.jsonl.gz": "truncated_file",
@@ -89,7 +91,7 @@ def damaged(project, tmp_path_factory):
     folders = {log: tmp_path_factory.mktemp(f"{log} damaged [logs]") for log in LOGS}
     expected = {log: write_damages(folders[log], first_lines(log)) for log in LOGS}
     built = project("damaged_files", **{f"{log}_log": str(folder) for log, folder in folders.items()})
-    return built.build(*NO_UNIT_TESTS), folders, expected
+    return built.build(*NO_SEEDS), folders, expected
 
 
 def by_file(rows: list[dict], folder) -> dict[str, list[dict]]:
@@ -247,6 +249,7 @@ def test_links_that_globs_match(spark, tmp_path):
     assert gone("a*") == ["a/c.txt"]
 
 
+@pytest.mark.spark
 def test_globs_and_colons(spark, tmp_path):
     """Spark's globs stumble over colons: that is said, and how to go on."""
     (tmp_path / "a:b.jsonl").write_bytes(b"1\n")
@@ -255,6 +258,7 @@ def test_globs_and_colons(spark, tmp_path):
     assert files_at(spark, tmp_path) == {"a:b.jsonl": 1}
 
 
+@pytest.mark.spark
 def test_plain_logs_are_spark_s(spark, tmp_path):
     """A log without compressed files takes neither Python nor a job to be read."""
     from dbt_spark_python.lines import read_lines
@@ -268,6 +272,7 @@ def test_plain_logs_are_spark_s(spark, tmp_path):
     assert spark.sparkContext.statusTracker().getJobIdsForGroup(None) == jobs
 
 
+@pytest.mark.spark
 def test_files_on_other_file_systems(spark, tmp_path, monkeypatch):
     """What is not on a local disk comes through Spark, if it is small; and else is Spark's own to read."""
     from dbt_spark_python import lines

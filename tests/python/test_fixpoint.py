@@ -9,6 +9,8 @@ import yaml
 from conftest import ROOT
 from dbt_projects import installing
 
+pytestmark = pytest.mark.both
+
 SELECTED = ("--select", "package:installer")
 STAFF = """
     select * from values

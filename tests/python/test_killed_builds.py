@@ -14,7 +14,8 @@ import pytest
 
 from conftest import DATA, ROOT
 
-KILLS = int(os.environ.get("TANGLES_TEST_KILLS", "8"))
+pytestmark = pytest.mark.both
+
 SELECTED = "+tangle_edges +tangle_ancestors +timeline_edits +timeline_stats ssb_rejects +feed_messages"
 
 # How the published orders came about differs with what was killed, by design.
@@ -112,7 +113,8 @@ def undisturbed(project, logs):
     return expected
 
 
-def test_builds_killed_at_any_moment(tmp_path, logs, undisturbed):
+@pytest.mark.parametrize("kills", [3, pytest.param(12, marks=pytest.mark.exhaustive)])
+def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed):
     choice = random.Random(12)
     first = Build(tmp_path, logs[0])
     opened = first.open()
@@ -127,7 +129,7 @@ def test_builds_killed_at_any_moment(tmp_path, logs, undisturbed):
     killed_run = stamp(tmp_path, "ssb_messages")
 
     ended = 0
-    for number in range(1, KILLS):
+    for number in range(1, kills):
         build = Build(tmp_path, logs[number % 2])
         build.open()
         time.sleep(choice.uniform(0, duration))
@@ -140,7 +142,7 @@ def test_builds_killed_at_any_moment(tmp_path, logs, undisturbed):
         if number % 4 == 0:
             Build(tmp_path, logs[0]).end()
             assert tables(schema) == undisturbed[0]
-    assert ended < KILLS / 2, "most builds were killed before their end"
+    assert ended < kills / 2, "most builds were killed before their end"
 
     Build(tmp_path, logs[1]).end()
     assert tables(schema) == undisturbed[1]

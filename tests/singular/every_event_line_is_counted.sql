@@ -7,7 +7,7 @@ with all_lines as (
 events as (
     select count(*) as line_count
     from {{ ref('int_timeline_order') }}
-    where reason is null and not is_tangle
+    where reason is null and line is not null
 ),
 
 rejected as (

@@ -17,7 +17,10 @@ left join {{ ref('tangle_messages') }} as earlier
         and edges.previous_id = earlier.message_id
         and earlier.is_member
 where
-    earlier.message_id is null
-    or later.depth <= earlier.depth
-    or later.position <= earlier.position
-    or later.thread_position <= earlier.thread_position
+    edges.is_member_edge
+    and (
+        earlier.message_id is null
+        or later.depth <= earlier.depth
+        or later.position <= earlier.position
+        or later.thread_position <= earlier.thread_position
+    )

@@ -1,10 +1,9 @@
--- A tangle's timeline holds its members, at their depth and position.
+-- A tangle's timeline holds its members; feeds can only raise them above their depth.
 with members as (
     select
         {{ tangle_timeline_id() }} as timeline_id,
         message_id as event_id,
-        depth as rank,
-        position
+        depth
     from {{ ref('tangle_messages') }}
     where is_member
 ),
@@ -13,10 +12,20 @@ events as (
     select
         timeline_id,
         event_id,
-        rank,
-        position
+        rank
     from {{ ref('int_timeline_order') }}
     where is_tangle
 )
 
-{{ differences('members', 'events') }}
+select
+    coalesce(members.timeline_id, events.timeline_id) as timeline_id,
+    coalesce(members.event_id, events.event_id) as event_id,
+    members.depth,
+    events.rank
+from members
+full outer join events on members.timeline_id = events.timeline_id and members.event_id = events.event_id
+where
+    members.event_id is null
+    or events.rank is null
+    -- Links by hash close no cycle, so that none of them is left out.
+    or (events.rank < members.depth and {{ var('verify_signatures') }})

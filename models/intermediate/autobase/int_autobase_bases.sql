@@ -2,24 +2,25 @@
 with lines as (
     select
         base_id,
-        struct(indexers, relayed, start) as said
+        indexers,
+        relayed,
+        start,
+        row_number() over (partition by base_id order by indexers asc, relayed asc, start asc) as version_number
     from {{ ref('stg_autobase__lines') }}
     where kind = 'base' and reject_reason is null
 ),
 
 kept as (
-    select
-        base_id,
-        min(said) as said
+    select *
     from lines
-    group by base_id
+    where version_number = 1
 )
 
 select
-    kept.base_id,
-    kept.said.indexers,
-    kept.said.relayed,
-    kept.said.start,
-    cast(size(kept.said.indexers) as int) as indexer_count,
-    cast(floor(size(kept.said.indexers) / 2) + 1 as int) as majority
+    base_id,
+    indexers,
+    relayed,
+    start,
+    cast(size(indexers) as int) as indexer_count,
+    cast(floor(size(indexers) / 2) + 1 as int) as majority
 from kept

@@ -4,7 +4,7 @@ with nodes as (
     select * from {{ ref('int_autobase_nodes') }}
 ),
 
-heads as (
+followings as (
     select
         nodes.base_id,
         nodes.node_id,
@@ -17,20 +17,20 @@ heads as (
 -- A batch is followed by its last node only; and only what is not before the log has to be there.
 linked as (
     select
-        heads.base_id,
-        heads.node_id,
-        sort_array(collect_list(concat(heads.writer, ':', heads.length))) as previous,
+        followings.base_id,
+        followings.node_id,
+        sort_array(collect_list(concat(followings.writer, ':', followings.length))) as previous,
         bool_or(followed.batch > 1) as splits_batch
-    from heads
+    from followings
     left join nodes as followed
         on
-            heads.base_id = followed.base_id
-            and heads.writer = followed.writer
-            and heads.length = followed.length
+            followings.base_id = followed.base_id
+            and followings.writer = followed.writer
+            and followings.length = followed.length
     left join {{ ref('int_autobase_starts') }} as beginnings
-        on heads.base_id = beginnings.base_id and heads.writer = beginnings.writer
-    where heads.length > coalesce(beginnings.start_length, 0)
-    group by heads.base_id, heads.node_id
+        on followings.base_id = beginnings.base_id and followings.writer = beginnings.writer
+    where followings.length > coalesce(beginnings.start_length, 0)
+    group by followings.base_id, followings.node_id
 ),
 
 candidates as (

@@ -6,6 +6,9 @@ with distinct_nodes as (
         writer,
         length,
         struct(heads, batch, value, is_ack) as said,
+        row_number() over (
+            partition by base_id, writer, length order by heads asc, batch asc, value asc, is_ack asc
+        ) as version_number,
         count(*) as line_count
     from {{ ref('stg_autobase__lines') }}
     where kind = 'node' and reject_reason is null
@@ -19,7 +22,7 @@ nodes as (
         length,
         count(*) > 1 as is_equivocation,
         sum(line_count) as line_count,
-        min(said) as said
+        any_value(said) filter (where version_number = 1) as said
     from distinct_nodes
     group by base_id, writer, length
 ),

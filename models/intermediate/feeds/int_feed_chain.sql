@@ -93,7 +93,9 @@ walks as (
                 and level.sequence = any_value(prefix_length) + size(walk.chain) + 1
                 and size(filter(level.candidates, c -> c.previous_id = walk.tip)) = 1,
                 named_struct(
-                    'chain', concat(walk.chain, filter(level.candidates, c -> c.previous_id = walk.tip).message_id),
+                    'chain', array_append(
+                        walk.chain, filter(level.candidates, c -> c.previous_id = walk.tip)[0].message_id
+                    ),
                     'tip', filter(level.candidates, c -> c.previous_id = walk.tip)[0].message_id,
                     'is_open', true
                 ),

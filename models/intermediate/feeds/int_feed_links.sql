@@ -6,6 +6,7 @@ with messages as (
         author,
         sequence,
         previous_id,
+        asserted_at,
         is_encrypted and not is_decrypted as is_opaque
     from {{ ref('ssb_messages') }}
     where is_usable
@@ -16,6 +17,7 @@ select
     messages.author,
     messages.sequence,
     messages.previous_id,
+    messages.asserted_at,
     messages.is_opaque,
     (messages.sequence = 1 and messages.previous_id is null) or parents.message_id is not null as is_linked
 from messages

@@ -13,7 +13,8 @@ with claims as (
         messages.group_claim.key_fingerprint,
         messages.group_claim.feeds,
         messages.group_claim.author_root,
-        messages.group_claim.unchecked_count
+        messages.group_claim.unchecked_count,
+        messages.group_claim.sealed_with
     from {{ ref('ssb_messages') }} as messages
     where messages.is_usable and messages.group_claim is not null
 ),
@@ -65,7 +66,8 @@ select
     judged.key_fingerprint,
     judged.feeds,
     judged.author_root,
-    judged.unchecked_count
+    judged.unchecked_count,
+    judged.sealed_with
 from judged
 left join epochs on judged.epoch_id = epochs.epoch_id
 left join members

@@ -18,6 +18,7 @@ places as (
         true as is_root,
         cast(0 as bigint) as depth,
         cast(null as array<string>) as prev,
+        cast(null as string) as defect,
         *
     from messages
     where size(tangles) = 0
@@ -29,10 +30,10 @@ places as (
         false as is_root,
         tangle.depth,
         tangle.prev,
+        tangle.defect,
         messages.*
     from messages
         lateral view explode(messages.tangles) exploded as tangle
-    where tangle.defect is null and tangle.root_id <> messages.message_id
 )
 
 -- Copies of a message differ in who signed them, and in whether the data is still there.
@@ -49,4 +50,5 @@ select
     max(may_add_keys) as may_add_keys,
     max(may_delete_keys) as may_delete_keys
 from places
+where is_root or (defect is null and account_id <> message_id)
 group by account_id, message_id, is_root

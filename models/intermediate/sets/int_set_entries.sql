@@ -10,7 +10,6 @@ moots as (
     where is_moot and is_usable
 ),
 
--- A message that named itself could have no hash.
 places as (
     select
         tangle.root_id as set_id,
@@ -20,7 +19,6 @@ places as (
         tangle.defect
     from messages
         lateral view explode(messages.tangles) exploded as tangle
-    where tangle.root_id <> messages.message_id
 ),
 
 named as (
@@ -29,7 +27,10 @@ named as (
         moots.message_id is not null as has_root
     from places
     left join moots on places.set_id = moots.message_id
-    where {{ is_set_domain('moots.domain') }} or {{ is_set_domain('places.domain') }}
+    where
+        -- A message that named itself could have no hash.
+        places.set_id <> places.message_id
+        and ({{ is_set_domain('moots.domain') }} or {{ is_set_domain('places.domain') }})
 ),
 
 -- Also what is named as a set's root and cannot be one.

@@ -1,16 +1,17 @@
+{#- Not with a lateral view: some engines copy the whole list for each of its entries then. -#}
 select
     tangle_name,
     root_id,
     message_id,
-    previous_id,
-    cast(size(previous) as int) as previous_count
+    explode(previous) as previous_id,
+    previous_count
 from (
     select
         tangle_name,
         root_id,
         message_id,
-        array_distinct(previous) as previous
+        array_distinct(previous) as previous,
+        cast(size(array_distinct(previous)) as int) as previous_count
     from {{ ref('int_tangle_candidates') }}
     where claim_error is null and not is_root
 ) as candidates
-    lateral view explode(previous) edge as previous_id

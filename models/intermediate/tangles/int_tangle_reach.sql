@@ -6,7 +6,7 @@ with members as (
         author,
         sequence,
         depth,
-        if(is_root, array(), array_distinct(previous)) as previous
+        if(is_root, cast(array() as array<string>), array_distinct(previous)) as previous
     from {{ ref('int_tangle_levels') }}
     where set_aside_reason is null and {{ has_sql_rounds() }}
 ),

@@ -2,21 +2,9 @@ with blocks as (
     {{- line_blocks(ref('stg_events__lines')) }}
 ),
 
-members as (
-    select
-        {{ tangle_timeline_id() }} as timeline_id,
-        message_id as event_id,
-        if(is_root, cast(array() as array<string>), array_distinct(previous)) as causes,
-        author,
-        cast(
-            row_number() over (
-                partition by tangle_name, root_id
-                order by received_at asc nulls last, message_id asc
-            ) as bigint
-        ) as arrival,
-        is_root
-    from {{ ref('int_tangle_levels') }}
-    where set_aside_reason is null
+taken as (
+    select distinct timeline_id
+    from {{ ref('int_timeline_messages') }}
 ),
 
 events as (
@@ -30,8 +18,8 @@ events as (
         lines.row_id + blocks.first_line as line
     from {{ ref('stg_events__lines') }} as lines
     inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
-    -- A tangle's timeline takes nothing but its members.
-    left anti join members on lines.timeline_id = members.timeline_id and members.is_root
+    -- A timeline of the SSB log takes nothing but messages.
+    left anti join taken on lines.timeline_id = taken.timeline_id
     where lines.detail is null
 )
 
@@ -39,6 +27,9 @@ select
     timeline_id,
     event_id,
     causes,
+    cast(null as array<string>) as feed_causes,
+    cast(null as array<string>) as both_causes,
+    cast(null as array<string>) as weak_causes,
     author,
     arrival,
     false as is_tangle,
@@ -57,10 +48,13 @@ select
     timeline_id,
     event_id,
     causes,
+    feed_causes,
+    both_causes,
+    weak_causes,
     author,
     arrival,
-    true as is_tangle,
+    is_tangle,
     cast(null as string) as refusal,
     cast(null as string) as source_file,
     cast(null as bigint) as line
-from members
+from {{ ref('int_timeline_messages') }}

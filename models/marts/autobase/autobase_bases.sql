@@ -24,6 +24,14 @@ set_aside as (
     from {{ ref('int_autobase_walk') }}
     where set_aside_reason is not null and not set_aside_reason <=> 'before_start'
     group by base_id
+),
+
+unfollowed as (
+    select
+        base_id,
+        sum(left_out) as unfollowed_count
+    from {{ ref('int_autobase_changes') }}
+    group by base_id
 )
 
 select
@@ -39,8 +47,10 @@ select
         when nodes.node_count is null then 'empty'
         when views.base_id is null and nodes.shown_count > 0 then 'too_large'
         else 'ok'
-    end as status
+    end as status,
+    cast(coalesce(unfollowed.unfollowed_count, 0) as int) as unfollowed_count
 from {{ ref('int_autobase_bases') }} as bases
 left join nodes on bases.base_id = nodes.base_id
 left join views on bases.base_id = views.base_id
 left join set_aside on bases.base_id = set_aside.base_id
+left join unfollowed on bases.base_id = unfollowed.base_id

@@ -72,7 +72,14 @@ of_messages as (
                 array(
                     if(counted.unchecked_count > 0, 'unchecked_entry', null),
                     if(counted.group_root <> counted.group_id, 'foreign_group', null),
-                    if(counted.kind = 'add' and counted.key_fingerprint <> epochs.key_fingerprint, 'foreign_key', null)
+                    if(counted.kind = 'add' and counted.key_fingerprint <> epochs.key_fingerprint, 'foreign_key', null),
+                    -- The first epoch has none before it that an add could be published in.
+                    if(
+                        counted.kind = 'add'
+                        and counted.published_in = counted.epoch_id
+                        and counted.epoch_id <> counted.group_id,
+                        'added_in_own_epoch', null
+                    )
                 ),
                 name -> name is not null
             )

@@ -1,5 +1,36 @@
 with epochs as (
-    select epoch_id from {{ ref('group_epochs') }}
+    select
+        group_id,
+        epoch_id,
+        key_fingerprint
+    from {{ ref('group_epochs') }}
+),
+
+-- Epochs that share a key cannot be told apart by it.
+epochs_by_key as (
+    select
+        group_id,
+        key_fingerprint,
+        min(epoch_id) as epoch_id
+    from epochs
+    group by group_id, key_fingerprint
+    having count(*) = 1
+),
+
+-- Peers have a feed for each epoch, which starts with its init if they started the epoch, and one for all their adds.
+group_feeds as (
+    select
+        messages.author,
+        if(
+            count_if(messages.kind in ('root_init', 'epoch_init')) = 1,
+            max(if(messages.kind in ('root_init', 'epoch_init') and messages.sequence = 1, messages.epoch_id, null)),
+            null
+        ) as epoch_id,
+        count_if(messages.kind = 'add') = any_value(feeds.message_count) as is_additions
+    from {{ ref('int_group_messages') }} as messages
+    inner join {{ ref('feeds') }} as feeds on messages.author = feeds.author
+    where feeds.status = 'complete' and feeds.opaque_count = 0
+    group by messages.author
 )
 
 select
@@ -22,6 +53,16 @@ select
     messages.key_fingerprint,
     messages.feeds,
     messages.author_root,
-    messages.unchecked_count
+    messages.unchecked_count,
+    case
+        when epochs_by_key.epoch_id is not null then epochs_by_key.epoch_id
+        when epochs_by_feed.epoch_id is not null then epochs_by_feed.epoch_id
+        when group_feeds.is_additions then 'additions'
+        else 'unknown'
+    end as published_in
 from {{ ref('int_group_messages') }} as messages
 left join epochs on messages.epoch_id = epochs.epoch_id
+left join epochs_by_key
+    on messages.group_id = epochs_by_key.group_id and messages.sealed_with = epochs_by_key.key_fingerprint
+left join group_feeds on messages.author = group_feeds.author
+left join epochs as epochs_by_feed on group_feeds.epoch_id = epochs_by_feed.epoch_id

@@ -12,5 +12,6 @@ select
     has_data,
     coalesce(is_item_root, false) as is_item_root,
     coalesce(is_tip, false) as is_tip,
-    purpose
+    purpose,
+    action
 from {{ ref('int_set_messages') }}

@@ -13,6 +13,16 @@ with totals as (
         max(if(is_valid or is_held, depth, null)) as max_depth,
         transform(sort_array(flatten(collect_list(items))), placed -> placed.item) as items,
         transform(
+            sort_array(
+                transform(
+                    filter(flatten(collect_list(items)), placed -> placed.position_left is not null),
+                    placed -> struct(placed.position_left as position_left, placed.item as item)
+                )
+            ),
+            placed -> placed.item
+        ) as items_after_pruning,
+        coalesce(bool_and(is_pruning_safe), true) as is_pruning_safe,
+        transform(
             sort_array(collect_list(if(is_item_root, struct(position, message_id), null))), placed -> placed.message_id
         ) as item_roots,
         min(if(is_item_root, depth, null)) as item_root_depth,
@@ -39,6 +49,8 @@ select
     invalid_count,
     max_depth,
     items,
+    items_after_pruning,
+    is_pruning_safe,
     item_roots,
     min_required_depth,
     if(

@@ -3,7 +3,20 @@ select
     levels.root_id,
     levels.message_id,
     edge.previous_id,
-    array_contains(levels.redundant_previous, edge.previous_id) as is_redundant
+    levels.set_aside_reason is null as is_member_edge,
+    coalesce(array_contains(levels.redundant_previous, edge.previous_id), false) as is_redundant
 from {{ ref('int_tangle_levels') }} as levels
     lateral view explode(array_distinct(levels.previous)) edge as previous_id
-where levels.set_aside_reason is null and not levels.is_root
+where levels.claim_error is null and not levels.is_root
+
+union all
+
+select
+    'feed' as tangle_name,
+    root_id,
+    message_id,
+    previous_id,
+    true as is_member_edge,
+    false as is_redundant
+from {{ ref('int_feed_tangles') }}
+where previous_id is not null

@@ -1,3 +1,15 @@
+with levels as (
+    select
+        levels.*,
+        causes.blocked_by
+    from {{ ref('int_tangle_levels') }} as levels
+    left join {{ ref('int_tangle_causes') }} as causes
+        on
+            levels.tangle_name <=> causes.tangle_name
+            and levels.root_id <=> causes.root_id
+            and levels.message_id = causes.message_id
+)
+
 select
     tangle_name,
     root_id,
@@ -5,6 +17,7 @@ select
     author,
     set_aside_reason is null as is_member,
     set_aside_reason,
+    blocked_by,
     depth,
     is_root,
     coalesce(child_count = 0, false) as is_tip,
@@ -12,17 +25,9 @@ select
     set_aside_reason is null and not is_root and size(array_distinct(previous)) > 1 as is_merge,
     position,
     thread_position,
-    if(
-        set_aside_reason is null,
-        cast(
-            row_number() over (
-                partition by tangle_name, root_id, set_aside_reason is null
-                order by asserted_at asc nulls last, message_id asc
-            ) - 1 as int
-        ),
-        null
-    ) as asserted_position,
+    {{ member_position('asserted_at') }} as asserted_position,
+    {{ member_position('received_at') }} as received_position,
     asserted_at,
     received_at,
     sequence
-from {{ ref('int_tangle_levels') }}
+from levels

@@ -55,6 +55,7 @@ edges as (
             edges.tangle_name = previous.tangle_name
             and edges.root_id = previous.root_id
             and edges.previous_id = previous.message_id
+    where edges.is_member_edge and edges.tangle_name != 'feed'
     group by edges.tangle_name, edges.root_id
 ),
 
@@ -62,6 +63,25 @@ edges as (
 known_roots as (
     select message_id
     from {{ ref('ssb_messages') }}
+),
+
+feeds as (
+    select
+        author,
+        root_id,
+        count(*) as member_count,
+        max_by(message_id, sequence) as tip,
+        count_if(is_misordered) as misordered_pairs
+    from {{ ref('int_feed_tangles') }}
+    group by author, root_id
+),
+
+feed_candidates as (
+    select
+        author,
+        count(*) as candidate_count
+    from {{ ref('int_feed_links') }}
+    group by author
 )
 
 select
@@ -89,3 +109,24 @@ left join widths on counts.tangle_name = widths.tangle_name and counts.root_id =
 left join edges on counts.tangle_name = edges.tangle_name and counts.root_id = edges.root_id
 left join known_roots on counts.root_id = known_roots.message_id
 where counts.candidate_count > 0
+
+union all
+
+select
+    'feed' as tangle_name,
+    feeds.root_id,
+    'present' as root_status,
+    cast(feed_candidates.candidate_count as int) as candidate_count,
+    cast(feeds.member_count as int) as member_count,
+    cast(feed_candidates.candidate_count - feeds.member_count as int) as set_aside_count,
+    0 as invalid_claim_count,
+    cast(feeds.member_count - 1 as int) as edge_count,
+    1 as author_count,
+    cast(feeds.member_count - 1 as int) as depth,
+    1 as width,
+    0 as fork_count,
+    0 as merge_count,
+    array(feeds.tip) as tips,
+    cast(feeds.misordered_pairs as int) as misordered_pairs
+from feeds
+inner join feed_candidates on feeds.author = feed_candidates.author

@@ -5,7 +5,11 @@ select
     position,
     is_tip,
     missing_causes,
+    cyclic_causes,
     arrival,
-    author
+    author,
+    if(line is null, event_id, null) as message_id,
+    source_file,
+    line
 from {{ ref('int_timeline_order') }}
 where reason is null

@@ -14,10 +14,9 @@ lines as (
     inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
 ),
 
-tangle_timelines as (
+taken as (
     select distinct timeline_id
-    from {{ ref('int_timeline_arrivals') }}
-    where is_tangle
+    from {{ ref('int_timeline_messages') }}
 )
 
 select
@@ -38,9 +37,9 @@ select
     lines.timeline_id,
     lines.event_id,
     'timeline_taken' as reason,
-    'a tangle of the SSB log has this timeline' as detail
+    'the SSB log has this timeline, or a tangle of it' as detail
 from lines
-left semi join tangle_timelines on lines.timeline_id = tangle_timelines.timeline_id
+left semi join taken on lines.timeline_id = taken.timeline_id
 where lines.reject_reason is null
 
 union all
@@ -57,4 +56,4 @@ select
         when 'too_many_previous' then 'more than {{ var('max_previous') }} distinct causes'
     end as detail
 from {{ ref('int_timeline_order') }}
-where reason is not null and not is_tangle
+where reason is not null and line is not null

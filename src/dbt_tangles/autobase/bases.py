@@ -157,18 +157,7 @@ def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterat
         return
     for views_base, views_top in in_chunks(bases, base, top):
         views = cut_views(bases, views_base, views_top)
-        order, _, confirmed = RULES[rule](
-            views.start,
-            views.edge_start,
-            views.previous,
-            bases.writer[views.node],
-            bases.length[views.node],
-            bases.batch[views.node],
-            bases.indexer[views.node],
-            bases.is_relayed[views.node],
-            views.floor_start,
-            views.floor,
-        )
+        order, _, confirmed = RULES[rule](*arrays_of_views(bases, views))
         observer = np.where(views_top == _ALL_NODES, len(bases.names), bases.writer[views_top])
         placed = np.flatnonzero(order >= 0)
         for begin in range(0, len(placed), ROWS_PER_BATCH):
@@ -327,6 +316,22 @@ def cut_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Views:
             int(edges.sum()),
             int(sizes.max(initial=0)),
         )
+    )
+
+
+def arrays_of_views(bases: Bases, views: Views) -> tuple[np.ndarray, ...]:
+    """List what the rules in `RULES` take of some views, in the order in which they take it."""
+    return (
+        views.start,
+        views.edge_start,
+        views.previous,
+        bases.writer[views.node],
+        bases.length[views.node],
+        bases.batch[views.node],
+        bases.indexer[views.node],
+        bases.is_relayed[views.node],
+        views.floor_start,
+        views.floor,
     )
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from dbt_tangles.autobase.clocks import causal_order, clocks, depths, fill_clocks
 from dbt_tangles.autobase.confirmation import is_confirmed
-from dbt_tangles.autobase.merges import Merges, Waiting, find_merge, list_merges, wait, wake
+from dbt_tangles.autobase.merges import Waiting, find_merge, list_merges, room_for_merges, wait, wake
 from dbt_tangles.autobase.settling import settle
 from dbt_tangles.autobase.views import Graph, View, check_views, find_logs
 from dbt_tangles.compiled import compiled, inner
@@ -106,7 +106,7 @@ class Room(NamedTuple):
 
 
 @inner
-def _list_tails(view, tails):
+def list_tails(view, tails):
     """List the first unsettled nodes of indexers that follow no other unsettled ones, by writer.
 
     Args:
@@ -168,7 +168,7 @@ def _find_tail_below(p, tails, indexer, view, waiting, limit, ack):
 
 
 @inner
-def _find_group(tails, levels, merge_count, indexer, settled, view, waiting, merges, room):
+def find_group(tails, levels, merge_count, indexer, settled, view, waiting, merges, room):
     """Find what is settled next: a tail; else a tail below a merge; else all tails below the last merge.
 
     Args:
@@ -241,8 +241,8 @@ def _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges
     merges.level_woken[0] = 0
     at = view.begin
     while True:
-        tail_count = _list_tails(view, tails)
-        size, levels = _find_group(
+        tail_count = list_tails(view, tails)
+        size, levels = find_group(
             tails[:tail_count], levels, merge_count, graph.indexer, settled, view, waiting, merges, room
         )
         if size == 0:
@@ -292,17 +292,7 @@ def _order_views(view_start, graph, is_relayed, floor_start, causal):
     tails = np.empty(widest, np.int32)
     heap = np.empty(most, np.int32)
     group = np.empty(most, np.int32)
-    merges = Merges(
-        np.empty(most, np.int32),
-        np.full(nodes, np.int32(-1)),
-        np.empty(most + 1, np.int32),
-        np.empty(2 * most, np.int32),
-        np.zeros(most, np.bool_),
-        np.empty(most + 2, np.int32),
-        np.empty(most + 2, np.int64),
-        np.empty(most + 2, np.int64),
-        np.zeros(1, np.int64),
-    )
+    merges = room_for_merges(most, nodes)
     for v in range(views):
         begin, end = view_start[v], view_start[v + 1]
         n = floor_start[v + 1] - floor_start[v]

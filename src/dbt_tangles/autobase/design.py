@@ -10,18 +10,29 @@ each brings along what it follows, ordered as in `consensus`.
 The document says that all writers can order "up to" the node over which there is a double quorum's single quorum.
 With its own numbers this is exclusive: of c0 - b0 - c1 only c0 has a double quorum, and only c0 is settled.
 
-What the document leaves open: that ties go by writer, that the tails are asked about again once one has gone, and
-whether any of it agrees with what other writers settled. It does not always; see `rule_search.py` among the tests.
+What is not settled is ordered against the worst case, as the document has it under Consistent Ordering: a node comes
+first that an indexer may have settled already by a node that nobody here has seen. That is the indexer's next, on top
+of its last and of one more known node, or of none; it must find the node settled as above, of what it knows; and
+nothing that is left of the indexer's own is beside the node. Again the first by depth, then writer, then length comes
+next, with what it follows, and so on. The rest goes by key, and nothing of all that is settled. The indexer may be the
+observer too: then it is what the observer's own next node could settle.
+
+What the document leaves open: that ties go by writer, that the tails are asked about again once one has gone, how much
+may be unseen, and whether any of it agrees with what other writers settled. It does not always; see `rule_search.py`
+among the tests.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from dbt_tangles.autobase.clocks import NEVER, causal_order, clocks, depths, first_followers
 from dbt_tangles.autobase.settling import settle
+from dbt_tangles.autobase.unseen import may_be_settled_unseen, note_contenders, prepare
 from dbt_tangles.autobase.views import Graph, View, find_logs
-from dbt_tangles.autobase.votes import first_to_know, knows_most
+from dbt_tangles.autobase.votes import next_votes
 from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.graph.levels import children
 from dbt_tangles.structures.kahn import place_first_ready
@@ -30,6 +41,36 @@ from dbt_tangles.structures.kahn import place_first_ready
 DESIGN_LIMIT = 5_000
 
 _NEEDED = 2
+
+
+class _Work(NamedTuple):
+    """What is kept while views are ordered.
+
+    Attributes:
+        limit: int64[indexers], scratch.
+        degree_below: int64[nodes], as in `_leading_tail`, like `below`.
+        below: int64[nodes].
+        votes: int32[indexers], scratch.
+        following: int32[indexers], scratch.
+        settled: bool[nodes]; later all that has a place.
+        hidden: bool[nodes], what takes no place.
+        unplaced: int32[nodes], how many of what each node follows are not placed.
+        group: int32[nodes], what is placed next.
+        heap: int32[nodes], scratch.
+        order: int32[nodes].
+    """
+
+    limit: np.ndarray
+    degree_below: np.ndarray
+    below: np.ndarray
+    votes: np.ndarray
+    following: np.ndarray
+    settled: np.ndarray
+    hidden: np.ndarray
+    unplaced: np.ndarray
+    group: np.ndarray
+    heap: np.ndarray
+    order: np.ndarray
 
 
 def order_views(
@@ -95,16 +136,7 @@ def _degree(x, view, limit, follower, highest, votes, following):
     for k in range(n):
         votes[k] = follower[x - begin, k] if follower[x - begin, k] <= limit[k] else NEVER
     degree = 0
-    while degree < highest:
-        is_reached = False
-        for k in range(n):
-            following[k] = NEVER
-            # The last is asked first: mostly there is none above, or it is near.
-            if votes[k] <= limit[k] and knows_most(clock[first[k] + limit[k] - 1 - begin], votes):
-                following[k] = first_to_know(votes[k], limit[k], first[k] - begin, clock, votes)
-                is_reached = True
-        if not is_reached:
-            break
+    while degree < highest and next_votes(votes, limit, first, begin, clock, following):
         degree += 1
         for k in range(n):
             votes[k] = following[k]
@@ -161,9 +193,88 @@ def _leading_tail(x, view, limit, follower, degree_below, below, votes, followin
     return best
 
 
+@inner
+def _place(size, graph, work, at):
+    """Order the group, of that size, from `at` on; where the order ends then."""
+    return place_first_ready(
+        work.group[:size],
+        graph.child_start,
+        graph.child,
+        work.settled,
+        work.hidden,
+        work.unplaced,
+        None,
+        work.heap,
+        work.order,
+        at,
+    )
+
+
+@inner
+def _place_with(x, graph, view, follower, work, at):
+    """Place a node and what it follows, fork by fork.
+
+    Args:
+        x: An indexer's node.
+        graph: A `views.Graph`.
+        view: A `views.View`; `removed` is kept up to date.
+        follower: int32[nodes of the view, indexers].
+        work: A `_Work`.
+        at: Where the order ends.
+
+    Returns:
+        Where the order ends now.
+    """
+    # The merge itself does not count for what is below it.
+    limit = work.limit
+    for k in range(len(limit)):
+        limit[k] = view.clock[x - view.begin, k]
+    limit[graph.indexer[x]] -= 1
+    while not work.settled[x]:
+        work.group[0] = _leading_tail(
+            x, view, limit, follower, work.degree_below, work.below, work.votes, work.following
+        )
+        at = _place(settle(work.group, 1, graph, view, work.settled), graph, work, at)
+    return at
+
+
+@inner
+def _next_settled(graph, view, follower, causal, degree, settled):
+    """Find the first node that may be settled, or -1."""
+    for i in range(view.begin, view.end):
+        x = np.int64(causal[i])
+        if not settled[x] and graph.indexer[x] >= 0 and _may_be_settled(x, view, follower, degree):
+            return x
+    return np.int64(-1)
+
+
+@inner
+def _next_unseen(graph, view, follower, causal, degree, work, unseen):
+    """Find the first node that may be settled unseen, or -1."""
+    for i in range(view.begin, view.end):
+        x = np.int64(causal[i])
+        if work.settled[x] or graph.indexer[x] < 0 or degree[x] < 1:
+            continue
+        # With the same contenders it would fail again.
+        if note_contenders(x, view, follower, unseen.contender) and may_be_settled_unseen(x, view, unseen, work.votes):
+            return x
+    return np.int64(-1)
+
+
+@inner
+def _place_unseen(graph, view, follower, causal, degree, work, at):
+    """Place what may be settled unseen; where the order ends then."""
+    unseen = prepare(graph, view, follower, degree, work.settled, work.following)
+    x = _next_unseen(graph, view, follower, causal, degree, work, unseen)
+    while x >= 0:
+        at = _place_with(x, graph, view, follower, work, at)
+        x = _next_unseen(graph, view, follower, causal, degree, work, unseen)
+    return at
+
+
 @compiled
 def _order_by_design(view_start, graph, is_relayed, floor_start, causal, clock_start, clocks, followers):
-    start, child_start, child, indexer = graph.start, graph.child_start, graph.child, graph.indexer
+    start, indexer = graph.start, graph.indexer
     views = len(view_start) - 1
     nodes = len(indexer)
     order = np.full(nodes, np.int32(-1))
@@ -194,39 +305,29 @@ def _order_by_design(view_start, graph, is_relayed, floor_start, causal, clock_s
         limit = np.zeros(n, np.int64)
         votes = np.empty(n, np.int32)
         following = np.empty(n, np.int32)
+        work = _Work(limit, degree_below, below, votes, following, settled, hidden, unplaced, group, heap, order)
         find_logs(begin, end, indexer, view.first, view.known)
         for x in range(begin, end):
             if indexer[x] >= 0:
                 # A single indexer reaches every degree.
                 degree[x] = _degree(x, view, view.known, follower, end - begin + _NEEDED, votes, following)
         at = begin
-        is_found = True
-        while is_found:
-            is_found = False
-            for i in range(begin, end):
-                x = np.int64(causal[i])
-                if settled[x] or indexer[x] < 0 or not _may_be_settled(x, view, follower, degree):
-                    continue
-                is_found = True
-                # The merge itself does not count for what is below it.
-                for k in range(n):
-                    limit[k] = view.clock[x - begin, k]
-                limit[indexer[x]] -= 1
-                while not settled[x]:
-                    group[0] = _leading_tail(x, view, limit, follower, degree_below, below, votes, following)
-                    size = settle(group, 1, graph, view, settled)
-                    at = place_first_ready(
-                        group[:size], child_start, child, settled, hidden, unplaced, None, heap, order, at
-                    )
-                break
+        x = _next_settled(graph, view, follower, causal, degree, settled)
+        while x >= 0:
+            at = _place_with(x, graph, view, follower, work, at)
+            x = _next_settled(graph, view, follower, causal, degree, settled)
         confirmed[v] = at - begin
+        for x in range(begin, end):
+            hidden[x] = not settled[x] and is_relayed[x]
+        # A single indexer has settled all its nodes.
+        if n > 1:
+            at = _place_unseen(graph, view, follower, causal, degree, work, at)
         size = 0
         for x in range(begin, end):
             if not settled[x]:
                 settled[x] = True
-                hidden[x] = is_relayed[x]
                 group[size] = x
                 size += 1
-        at = place_first_ready(group[:size], child_start, child, settled, hidden, unplaced, None, heap, order, at)
+        at = _place(size, graph, work, at)
         placed[v] = at - begin
     return order, placed, confirmed

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.autobase.confirmation import is_confirmed, is_merge, possible_acks
-from dbt_tangles.compiled import inner
+from dbt_tangles.compiled import compiled, inner
 
 
 class Waiting(NamedTuple):
@@ -59,6 +59,27 @@ class Merges(NamedTuple):
     level_at: np.ndarray
     level_woken: np.ndarray
     wakes: np.ndarray
+
+
+@compiled
+def room_for_merges(most, nodes):
+    """Make the arrays of a `Merges`, of which none is listed yet.
+
+    Args:
+        most: How many nodes a view has at most.
+        nodes: How many nodes all views have.
+    """
+    return Merges(
+        np.empty(most, np.int32),
+        np.full(nodes, np.int32(-1)),
+        np.empty(most + 1, np.int32),
+        np.empty(2 * most, np.int32),
+        np.zeros(most, np.bool_),
+        np.empty(most + 2, np.int32),
+        np.empty(most + 2, np.int64),
+        np.empty(most + 2, np.int64),
+        np.zeros(1, np.int64),
+    )
 
 
 @inner

@@ -50,3 +50,28 @@ def first_to_know(at, known, first, clock, votes):
         return NEVER
     found = _first_knowing(np.int64(at) - 1, np.int64(known) + 1, first, clock, votes)
     return np.int32(found) if found <= known else NEVER
+
+
+@inner
+def next_votes(votes, limit, first, begin, clock, following):
+    """Find the votes of the next degree: of each log the first node that knows most votes.
+
+    Args:
+        votes: int32[indexers].
+        limit: int64[indexers]; so much of each log is looked at.
+        first: int64[indexers], the first node of each that has any.
+        begin: First node of the view.
+        clock: int32[nodes of the view, indexers].
+        following: int32[indexers], filled.
+
+    Returns:
+        Whether there are any.
+    """
+    is_reached = False
+    for k in range(len(votes)):
+        following[k] = NEVER
+        # The last is asked first: mostly there is none above, or it is near.
+        if votes[k] <= limit[k] and knows_most(clock[first[k] + limit[k] - 1 - begin], votes):
+            following[k] = first_to_know(votes[k], limit[k], first[k] - begin, clock, votes)
+            is_reached = True
+    return is_reached

@@ -3,14 +3,16 @@
 This layer knows nothing of any log format. A system hands it candidates with their graph, their id and the ids they
 list as previous, and takes back levels and orders:
 
-* `walk_tangles` works on an Arrow table that holds many whole graphs, as Spark's `mapInArrow` delivers them;
+* `walk_graphs` works on an Arrow table that holds many whole graphs, as Spark's `mapInArrow` delivers them;
 * `ancestor_pairs` and `author_clocks` list what each member follows, in batches of bounded size;
+* `root_causes` says of those that are set aside where the trouble upstream begins;
 * the modules below (`identity`, `levels`, `orders`, `redundancy`) are the same on arrays.
 """
 
 from dbt_tangles.graph.ancestors import ANCESTOR_SCHEMA, ancestor_pairs
+from dbt_tangles.graph.causes import root_causes
 from dbt_tangles.graph.clocks import CLOCK_SCHEMA, author_clocks
-from dbt_tangles.graph.tangles import DEPTH_SCHEMA, WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA, walk_tangles
+from dbt_tangles.graph.walk import DEPTH_SCHEMA, WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA, walk_graphs
 
 __all__ = [
     "ANCESTOR_SCHEMA",
@@ -20,5 +22,6 @@ __all__ = [
     "WALK_OUTPUT_SCHEMA",
     "ancestor_pairs",
     "author_clocks",
-    "walk_tangles",
+    "root_causes",
+    "walk_graphs",
 ]

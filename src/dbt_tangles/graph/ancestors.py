@@ -12,9 +12,9 @@ from dbt_tangles.graph.members import number_members, whole
 
 ANCESTOR_SCHEMA = pa.schema(
     [
-        ("tangle_name", pa.string()),
-        ("root_id", pa.string()),
-        ("message_id", pa.string()),
+        ("graph_kind", pa.string()),
+        ("graph_id", pa.string()),
+        ("node_id", pa.string()),
         ("ancestor_id", pa.string()),
         ("distance", pa.int32()),
     ]
@@ -40,7 +40,7 @@ def ancestor_pairs(
         Batches of `ANCESTOR_SCHEMA`.
     """
     dag, row, deepest = number_members(table)
-    names, roots, ids = (whole(table[name], chunk_rows) for name in ("tangle_name", "root_id", "message_id"))
+    names, roots, ids = (whole(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id"))
     sizes = np.diff(dag.graph_start)
     wanted = (sizes <= limit) & (deepest > deeper_than)
     distance = np.zeros(sizes[wanted].max(initial=0), np.int32)

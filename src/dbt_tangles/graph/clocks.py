@@ -13,9 +13,9 @@ from dbt_tangles.graph.members import number_members, whole
 
 CLOCK_SCHEMA = pa.schema(
     [
-        ("tangle_name", pa.string()),
-        ("root_id", pa.string()),
-        ("message_id", pa.string()),
+        ("graph_kind", pa.string()),
+        ("graph_id", pa.string()),
+        ("node_id", pa.string()),
         ("author", pa.string()),
         ("sequence", pa.int32()),
     ]
@@ -51,7 +51,7 @@ def author_clocks(
     """
     dag, row, deepest = number_members(table)
     names, roots, ids, authors = (
-        whole(table[name], chunk_rows) for name in ("tangle_name", "root_id", "message_id", "author")
+        whole(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id", "author")
     )
     known = table["author"].is_valid().to_numpy() & table["sequence"].is_valid().to_numpy()
     sequence = table["sequence"].cast(pa.int32()).fill_null(0).to_numpy()[row]

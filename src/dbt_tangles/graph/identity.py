@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 
 MAX_ROWS = 2**31 - 1
 
@@ -301,7 +301,7 @@ def _copy_strings(offsets, data, rows):
     return out_offsets, out
 
 
-@compiled
+@inner
 def _word(data, at):
     # Unsigned throughout: the compiler then sees one load of eight bytes.
     at = np.uint64(at)
@@ -317,7 +317,7 @@ def _word(data, at):
     )
 
 
-@compiled
+@inner
 def _fold(a, b):
     """Multiply to 128 bits, and fold the halves."""
     low = np.uint64(0xFFFFFFFF)
@@ -347,7 +347,7 @@ def _hashes(offsets, data, valid, keys):
     return hashes
 
 
-@compiled
+@inner
 def _equal(data, at, end, other_data, other_at, other_end):
     if end - at != other_end - other_at:
         return False

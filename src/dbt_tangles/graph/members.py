@@ -30,7 +30,7 @@ def number_members(table: pa.Table) -> Members:
     """Number a table of members by graph, depth and id.
 
     Args:
-        table: One row per member, in any order: `tangle_name`, `root_id`, `message_id`, `previous` list<string>,
+        table: One row per member, in any order: `graph_kind`, `graph_id`, `node_id`, `previous` list<string>,
             `depth` int32 (a row without depth is left out). What a member at depth 0 lists is ignored, as is a
             previous that is not a member.
 
@@ -40,8 +40,8 @@ def number_members(table: pa.Table) -> Members:
     Raises:
         ValueError: A depth is not greater than that of a previous, or is larger than any path in its graph can be.
     """
-    ids = strings_of(table["message_id"])
-    graph, graph_count = group_rows(strings_of(table["tangle_name"]), strings_of(table["root_id"]))
+    ids = strings_of(table["node_id"])
+    graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
     nodes = number_nodes(graph, graph_count, ids)
     depth = table["depth"].cast(pa.int32()).fill_null(-1).to_numpy()[nodes.row]
     links = link(nodes, ids, lists_of(table["previous"]), depth >= 0, depth == 0)

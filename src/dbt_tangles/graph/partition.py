@@ -6,20 +6,24 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.graph.ancestors import ancestor_pairs
+from dbt_tangles.graph.causes import root_causes
 from dbt_tangles.graph.clocks import author_clocks
-from dbt_tangles.graph.tangles import DEPTH_SCHEMA, walk_tangles
+from dbt_tangles.graph.walk import DEPTH_SCHEMA, walk_graphs
 from dbt_tangles.partition import ROWS_PER_BATCH, collect
+
+#: Rows with up to `causes.MOST_CAUSES` ids each go back to Spark in batches of so many.
+CAUSES_PER_BATCH = 5_000
 
 
 def levels_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Append `walk_tangles`' columns to the candidates of a partition.
+    """Append `walk_graphs`' columns to the candidates of a partition.
 
     Args:
         batches: Candidates. Where there is a column `known_depth`, a row that has one is no candidate, but says that
             depth of the one that it names.
 
     Raises:
-        ValueError: what `walk_tangles` raises.
+        ValueError: what `walk_graphs` raises.
     """
     table = collect(batches)
     if table is None:
@@ -30,10 +34,20 @@ def levels_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
         known = table.filter(is_known).select([*DEPTH_SCHEMA.names[:3], "known_depth"])
         depths = known.rename_columns(DEPTH_SCHEMA.names) if len(known) else None
         table = table.filter(pc.invert(is_known)).drop_columns("known_depth")
-    places = walk_tangles(table, depths=depths)
+    places = walk_graphs(table, depths=depths)
     for name in places.column_names:
         table = table.append_column(name, places[name])
     yield from table.to_batches(max_chunksize=ROWS_PER_BATCH)
+
+
+def causes_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the nodes of a partition that are there and set aside, with `root_causes` as `blocked_by`."""
+    table = collect(batches)
+    if table is None:
+        return
+    table = table.append_column("blocked_by", root_causes(table)).filter(pc.invert(table["is_missing"]))
+    for batch in table.select(["graph_kind", "graph_id", "node_id", "blocked_by"]).to_batches(CAUSES_PER_BATCH):
+        yield batch.set_column(3, "blocked_by", batch["blocked_by"].cast(pa.list_(pa.string())))
 
 
 def ancestors_of_partition(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 
 
 @compiled
@@ -86,7 +86,7 @@ def redundant_edges(graph_start, start, previous, depth):
     return redundant
 
 
-@compiled
+@inner
 def _size_class(span):
     """Sort spans by size: up to 64, then by powers of four."""
     size = 0

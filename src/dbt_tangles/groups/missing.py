@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.structures.bits import lowest_bit, ones
 
 WORD = 64
@@ -165,7 +165,7 @@ def list_missing(
     return count
 
 
-@compiled
+@inner
 def _fill_words(
     first,
     end,

@@ -66,6 +66,15 @@ def item_texts(tokens: pa.Array) -> pa.Array:
     return pc.replace_with_mask(tokens, pa.array(is_marked), texts)
 
 
+def are_strings(tokens: pa.Array) -> np.ndarray:
+    """Say of each token whether it stands for a string that the tables show as it is."""
+    is_string = ~pc.starts_with(tokens, MARK).fill_null(False).to_numpy(zero_copy_only=False)
+    for place in np.flatnonzero(~is_string):
+        token = tokens[place].as_py()
+        is_string[place] = item_of(token) != token[1:]
+    return is_string
+
+
 def item_of(token: str) -> str:
     """Write one token: a string as it is, anything else as JSON text."""
     if not token.startswith(MARK):

@@ -6,6 +6,10 @@ it wrote is what its message follows, through messages of all kinds.
 
 Where several messages on an item are equally deep, one of them is enough for the first rule; the second asks for all
 of them that delete. A deletion that a known message supersedes already is done with.
+
+What is superseded may be pruned, so who supersedes the message that an item stands on, and neither adds the item again
+nor deletes it, gives the item away. The document does not say so: `supersedes` names messages, and its rules are about
+items. (That a message lists no backlink is found in `known`.)
 """
 
 from __future__ import annotations
@@ -15,13 +19,16 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.compiled import compiled
+from dbt_tangles.graph.arrays import starts
+from dbt_tangles.sets.cover import ROOM, STEPS, cover
+from dbt_tangles.sets.known import Known
 from dbt_tangles.structures.sorting import merge_sort
+from dbt_tangles.structures.space import with_space
 
-RULES = ("must", "should")
-MUST, SHOULD = range(2)
-ROOM = 2**22
-# Steps that a set may take, for each entry it has room for.
-STEPS = 16
+RULES = ("must", "should", "supersedes_standing_item", "lipmaa_left_out")
+MUST, SHOULD, STANDING, BACKLINK = range(len(RULES))
+#: In place of an item's code: a backlink is of none.
+NO_ITEM = -1
 # Message, item, rule, and where the messages left out end.
 FIELDS = 4
 
@@ -30,15 +37,16 @@ class Faults(NamedTuple):
     """What `writer_faults` finds.
 
     The faults are in the order of their messages, then rules. Those of one message and rule are in the order in which
-    the message (MUST), or the first message left out and then the next (SHOULD), names the items: `add` before `del`.
+    the message (MUST), the first message left out and then the next (SHOULD), or the message superseded first and then
+    the next (STANDING) names the items: `add` before `del`.
 
     Attributes:
         message: int32[faults].
-        code: int32[faults], the item.
+        code: int32[faults], the item, or `NO_ITEM`.
         rule: int8[faults], into `RULES`.
         left_start: int64[faults + 1], into `left_out`.
         left_out: int32[...], the messages that should have been superseded, ascending within each fault. For MUST, one
-            of them would have been enough.
+            of them would have been enough; for STANDING, the message that should not; for BACKLINK, those to list.
         is_checked: bool[sets]; False where a set goes beyond some bound, and no faults of it are listed.
     """
 
@@ -117,88 +125,39 @@ def writer_faults(
     )
 
 
-@compiled
-def _cover(begin, end, start, previous, chain, clock_at, width, clock, last, own, limit):
-    """Cover the messages of a set with chains, and note for each message how far along the others it has come.
-
-    A message prolongs a chain whose end it follows, the latest of them, or begins a new one. One that just prolongs the
-    chain of its only previous knows the same of the others, so it shares that one's clock. What a clock says of its
-    message's own chain is therefore not to be looked at: whatever is earlier on that chain is known.
+def with_backlinks(faults: Faults, found: Known, set_of: np.ndarray) -> Faults:
+    """Put the messages that leave a backlink out among the other faults.
 
     Args:
-        begin: The first message of the set.
-        end: Behind the last.
-        start: int64[messages + 1].
-        previous: int32[edges], earlier messages.
-        chain: int32[end - begin], to be filled: the chain of each message.
-        clock_at: int64[end - begin], to be filled: where the clock of each message begins.
-        width: int32[end - begin], to be filled: how many chains, from the first, it tells of.
-        clock: int32[room], to be filled: the latest message known on each chain, or -1.
-        last: int32[end - begin], spare.
-        own: int32[end - begin], spare.
-        limit: How many steps may be taken.
+        faults: What `writer_faults` found.
+        found: What `known` found of the same sets.
+        set_of: int32[messages].
 
     Returns:
-        How many steps were taken, or -1 when it did not work out.
+        The faults of sets of which neither went beyond its bounds.
     """
-    chains = 0
-    used = 0
-    steps = 0
-    for m in range(begin, end):
-        here = m - begin
-        wide = 0
-        if start[m + 1] == start[m] + 1:
-            p = previous[start[m]] - begin
-            if last[chain[p]] == p + begin:
-                chain[here] = chain[p]
-                clock_at[here] = clock_at[p]
-                width[here] = width[p]
-                last[chain[here]] = m
-                continue
-        for e in range(start[m], start[m + 1]):
-            p = previous[e] - begin
-            wide = max(wide, chain[p] + 1, width[p])
-            steps += width[p]
-        steps += wide
-        if used + wide > len(clock) or steps > limit:
-            return -1
-        own[:wide] = -1
-        for e in range(start[m], start[m + 1]):
-            p = previous[e] - begin
-            own[chain[p]] = max(own[chain[p]], previous[e])
-            for c in range(width[p]):
-                own[c] = max(own[c], clock[clock_at[p] + c])
-        best = -1
-        for c in range(wide):
-            if own[c] >= 0 and own[c] == last[c] and (best < 0 or own[c] > own[best]):
-                best = c
-        if best < 0:
-            best = chains
-            chains += 1
-        chain[here] = best
-        last[best] = m
-        clock_at[here] = used
-        width[here] = wide
-        clock[used : used + wide] = own[:wide]
-        used += wide
-    return steps
-
-
-@compiled
-def _with_space(values, used, more):
-    """Make sure that there is space behind the used part of an array."""
-    if used + more <= len(values):
-        return values
-    larger = np.empty(max(2 * len(values), used + more), values.dtype)
-    larger[:used] = values[:used]
-    return larger
+    is_checked = faults.is_checked & found.is_checked
+    message = np.concatenate([faults.message, found.fault])
+    more = len(found.fault)
+    code = np.concatenate([faults.code, np.full(more, NO_ITEM, np.int32)])
+    rule = np.concatenate([faults.rule, np.full(more, BACKLINK, np.int8)])
+    counts = np.concatenate([np.diff(faults.left_start), np.diff(found.left_start)])
+    # Stable, so that of one message they stay in the order of the rules.
+    order = np.argsort(message, kind="stable")
+    order = order[is_checked[set_of[message[order]]]]
+    first = starts(counts)
+    left_start = starts(counts[order])
+    # Each entry's place in what is sorted, and where that is in what is not.
+    place = np.arange(left_start[-1]) + np.repeat(first[order] - left_start[:-1], counts[order])
+    left_out = np.concatenate([faults.left_out, found.left_out])[place]
+    return Faults(message[order], code[order], rule[order], left_start, left_out, is_checked)
 
 
 @compiled
 def _with_fault(rows, row_count, message, code, rule, left_end):
     """Put a fault behind the others."""
     at = FIELDS * row_count
-    rows = _with_space(rows, at, FIELDS)
+    rows = with_space(rows, at, FIELDS)
     rows[at] = message
     rows[at + 1] = code
     rows[at + 2] = rule
@@ -273,6 +232,8 @@ def _faults(
     deletes = np.empty(most_touches, np.bool_)
     before = np.empty(most_touches, np.int32)
     after = np.empty(most_touches, np.int32)
+    touch_start = np.zeros(most + 1, np.int32)
+    given_by = np.full(most_touches, np.int32(-1))
     # Touches count from 0 through all sets; what was touched before a set began is not in it.
     latest = np.full(code_count, np.int64(-1))
     base = 0
@@ -280,6 +241,7 @@ def _faults(
     superseder = np.empty(most, np.int32)
     by = np.empty(most_names, np.int32)
     next_by = np.empty(most_names, np.int32)
+    given_up_by = np.full(most, np.int32(-1))
     listed_by = np.full(most, np.int32(-1))
     # Open deletions.
     pool = np.empty(room, np.int32)
@@ -302,7 +264,7 @@ def _faults(
         for m in range(begin, end):
             for e in range(start[m], start[m + 1]):
                 last_follower[previous[e] - begin] = m
-        steps = _cover(begin, end, start, previous, chain, clock_at, width, clock, last, own, limit)
+        steps = cover(begin, end, start, previous, chain, clock_at, width, clock, last, own, limit)
         is_within = steps >= 0
         for m in range(begin, end):
             if not is_within:
@@ -409,7 +371,7 @@ def _faults(
                     is_within = False
                     break
                 if count > 0:
-                    left_out = _with_space(left_out, left, count)
+                    left_out = with_space(left_out, left, count)
                     left_out[left : left + count] = found[:count][::-1]
                     left += count
                     rows = _with_fault(rows, row_count, m, code_of[q], MUST, left)
@@ -425,7 +387,7 @@ def _faults(
             if left + missed - first_left > room:
                 is_within = False
             if missed > 0 and is_within:
-                left_out = _with_space(left_out, left, missed)
+                left_out = with_space(left_out, left, missed)
                 for q in opened:
                     if missed_by[q] != m:
                         continue
@@ -441,6 +403,40 @@ def _faults(
                         break
                     rows = _with_fault(rows, row_count, m, code_of[q], SHOULD, left)
                     row_count += 1
+
+            # What it gives away: messages that items stand on, as far as it knows, and that it does not touch itself.
+            touch_start[here + 1] = touches
+            if is_entry[m] and is_within:
+                for k in range(list_start[row[m]], list_start[row[m] + 1]):
+                    d = superseded[k]
+                    if d < begin or d >= m or given_up_by[d - begin] == m:
+                        continue
+                    given_up_by[d - begin] = m  # a list may name the same message any number of times
+                    for q in range(touch_start[d - begin], touch_start[d - begin + 1]):
+                        t = np.int32(latest[code_of[q]] - base)
+                        steps += 1
+                        if deletes[q] or t >= first_touch or given_by[q] == m:
+                            continue
+                        while t > q:
+                            c = chain[toucher[t] - begin]
+                            if c == own_chain or (c < len(reach) and reach[c] >= toucher[t]):
+                                break
+                            t = before[t]
+                            steps += 1
+                        c = chain[d - begin]
+                        if t == q and (c == own_chain or (c < len(reach) and reach[c] >= d)):
+                            given_by[q] = m
+                            if left + 1 - first_left > room:
+                                is_within = False
+                                break
+                            left_out = with_space(left_out, left, 1)
+                            left_out[left] = d
+                            left += 1
+                            rows = _with_fault(rows, row_count, m, code_of[q], STANDING, left)
+                            row_count += 1
+                    if steps > limit or not is_within:
+                        is_within = False
+                        break
 
             # What is open for those that follow it.
             kept = 0

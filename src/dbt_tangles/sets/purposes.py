@@ -5,10 +5,40 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_tangles.compiled import compiled
+from dbt_tangles.graph.arrays import sums
 
 PURPOSES = ("none", "ghost", "trail", "goal")
 NONE, GHOST, TRAIL, GOAL = range(4)
 NOTHING_REQUIRED = -(2**63)
+
+
+ACTIONS = ("keep", "erase", "delete")
+KEEP, ERASE, DELETE = range(3)
+
+
+def actions(is_kept: np.ndarray, is_bridged: np.ndarray, start: np.ndarray, previous: np.ndarray) -> np.ndarray:
+    """Say what may become of each message so that no item changes, whatever is written by those who keep the rules.
+
+    The data of all that is not kept may go. So may the whole message, where those who follow it link back beyond it:
+    peers refuse a message if they know nothing that it lists. Where someone left that backlink out, what it lists
+    instead stays. See the decision on pruning for the proof that no more than this may go.
+
+    Args:
+        is_kept: bool[messages]; whether it decides on an item, is a root, or is in a set without root.
+        is_bridged: bool[messages]; see `known`.
+        start: int64[messages + 1].
+        previous: int32[edges], earlier messages.
+
+    Returns:
+        int8[messages], indices into `ACTIONS`.
+    """
+    may_go = is_bridged & ~is_kept
+    is_sound = sums(~may_go[previous], start) > 0
+    may_go[previous[~np.repeat(is_sound, np.diff(start))]] = False
+    action = np.full(len(is_kept), ERASE, np.int8)
+    action[is_kept] = KEEP
+    action[may_go] = DELETE
+    return action
 
 
 @compiled

@@ -25,12 +25,17 @@ from dbt_tangles.graph.orders import in_order
 from dbt_tangles.pzp.collation import collation_keys
 from dbt_tangles.pzp.items import are_unique
 from dbt_tangles.pzp.rules import SET_DOMAIN
-from dbt_tangles.sets.answer import fault_column, item_column
-from dbt_tangles.sets.faults import writer_faults
-from dbt_tangles.sets.purposes import PURPOSES, purposes, required_depths
+from dbt_tangles.sets.answer import fault_column, id_lists, item_column, next_column
+from dbt_tangles.sets.backlinks import NO_BACKLINK, backlink_depths
+from dbt_tangles.sets.cover import ROOM
+from dbt_tangles.sets.deciding import deciding, places_left
+from dbt_tangles.sets.faults import with_backlinks, writer_faults
+from dbt_tangles.sets.known import known
+from dbt_tangles.sets.purposes import ACTIONS, PURPOSES, actions, purposes, required_depths
 from dbt_tangles.sets.replay import item_roots, replay
 from dbt_tangles.sets.schemas import OUTPUT_SCHEMA
 from dbt_tangles.sets.squeeze import CLOCK_ENTRIES, oldest_standing
+from dbt_tangles.sets.touched import Touches
 
 GHOST_SPAN = 32
 
@@ -53,24 +58,6 @@ class Places(NamedTuple):
     root: np.ndarray
     is_rooted: np.ndarray
     depth: np.ndarray
-
-
-class Touches(NamedTuple):
-    """The items that rows add and delete, as codes: equal for equal items, in whatever set.
-
-    Attributes:
-        add_start: int64[rows + 1], into `added`.
-        added: int32[...].
-        del_start: int64[rows + 1], into `deleted`.
-        deleted: int32[...].
-        count: How many codes there are.
-    """
-
-    add_start: np.ndarray
-    added: np.ndarray
-    del_start: np.ndarray
-    deleted: np.ndarray
-    count: int
 
 
 def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: int = CLOCK_ENTRIES) -> pa.Table:
@@ -103,10 +90,17 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
             `purpose`: see `purposes`;
             `is_tip`: no message lists it; false in a set without root;
             `is_oldest_standing`: of all messages that stand behind an item of their set, the oldest; see `squeeze`;
-            `items`: the present items that it put where they are, in the set's order, with their place in it;
+            `items`: the present items that it put where they are, in the set's order, with their place in it, their
+            place after pruning (`position_left`), and what holds them in the set (`kept_by`, see `known`);
             `writer_faults`: the items on which it breaks a rule for writers, and the messages that its supersedes
             leaves out; see `faults`;
-            `are_writers_checked`: false, and then without faults, in sets that are too tangled for that check.
+            `are_writers_checked`: false, and then without faults, in sets that are too tangled for that check;
+            `action`: what may become of it, see `actions`;
+            `is_pruning_safe`: whether its set has the same items if only item roots are left;
+            `backlink_depth`: the depth at which it should list what its writer knew, null where there is none;
+            `is_next_prev`: whether a message must list it that follows all there is; false in a set without root;
+            `next_items`: of the items it decides on, those that others can name: the messages that are as deep as it
+            (`deepest`), and those of them that delete the item and that nothing supersedes.
 
     Raises:
         ValueError: An id is null, a message is there twice, a depth is missing, or a set has two roots.
@@ -128,8 +122,9 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     start, previous = _downwards(links.start, links.previous)
 
     # What is in each set.
-    touches, first_entry = _touches(table)
-    item_start, entry, added_by = replay(places.start, is_entry & places.is_rooted, places.row, *touches)
+    touches, first_entry, named = _touches(table)
+    counted = is_entry & places.is_rooted
+    item_start, entry, added_by = replay(places.start, counted, places.row, *touches)
 
     # What is still needed.
     supersedes = lists_of(table["supersedes"])
@@ -142,33 +137,65 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     is_oldest = np.zeros(len(places.row), np.bool_)
     is_oldest[oldest[oldest >= 0]] = True
 
-    # What writers left out.
+    # What may go, and what is there after that.
+    is_superseded = counted & ~item_roots(counted, places.row, supersedes.starts, superseded)
+    decided = deciding(places.start, places.depth, counted, is_item_root, is_superseded, places.row, touches)
+    left_start, left_entry, _ = replay(places.start, counted & decided.decides, places.row, *touches)
+    place_left = places_left(item_start, entry, left_start, left_entry, touches.added, touches.count)
+    backlink = backlink_depths(places.depth)
+    next_backlink = backlink_depths(places.depth + 1)
+    followed = known(
+        places.start,
+        start,
+        previous,
+        places.depth,
+        backlink,
+        next_backlink,
+        counted,
+        item_start,
+        touches.added[entry],
+        places.row,
+        touches,
+        ROOM,
+    )
+    action = actions(decided.decides | is_root | ~places.is_rooted, followed.is_bridged, start, previous)
+
+    # What writers left out, and what the next one should not.
     faults = writer_faults(
         places.start,
         start,
         previous,
         places.depth,
-        is_entry & places.is_rooted,
+        counted,
         places.row,
         *touches[:4],
         supersedes.starts,
         superseded,
         touches.count,
     )
+    faults = with_backlinks(faults, followed, places.set_of)
+    deepest = places.depth[np.maximum(places.start[1:], 1) - 1]
+    is_next_prev = is_tip | (places.is_rooted & (places.depth == backlink_depths(deepest + 1)[places.set_of]))
 
     # All that is by place goes back to where its row is.
     place = np.empty(len(places.row), np.int64)
     place[places.row] = np.arange(len(places.row))
     position = (np.arange(len(places.row)) - places.start[places.set_of]).astype(np.int32)
+    kept_by = id_lists(table["message_id"], places.row, followed.held_start, followed.held_by)
     columns = [
         pa.array(position, mask=~places.is_rooted),
         pa.array(is_item_root),
         pa.array(PURPOSES, pa.string()).take(pa.array(purpose)),
         pa.array(is_tip),
         pa.array(is_oldest),
-        item_column(table["add"], len(place), places.set_of, item_start, entry, added_by),
+        item_column(table["add"], len(place), places.set_of, item_start, entry, added_by, place_left, kept_by),
         fault_column(table["add"], table["del"], table["message_id"], places.row, first_entry, faults),
         pa.array(faults.is_checked[places.set_of]),
+        pa.array(ACTIONS, pa.string()).take(pa.array(action)),
+        pa.array(decided.is_pruning_safe[places.set_of]),
+        pa.array(backlink, mask=(backlink == NO_BACKLINK) | ~places.is_rooted),
+        pa.array(is_next_prev),
+        next_column(table["add"], table["del"], table["message_id"], places.row, first_entry, named, decided),
     ]
     return pa.table(columns, names=OUTPUT_SCHEMA.names).take(pa.array(place))
 
@@ -215,17 +242,22 @@ def _downwards(start: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.
     return keep_entries(start, previous, down)
 
 
-def _touches(table: pa.Table) -> tuple[Touches, np.ndarray]:
-    """Give items codes, and for each code its first entry among those of `add`, then `del`."""
+def _touches(table: pa.Table) -> tuple[Touches, np.ndarray, int]:
+    """Give items codes, and for each code its first entry among those of `add`, then `del`.
+
+    Returns:
+        The touches, the first entries, and how many codes are of items that several messages can name: they come first.
+    """
     add, delete = lists_of(table["add"]), lists_of(table["del"])
     codes, count = group_rows(_joined(add, delete))
     middle = add.starts[-1]
     # What nothing else is equal to gets a code of its own.
     unique = np.flatnonzero(np.concatenate([_are_unique(table["add"]), _are_unique(table["del"])]))
     codes[unique] = np.arange(count, count + len(unique))
+    named = count
     count += len(unique)
     touches = Touches(add.starts, codes[:middle], delete.starts, codes[middle:], count)
-    return touches, first_rows(codes, count)
+    return touches, first_rows(codes, count), named
 
 
 def _are_unique(tokens: pa.ChunkedArray) -> np.ndarray:

@@ -19,7 +19,12 @@ INPUT_SCHEMA = pa.schema(
         ("supersedes", STRINGS),
     ]
 )
-ITEM_TYPE = pa.struct([("item_position", pa.int32()), ("item", pa.string())])
+ITEM_TYPE = pa.struct(
+    [("item_position", pa.int32()), ("item", pa.string()), ("position_left", pa.int32()), ("kept_by", STRINGS)]
+)
+NEXT_TYPE = pa.struct(
+    [("item", pa.string()), ("is_string", pa.bool_()), ("deepest", STRINGS), ("open_deletions", STRINGS)]
+)
 FAULT_TYPE = pa.struct([("item", pa.string()), ("rule", pa.string()), ("left_out", STRINGS)])
 OUTPUT_SCHEMA = pa.schema(
     [
@@ -31,5 +36,10 @@ OUTPUT_SCHEMA = pa.schema(
         ("items", pa.list_(ITEM_TYPE)),
         ("writer_faults", pa.list_(FAULT_TYPE)),
         ("are_writers_checked", pa.bool_()),
+        ("action", pa.string()),
+        ("is_pruning_safe", pa.bool_()),
+        ("backlink_depth", pa.int64()),
+        ("is_next_prev", pa.bool_()),
+        ("next_items", pa.list_(NEXT_TYPE)),
     ]
 )

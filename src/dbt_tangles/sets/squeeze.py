@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 
 # Up to this many sweeps are not worth a thought about something better.
 FEW_SWEEPS = 4
@@ -113,7 +113,7 @@ def oldest_standing(
     return oldest
 
 
-@compiled
+@inner
 def _by_clocks(begin, end, start, previous, is_entry, touch_start, touch, open_items, bound, width, room):
     """Cover the messages of a set with chains, and note for each message how far along each chain it has come.
 
@@ -174,7 +174,7 @@ def _by_clocks(begin, end, start, previous, is_entry, touch_start, touch, open_i
     return bound
 
 
-@compiled
+@inner
 def _by_sweeps(begin, end, start, previous, is_entry, touch_start, touch, open_items, bound):
     """Sweep over the messages of a set from late to early: which of 64 items does something that follows touch?
 

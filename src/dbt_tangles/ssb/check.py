@@ -29,7 +29,7 @@ from dbt_tangles.ssb.canonical import (
 )
 from dbt_tangles.ssb.claims import Claim, tangle_claims
 from dbt_tangles.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted, int32
-from dbt_tangles.ssb.group_claims import GroupClaim, epoch_key, group_claim
+from dbt_tangles.ssb.group_claims import GroupClaim, epoch_key, group_claim, sealed_with
 from dbt_tangles.ssb.ids import hashed_bytes, hex_digests, normalise, sigil, sigils, utf8_strings
 from dbt_tangles.ssb.redact import Redaction, has_secrets
 from dbt_tangles.ssb.shapes import unwrap
@@ -232,6 +232,9 @@ class _Checker:
             redaction = Redaction(*filter(has_secrets, (content, previous)))
             said = group_claim(content) if reason is None else None
             if said is not None:  # judged with the secrets in place, and told without
+                if row.is_decrypted and said.invalid_reason is None:
+                    key = sealed_with(content, signed_content, value.get("author"), previous)
+                    said = said._replace(sealed_with=key)
                 row.group_claim = said.with_strings(redaction.text)
                 row.epoch_key = epoch_key(content, said)
             # Nothing below sees a secret. Numbers and indices among the keys stay, so a plain text is still plain.

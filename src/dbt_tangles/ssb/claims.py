@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from dbt_tangles.ssb.ids import URI_SCHEME, normalise
 
 LEGACY_THREAD = "legacy_thread"
+#: Names of tangles that are not made by `content.tangles`: the older fields, and the feed itself.
+RESERVED = frozenset({LEGACY_THREAD, "feed"})
 MALFORMED_TANGLE = "malformed_tangle"
 
 
@@ -35,7 +37,7 @@ class Claim(NamedTuple):
 
 
 _ABSENT: Any = object()
-#: `tangles` is not an object, or uses the name that stands for the older fields.
+#: `tangles` is not an object, or uses a name that is reserved.
 _NAMELESS = Claim(defect=MALFORMED_TANGLE)
 
 
@@ -55,7 +57,7 @@ def tangle_claims(content: dict[str, Any]) -> list[Claim]:
     tangles = content.get("tangles")
     if type(tangles) is dict:
         for name, fields in tangles.items():
-            claims.append(_NAMELESS if name == LEGACY_THREAD else _named_claim(name, fields))
+            claims.append(_NAMELESS if name in RESERVED else _named_claim(name, fields))
     elif tangles is not None:
         claims.append(_NAMELESS)
     root = content.get("root")

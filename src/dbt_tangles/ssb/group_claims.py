@@ -12,12 +12,14 @@ Source: private group specification, JSON schemas of ``group/init`` (root and ep
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from binascii import a2b_base64
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dbt_tangles.reasons import Reasons
 from dbt_tangles.rows import Int32
+from dbt_tangles.ssb.envelope import opening_key
 from dbt_tangles.ssb.ids import normalise
 from dbt_tangles.ssb.redact import fingerprint
 
@@ -94,6 +96,8 @@ class GroupClaim(NamedTuple):
         author_root: the root feed that an epoch init names as its author's.
         unchecked_count: entries that peers let through unchecked and that break the pattern of the first of their
             list: ``excludes``, ``oldSecrets``, and ``previous`` of the tangles that the kind belongs to.
+        sealed_with: fingerprint of the key that opens the envelope that the message was published in, if that is one
+            of the keys that the message itself hands out; `group_claim` leaves it to `sealed_with`.
     """
 
     kind: str
@@ -107,6 +111,7 @@ class GroupClaim(NamedTuple):
     feeds: tuple[str, ...] = ()
     author_root: str | None = None
     unchecked_count: Int32 = 0
+    sealed_with: str | None = None
 
     def with_strings(self, convert: Callable[[str], str]) -> GroupClaim:
         """The same, all strings that are taken from the content converted; feeds that become equal are one."""
@@ -165,6 +170,25 @@ def epoch_key(content: Any, message: GroupClaim | None = _UNJUDGED) -> bytes | N
     if message is None or message.invalid_reason is not None or message.kind not in (ROOT_INIT, EPOCH_INIT):
         return None
     return a2b_base64(content["secret"])
+
+
+def sealed_with(content: dict[str, Any], envelope: Any, author: Any, previous: Any) -> str | None:
+    """Tell which of the keys that a valid message hands out opens the envelope that it was published in.
+
+    Args:
+        content: a content that `group_claim` finds valid, secrets still in place.
+        envelope: the content as it was signed, of any type.
+        author: the feed that it was published on.
+        previous: id of that feed's message before; None for the first.
+
+    Returns:
+        The key's fingerprint: of the secret of an init or add, or of one of an add's older ones. None if there is no
+        envelope, or another key opens it.
+    """
+    old = content.get("oldSecrets", ())
+    secrets = (secret for secret in (content.get("secret"), *old) if _matches(_SECRET, secret))
+    key = opening_key(envelope, author, previous, map(a2b_base64, secrets))
+    return None if key is None else fingerprint(b64encode(key).decode())
 
 
 def _init(content: dict[str, Any]) -> GroupClaim:

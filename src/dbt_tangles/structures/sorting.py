@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dbt_tangles.compiled import compiled, inner
+from dbt_tangles.compiled import inner
 
 
-@compiled
+@inner
 def insertion_sort(keys):
     """Sort keys by insertion, or otherwise where that takes more than some moves a key.
 

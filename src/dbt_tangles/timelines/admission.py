@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.structures.components import strong_components
 
 ACCEPTED, DUPLICATE, CYCLE, REFUSED = range(4)
@@ -79,7 +79,7 @@ def admit(
     return verdict
 
 
-@compiled
+@inner
 def _enter(rows, event, chosen, nodes, count, verdict):
     """Let in the first arrival of every event that is not in.
 
@@ -105,7 +105,7 @@ def _enter(rows, event, chosen, nodes, count, verdict):
     return count
 
 
-@compiled
+@inner
 def _sorts(nodes, count, chosen, component, cause_start, cause, edge, path, order):
     """Put events after their causes.
 

@@ -53,6 +53,20 @@ def missing_column(
     return _lists(listed, np.empty(0, np.int64), is_in)
 
 
+def cyclic_column(event_id: pa.ChunkedArray, source: np.ndarray, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
+    """List the causes of each row that are left out, sorted.
+
+    Args:
+        event_id: The names.
+        source: int64[left out], where the name of each is.
+        owners: int64[left out], the row in the answer that lists it.
+        is_in: bool[rows].
+    """
+    listed = event_id.take(pa.array(source)).combine_chunks() if len(source) else pa.array([], event_id.type)
+    order = pc.sort_indices(pa.table({"row": owners, "id": listed}), [("row", "ascending"), ("id", "ascending")])
+    return _lists(listed.take(order), owners[order.to_numpy()], is_in)
+
+
 def edit_column(edits: Edits | None, out_event: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
     """List the commands that concern each row's event, in their order."""
     if edits is None:

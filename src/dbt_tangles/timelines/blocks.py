@@ -205,7 +205,7 @@ def _index_blocks(order, place):
     gather_sums(tree, used)
 
 
-@compiled
+@inner
 def _pack(order):
     """Spread the entries over as few blocks as leave room for more."""
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first

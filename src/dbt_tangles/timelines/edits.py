@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.structures.sorting import insertion_sort
 from dbt_tangles.timelines.blocks import BLOCK, FRESH, clear, event_at, insert, key_of, new_order, rank_of
 from dbt_tangles.timelines.frame import merge_items, take_out
@@ -117,9 +117,9 @@ def script(event_start: np.ndarray, old_position: np.ndarray, new_position: np.n
     )
 
 
-@compiled
-def _change(order, links, work, s, events, single, rank, bottom, show, number, out, out_batch, count):
-    """Let a batch in that may raise what is there; the commands, and how many there are then."""
+@inner
+def _change(order, links, work, s, events, single, rank, bottom, show):
+    """Let a batch in that may raise what is there; how much is changed and put in, and what else moves, if asked."""
     spot, size = order.spot, order.size
     new_key = work.new_key
     changed, top, lift = find_ranks(order, links, work, events, single, rank, bottom)
@@ -154,12 +154,10 @@ def _change(order, links, work, s, events, single, rank, bottom, show, number, o
                 s.dropped_event[d] = s.frame[s.dropped[d] - before]
             else:
                 s.dropped_event[d] = event_at(order, np.int64(s.dropped[d]))
-        out, out_batch = _grown(out, out_batch, count, count + items + dropped)
-        count = write_commands(s, changed, items, dropped, number, out, out_batch, count)
     if not swept:
         for j in range(items):
             insert(order, new_key[j])
-    return out, out_batch, count
+    return changed, items, dropped
 
 
 @compiled
@@ -196,6 +194,8 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
     out_batch = np.empty(1024, np.int64)
     count = 0
     for t in range(len(event_start) - 1):
+        if published[t] == arrival_start[t + 1] - arrival_start[t]:
+            continue  # Nothing is left to be written.
         work.attempts[0] = 0
         clear(order)
         at = arrival_start[t]
@@ -238,21 +238,13 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
                         count += 1
                     at = stop
                     continue
-            out, out_batch, count = _change(
-                order,
-                links,
-                work,
-                s,
-                arrived[at:stop],
-                stop == at + 1,
-                rank,
-                bottom,
-                at >= shown,
-                batch[at],
-                out,
-                out_batch,
-                count,
+            show = at >= shown
+            changed, items, dropped = _change(
+                order, links, work, s, arrived[at:stop], stop == at + 1, rank, bottom, show
             )
+            if show:
+                out, out_batch = _grown(out, out_batch, count, count + items + dropped)
+                count = write_commands(s, changed, items, dropped, batch[at], out, out_batch, count)
             at = stop
     return _split_columns(out, out_batch, count)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled, inner
+from dbt_tangles.compiled import inner
 from dbt_tangles.structures.sorting import insertion_sort
 from dbt_tangles.timelines.blocks import (
     BLOCK,
@@ -105,7 +105,7 @@ def merge_items(order, work, s, changed, items, start, bottom, top, lift):
     return True, before
 
 
-@compiled
+@inner
 def take_out(order, work, s, changed, items, bottom, top, lift, show):
     """Take changed events out of the order one by one, and put all items in."""
     for i in range(changed):

@@ -7,12 +7,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.graph.arrays import flags, starts, sums
+from dbt_tangles.graph.arrays import flags, keep_entries, starts, sums
 from dbt_tangles.graph.identity import Nodes, group_rows, lists_of, look_up, number_ids, number_nodes, strings_of
 from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 from dbt_tangles.graph.orders import in_order, positions
-from dbt_tangles.timelines.admission import ACCEPTED, admit
-from dbt_tangles.timelines.answer import edit_column, missing_column, reason_column, scatter, update_columns
+from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, admit
+from dbt_tangles.timelines.answer import (
+    cyclic_column,
+    edit_column,
+    missing_column,
+    reason_column,
+    scatter,
+    update_columns,
+)
 from dbt_tangles.timelines.arrivals import (
     causes_of_arrivals,
     causes_of_events,
@@ -20,10 +27,20 @@ from dbt_tangles.timelines.arrivals import (
     number_accepted,
 )
 from dbt_tangles.timelines.edits import Commands, edit_stream
-from dbt_tangles.timelines.published import Edits, Published, integers, kept_batches, published_edits, read_published
+from dbt_tangles.timelines.knots import cyclic_links
+from dbt_tangles.timelines.published import (
+    Edits,
+    Published,
+    integers,
+    kept_batches,
+    published_edits,
+    read_published,
+    was_knotted,
+)
 from dbt_tangles.timelines.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 from dbt_tangles.timelines.updates import updates
 
+NO_LIMIT = 2**63 - 1
 #: What lines of one event are told apart by: all they say, places last.
 _SAID = [name for name in INPUT_SCHEMA.names if name not in ("timeline_id", "event_id")]
 
@@ -62,25 +79,29 @@ class Events(NamedTuple):
     number: np.ndarray
 
 
-def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
+def order_timelines(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT) -> pa.Table:
     """Order the events of many timelines, and write the scripts that lead there.
 
     Events are ordered by rank, the longest path over known causes, then name by code point. Arrivals are let in by
-    their number; see `admission.admit` for what is refused.
+    their number; see `admission.admit` for what is refused. Of messages nothing is refused: links that close a cycle
+    are left out; see `knots.cyclic_links`.
 
     Args:
         table: One row per arrival, in any order, whole timelines only: `INPUT_SCHEMA`. `causes` are distinct;
-            `refusal` is the reason for which an arrival was refused beforehand. There may be further rows, with
+            `refusal` is the reason for which an arrival was refused beforehand. `weak_causes`, those that go first
+            where there is a cycle, is null for events and a list for messages; the messages of a timeline are
+            distinct. There may be further rows, with
             `is_published` bool set and the columns of `PUBLISHED_SCHEMA`: what an earlier run returned for these
             timelines. Both columns may be left out.
         batch_size: How many arrivals, refused ones included, share a script; 0 for no scripts.
+        edit_limit: Timelines of more arrivals have no scripts.
 
     Returns:
         One row per arrival (`OUTPUT_SCHEMA`), in the order of the input:
             `ordinal` int64, its place among the timeline's arrivals, from 1;
             `reason` string, null for what got in, otherwise `duplicate`, `cycle` or the refusal; only the first have
             `rank` int32, `position` int32 from 0, `is_tip` (no event lists it), `missing_causes` (listed and not
-            there, sorted) and
+            there, sorted), `cyclic_causes` (there, but left out, sorted) and
             `edits`: the commands that concern this event, `from_position` null for its insertion. All commands of a
             timeline by batch and step, from an empty list, give the order. They depend on the arrivals alone.
             `publication` string, a digest of the timeline's order, and `previous_publication`, of the one that was
@@ -107,12 +128,21 @@ def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
     found = look_up(nodes, ids, causes, is_new[nodes.row], np.zeros(len(table), np.bool_))
     start, node = in_order(nodes.graph_start, integers(table, "arrival")[nodes.row], is_new[nodes.row])
     _settle_ties(table, nodes, name, node)
-    cause_start, cause = causes_of_arrivals(node, name, list_start, list_end, found)
+    listed = causes_of_arrivals(node, name, list_start, list_end, found)
     refused = table["refusal"].is_valid().to_numpy()[nodes.row[node]]
-    verdict = admit(start, name[node], cause_start, cause, refused)
+    verdict = admit(start, name[node], *listed, refused)
+    is_message = table["weak_causes"].is_valid().to_numpy()[nodes.row[node]]
+    knotted = sums((verdict == CYCLE) & is_message, start) > 0
+    cyclic = np.zeros(len(listed[1]), np.bool_)
+    if knotted.any():
+        weak = lists_of(table["weak_causes"])
+        found_weak = look_up(nodes, ids, weak, is_new[nodes.row], np.zeros(len(table), np.bool_))
+        weak_links = causes_of_arrivals(node, name, weak.starts[nodes.row], weak.starts[nodes.row + 1], found_weak)
+        cyclic = cyclic_links(name[node], *listed, *weak_links, np.repeat(knotted, np.diff(start)))
+        verdict = admit(start, name[node], *keep_entries(*listed, ~cyclic), refused)
     ordinal = np.arange(len(node)) - np.repeat(start[:-1], np.diff(start)) + 1
     arrivals = Arrivals(start, node, verdict, (ordinal - 1) // batch_size + 1 if batch_size else np.zeros_like(ordinal))
-    events = _events(arrivals, name, cause_start, cause)
+    events = _events(arrivals, name, *keep_entries(*listed, ~cyclic))
 
     # The order.
     rank, position, is_tip = _places(events)
@@ -120,8 +150,11 @@ def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
     # What was published, and what follows it.
     published = read_published(table, nodes, name, is_new)
     row = nodes.row[node]
+    is_long = np.diff(start) > edit_limit
     kept = kept_batches(table, start, row, published, batch_size)
-    edits = _edits(table, arrivals, events, published, kept) if batch_size else None
+    # What closes a cycle, now or then, changes the links of arrivals before it.
+    kept[is_long | knotted | was_knotted(table, published)] = 0
+    edits = _edits(table, arrivals, events, published, kept, is_long) if batch_size else None
     event_of_published = events.number[published.name]
     update = updates(table, events.start, row[events.arrival], position, published, event_of_published)
     missing = missing_causes(events.arrival, node, name, list_start, list_end, found, events.number)
@@ -130,6 +163,8 @@ def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
     ours = np.flatnonzero(is_new)
     out = np.cumsum(is_new) - 1  # of each row its place in the answer
     out_row, out_event = out[row], out[row[events.arrival]]
+    cyclic_owner = np.repeat(out_row, np.diff(listed[0]))[cyclic]
+    cyclic_row = row[events.arrival[events.number[listed[1][cyclic]]]]
     passed_on = table.select(INPUT_SCHEMA.names).cast(INPUT_SCHEMA)
     if len(ours) < len(table):
         passed_on = passed_on.take(ours)
@@ -137,13 +172,14 @@ def order_timelines(table: pa.Table, batch_size: int) -> pa.Table:
     is_in = scatter(len(ours), out_event, np.True_)
     columns = [
         *passed_on.columns,
-        pa.array(np.full(len(ours), batch_size, np.int32)),
+        pa.array(np.where(scatter(len(ours), out_row, np.repeat(is_long, np.diff(start))), 0, batch_size), pa.int32()),
         pa.array(scatter(len(ours), out_row, ordinal)),
         reason_column(scatter(len(ours), out_row, verdict), passed_on["refusal"]),
         pa.array(scatter(len(ours), out_event, rank), mask=~is_in),
         pa.array(scatter(len(ours), out_event, position), mask=~is_in),
         pa.array(scatter(len(ours), out_event, is_tip), mask=~is_in),
         missing_column(table["causes"], missing, out_event, is_in),
+        cyclic_column(table["event_id"], cyclic_row, cyclic_owner, is_in),
         edit_column(edits, out_event, is_in),
         update.publication.take(timeline_of_row),
         update.previous_publication.take(timeline_of_row),
@@ -193,12 +229,17 @@ def _nulls_first(value: Any) -> tuple[bool, Any]:
     return value is not None, list(map(_nulls_first, value)) if type(value) is list else value
 
 
-def _edits(table: pa.Table, arrivals: Arrivals, events: Events, published: Published, kept: np.ndarray) -> Edits:
-    """Collect the commands of all batches: the published ones of those that are kept, and new ones of the rest."""
+def _edits(
+    table: pa.Table, arrivals: Arrivals, events: Events, published: Published, kept: np.ndarray, is_long: np.ndarray
+) -> Edits:
+    """Collect the commands of all batches: the published ones of those that are kept, and new ones of the rest.
+
+    Of long timelines there are none.
+    """
     accepted = np.flatnonzero(arrivals.verdict == ACCEPTED)
     timeline = np.searchsorted(arrivals.start, accepted, side="right") - 1
     batch = arrivals.batch[accepted]
-    known = np.bincount(timeline[batch <= kept[timeline]], minlength=len(kept))
+    known = np.bincount(timeline[is_long[timeline] | (batch <= kept[timeline])], minlength=len(kept))
     arrived = np.empty(len(arrivals.node), np.int32)
     arrived[events.arrival] = np.arange(len(events.arrival), dtype=np.int32)
     commands = edit_stream(

@@ -8,7 +8,7 @@ from dbt_tangles.partition import ROWS_PER_BATCH, collect
 from dbt_tangles.timelines.order import order_timelines
 
 
-def order_of_partition(batches: Iterator[pa.RecordBatch], batch_size: int) -> Iterator[pa.RecordBatch]:
+def order_of_partition(batches: Iterator[pa.RecordBatch], batch_size: int, edit_limit: int) -> Iterator[pa.RecordBatch]:
     """Apply `order_timelines` to the rows of a partition.
 
     Raises:
@@ -16,4 +16,4 @@ def order_of_partition(batches: Iterator[pa.RecordBatch], batch_size: int) -> It
     """
     table = collect(batches)
     if table is not None:
-        yield from order_timelines(table, batch_size).to_batches(max_chunksize=ROWS_PER_BATCH)
+        yield from order_timelines(table, batch_size, edit_limit).to_batches(max_chunksize=ROWS_PER_BATCH)

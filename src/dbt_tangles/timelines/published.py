@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.graph.arrays import starts
+from dbt_tangles.graph.arrays import starts, sums
 from dbt_tangles.graph.identity import Nodes
 from dbt_tangles.timelines.arrivals import common_prefix
 
@@ -73,6 +73,14 @@ def kept_batches(
         return np.zeros(len(start) - 1, np.int64)
     digest = table["digest"].combine_chunks().dictionary_encode().indices.to_numpy()
     return common_prefix(start, digest[row], published.start, digest[published.row]) // batch_size
+
+
+def was_knotted(table: pa.Table, published: Published) -> np.ndarray:
+    """Say which timelines had links left out, as bool[timelines]."""
+    if not len(published.row):
+        return np.zeros(len(published.start) - 1, np.bool_)
+    left_out = pc.list_value_length(table["cyclic_causes"]).fill_null(0).to_numpy()
+    return sums(left_out[published.row] > 0, published.start) > 0
 
 
 def published_edits(table: pa.Table, published: Published, kept: np.ndarray) -> Edits:

@@ -1,4 +1,4 @@
-"""Replay published edits and compare: `python -m dbt_tangles.timelines.replay`.
+"""Replay published edits and compare; the command is `tangles replay`.
 
 Each timeline's edits are fed to a `Replica`, which must then hold what `timeline_events` has. Tables are plain
 parquet, here or behind a URI; nothing in them is trusted, and no Spark is needed.
@@ -8,11 +8,7 @@ Source: ScuttleSort 2022-05-09, section 3: replicas are built, and kept in sync,
 
 from __future__ import annotations
 
-import argparse
-import os
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +23,9 @@ _ID, _COMMAND = pa.large_string(), {"op": pa.string(), "from_position": pa.int64
 EVENTS = {"timeline_id": _ID, "event_id": _ID, "position": pa.int64()}
 EDITS = {"timeline_id": _ID, "batch": pa.int64(), "step": pa.int64(), "event_id": _ID, **_COMMAND}
 UPDATES = {"timeline_id": _ID, "step": pa.int64(), "event_id": _ID, **_COMMAND, "previous_publication": _ID}
+STATS = {"timeline_id": _ID, "edit_count": pa.int64()}
 _MAY_BE_NULL = {"from_position", "previous_publication"}
 
-_SHOWN = 20
 _AT_ONCE = 1 << 16  # Commands that are Python objects at a time.
 
 
@@ -83,7 +79,7 @@ def read(folder: str, name: str, types: dict[str, pa.DataType], timelines: list[
         table = dataset.to_table(columns=list(types), filter=wanted).cast(pa.schema(list(types.items())))
         table.validate(full=True)
     except FileNotFoundError:
-        hint = "build it with `dbt build`, or name the folder of the tables with --tables"
+        hint = "build it with `dbt build`, or name the warehouse with --warehouse"
         raise TableError(f"{where}: there is no such table; {hint}") from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise TableError(f"{where}: cannot be read: {error}") from error
@@ -91,6 +87,15 @@ def read(folder: str, name: str, types: dict[str, pa.DataType], timelines: list[
         if column not in _MAY_BE_NULL and table[column].null_count:
             raise TableError(f"{where}: {column} is null in {table[column].null_count} rows")
     return table
+
+
+def without_edits(folder: str) -> set[str]:
+    """List the timelines for which the build wrote no edits, as `timeline_stats` says; none where that is not there."""
+    try:
+        stats = read(folder, "timeline_stats", STATS)
+    except TableError:
+        return set()
+    return set(stats.filter(pc.equal(stats["edit_count"], 0))["timeline_id"].to_pylist())
 
 
 def by_timeline(tables: list[pa.Table], keys: list[list[str]]) -> tuple[list[str], list[Sorted]]:
@@ -202,79 +207,67 @@ def check_updates(events: Sorted, updates: Sorted, timeline: int) -> str | None:
     return None
 
 
-@contextmanager
-def progress(total: int) -> Iterator[Callable[[int], object]]:
-    """Show a bar where somebody watches and tqdm is there; yields what to call with further commands."""
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        yield lambda _: None
-        return
-    with tqdm(total=total, unit=" commands", unit_scale=True, disable=not sys.stderr.isatty(), leave=False) as bar:
-        yield bar.update
+class Report(NamedTuple):
+    """What a replay found.
+
+    Attributes:
+        timelines: How many there are.
+        events: How many events they have.
+        commands: How many commands lead to these.
+        without_edits: How many timelines were built without any.
+        differ: Of each timeline that differs, what is wrong.
+    """
+
+    timelines: int
+    events: int
+    commands: int
+    without_edits: int
+    differ: dict[str, str]
+
+    @property
+    def agree(self) -> int:
+        """How many timelines agree."""
+        return self.timelines - len(self.differ) - self.without_edits
 
 
-def parse(argv: list[str] | None = None) -> argparse.Namespace:
-    """Read the command line; what is wrong with it ends the process with exit code 2."""
-    built = f"{os.environ.get('TANGLES_WAREHOUSE', 'warehouse')}/{os.environ.get('TANGLES_SCHEMA', 'tangles')}.db"
-    parser = argparse.ArgumentParser(
-        prog="python -m dbt_tangles.timelines.replay",
-        description="Replay timeline_edits and compare with timeline_events. Exit code 0: all agree; 1: some differ.",
-    )
-    parser.add_argument(
-        "--tables", default=built, metavar="DIR", help="folder or URI of the tables (default %(default)s)"
-    )
-    parser.add_argument("--timeline", nargs="+", action="extend", metavar="ID", help="only these timelines")
-    parser.add_argument("--updates", action="store_true", help="also follow timeline_updates backwards")
-    return parser.parse_args(argv)
+def replay(
+    folder: str,
+    timelines: list[str] | None = None,
+    with_updates: bool = False,
+    begin: Callable[[int], Callable[[int], object]] = lambda _: lambda _: None,
+) -> Report:
+    """Replay the edits of timelines, and compare with their published order.
 
-
-def run(options: argparse.Namespace) -> int:
-    """Replay, and print what was found.
-
-    Returns:
-        How many timelines differ.
+    Args:
+        folder: Path or URI of what the tables are in.
+        timelines: Only these.
+        with_updates: Also follow `timeline_updates` backwards.
+        begin: Is told how many commands there are, and returns what is told how many further ones were replayed.
 
     Raises:
         TableError: The tables cannot be replayed, or lack a timeline that was asked for.
     """
-    tables = [read(options.tables, "timeline_events", EVENTS, options.timeline)]
-    tables.append(read(options.tables, "timeline_edits", EDITS, options.timeline))
-    if options.updates:
-        tables.append(read(options.tables, "timeline_updates", UPDATES, options.timeline))
+    tables = [read(folder, "timeline_events", EVENTS, timelines)]
+    tables.append(read(folder, "timeline_edits", EDITS, timelines))
+    if with_updates:
+        tables.append(read(folder, "timeline_updates", UPDATES, timelines))
     names, (events, edits, *updates) = by_timeline(tables, [["position"], ["batch", "step"], ["step"]][: len(tables)])
-    unknown = sorted(set(options.timeline or ()) - set(names))
+    unknown = sorted(set(timelines or ()) - set(names))
     if unknown:
-        raise TableError(f"{options.tables}: there is no timeline {unknown[0]!r}")
+        raise TableError(f"{folder}: there is no timeline {unknown[0]!r}")
     if len(tables[0]) and not len(tables[1]):
-        raise TableError(f"{options.tables}/timeline_edits: there are no edits; build with `edit_batch_size` above 0")
-    differ = []
-    with progress(len(tables[1])) as advance:
-        for timeline, name in enumerate(names):
+        raise TableError(f"{folder}/timeline_edits: there are no edits; build with `edit_batch_size` above 0")
+    unwritten = without_edits(folder)
+    differ, left_out = {}, 0
+    advance = begin(len(tables[1]))
+    for timeline, name in enumerate(names):
+        if name in unwritten and edits.start[timeline] == edits.start[timeline + 1]:
+            wrong = None
+            left_out += 1
+        else:
             wrong = check_edits(events, edits, timeline, advance)
-            if wrong is None and updates:
-                wrong = check_updates(events, updates[0], timeline)
-            if wrong is not None:
-                differ.append(f"{name!r}: {wrong}")
-    print(*differ[:_SHOWN], sep="\n", end="\n" if differ else "")
-    if len(differ) > _SHOWN:
-        print(f"… and {len(differ) - _SHOWN} more")
-    print(
-        f"{len(names):,} timelines, {len(tables[0]):,} events, {len(tables[1]):,} commands: "
-        f"{len(names) - len(differ):,} agree, {len(differ):,} differ"
-    )
-    return len(differ)
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Return the exit code: 0 if all timelines agree, 1 if any differs, 2 if the tables cannot be replayed."""
-    options = parse(argv)
-    try:
-        return 1 if run(options) else 0
-    except TableError as error:
-        print(f"replay: {error}", file=sys.stderr)
-        return 2
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        if wrong is None and updates:
+            wrong = check_updates(events, updates[0], timeline)
+        if wrong is not None:
+            differ[name] = wrong
+    return Report(len(names), len(tables[0]), len(tables[1]), left_out, differ)

@@ -6,7 +6,7 @@ Whatever has the two callbacks of `Listener` can be driven, the list behind a GU
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, Protocol
 
@@ -201,13 +201,16 @@ class Replica:
         self._half = size // 2
 
 
-def follow(commands: Iterable[Command], listener: Listener) -> int:
+def follow(commands: Iterable[Command], listener: Listener, content: Callable[[Any], Any] | None = None) -> int:
     """Feed commands to whatever takes them.
+
+    Source: ScuttleSort 2022-05-09, section 1.2, where `on_insert` gets what the event holds and not its name.
 
     Args:
         commands: In order: op (`ins` or `mov`), event, from_position (None for an `ins`), to_position.
         listener: What takes them. If its `on_move` returns something, that is taken for the event it moved, as
             `Replica` does, and must be the one that the command names.
+        content: Looks up what the listener is to get for an event; the event itself if it is not given.
 
     Returns:
         How many commands there were.
@@ -221,10 +224,11 @@ def follow(commands: Iterable[Command], listener: Listener) -> int:
         try:
             if op == "mov" and taken is not None and put is not None:
                 moved = move(taken, put)
-                if moved is not None and moved != event:
-                    raise EditError(place, f"it moves {event!r}, but {moved!r} is at {taken}")
+                shown = event if moved is None or content is None else content(event)
+                if moved is not None and moved != shown:
+                    raise EditError(place, f"it moves {shown!r}, but {moved!r} is at {taken}")
             elif op == "ins" and taken is None and put is not None:
-                insert(put, event)
+                insert(put, event if content is None else content(event))
             else:
                 raise EditError(place, f"it is none: {op!r}, from {taken}, to {put}")
         except IndexError as error:

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rule_search
-from autobase_oracle import Base, Id, Node
+from autobase_oracle import Base, Id, Node, smallest_first
 from base_arrays import arrays_of
 from base_tables import drawing
 from dbt_tangles.autobase import design
-from design_oracle import plain_order
-from rule_search import answers, name, simulate
+from design_oracle import degrees_of, groups_below, leading, plain_order, unseen_nodes
+from rule_search import answers, by_key, name, simulate
 
 
 def shown(base: Base) -> tuple[str, str]:
@@ -80,6 +80,21 @@ def test_consistent_ordering_example(a, b):
         assert whole.startswith(settled)
         assert settled or name(known) not in (f"{a}2", "c3")
     assert shown(base.cut(base.past[Id(b"c", 3)]))[0] == whole
+    # Before that nobody but a has settled anything, and the others put a's node first, whatever the keys.
+    b2, c2 = Id(b.encode(), 2), Id(b"c", 2)
+    assert shown(base.cut(base.past[b2])) == ("", f"{whole} {b}2")
+    assert shown(base.cut(base.past[c2])) == ("", whole)
+    assert shown(base.cut(base.past[c2] - {c2})) == ("", f"{a}1 {b}1 c1")
+    assert shown(base.cut(base.past[Id(b"c", 1)])) == ("", f"{a}1 c1")
+
+
+def test_recursive_example_is_ordered_by_key():
+    base = drawing("abc", "a1 c1 b1:a1,c1 a2:a1,c1 c2:b1 b2:b1,a2 b3:c2,b2")
+    assert shown(base) == ("", "a1 c1 a2 b1 b2 c2 b3")
+    assert shown(base.cut(base.past[Id(b"c", 2)])) == ("", "a1 c1 b1 c2")
+    # a could settle b1 on top of c2, but has a2 beside it.
+    a3 = drawing("abc", "a1 c1 b1:a1,c1 a2:a1,c1 c2:b1 a3:c2")
+    assert shown(a3)[0].endswith("b1")
 
 
 def test_a_competitor_needs_to_be_two_degrees_behind():
@@ -87,6 +102,65 @@ def test_a_competitor_needs_to_be_two_degrees_behind():
     assert shown(drawing("abc", "a1 b1 c1:a1 c2:b1 b2:c2"))[0] == ""
     # b1 is nobody's but its own writer's.
     assert shown(drawing("abc", "a1 b1 c1:a1 b2:c1")) == ("a1", "b1 c1 b2")
+
+
+def test_what_an_unseen_node_could_settle_comes_before_what_keys_have_first():
+    # b's next, on top of c1. It need not be b's: a, of whom nothing is known, could do as well.
+    assert shown(drawing("abc", "a1 b1 c1:b1")) == ("", "b1 a1 c1")
+    assert shown(drawing("abc", "x1 b1 c1:b1")) == ("", "b1 c1 x1")
+    # There is no quorum over either, or one over each.
+    assert shown(drawing("abc", "a1 b1")) == ("", "a1 b1")
+    assert shown(drawing("abc", "a1 b1 c1:a1,b1")) == ("", "a1 b1 c1")
+    # b may have gone on without a1, of which c has heard since; if b has heard of it, nobody can have.
+    assert shown(drawing("abc", "a1 b1 c1:b1 c2:a1")) == ("", "b1 a1 c1 c2")
+    assert shown(drawing("abc", "a1 b1 c1:b1 c2:a1 b2:a1")) == ("", "a1 b1 b2 c1 c2")
+
+
+def test_an_unseen_node_may_be_of_an_indexer_of_whom_nothing_is_known():
+    # All others know of b1 too well, or wrote it.
+    words = "b1 c1 d1:c1 e1:d1 d2:e1 e2:b1 c2:e2"
+    assert shown(drawing("abcde", words)) == ("", "c1 b1 d1 e1 d2 e2 c2")
+    assert shown(drawing("abcde", f"{words} a1:c2")) == ("", "b1 c1 d1 e1 d2 e2 c2 a1")
+
+
+def test_an_unseen_node_follows_one_node_besides_its_writers_last():
+    # Two indexers know of a quorum over b1: whoever follows both could settle it, with one of them it takes a third.
+    words = "a1 b1 c1:b1 d1:c1 e1:c1"
+    assert shown(drawing("abcde", words)) == ("", "a1 b1 c1 d1 e1")
+    assert shown(drawing("abcde", f"{words} x1:d1,e1")) == ("", "b1 a1 c1 d1 e1 x1")
+    assert shown(drawing("abcde", f"{words} c2:d1,e1")) == ("b1", "a1 c1 d1 e1 c2")
+    # Nobody follows a batch that goes on.
+    assert shown(drawing("abcde", f"{words} x1*2:d1,e1")) == ("", "a1 b1 c1 d1 e1 x1")
+    assert shown(drawing("abcde", f"{words} x1*2:d1,e1 x2"))[1].startswith("b1 a1")
+
+
+@settings(max_examples=150, deadline=None)
+@given(bases())
+def test_what_comes_before_its_key_is_what_an_unseen_node_settles(base):
+    """Where nothing is settled: then all that is unseen starts from the same."""
+    ((order, confirmed),) = answers([base], "design")
+    assume(confirmed == 0)
+    writers, unseen = zip(*unseen_nodes(base), strict=True) if base.indexers else ((), ())
+    found = set()
+    for writer, (there, count) in zip(writers, answers(list(unseen), "design"), strict=True):
+        own = [i for i in base.nodes if i.writer == writer]
+        for x in there[:count]:
+            if x in base.nodes and all(i in base.past[x] or x in base.past[i] for i in own):
+                found |= base.past[x]
+    if order != by_key(base, []):
+        assert order[0] in found
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(bases(), max_size=4))
+def test_what_is_settled_is_settled_without_a_look_at_what_is_unseen(drawn):
+    for base, (order, confirmed) in zip(drawn, answers(drawn, "design"), strict=True):
+        degree, settled, known = degrees_of(base, base.nodes), set(), []
+        while able := leading(base, degree, settled):
+            for group in groups_below(base, min(able, key=lambda i: (base.depth[i], i)), settled):
+                known += smallest_first(base, group, group)
+                settled |= group
+        assert order[:confirmed] == known
 
 
 def test_number_of_indexers():
@@ -137,6 +211,35 @@ def test_the_search_finds_the_same_each_time():
     assert runs[0].stdout == runs[1].stdout
     assert b"2 indexers, Autobase settles more: 2 of 2 nodes" in runs[0].stdout
     assert b"3 indexers, the document settles more" in runs[0].stdout
+
+
+@pytest.mark.parametrize("indexers", [2, 3])
+def test_unsettled_nodes_stand_more_often_as_they_are_settled_later(indexers):
+    found = rule_search.count(indexers, rule_search.SEED, 20)
+    assert 0 < found["moved"] < found["views"]
+    assert found["views by unseen"] < found["views by key"]
+    assert found["pairs by unseen"] < found["pairs by key"]
+    assert found["worse"] < found["better"]
+
+
+def forked(writers: int, nodes: int, silent: int = 0) -> tuple[np.ndarray, ...]:
+    """All but some write at once, each on top of all of the round before: nothing is ever settled."""
+    keys = [bytes([97 + at]) for at in range(writers)]
+    found = {}
+    for at in range(nodes // (writers - silent)):
+        heads = tuple(Id(key, at) for key in keys[silent:]) if at else ()
+        found |= {i: Node(i, heads) for i in (Id(key, at + 1) for key in keys[silent:])}
+    return arrays_of([Base(tuple(keys), found)])[0]
+
+
+@pytest.mark.parametrize("silent", [0, 4])
+def test_a_wide_base_of_1_500_nodes(silent):
+    answers([drawing("abc", "a1 b1:a1 c1:b1")], "design")
+    arrays = forked(9, 1_500, silent)
+    begin = time.process_time()
+    _, placed, confirmed = design.order_views(*arrays)
+    assert time.process_time() - begin < 2
+    assert (placed[0], confirmed[0]) == (arrays[0][1], 0)
 
 
 def chain(writers: int, nodes: int) -> tuple[np.ndarray, ...]:

@@ -145,6 +145,17 @@ def test_quorums_are_what_sets_say(named, max_degree):
 
 
 @settings(max_examples=60, deadline=None)
+@given(named_bases())
+def test_any_two_quorums_have_a_writer_in_common(named):
+    """Whatever they are over, wherever they are reached, of whatever degree: each has most of the indexers."""
+    for base in named.values():
+        (found,) = array_quorums([base], 3)
+        writers = {frozenset(voters) for _, voters in found.values()}
+        assert all(one & other for one in writers for other in writers)
+        assert all(2 * len(one) > len(base.indexers) for one in writers)
+
+
+@settings(max_examples=60, deadline=None)
 @given(named_bases(), st.randoms(use_true_random=True))
 def test_rows_in_any_order_and_company(named, rng):
     rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]

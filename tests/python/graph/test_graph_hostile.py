@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, identity, tangles, walk_tangles
+from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, identity, walk_graphs
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.graph.orders import positions, renumber
 from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, table_of, thread, walk
@@ -22,7 +22,7 @@ def shuffled(links: dict) -> list[dict]:
 def test_no_rows():
     """An empty partition has an empty answer, of the right type."""
     table = table_of([])
-    assert walk_tangles(table).schema == WALK_OUTPUT_SCHEMA
+    assert walk_graphs(table).schema == WALK_OUTPUT_SCHEMA
     members = pa.table([*table.columns, pa.nulls(0, pa.int32())], names=[*table.column_names, "depth"])
     assert list(ancestor_pairs(members, 10)) == []
     members = members.append_column("author", pa.nulls(0, pa.string()))
@@ -110,7 +110,7 @@ def test_redundancy_on_large_random_histories():
             low = max(0, i - reach)
             links[f"{i}"] = [f"{random_.randrange(low, i)}" for _ in range(random_.choice([1, 1, 2, 3, 5]))]
         rows = [DEFAULTS | row for row in shuffled(links)]
-        assert walk_tangles(table_of(rows)).to_pylist() == naive_walk(rows)
+        assert walk_graphs(table_of(rows)).to_pylist() == naive_walk(rows)
 
 
 def test_the_longest_path_need_not_be_the_last_one_found():
@@ -139,10 +139,10 @@ def test_clocks_are_left_out_above_a_product():
 def test_many_redundant_previous_come_in_chunks(monkeypatch):
     """What does not fit into one Arrow array is cut between rows."""
     links = {f"{i}": [f"{k}" for k in range(i)] or None for i in range(20)}
-    whole = walk_tangles(table_of(thread(links)))
+    whole = walk_graphs(table_of(thread(links)))
     for size in (1, 7, 100):
-        monkeypatch.setattr(tangles, "MAX_CHUNK_BYTES", size)
-        pieces = walk_tangles(table_of(thread(links)))
+        monkeypatch.setattr("dbt_tangles.graph.walk.MAX_CHUNK_BYTES", size)
+        pieces = walk_graphs(table_of(thread(links)))
         assert pieces["redundant_previous"].num_chunks > 1
         assert pieces.equals(whole)
 
@@ -158,18 +158,18 @@ def test_colliding_hashes_cost_another_round(monkeypatch):
 
     monkeypatch.setattr(identity, "hash_strings", weak)
     rows = [
-        DEFAULTS | row | {"root_id": f"{i % 7}"} for i, row in enumerate(thread({f"{i}": ["0"] for i in range(70)}))
+        DEFAULTS | row | {"graph_id": f"{i % 7}"} for i, row in enumerate(thread({f"{i}": ["0"] for i in range(70)}))
     ]
     for row in rows[:7]:
         row["is_root"] = True
-    assert walk_tangles(table_of(rows)).to_pylist() == naive_walk(rows)
+    assert walk_graphs(table_of(rows)).to_pylist() == naive_walk(rows)
     assert len(calls) == 8
 
 
 def test_repeated_rows_break_nothing():
     """A row that is there twice should have been removed before; the first then stands for both."""
     rows = thread({"A": None, "B": ["A"], "C": ["B"]})
-    result = walk_tangles(table_of([*rows, *rows])).to_pylist()
+    result = walk_graphs(table_of([*rows, *rows])).to_pylist()
     assert [out["depth"] for out in result] == [0, 1, 2, 0, 1, 2]
     assert sorted(out["position"] for out in result) == [0, 1, 2, 3, 4, 5]
     assert sorted(out["thread_position"] for out in result) == [0, 1, 2, 3, 4, 5]
@@ -180,7 +180,7 @@ def test_null_list_over_something():
     rows = table_of(thread({"A": None, "B": ["A"]}))
     lists = pa.ListArray.from_arrays(pa.array([0, 0, 1], pa.int32()), pa.array(["A"]), mask=pa.array([False, True]))
     rows = rows.set_column(rows.column_names.index("previous"), "previous", lists)
-    assert walk_tangles(rows)["set_aside_reason"].to_pylist() == [None, "empty_previous"]
+    assert walk_graphs(rows)["set_aside_reason"].to_pylist() == [None, "empty_previous"]
 
 
 def test_wide_arrow_types():
@@ -188,7 +188,7 @@ def test_wide_arrow_types():
     rows = table_of(thread({"A": None, "B": ["A"], "C": ["A", "B"]}))
     wide = {pa.string(): pa.large_string(), pa.list_(pa.string()): pa.large_list(pa.large_string())}
     schema = pa.schema([(field.name, wide.get(field.type, field.type)) for field in rows.schema])
-    assert walk_tangles(rows.cast(schema)).equals(walk_tangles(rows))
+    assert walk_graphs(rows.cast(schema)).equals(walk_graphs(rows))
 
 
 def test_claim_errors_are_kept_as_they_are():
@@ -204,8 +204,8 @@ def test_claim_errors_are_kept_as_they_are():
 def test_what_is_refused():
     """Mistakes of the caller, not of the log."""
     rows = thread({"A": None, "B": ["A"]})
-    with pytest.raises(ValueError, match="message_id"):
-        walk_tangles(table_of([rows[0] | {"message_id": None}]))
+    with pytest.raises(ValueError, match="node_id"):
+        walk_graphs(table_of([rows[0] | {"node_id": None}]))
     table = table_of(rows)
     for depths in ([0, 5], [1, 1]):
         with pytest.raises(ValueError, match="depth"):

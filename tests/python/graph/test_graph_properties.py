@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_tangles.graph import DEPTH_SCHEMA, ancestor_pairs, author_clocks, walk_tangles
+from dbt_tangles.graph import DEPTH_SCHEMA, ancestor_pairs, author_clocks, walk_graphs
 from graph_oracle import DEFAULTS, listed, naive_clocks, naive_pairs, naive_walk, table_of
 
 # Ids that are easily confused: empty, prefixes of each other, zero bytes, long common beginnings, and characters
@@ -53,9 +53,9 @@ def logs(draw):
             lists = st.lists(earlier, max_size=4) if causal and choice > 1 else st.lists(listable, max_size=4)
             rows.append(
                 {
-                    "tangle_name": name,
-                    "root_id": root,
-                    "message_id": id_,
+                    "graph_kind": name,
+                    "graph_id": root,
+                    "node_id": id_,
                     "previous": draw(st.one_of(st.none(), lists) if choice < 4 else lists),
                     "is_root": (i == 0 and choice > 0) or choice == 19,
                     "claim_error": draw(st.sampled_from(["wrong_type", "malformed_tangle"])) if choice == 18 else None,
@@ -87,7 +87,7 @@ def in_pieces(rows: list[dict], seed: int) -> pa.Table:
 @given(logs(), st.booleans(), st.integers(0, 99))
 def test_walk_equals_the_naive_answer(rows, strict, seed):
     """Any rows, in any order and in any pieces."""
-    assert walk_tangles(in_pieces(rows, seed), strict).to_pylist() == naive_walk(rows, strict)
+    assert walk_graphs(in_pieces(rows, seed), strict).to_pylist() == naive_walk(rows, strict)
 
 
 @settings(max_examples=100, deadline=None)
@@ -99,7 +99,7 @@ def test_the_walk_goes_on_from_known_depths(rows, strict, data):
     prefix = data.draw(st.booleans())
     reach = data.draw(st.integers(-1, 5))
     known = [row for row in members if (row["depth"] <= reach if prefix else data.draw(st.booleans()))]
-    assert walk_tangles(table_of(rows), strict, depths_of(known)).to_pylist() == answers
+    assert walk_graphs(table_of(rows), strict, depths_of(known)).to_pylist() == answers
 
 
 @settings(max_examples=100, deadline=None)
@@ -109,8 +109,8 @@ def test_known_depths_are_checked(rows, strict, data):
     answers = naive_walk(rows, strict)
     known = known_rows(rows, answers)
     others = [row | {"depth": -1} for row, answer in zip(rows, answers, strict=True) if answer["depth"] is None]
-    others = [row for row in others if None not in (row["tangle_name"], row["root_id"])]
-    others.append({"tangle_name": "t", "root_id": "A", "message_id": "nobody at all", "depth": -1})
+    others = [row for row in others if None not in (row["graph_kind"], row["graph_id"])]
+    others.append({"graph_kind": "t", "graph_id": "A", "node_id": "nobody at all", "depth": -1})
     at = data.draw(st.sampled_from([*known, *others]))
     wrong = data.draw(st.sampled_from([depth for depth in (-1, 0, 1, 2, 3, 2**31 - 1) if depth != at["depth"]]))
     if at["depth"] < 0:
@@ -118,7 +118,7 @@ def test_known_depths_are_checked(rows, strict, data):
     else:
         known[known.index(at)] = at | {"depth": wrong}
     with pytest.raises(ValueError, match="known depth"):
-        walk_tangles(table_of(rows), strict, depths_of(known))
+        walk_graphs(table_of(rows), strict, depths_of(known))
 
 
 def known_rows(rows: list[dict], answers: list[dict]) -> list[dict]:
@@ -126,7 +126,7 @@ def known_rows(rows: list[dict], answers: list[dict]) -> list[dict]:
     return [
         {name: row[name] for name in DEPTH_SCHEMA.names[:3]} | {"depth": answer["depth"]}
         for row, answer in zip(rows, answers, strict=True)
-        if answer["depth"] is not None and None not in (row["tangle_name"], row["root_id"])
+        if answer["depth"] is not None and None not in (row["graph_kind"], row["graph_id"])
     ]
 
 
@@ -153,7 +153,7 @@ def test_ancestors_and_clocks_equal_the_naive_answer(rows, strict, limit, deeper
     table = table.append_column("depth", pa.array([answer["depth"] for answer in answers], pa.int32()))
     deepest: dict[tuple, int] = {}
     for row, answer in zip(rows, answers, strict=True):
-        graph = row["tangle_name"], row["root_id"]
+        graph = row["graph_kind"], row["graph_id"]
         deepest[graph] = max(deepest.get(graph, -1), -1 if answer["depth"] is None else answer["depth"])
     pairs = listed(ancestor_pairs(table, limit, deeper_than, chunk_rows), chunk_rows)
     assert len(pairs) == len(set(pairs))
@@ -174,15 +174,15 @@ def test_every_graph_of_up_to_three_nodes(strict, has_root):
         targets = ["A", *nodes, "nobody"]
         subsets = [[t for i, t in enumerate(targets) if bits >> i & 1] for bits in range(2 ** len(targets))]
         for lists in itertools.product(subsets, repeat=size):
-            graph = {"tangle_name": str(size), "root_id": str(len(rows))}
+            graph = {"graph_kind": str(size), "graph_id": str(len(rows))}
             if has_root:
-                rows.append(DEFAULTS | graph | {"message_id": "A", "is_root": True})
+                rows.append(DEFAULTS | graph | {"node_id": "A", "is_root": True})
             rows += [
-                DEFAULTS | graph | {"message_id": id_, "previous": previous}
+                DEFAULTS | graph | {"node_id": id_, "previous": previous}
                 for id_, previous in zip(nodes, lists, strict=True)
             ]
     expected = naive_walk(rows, strict)
     shuffled = list(range(len(rows)))
     random.Random(7).shuffle(shuffled)
-    answers = walk_tangles(table_of([rows[i] for i in shuffled]), strict).to_pylist()
+    answers = walk_graphs(table_of([rows[i] for i in shuffled]), strict).to_pylist()
     assert answers == [expected[i] for i in shuffled]

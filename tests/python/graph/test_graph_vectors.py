@@ -35,7 +35,7 @@ def nodes_of(case: dict, roots: list[str]) -> list[dict]:
     """Make rows of a case's nodes, each key once."""
     nodes = {node["key"]: node["previous"] for node in case["candidates"]}
     return [
-        DEFAULTS | {"root_id": roots[0], "message_id": key, "previous": previous, "is_root": key in roots}
+        DEFAULTS | {"graph_id": roots[0], "node_id": key, "previous": previous, "is_root": key in roots}
         for key, previous in nodes.items()
     ]
 
@@ -43,7 +43,7 @@ def nodes_of(case: dict, roots: list[str]) -> list[dict]:
 def check_graph(rows: list[dict], members: set[str], history: dict[str, list[str]]) -> None:
     """Compare all that can be derived from the peer's history with what the kernels say."""
     answers = walk(rows)
-    previous = {row["message_id"]: set(row["previous"] or []) for row in rows}
+    previous = {row["node_id"]: set(row["previous"] or []) for row in rows}
     children = {key: {c for c in members if key in previous[c]} for key in members}
     assert {key for key, out in answers.items() if out["depth"] is not None} == members
     assert {key for key in members if answers[key]["child_count"] == 0} == {k for k in members if not children[k]}
@@ -68,7 +68,7 @@ def test_tangle_graph(case):
     check_graph(rows, set(expected["connected"]), expected["history"])
     answers = walk(rows)
     members = set(expected["connected"])
-    previous = {row["message_id"]: set(row["previous"] or []) for row in rows}
+    previous = {row["node_id"]: set(row["previous"] or []) for row in rows}
     assert {key for key in members if answers[key]["child_count"] == 0} == set(expected["tips"])
     assert {key for key in members if answers[key]["child_count"] > 1} == set(expected["branch"])
     assert {key for key in members if len(previous[key]) > 1} == set(expected["merge"])
@@ -118,8 +118,8 @@ def messages_of(case: dict, previous_of) -> list[dict]:
     return [
         DEFAULTS
         | {
-            "root_id": root,
-            "message_id": message["key"],
+            "graph_id": root,
+            "node_id": message["key"],
             "previous": previous_of(message),
             "is_root": message["key"] == root,
             "asserted_at": message["value"].get("timestamp"),
@@ -131,7 +131,7 @@ def messages_of(case: dict, previous_of) -> list[dict]:
 
 def check_thread_order(rows: list[dict], answers: dict[str, dict]) -> None:
     """Check that each message comes when it may: after its previous, and before all that were ready and later."""
-    known = {row["message_id"]: row for row in rows}
+    known = {row["node_id"]: row for row in rows}
     sequence = order(answers, "thread_position")
     links = {key: {p for p in known[key]["previous"] or [] if p in answers} for key in sequence}
     placed: set[str] = set()

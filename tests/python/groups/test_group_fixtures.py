@@ -6,11 +6,15 @@ test that asks the kernel, nothing here is what the project computes groups with
 
 import base64
 import hashlib
+import hmac
 import json
+import struct
 from collections import Counter
 from functools import cached_property, partial
 
 import pytest
+from nacl.exceptions import CryptoError
+from nacl.secret import SecretBox
 
 import fixture_seeds
 from dbt_tangles.ssb.group_claims import GroupReason, group_claim
@@ -19,11 +23,12 @@ from group_tables import reduced
 
 read = partial(fixture_seeds.read, "ssb")
 EXAMPLES = sorted({row["example"] for row in read("expected_group_messages")})
-CONTENTS = {
-    message["key"]: message["value"]["content"]
+MESSAGES = {
+    message["key"]: message
     for name in ("worked_examples.jsonl", "private_groups.jsonl")
     for message in map(json.loads, fixture_seeds.lines("ssb", "ssb_fixture_log", name))
 }
+CONTENTS = {key: message["value"]["content"] for key, message in MESSAGES.items()}
 
 
 class Group:
@@ -141,6 +146,24 @@ class Group:
             and person not in self.people("exclude", [x for x in before if x == earlier or earlier in self.before(x)])
         }
 
+    def published_in(self, letter):
+        """The epoch that a message was published in, or what else is known of that."""
+        message, content = MESSAGES[self.key[letter]], self.content[letter]
+        if letter in self.valid and isinstance(message.get("meta"), dict):
+            own = [content.get("secret"), *content.get("oldSecrets", [])]
+            for epoch in self.inits:
+                secret = self.content[epoch]["secret"]
+                if secret in own and opens(base64.b64decode(secret), message):
+                    return epoch
+        on_feed = [m for m in MESSAGES.values() if m["value"]["author"] == message["value"]["author"]]
+        on_feed.sort(key=lambda m: m["value"]["sequence"])
+        kinds = [type_of(m["value"]["content"]) for m in on_feed]
+        if set(kinds) == {"group/add-member"}:
+            return "additions"
+        is_of_epoch = kinds[0] == "group/init" and "group/init" not in kinds[1:] and None not in kinds
+        first = self.letter[on_feed[0]["key"]]
+        return first if is_of_epoch and first in self.depth else "unknown"
+
     def ancestors(self, letter):
         """What a message follows in the group tangle."""
         seen, left = set(), [letter]
@@ -148,6 +171,34 @@ class Group:
             left += set(self.roots["group", left.pop()][1]) - seen
             seen |= set(left)
         return seen
+
+
+def opens(key, message):
+    """Whether a group's key opens the envelope that a message came in, read as the specification draws it."""
+    envelope = base64.b64decode(message["meta"]["originalContent"].removesuffix(".box2"))
+    feed, before = message["value"]["author"], message["value"]["previous"]
+    feed = b"\0\0" + base64.b64decode(feed[1:45])
+    before = b"\1\0" + (base64.b64decode(before[1:45]) if before else bytes(32))
+
+    def derive(secret, *labels):
+        parts = (b"envelope", feed, before, *labels)
+        info = b"".join(struct.pack("<H", len(part)) + part for part in parts)
+        return hmac.digest(secret, info + b"\1", "sha256")
+
+    slot = derive(key, b"slot_key", b"envelope-large-symmetric-group")
+    read_key = derive(bytes(a ^ b for a, b in zip(envelope[32:64], slot, strict=True)), b"read_key")
+    try:
+        header = SecretBox(derive(read_key, b"header_key")).decrypt(envelope[:32], bytes(24))
+    except CryptoError:
+        return False
+    body = envelope[int.from_bytes(header[:2], "little") :]
+    opened = SecretBox(derive(read_key, b"body_key")).decrypt(body, bytes(24))
+    assert json.loads(opened) == message["value"]["content"]
+    return True
+
+
+def type_of(content):
+    return content["type"] if isinstance(content, dict) else None
 
 
 def grow(links, root):
@@ -198,7 +249,8 @@ def test_messages(group):
                 reason = "unconnected_epoch" if letter in group.inits else "unknown_epoch"
         people = " ".join(group.feeds.get(letter, []))
         connected = yes(group.is_connected(letter))
-        rows.append((letter, message.kind, reason, *place, connected, people, message.unchecked_count))
+        published = group.published_in(letter)
+        rows.append((letter, message.kind, reason, *place, connected, people, message.unchecked_count, published))
     same(stated("expected_group_messages"), rows)
 
 
@@ -265,6 +317,8 @@ def findings(group):
             yield root, "unchecked_entry", epoch, "", [letter]
         if message.group_root and group.letter[message.group_root] != root:
             yield root, "foreign_group", epoch, "", [letter]
+        if message.kind == "add" and root != epoch == group.published_in(letter):
+            yield root, "added_in_own_epoch", epoch, "", [letter]
         if message.kind == "add" and message.key_fingerprint != group.valid[epoch].key_fingerprint:
             yield root, "foreign_key", epoch, "", [letter]
     for root in {group.group[epoch] for epoch in group.depth}:
@@ -334,7 +388,10 @@ def test_every_rule_has_an_example():
         "foreign_key",
         "same_key",
         "no_answer",
+        "added_in_own_epoch",
     }
+    published = {row["published_in"] for row in read("expected_group_messages")}
+    assert published > {"additions", "unknown"}
     cases = {"single_tip", "same_members", "subset", "overlap", "disjoint", "many_tips"}
     assert {row["preference"] for row in read("expected_group_epochs")} == cases
     reasons = {row["set_aside_reason"] for row in read("expected_group_messages")}

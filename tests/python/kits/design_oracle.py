@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from autobase_oracle import Base, Id, pasts_of, smallest_first
+from autobase_oracle import Base, Id, Node, pasts_of, smallest_first
 from rule_search import Answer
 
 
@@ -25,39 +26,79 @@ def degree_among(base: Base, known: set[Id], x: Id) -> int:
     return len(base.nodes) + 2
 
 
-def settle_next(base: Base, depth: dict[Id, int], degree: dict[Id, int], settled: set[Id]) -> list[set[Id]]:
-    """Find what is settled next, fork by fork."""
-    voting = [i for i in base.nodes if i.writer in base.indexers and i not in settled]
+def degrees_of(base: Base, asked: Iterable[Id]) -> dict[Id, int]:
+    """Find the highest degree over each indexer's node of those asked about."""
+    return {i: degree_among(base, set(base.nodes), i) for i in asked if i.writer in base.indexers}
 
-    def beside(x: Id) -> Iterable[Id]:
-        return (i for i in voting if i not in base.past[x] and x not in base.past[i])
 
-    able = [x for x in voting if degree[x] >= 2 + max([0, *(degree[i] for i in beside(x))])]
-    if not able:
-        return []
-    x = min(able, key=lambda i: (depth[i], i))
-    below, groups, done = set(base.past[x]) - {x}, [], set(settled)
+def leading(base: Base, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
+    """Find the nodes that may be settled by who knows those of which there is a degree."""
+    left = degree.keys() - settled
+
+    def contenders(x: Id) -> Iterator[int]:
+        return (degree[i] for i in left if i not in base.past[x] and x not in base.past[i])
+
+    return {x for x in left if degree[x] >= 2 + max([0, *contenders(x)])}
+
+
+def groups_below(base: Base, x: Id, settled: set[Id]) -> Iterator[set[Id]]:
+    """Find what x brings along, fork by fork, itself last."""
+    voting = [i for i in base.past[x] if i.writer in base.indexers]
+    below, done = set(base.past[x]) - {x}, set(settled)
     while x not in done:
-        left = [i for i in voting if i in base.past[x] and i not in done]
-        tails = [i for i in left if base.past[i].isdisjoint(set(left) - {i})]
-        leading = max(degree_among(base, below, t) for t in tails)
-        t = min(t for t in tails if degree_among(base, below, t) == leading)
-        groups.append(pasts_of(base, [t]) - done)
-        done |= groups[-1]
-    return groups
+        left = {i for i in voting if i not in done}
+        tails = [i for i in left if base.past[i].isdisjoint(left - {i})]
+        highest = max(degree_among(base, below, t) for t in tails)
+        t = min(t for t in tails if degree_among(base, below, t) == highest)
+        group = pasts_of(base, [t]) - done
+        yield group
+        done |= group
+
+
+def unseen_nodes(base: Base) -> Iterator[tuple[bytes, Base]]:
+    """What each indexer would know at its next node, on top of its last and of another that is known, or of none."""
+    seen = set()
+    for writer in base.indexers:
+        last = max((i for i in base.nodes if i.writer == writer), default=None)
+        own = base.past[last] if last else frozenset()
+        # Nobody writes on top of a batch that goes on.
+        for head in [None, *(i for i in base.nodes if base.nodes[i].batch == 1)]:
+            known = own | base.past[head] if head else own
+            if (writer, known) not in seen:
+                seen.add((writer, known))
+                new = Id(writer, (last.length if last else base.floor.get(writer, 0)) + 1)
+                nodes = {i: base.nodes[i] for i in known} | {new: Node(new, (head,) if head else ())}
+                yield writer, replace(base, nodes=nodes)
+
+
+def degrees_unseen(base: Base, left: set[Id]) -> list[tuple[bytes, dict[Id, int]]]:
+    """Of each unseen node its writer, and the degrees over nodes that are left, as it would know of them."""
+    return [(writer, degrees_of(unseen, unseen.nodes.keys() & left)) for writer, unseen in unseen_nodes(base)]
+
+
+def leading_unseen(base: Base, writer: bytes, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
+    """Find the nodes that a writer's unseen node could settle, of those that the writer has nothing left beside."""
+    logged = [i for i in degree.keys() - settled if i.writer == writer]
+    found = leading(base, degree, settled)
+    return {x for x in found if all(i in base.past[x] or x in base.past[i] for i in logged)}
 
 
 def plain_order(base: Base) -> Answer:
     """Order a base by the rule as it is written, with sets alone."""
-    depth: dict[Id, int] = {}
-    for i in sorted(base.nodes, key=lambda i: len(base.past[i])):
-        depth[i] = 1 + max((depth[p] for p in base.previous(i)), default=-1)
-    degree = {i: degree_among(base, set(base.nodes), i) for i in base.nodes if i.writer in base.indexers}
     settled, order = set(), []
-    while groups := settle_next(base, depth, degree, settled):
-        for group in groups:
-            order += smallest_first(base, group, group)
-            settled |= group
+
+    def place(able: set[Id], shown: set[Id]) -> None:
+        for group in groups_below(base, min(able, key=lambda i: (base.depth[i], i)), settled):
+            order.extend(smallest_first(base, group, group & shown))
+            settled.update(group)
+
+    degree = degrees_of(base, base.nodes)
+    while able := leading(base, degree, settled):
+        place(able, set(base.nodes))
+    confirmed = len(order)
+    shown = {i for i in base.nodes if not base.nodes[i].is_relayed}
+    unseen = degrees_unseen(base, base.nodes.keys() - settled)
+    while able := set().union(*(leading_unseen(base, *one, settled) for one in unseen)):
+        place(able, shown)
     rest = set(base.nodes) - settled
-    shown = {i for i in rest if not base.nodes[i].is_relayed}
-    return order + smallest_first(base, rest, shown), len(order)
+    return order + smallest_first(base, rest, shown & rest), confirmed

@@ -32,7 +32,9 @@ class NaiveFaults:
 
     def faults(self) -> list[tuple[int, str, str, list[int]]]:
         """Message, rule, item and what was left out, in order."""
-        return [fault for x in range(len(self.messages)) for fault in [*self.must(x), *self.should(x)]]
+        return [
+            fault for x in range(len(self.messages)) for fault in [*self.must(x), *self.should(x), *self.standing(x)]
+        ]
 
     def must(self, x: int) -> list[tuple[int, str, str, list[int]]]:
         """The faults of a message by the first rule."""
@@ -55,3 +57,49 @@ class NaiveFaults:
                     found[item] = [d for d in self.heads(x, item) if item in self.messages[d]["del"] and d not in done]
         rows = [(x, "should", item, left) for item, left in found.items() if left]
         return sorted(rows, key=lambda row: (row[3][0], self.touched(row[3][0]).index(row[2])))
+
+    def standing(self, x: int) -> list[tuple[int, str, str, list[int]]]:
+        """The messages that items stand on, as far as a message knows, and that it supersedes with no word on these."""
+        found = []
+        for y in dict.fromkeys(y for y in self.messages[x]["supersedes"] if y in self.superseded(x)):
+            for item in self.touched(y):
+                last = max((z for z in self.known[x] if item in self.touched(z)), default=None)
+                if last == y and item not in self.messages[y]["del"] and item not in self.touched(x):
+                    found.append((x, "supersedes_standing_item", item, [y]))
+        return found
+
+    def backlinks(self, x: int) -> list[tuple[int, str, None, list[int]]]:
+        """The messages at the depth to link back to that a message knows and does not list."""
+        depth = self.messages[x]["depth"]
+        wanted = backlink_depth(depth)
+        known = [y for y in sorted(self.known[x]) if self.messages[y]["depth"] == wanted]
+        left = [y for y in known if y not in self.messages[x]["prev"]]
+        return [(x, "lipmaa_left_out", None, left)] if left and wanted < depth - 1 else []
+
+    def all_faults(self) -> list[tuple]:
+        """The faults of `faults`, and the backlinks left out, in order."""
+        rows = self.faults() + [fault for x in range(len(self.messages)) for fault in self.backlinks(x)]
+        return sorted(rows, key=lambda row: row[0])
+
+
+def backlink_depth(depth: int) -> int | None:
+    """The depth that a message links back to; None for a root.
+
+    A tree is three smaller ones and a node on top. A top links to the end of the first of these three; any other node
+    links to the one before the last whole tree that ends with it.
+    """
+    if depth < 1:
+        return None
+    return _skip(depth + 1) - 1
+
+
+def _skip(number: int) -> int:
+    trees = [1]
+    while trees[-1] < number:
+        trees.append(3 * trees[-1] + 1)
+    if trees[-1] == number:
+        return trees[-2]
+    offset, rest = 0, number
+    while (tree := max(size for size in trees if size <= rest)) < rest:
+        offset, rest = offset + tree, rest - tree
+    return offset

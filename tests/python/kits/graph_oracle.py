@@ -6,11 +6,11 @@ import math
 
 import pyarrow as pa
 
-from dbt_tangles.graph import WALK_INPUT_SCHEMA, ancestor_pairs, author_clocks, walk_tangles
+from dbt_tangles.graph import WALK_INPUT_SCHEMA, ancestor_pairs, author_clocks, walk_graphs
 
 DEFAULTS = {
-    "tangle_name": "t",
-    "root_id": "A",
+    "graph_kind": "t",
+    "graph_id": "A",
     "previous": None,
     "is_root": False,
     "claim_error": None,
@@ -29,8 +29,8 @@ def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
     root = next((id_ for id_, previous in links.items() if previous is None), "nobody")
     return [
         {
-            "root_id": root,
-            "message_id": id_,
+            "graph_id": root,
+            "node_id": id_,
             "previous": previous,
             "is_root": previous is None,
             **{name: values.get(id_) for name, values in columns.items()},
@@ -41,8 +41,8 @@ def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
 
 def walk(rows: list[dict], missing_previous_excludes: bool = True) -> dict[str, dict]:
     """Walk the rows of one graph; by message id."""
-    result = walk_tangles(table_of(rows), missing_previous_excludes).to_pylist()
-    return {row["message_id"]: out for row, out in zip(rows, result, strict=True)}
+    result = walk_graphs(table_of(rows), missing_previous_excludes).to_pylist()
+    return {row["node_id"]: out for row, out in zip(rows, result, strict=True)}
 
 
 def order(answers: dict[str, dict], column: str) -> list[str]:
@@ -53,10 +53,10 @@ def order(answers: dict[str, dict], column: str) -> list[str]:
 
 
 def naive_walk(rows: list[dict], strict: bool = True) -> list[dict]:
-    """Answer what `walk_tangles` should, for rows with all columns."""
+    """Answer what `walk_graphs` should, for rows with all columns."""
     graphs: dict[tuple, list[int]] = {}
     for i, row in enumerate(rows):
-        graphs.setdefault((row["tangle_name"], row["root_id"]), []).append(i)
+        graphs.setdefault((row["graph_kind"], row["graph_id"]), []).append(i)
     answers: list[dict] = [{}] * len(rows)
     for members in graphs.values():
         for i, answer in zip(members, _naive_graph([rows[i] for i in members], strict), strict=True):
@@ -66,7 +66,7 @@ def naive_walk(rows: list[dict], strict: bool = True) -> list[dict]:
 
 def known_links(rows: list[dict]) -> dict[str, list[str]]:
     """Map each candidate to the distinct candidates it lists."""
-    candidates = {row["message_id"]: row for row in rows if row["claim_error"] is None}
+    candidates = {row["node_id"]: row for row in rows if row["claim_error"] is None}
     return {
         id_: [] if row["is_root"] else [p for p in dict.fromkeys(row["previous"] or []) if p in candidates]
         for id_, row in candidates.items()
@@ -74,7 +74,7 @@ def known_links(rows: list[dict]) -> dict[str, list[str]]:
 
 
 def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
-    candidates = {row["message_id"]: row for row in rows if row["claim_error"] is None}
+    candidates = {row["node_id"]: row for row in rows if row["claim_error"] is None}
     links = known_links(rows)
 
     def grounded(id_):
@@ -101,7 +101,7 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
         causal.append(min(ready, key=lambda id_: (_earliest(candidates[id_]), id_.encode())))
 
     def reason(row):
-        id_ = row["message_id"]
+        id_ = row["node_id"]
         if row["claim_error"] is not None:
             return row["claim_error"]
         if strict and not any(c["is_root"] for c in candidates.values()):
@@ -114,7 +114,7 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
 
     answers = []
     for row in rows:
-        id_ = row["message_id"]
+        id_ = row["node_id"]
         if id_ in depth and row["claim_error"] is None:
             answers.append(
                 {
@@ -175,9 +175,9 @@ def naive_clocks(rows: list[dict], answers: list[dict], limit: int, max_rows: in
     clocks = set()
     for graph, links in _member_links(rows, answers).items():
         wrote = {
-            row["message_id"]: (row["author"], row["sequence"])
+            row["node_id"]: (row["author"], row["sequence"])
             for row in rows
-            if (row["tangle_name"], row["root_id"]) == graph and row["message_id"] in links
+            if (row["graph_kind"], row["graph_id"]) == graph and row["node_id"] in links
         }
         counted = {id_: by for id_, by in wrote.items() if None not in by}
         authors = {author for author, _ in counted.values()}
@@ -194,7 +194,7 @@ def naive_clocks(rows: list[dict], answers: list[dict], limit: int, max_rows: in
 def _member_links(rows: list[dict], answers: list[dict]) -> dict[tuple, dict[str, list[str]]]:
     graphs: dict[tuple, list[dict]] = {}
     for row, answer in zip(rows, answers, strict=True):
-        members = graphs.setdefault((row["tangle_name"], row["root_id"]), [])
+        members = graphs.setdefault((row["graph_kind"], row["graph_id"]), [])
         if answer["depth"] is not None:
             members.append(row | {"is_root": answer["depth"] == 0, "claim_error": None})
     return {graph: known_links(members) for graph, members in graphs.items()}
@@ -212,14 +212,62 @@ def listed(batches, chunk_rows: int) -> list[tuple]:
 def pairs_of(rows: list[dict]) -> set[tuple]:
     """List (message, ancestor, distance) of the members of one tangle by the kernels."""
     table = table_of(rows)
-    table = table.append_column("depth", walk_tangles(table)["depth"])
+    table = table.append_column("depth", walk_graphs(table)["depth"])
     return {row[2:] for row in listed(ancestor_pairs(table, 10**6), 200_000)}
 
 
 def clocks_of(rows: list[dict]) -> set[tuple]:
     """List (message, author, sequence) of the members of one tangle by the kernels."""
     table = table_of(rows)
-    table = table.append_column("depth", walk_tangles(table)["depth"])
+    table = table.append_column("depth", walk_graphs(table)["depth"])
     table = table.append_column("author", pa.array([row["author"] for row in rows], pa.string()))
     table = table.append_column("sequence", pa.array([row["sequence"] for row in rows], pa.int32()))
     return {row[2:] for row in listed(author_clocks(table, 0), 200_000)}
+
+
+def waiting_of(rows: list[dict], depths: dict[tuple[str, str], int | None]) -> list[dict]:
+    """What `root_causes` takes, from candidates and who of them is in."""
+    found = {}
+    for row in rows:
+        key = row["graph_id"], row["node_id"]
+        if depths[key] is None:
+            is_cause = row["claim_error"] is not None or not row["previous"]
+            listed = [] if is_cause else [name for name in row["previous"] if depths.get((key[0], name)) is None]
+            found[key] = is_cause, sorted(set(listed))
+    for (graph, _), (_, listed) in list(found.items()):
+        for name in listed:
+            found.setdefault((graph, name), (True, []))
+    return [
+        {"graph_kind": "t", "graph_id": graph, "node_id": name, "is_cause": is_cause, "waits_for": listed}
+        for (graph, name), (is_cause, listed) in found.items()
+    ]
+
+
+def naive_causes(waiting: list[dict]) -> dict[tuple[str, str], list[str]]:
+    """Answer what `root_causes` should: walk up from each node, and stop at what is missing, bad, or on a cycle."""
+    rows = {(row["graph_id"], row["node_id"]): row for row in waiting}
+
+    def above(key: tuple[str, str]) -> set[tuple[str, str]]:
+        found, open_ = set(), [key]
+        while open_:
+            at = open_.pop()
+            for name in [] if rows[at]["is_cause"] else rows[at]["waits_for"]:
+                if (at[0], name) not in found:
+                    found.add((at[0], name))
+                    open_.append((at[0], name))
+        return found
+
+    ends = {key for key, row in rows.items() if row["is_cause"] or key in above(key)}
+    causes = {}
+    for key in rows:
+        found, seen, open_ = set(), {key}, [key]
+        while open_:
+            at = open_.pop()
+            if at in ends:
+                found.add(at[1])
+                continue
+            steps = {(at[0], name) for name in rows[at]["waits_for"]} - seen
+            seen |= steps
+            open_ += steps
+        causes[key] = sorted(found)
+    return causes

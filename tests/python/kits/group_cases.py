@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dbt_tangles.graph.tangles import WALK_INPUT_SCHEMA, walk_tangles
+from dbt_tangles.graph.walk import WALK_INPUT_SCHEMA, walk_graphs
 from dbt_tangles.ssb.claims import tangle_claims
 from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT, epoch_key, group_claim
 from dbt_tangles.ssb.ids import normalise
@@ -51,7 +51,7 @@ def _connected(contents: list[tuple]) -> set[tuple[str, str]]:
         for name, root, previous, is_root, claim_error in tangle_claims(content):
             if name == "members":
                 row = dict.fromkeys(WALK_INPUT_SCHEMA.names)
-                row |= {"tangle_name": name, "root_id": message_id if is_root else root, "message_id": message_id}
+                row |= {"graph_kind": name, "graph_id": message_id if is_root else root, "node_id": message_id}
                 rows.append(row | {"previous": previous, "is_root": is_root, "claim_error": claim_error})
-    depths = walk_tangles(pa.Table.from_pylist(rows, WALK_INPUT_SCHEMA))["depth"].to_pylist()
-    return {(row["root_id"], row["message_id"]) for row, depth in zip(rows, depths, strict=True) if depth is not None}
+    depths = walk_graphs(pa.Table.from_pylist(rows, WALK_INPUT_SCHEMA))["depth"].to_pylist()
+    return {(row["graph_id"], row["node_id"]) for row, depth in zip(rows, depths, strict=True) if depth is not None}

@@ -4,15 +4,21 @@ Writers write on top of all they know and tell each other some of it. Wherever t
 the same ones in another order, nodes are taken away as long as they still do. Of each number of indexers and each kind
 of difference, the smallest bases are printed, those first that come first in the alphabet. So are small bases on which
 the document's rule contradicts itself: what a writer had settled is not how the nodes that all have are settled.
+
+With --histories it counts instead, in so many histories of `STEPS` steps each: how many hold such a contradiction; and
+of the views at their nodes, in how many what is settled by all nodes, and not by the view, has another order there,
+with what may be settled unseen first, and by key alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import combinations
 
-from autobase_oracle import Base, Id, Node
+from autobase_oracle import Base, Id, Node, smallest_first
 from base_arrays import arrays_of
 from dbt_tangles.autobase import consensus, design
 
@@ -24,6 +30,7 @@ ROUNDS = 40
 BASES_PER_ROUND = 500
 CONTRADICTIONS_PER_ROUND = 20
 SHOWN = 3
+STEPS = 60
 
 
 def simulate(
@@ -123,6 +130,41 @@ def contradiction(base: Base, rule: str = "design") -> tuple[Id, list[Id], list[
     return None
 
 
+def by_key(base: Base, settled: list[Id]) -> list[Id]:
+    """The order of a base of which that much is settled, the rest by key alone."""
+    rest = base.nodes.keys() - set(settled)
+    return settled + smallest_first(base, rest, {i for i in rest if not base.nodes[i].is_relayed})
+
+
+def count(indexers: int, seed: int, histories: int) -> Counter[str]:
+    """Count contradictions by the document's rule, and views and pairs of nodes whose order there is not the last."""
+    rng = random.Random(f"histories {seed} {indexers}")
+    found: Counter[str] = Counter()
+    for _ in range(histories):
+        base = simulate(rng, indexers, steps=STEPS)
+        views = [base, *(base.cut(sorted(base.past[i])) for i in sorted(base.nodes))]
+        (last, confirmed), *orders = answers(views, "design")
+        place = {i: at for at, i in enumerate(last[:confirmed])}
+        is_contradicted = False
+        for view, (order, count) in zip(views[1:], orders, strict=True):
+            shared = min(count, confirmed)
+            is_contradicted |= order[:shared] != last[:shared]
+            keyed = by_key(view, order[:count])
+            wrong = {}
+            for how, ids in (("unseen", order), ("key", keyed)):
+                places = [place[i] for i in ids[count:] if i in place]
+                wrong[how] = sum(a > b for a, b in combinations(places, 2))
+                found[f"pairs by {how}"] += wrong[how]
+                found[f"views by {how}"] += wrong[how] > 0
+            found["views"] += len(places) > 1
+            found["pairs"] += len(places) * (len(places) - 1) // 2
+            found["moved"] += order != keyed
+            found["better"] += wrong["unseen"] < wrong["key"]
+            found["worse"] += wrong["unseen"] > wrong["key"]
+        found["contradictions"] += is_contradicted
+    return found
+
+
 def words(base: Base) -> str:
     """A base as words: writer and length, and behind a colon what the node follows besides its writer's previous."""
     done: list[Id] = []
@@ -185,8 +227,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--histories", type=int, help="count in so many instead")
     options = parser.parse_args()
     for indexers in (2, 3, 4, 5):
+        if options.histories:
+            print(f"{indexers} indexers:", dict(sorted(count(indexers, options.seed, options.histories).items())))
+            continue
         for how, bases in search(indexers, options.seed, options.rounds).items():
             print(f"{indexers} indexers, {how}: {len(bases)} of {len(bases[0].nodes)} nodes")
             for base, both in zip(bases[:SHOWN], settled_by_both(bases[:SHOWN]), strict=True):

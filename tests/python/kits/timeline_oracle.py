@@ -64,6 +64,62 @@ def tips(known: dict[str, set[str]]) -> list[str]:
     return sorted(set(known) - listed)
 
 
+def leads_to(links: dict[str, set[str]], name: str) -> set[str]:
+    """List what an event follows, over any number of links."""
+    found: set[str] = set()
+    frontier = set(links.get(name, ()))
+    while frontier:
+        found |= frontier
+        frontier = set().union(*(links.get(cause, set()) for cause in frontier)) - found
+    return found
+
+
+def without_cycles(links: dict[str, set[str]], weak: dict[str, set[str]]) -> dict[str, set[str]]:
+    """Leave out the weak links that are on a cycle, and then, if there still are cycles, all links on one."""
+    for may_go in (weak, links):
+        links = {
+            name: {cause for cause in causes if cause not in may_go[name] or name not in leads_to(links, cause)}
+            for name, causes in links.items()
+        }
+    return links
+
+
+def log_links(messages: list[dict]) -> dict[str, dict[str, str]]:
+    """Read what each usable message follows in the log's timeline, and the kind of each link."""
+    links = {}
+    for row in messages:
+        own = row["message_id"]
+        claims = [claim for claim in row["tangle_claims"] if claim["defect"] is None]
+        listed = {cause for claim in claims for cause in [claim["root_id"], *(claim["previous"] or [])]} - {own, None}
+        links[own] = _kinds(listed, {row["previous_id"]} - {own, None})
+    return links
+
+
+def tangle_links(members: list[dict], listed: dict[str, set[str]], widest: int) -> dict[str, dict[str, str]]:
+    """Read what each member of a tangle follows in its timeline, and the kind of each link.
+
+    Args:
+        members: With `message_id`, `author` and `sequence`.
+        listed: The previous of each member that has any.
+        widest: Of a wider fork only so many count, by id.
+    """
+    links = {}
+    for row in members:
+        earlier = [
+            other for other in members if other["author"] == row["author"] and other["sequence"] < row["sequence"]
+        ]
+        latest = max((other["sequence"] for other in earlier), default=None)
+        fork = sorted(other["message_id"] for other in earlier if other["sequence"] == latest)
+        links[row["message_id"]] = _kinds(listed.get(row["message_id"], set()), set(fork[:widest]))
+    return links
+
+
+def _kinds(listed: set[str], feed: set[str]) -> dict[str, str]:
+    return {
+        cause: "both" if cause in listed & feed else "tangle" if cause in listed else "feed" for cause in listed | feed
+    }
+
+
 def common(old: list[str], new: list[str]) -> int:
     """Measure the longest common subsequence of two orders."""
     lengths = [0] * (len(new) + 1)

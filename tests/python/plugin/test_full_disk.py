@@ -1,6 +1,10 @@
 """A disk that is full while tables are written: one line says so, from SQL and from Python."""
 
+import pytest
+
 from plugin_projects import make_project
+
+pytestmark = pytest.mark.both
 
 MODELS = {
     "from_sql.sql": "{{ config(materialized='table') }} select raise_error(concat('No space', ' left on device')) as n",

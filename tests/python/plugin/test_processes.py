@@ -14,6 +14,8 @@ from dbt_spark_python import jvm
 from dbt_spark_python.warehouse import Warehouse
 from plugin_projects import make_project
 
+pytestmark = pytest.mark.spark
+
 MODELS = {
     "numbers.sql": "{{ config(materialized='table') }} select id, {{ var('factor', 1) }} * id as value from range(10)",
     "evens.sql": "{{ config(materialized='view') }} select * from {{ ref('numbers') }} where id % 2 = 0",
@@ -129,3 +131,21 @@ def test_without_the_plugin_it_says_what_to_install(tmp_path):
     assert done.returncode != 0
     assert "pip install dbt-tangles" in done.stdout
     assert "START python" not in done.stdout
+
+
+JAVA = """
+    def model(dbt, spark):
+        bean = spark._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
+        return spark.createDataFrame([(option,) for option in bean.getInputArguments()], "option string")
+"""
+
+
+@pytest.mark.parametrize(("most", "is_small"), [(10_000, True), (-1, False)])
+def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path, monkeypatch):
+    """By the profile's options; a large run has none of them."""
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)  # what this process has set is not for others
+    project = make_project(tmp_path / "project", {"java.py": JAVA})
+    dbt(project, "run", TANGLES_WAREHOUSE=tmp_path / "warehouse", TANGLES_SMALL_BYTES=most)
+    options = {row["option"] for row in rows(tmp_path / "warehouse", "java")}
+    assert any(option.startswith("-Xmx") for option in options)
+    assert ("-XX:TieredStopAtLevel=1" in options) == is_small

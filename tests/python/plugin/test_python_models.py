@@ -8,6 +8,8 @@ import pytest
 from dbt_spark_python import submission
 from plugin_projects import make_project
 
+pytestmark = pytest.mark.spark
+
 MODELS = {
     "numbers.sql": "select id from range(10)",
     "from_ref.py": """

@@ -7,9 +7,12 @@ import pytest
 
 import fixture_seeds
 from dbt_tangles.pzp.items import item_of, token_of
+from dbt_tangles.sets import OUTPUT_SCHEMA, reduce_sets
 from faults_oracle import NaiveFaults
+from fixtures.pzp.author import Device, id_of, to_line
 from pzp_kit import check, judge
 from set_oracle import NaiveSet
+from set_tables import table_of
 
 FILES = ("growth.jsonl", "rules.jsonl", "malformed.jsonl")
 
@@ -201,10 +204,10 @@ def test_faults_agree_with_the_messages(example):
         {
             "letter": order[message],
             "rule": rule,
-            "item": item_of(item),
+            "item": "" if item is None else item_texts([item])[0],
             "left_out": [order[left] for left in left_out],
         }
-        for message, rule, item, left_out in naive.faults()
+        for message, rule, item, left_out in naive.all_faults()
     ]
     assert found == [
         {
@@ -215,6 +218,75 @@ def test_faults_agree_with_the_messages(example):
         }
         for row in read("expected_set_writer_faults", example=example)
     ]
+
+
+def reduced(rows):
+    """What is said of each message, by id."""
+    found = reduce_sets(table_of(rows)).cast(OUTPUT_SCHEMA).to_pylist()
+    return {row["message_id"]: answer for row, answer in zip(rows, found, strict=True)}
+
+
+def publish_next(members, answers, add, delete):
+    """Sign the message that the answers ask for, which adds and deletes items; return it and its row.
+
+    What it supersedes may hold other items: it adds these as well, and supersedes what is behind them, and so on.
+    """
+    root = next(row for row in members if row["is_moot"])
+    items = {item["item"]: item for answer in answers.values() for item in answer["next_items"]}
+    present = {item["item"] for answer in answers.values() for item in answer["items"]}
+    add, supersedes = list(add), set()
+    if add:
+        supersedes |= {message for item in items.values() for message in item["open_deletions"]}
+    while True:
+        touched = {*add, *delete}
+        supersedes |= {message for item in touched & items.keys() for message in items[item]["deepest"]}
+        more = {i for i in (present & items.keys()) - touched if supersedes & {*items[i]["deepest"]}}
+        if not more:
+            break
+        add += sorted(more)
+        supersedes |= {message for item in items.values() for message in item["open_deletions"]}
+    place = {
+        "depth": 1 + max(row["depth"] or 0 for row in members),
+        "prev": sorted(message for message, answer in answers.items() if answer["is_next_prev"]),
+    }
+    data = {"add": add, "del": delete, "supersedes": sorted(supersedes)}
+    account, set_id = root["account"], root["message_id"]
+    message = Device.from_name("next").write(data, {set_id: place}, account, root["domain"])
+    said = {name: root[name] for name in ("set_id", "account", "domain")}
+    flags = {"is_moot": False, "has_data": True, "is_set_shape": True}
+    return message, {**said, **flags, **place, **data, "message_id": id_of(message)}
+
+
+@pytest.mark.parametrize("example", [row["example"] for row in read("expected_sets", root_status="present")])
+def test_what_is_published_next_is_valid_and_without_fault(example):
+    """A message that is made of what the tables say, on top of each set: first it adds something, then it deletes."""
+    members = members_of(example)
+    for row in members:
+        row["add"], row["del"] = ([item_of(i).split("\0")[0] for i in row[name] or []] for name in ("add", "del"))
+    answers = reduced(members)
+    present = [item["item"] for answer in answers.values() for item in answer["items"]]
+    for add, delete in ((["zoe"], []), ([], sorted(present)[:1])):
+        if not add + delete:
+            continue
+        message, row = publish_next(members, answers, add, delete)
+        after = reduced([*members, row])
+        assert after[row["message_id"]]["writer_faults"] == []
+        assert after[row["message_id"]]["is_tip"]
+        now = {item["item"] for answer in after.values() for item in answer["items"]}
+        assert now == {*present, *add} - {*delete}
+        [checked] = check([to_line(message)])
+        verdict = judge([*ROWS, checked])[row["set_id"], row["message_id"]]
+        assert verdict == (True, None, False)
+
+
+def test_what_is_stated_of_the_next_message_is_what_it_says():
+    """The fixtures' own words, by which the test above goes."""
+    for stated in read("expected_set_next"):
+        example = stated["example"]
+        answers = reduced(members_of(example))
+        listed = {message for message, answer in answers.items() if answer["is_next_prev"]}
+        opened = {m for answer in answers.values() for item in answer["next_items"] for m in item["open_deletions"]}
+        assert (listed, opened) == tuple({*ids_of(example, stated[name])} for name in ("prev", "should_supersede"))
 
 
 def test_the_growth_is_the_documents():

@@ -2,6 +2,7 @@
 
 import random
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,6 +71,14 @@ def test_keys_sort_as_the_collation_does(ids):
     for a, key_of_a in zip(ids, keys, strict=True):
         for b, key_of_b in zip(ids, keys, strict=True):
             assert (key_of_a < key_of_b) == (compare_ids(a, b) < 0)
+
+
+@pytest.mark.parametrize("offset", [0, 1, 7, 64])
+def test_keys_of_a_slice(offset):
+    """Arrow's slices share the bytes of what they are cut from."""
+    ids = [f"Id{number:x}Z" for number in range(200)]
+    for column in (pa.array(ids), pa.chunked_array([ids[:90], ids[90:]])):
+        assert collation_keys(column.slice(offset)).to_pylist() == collation_keys(pa.array(ids[offset:])).to_pylist()
 
 
 def test_the_collation():

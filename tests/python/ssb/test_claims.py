@@ -201,6 +201,11 @@ def test_claims_are_those_of_the_peers(log):
     assert seen == sum(map(len, candidates.values()))
 
 
+def test_the_name_of_the_feed_is_reserved():
+    """A named tangle that calls itself feed would stand beside the feed, under the same root."""
+    assert tangle_claims({"tangles": {"feed": {"root": "%r", "previous": ["%r"]}}}) == malformed(name=None)
+
+
 def test_the_name_of_the_older_fields_is_reserved():
     """A named tangle that calls itself legacy_thread would mix with `root` and `branch`."""
     content = {"tangles": {"legacy_thread": {"root": None, "previous": None}}, "root": "%r", "branch": "%b"}

@@ -54,8 +54,8 @@ def as_signed(message):
 def test_some_messages_were_encrypted():
     """Two ways of showing a decrypted message, and one that is not."""
     encrypted = [message for message in MESSAGES.values() if isinstance(as_signed(message)["content"], str)]
-    assert sorted(as_signed(message)["content"] == message["value"]["content"] for message in encrypted) == [0, 0, 1]
-    assert sum("meta" in message for message in encrypted) == sum("meta" in m["value"] for m in encrypted) == 1
+    assert [as_signed(message)["content"] == message["value"]["content"] for message in encrypted].count(True) == 1
+    assert sum("meta" in message for message in encrypted) > sum("meta" in m["value"] for m in encrypted) == 1
 
 
 def test_the_damaged_log_is_carried_byte_for_byte():

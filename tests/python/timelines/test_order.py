@@ -4,6 +4,7 @@ import gzip
 import itertools
 import json
 import random
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import timeline_oracle as oracle
+from bench import stand_in
 from conftest import DATA
 from dbt_tangles.timelines.order import order_timelines
 from dbt_tangles.timelines.schemas import INPUT_SCHEMA, PUBLISHED_SCHEMA
@@ -230,6 +232,117 @@ def test_refused_beforehand():
     answer = sorted(order_timelines(table_of(rows), 1).to_pylist(), key=lambda row: row["ordinal"])
     assert [row["reason"] for row in answer] == ["too_many_previous", None, "cycle", None]
     assert in_order(answer) == ["a", "b"]
+
+
+# The messages of a log: what each lists, and what only its feed gives.
+messages = st.dictionaries(
+    st.sampled_from(NAMES),
+    st.tuples(st.sets(st.sampled_from(NAMES + "z"), max_size=3), st.sets(st.sampled_from(NAMES + "y"), max_size=2)),
+    min_size=1,
+)
+
+
+def message_rows(timeline: str, log: dict[str, tuple[set, set]], order: list[str]) -> list[dict]:
+    """Rows of messages, arriving in an order."""
+    rows = []
+    for number, name in enumerate(order):
+        listed, feed = (part - {name} for part in log[name])
+        row = {"timeline_id": timeline, "event_id": name, "arrival": number, "causes": sorted(listed | feed)}
+        rows.append(row | {"weak_causes": sorted(feed - listed), "feed_causes": sorted(feed - listed)})
+    return rows
+
+
+@settings(max_examples=100, deadline=None)
+@given(messages, st.integers(0, 2), st.data())
+def test_messages_in_any_delivery(log, batch_size, data):
+    """All are in, whatever contradicts what; order, ranks and links are a function of the set, as the oracle has it."""
+    every = {name: set(listed | feed) - {name} for name, (listed, feed) in log.items()}
+    weak = {name: feed - listed - {name} for name, (listed, feed) in log.items()}
+    kept = oracle.without_cycles(every, weak)
+    rank, order, tips = oracle.ranks(kept), oracle.converged(kept), oracle.tips(kept)
+    found = []
+    for timeline in "12":
+        delivery = data.draw(st.permutations(sorted(log)), f"delivery {timeline}")
+        strangers = rows_of("other", [("a", ["b"]), ("b", ["a"])])  # Their cycle is refused, and touches nothing else.
+        answer = order_timelines(table_of(message_rows(timeline, log, delivery) + strangers), batch_size).to_pylist()
+        assert [row["reason"] for row in of_timeline(answer, "other")].count("cycle") == 1
+        rows = of_timeline(answer, timeline)
+        assert in_order(rows) == order
+        for row in rows:
+            name = row["event_id"]
+            assert (row["reason"], row["rank"], row["is_tip"]) == (None, rank[name], name in tips)
+            assert row["cyclic_causes"] == sorted(every[name] - kept[name])
+            assert row["missing_causes"] == sorted(every[name] - log.keys())
+        replica: list[str] = []
+        for batch in range(1, len(log) + 1 if batch_size else 0):
+            script = commands(rows, batch)
+            wanted = oracle.converged({name: kept[name] for name in delivery[: batch * batch_size]})
+            assert len(script) == oracle.fewest_commands(replica, wanted)
+            replica = oracle.replay(replica, script)
+            assert replica == wanted
+        found.append([(row["event_id"], row["publication"]) for row in sorted(rows, key=lambda row: row["position"])])
+    assert found[0] == found[1]
+
+
+@settings(max_examples=100, deadline=None)
+@given(messages, st.integers(1, 2), st.data())
+def test_messages_in_any_runs(log, batch_size, data):
+    """Cycles that come and go with messages change scripts that were published."""
+    rows = message_rows("t", log, data.draw(st.permutations(sorted(log)), "delivery"))
+    whole = order_timelines(table_of(rows), batch_size).to_pylist()
+    some = [row for row in rows if data.draw(st.booleans())]
+    published = order_timelines(table_of(some), batch_size).to_pylist()
+    assert lasting(order_timelines(table_of(rows, published), batch_size).to_pylist()) == lasting(whole)
+    back = order_timelines(table_of(some, whole), batch_size).to_pylist()
+    assert lasting(back) == lasting(published)
+
+
+def test_a_feed_that_contradicts_the_links():
+    """Its author alone is contradicted: of a cycle only links go that nothing proves, and honest feeds keep theirs."""
+    log = {"root": (set(), set()), "a": ({"root"}, {"late"}), "b": ({"a"}, set()), "late": ({"root", "b"}, set())}
+    rows = message_rows("t", log, sorted(log))
+    answer = {row["event_id"]: row for row in order_timelines(table_of(rows), 1).to_pylist()}
+    assert {name: row["cyclic_causes"] for name, row in answer.items() if row["cyclic_causes"]} == {"a": ["late"]}
+    assert in_order(list(answer.values())) == ["root", "a", "b", "late"]
+    # The cycle comes with b, after `a` was published behind `late`: its scripts are written anew.
+    rows = message_rows("t", log, ["root", "late", "a", "b"])
+    published = order_timelines(table_of(rows[:3]), 1).to_pylist()
+    assert in_order(published) == ["root", "late", "a"]
+    assert lasting(order_timelines(table_of(rows, published), 1).to_pylist()) == lasting(
+        order_timelines(table_of(rows), 1).to_pylist()
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(logs, st.integers(1, 3), st.integers(0, 8), st.integers(0, 8), st.data())
+def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
+    """Whatever limit an earlier run had, and however long they were then; their order is what it is."""
+    every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
+    some = [row for row in every if data.draw(st.booleans())]
+    whole = order_timelines(table_of(every), batch_size).to_pylist()
+    published = order_timelines(table_of(some), batch_size, before).to_pylist()
+    lengths = {str(number): len(log) for number, log in enumerate(many)}
+    # What decides how scripts are made is in the digest, as the model has it.
+    known = [row for row in published if (row["edit_batch_size"] == 0) == (lengths[row["timeline_id"]] > limit)]
+    answer = order_timelines(table_of(every, known), batch_size, limit).to_pylist()
+    for timeline, length in lengths.items():
+        rows, wanted = of_timeline(answer, timeline), of_timeline(whole, timeline)
+        assert in_order(rows) == in_order(wanted)
+        assert {row["edit_batch_size"] for row in rows} == {0 if length > limit else batch_size}
+        scripts = {row["ordinal"]: row["edits"] for row in rows if row["reason"] is None}
+        full = {row["ordinal"]: row["edits"] for row in wanted if row["reason"] is None}
+        assert scripts == ({key: [] for key in full} if length > limit else full)
+
+
+def test_orders_of_an_earlier_version_are_refused():
+    """A published table without the columns that runs go on from."""
+    arrivals = SimpleNamespace(columns=INPUT_SCHEMA.names)
+    published = SimpleNamespace(columns=["timeline_id", "event_id", "edits"])
+    dbt = SimpleNamespace(
+        ref=lambda _: arrivals, config=SimpleNamespace(meta_get=lambda _: 1), is_incremental=True, this="tangles.order"
+    )
+    with pytest.raises(ValueError, match=r"tangles\.order is of an earlier version.*--full-refresh"):
+        stand_in.load("int_timeline_order").model(dbt, SimpleNamespace(table=lambda _: published))
 
 
 def test_no_rows_and_nameless_rows():

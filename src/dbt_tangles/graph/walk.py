@@ -23,9 +23,9 @@ from dbt_tangles.graph.redundancy import redundant_edges
 
 WALK_INPUT_SCHEMA = pa.schema(
     [
-        ("tangle_name", pa.string()),
-        ("root_id", pa.string()),
-        ("message_id", pa.string()),
+        ("graph_kind", pa.string()),
+        ("graph_id", pa.string()),
+        ("node_id", pa.string()),
         ("previous", pa.list_(pa.string())),
         ("is_root", pa.bool_()),
         ("claim_error", pa.string()),
@@ -36,9 +36,9 @@ WALK_INPUT_SCHEMA = pa.schema(
 #: Members of which the depth is known.
 DEPTH_SCHEMA = pa.schema(
     [
-        ("tangle_name", pa.string()),
-        ("root_id", pa.string()),
-        ("message_id", pa.string()),
+        ("graph_kind", pa.string()),
+        ("graph_id", pa.string()),
+        ("node_id", pa.string()),
         ("depth", pa.int32()),
     ]
 )
@@ -56,7 +56,7 @@ WALK_OUTPUT_SCHEMA = pa.schema(
 MAX_CHUNK_BYTES = 2**30
 
 
-def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True, depths: pa.Table | None = None) -> pa.Table:
+def walk_graphs(table: pa.Table, missing_previous_excludes: bool = True, depths: pa.Table | None = None) -> pa.Table:
     """Find the members of many graphs, their depth and their orders, and say why the rest is set aside.
 
     The root is in. A candidate is in when it lists something and everything it lists is in. So nothing depends on
@@ -64,8 +64,8 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True, depths
 
     Args:
         table: One row per graph and candidate, in any order, whole graphs only. A graph is what shares
-            `tangle_name` and `root_id` (nulls are values of their own). Columns:
-            `message_id` string, unique within its graph;
+            `graph_kind` and `graph_id` (nulls are values of their own). Columns:
+            `node_id` string, unique within its graph;
             `previous` list<string>, null like empty; repeated ids count once, a null within counts as missing;
             `is_root` bool: what such a row lists is ignored;
             `claim_error` string: a row that has one is no candidate, and that is its reason;
@@ -89,13 +89,13 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True, depths
             The last four are null for those set aside.
 
     Raises:
-        ValueError: A `message_id` is null, a known depth is not the true one, or is that of no candidate.
+        ValueError: A `node_id` is null, a known depth is not the true one, or is that of no candidate.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
-    ids = strings_of(table["message_id"])
+    ids = strings_of(table["node_id"])
     if not ids.valid.all():
-        raise ValueError("a message_id is null")
-    graph, graph_count = group_rows(strings_of(table["tangle_name"]), strings_of(table["root_id"]))
+        raise ValueError("a node_id is null")
+    graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
     nodes = number_nodes(graph, graph_count, ids)
     candidate = table["claim_error"].is_null().to_numpy()[nodes.row]
     root = flags(table, "is_root")[nodes.row] & candidate
@@ -129,7 +129,7 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True, depths
         )
         if wrong >= 0:
             at = int(nodes.row[wrong])
-            raise ValueError(f"the known depth of {table['message_id'][at]} in {table['root_id'][at]} is not its depth")
+            raise ValueError(f"the known depth of {table['node_id'][at]} in {table['graph_id'][at]} is not its depth")
     codes = set_aside_codes(
         nodes.graph_start,
         links.start,
@@ -158,7 +158,7 @@ def walk_tangles(table: pa.Table, missing_previous_excludes: bool = True, depths
         pa.array(_by_row(position, nodes.row), mask=set_aside),
         pa.array(_by_row(thread_position, nodes.row), mask=set_aside),
         pa.array(_by_row(counts, nodes.row), mask=set_aside),
-        _redundant_previous(table["message_id"], ids.offsets, nodes.row, dag, redundant, set_aside),
+        _redundant_previous(table["node_id"], ids.offsets, nodes.row, dag, redundant, set_aside),
     ]
     return pa.table(columns, schema=WALK_OUTPUT_SCHEMA)
 
@@ -167,8 +167,8 @@ def known_depths(table: pa.Table, depths: pa.Table) -> np.ndarray:
     """Find the candidates of which the depth is known.
 
     Args:
-        table: The candidates, as for `walk_tangles`.
-        depths: As for `walk_tangles`.
+        table: The candidates, as for `walk_graphs`.
+        depths: As for `walk_graphs`.
 
     Returns:
         int32[rows], -1 where it is not known.

@@ -1,0 +1,120 @@
+"""Tables that are SQL, each next to its limit, over what `bench builds` or `bench arrivals` left.
+
+A table's statement, as dbt compiled it, is run over the built tables that it reads, in turn with its limit: the columns
+that Spark's plan reads of those, brought together by one shuffle, and the rows that come out, read and written again.
+Nobody who makes the table from these gets by with less where rows must come together; where they need not, the shuffle
+is more than is needed.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.dataset as ds
+
+from bench import session
+from bench.builds import NAME as BUILDS
+from bench.cpu import Watch
+from bench.report import RESULTS, Goal, at_most
+from bench.turns import beside_limit
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NAME = "tables"
+#: What is measured where nothing is named.
+DEFAULT = (
+    "timeline_links",
+    "tangle_edges",
+    "tangle_missing",
+    "tangle_writer_faults",
+    "tangle_next",
+    "feed_next",
+    "set_links",
+    "set_next",
+    "autobase_links",
+    "autobase_rebases",
+    "autobase_confirmations",
+    "autobase_next",
+)
+GOAL = 2.0
+#: Less than this is the price of a statement, and not of its rows.
+LEAST_CPU_S = 2.0
+
+
+def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
+    """Measure the tables of a build; the figures of each, and the goals.
+
+    Raises:
+        RuntimeError: There is no such build.
+    """
+    folder = RESULTS / BUILDS / options.built
+    if not (folder / "target" / "manifest.json").exists():
+        raise RuntimeError(f"{folder} has no build: run `python -m bench builds --inputs {options.built}` before")
+    spark = session.start(NAME)
+    statements = compiled(folder)
+    tables = find_tables(spark, folder)
+    results, goals = [], []
+    with Watch() as watch:
+        for name in options.tables or [name for name in DEFAULT if name in tables]:
+            result = measure(spark, watch, options.repeats, name, statements[name], tables[name])
+            results.append(result)
+            judged = result["limit"]["cpu_s"] >= LEAST_CPU_S
+            goals.append(at_most(f"{name}: CPU seconds to the limit's", GOAL, result["ratio"], judged))
+    spark.stop()
+    return results, goals
+
+
+def compiled(folder: Path) -> dict[str, str]:
+    """Read the statements that dbt compiled, by the name of the model."""
+    nodes = json.loads((folder / "target" / "manifest.json").read_text())["nodes"].values()
+    models = [node for node in nodes if node["resource_type"] == "model" and node["language"] == "sql"]
+    found = {}
+    for node in models:
+        path = folder / "target" / "compiled" / "tangles" / node["original_file_path"]
+        if path.exists():
+            found[node["name"]] = path.read_text()
+    return found
+
+
+def find_tables(spark: SparkSession, folder: Path) -> dict[str, Path]:
+    """Show the session what was built, under its own names; the folder of each table."""
+    found = {}
+    for place in sorted((folder / "warehouse" / "tangles.db").iterdir()):
+        if ds.dataset(place, format="parquet").count_rows():
+            found[place.name] = place
+    spark.sql("create schema if not exists tangles")
+    for name, place in found.items():
+        spark.catalog.createTable(f"tangles.{name}", path=str(place), source="parquet")
+    return found
+
+
+def read_columns(spark: SparkSession, statement: str) -> Iterator[tuple[str, list[str]]]:
+    """List what Spark's plan of a statement reads: folders, and the columns of each."""
+    leaves = spark.sql(statement)._jdf.queryExecution().sparkPlan().collectLeaves()
+    for number in range(leaves.size()):
+        scan = leaves.apply(number)
+        if scan.getClass().getSimpleName() == "FileSourceScanExec":
+            yield scan.relation().location().rootPaths().head().toString(), list(scan.requiredSchema().fieldNames())
+
+
+def measure(spark: SparkSession, watch: Watch, repeats: int, name: str, statement: str, built: Path) -> dict:
+    """Measure a table and its limit in turns."""
+    reads = list(read_columns(spark, statement))
+
+    def work() -> None:
+        session.write(spark.sql(statement), "ours")
+
+    def limit() -> None:
+        for place, columns in reads:
+            rows = spark.read.parquet(place).select(columns)
+            shuffled = rows.repartition(*columns[:1]) if columns else rows
+            shuffled.write.format("noop").mode("overwrite").save()
+        session.write(spark.read.parquet(str(built)), "theirs")
+
+    found = beside_limit(watch, repeats, f"{NAME} {name}", "table", work, limit)
+    return {"table": name, "rows": spark.read.parquet(str(built)).count(), **found}

@@ -1,0 +1,13 @@
+{#- The place of a member in its tangle by a time alone, then id, from 0; null for those set aside. -#}
+{% macro member_position(time) -%}
+    if(
+        set_aside_reason is null,
+        cast(
+            row_number() over (
+                partition by tangle_name, root_id, set_aside_reason is null
+                order by {{ time }} asc nulls last, message_id asc
+            ) - 1 as int
+        ),
+        null
+    )
+{%- endmacro %}

@@ -1,0 +1,56 @@
+{#- So many, twice, fit into a message with 16 recipients, sealed or not; others stay tips for the one after it. -#}
+{% set listed = 24 -%}
+
+with epochs as (
+    select
+        group_id,
+        epoch_id
+    from {{ ref('group_epochs') }}
+),
+
+-- Peers look at no schema when they link messages in these two; in the tangle `epoch` they follow epochs alone.
+tangles_of_groups as (
+    select
+        tangle_name,
+        root_id,
+        slice(tips, 1, {{ listed }}) as previous,
+        greatest(size(tips) - {{ listed }}, 0) as unlisted_count
+    from {{ ref('tangles') }}
+    where tangle_name in ('group', 'members')
+),
+
+links as (
+    select
+        epochs.group_id,
+        epochs.epoch_id,
+        named_struct('root', epochs.group_id, 'previous', of_group.previous) as in_group,
+        named_struct('root', epochs.group_id, 'previous', array(epochs.epoch_id)) as in_epoch,
+        named_struct('root', epochs.epoch_id, 'previous', of_members.previous) as in_members,
+        named_struct('root', cast(null as string), 'previous', cast(null as array<string>)) as as_root,
+        of_group.unlisted_count as unlisted_in_group,
+        of_members.unlisted_count as unlisted_in_members
+    from epochs
+    left join tangles_of_groups as of_group
+        on epochs.group_id = of_group.root_id and of_group.tangle_name = 'group'
+    left join tangles_of_groups as of_members
+        on epochs.epoch_id = of_members.root_id and of_members.tangle_name = 'members'
+)
+
+select
+    group_id,
+    epoch_id,
+    'init' as kind,
+    map('group', in_group, 'epoch', in_epoch, 'members', as_root) as tangles,
+    unlisted_in_group as unlisted_count
+from links
+
+union all
+
+select
+    group_id,
+    epoch_id,
+    exploded.kind,
+    map('group', in_group, 'members', in_members) as tangles,
+    unlisted_in_group + unlisted_in_members as unlisted_count
+from links
+    lateral view explode(array('add', 'exclude')) exploded as kind

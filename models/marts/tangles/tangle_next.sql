@@ -1,0 +1,7 @@
+select
+    tangle_name,
+    root_id,
+    tips as previous,
+    depth + 1 as depth
+from {{ ref('tangles') }}
+where member_count > 0 and tangle_name != 'feed'

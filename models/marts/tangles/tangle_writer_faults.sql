@@ -1,0 +1,196 @@
+with members as (
+    select
+        tangle_name,
+        root_id,
+        message_id,
+        author,
+        sequence,
+        is_root,
+        previous,
+        redundant_previous,
+        count(*) over (partition by tangle_name, root_id) > {{ var('ancestor_limit') }} as has_clocks,
+        -- The latest of those that the author wrote before.
+        max(named_struct('sequence', sequence, 'message_id', message_id)) over (
+            partition by tangle_name, root_id, author
+            order by cast(sequence as bigint)
+            range between unbounded preceding and 1 preceding
+        ) as own
+    from {{ ref('int_tangle_levels') }}
+    where set_aside_reason is null
+),
+
+with_clocks as (
+    select distinct
+        tangle_name,
+        root_id
+    from {{ ref('tangle_clocks') }}
+),
+
+-- A tangle that is too large even for clocks is not judged.
+members_with_clocks as (
+    select members.*
+    from members
+    left semi join with_clocks
+        on members.tangle_name = with_clocks.tangle_name and members.root_id = with_clocks.root_id
+    where members.has_clocks
+),
+
+left_out as (
+    select
+        members.tangle_name,
+        members.root_id,
+        members.message_id,
+        members.author,
+        earlier.message_id as other_id
+    from members
+    inner join members as earlier
+        on
+            members.tangle_name = earlier.tangle_name
+            and members.root_id = earlier.root_id
+            and members.author = earlier.author
+            and members.sequence > earlier.sequence
+    left anti join {{ ref('tangle_ancestors') }} as ancestors
+        on
+            members.tangle_name = ancestors.tangle_name
+            and members.root_id = ancestors.root_id
+            and members.message_id = ancestors.message_id
+            and earlier.message_id = ancestors.ancestor_id
+    where not members.has_clocks and not earlier.has_clocks
+
+    union all
+
+    select
+        members.tangle_name,
+        members.root_id,
+        members.message_id,
+        members.author,
+        members.own.message_id as other_id
+    from members_with_clocks as members
+    left anti join {{ ref('tangle_clocks') }} as clocks
+        on
+            members.tangle_name = clocks.tangle_name
+            and members.root_id = clocks.root_id
+            and members.message_id = clocks.message_id
+            and members.author = clocks.author
+            and members.own.sequence <= clocks.sequence
+    where members.own is not null
+),
+
+listed as (
+    select
+        members.tangle_name,
+        members.root_id,
+        members.message_id,
+        members.has_clocks,
+        members.own.message_id as own_id,
+        edge.previous_id
+    from members
+        lateral view explode(members.previous) edge as previous_id
+    where not members.is_root and members.own is not null
+),
+
+authors_left_out as (
+    select distinct
+        tangle_name,
+        root_id,
+        author
+    from left_out
+),
+
+-- Authors who always follow what they wrote last: of those a clock says exactly which messages are followed.
+orderly_authors as (
+    select
+        members.tangle_name,
+        members.root_id,
+        members.author
+    from members_with_clocks as members
+    left anti join authors_left_out as negligent
+        on
+            members.tangle_name = negligent.tangle_name
+            and members.root_id = negligent.root_id
+            and members.author = negligent.author
+    group by members.tangle_name, members.root_id, members.author
+    having count(*) = count(distinct members.sequence)
+),
+
+not_tips as (
+    select
+        listed.tangle_name,
+        listed.root_id,
+        listed.message_id,
+        listed.previous_id as other_id
+    from listed
+    inner join {{ ref('tangle_ancestors') }} as ancestors
+        on
+            listed.tangle_name = ancestors.tangle_name
+            and listed.root_id = ancestors.root_id
+            and listed.own_id = ancestors.message_id
+            and listed.previous_id = ancestors.ancestor_id
+
+    union all
+
+    select
+        listed.tangle_name,
+        listed.root_id,
+        listed.message_id,
+        listed.previous_id as other_id
+    from listed
+    inner join members_with_clocks as previous
+        on
+            listed.tangle_name = previous.tangle_name
+            and listed.root_id = previous.root_id
+            and listed.previous_id = previous.message_id
+    inner join {{ ref('tangle_clocks') }} as clocks
+        on
+            listed.tangle_name = clocks.tangle_name
+            and listed.root_id = clocks.root_id
+            and listed.own_id = clocks.message_id
+            and previous.author = clocks.author
+            and previous.sequence <= clocks.sequence
+    left semi join orderly_authors
+        on
+            previous.tangle_name = orderly_authors.tangle_name
+            and previous.root_id = orderly_authors.root_id
+            and previous.author = orderly_authors.author
+    where listed.has_clocks
+),
+
+faults as (
+    select
+        tangle_name,
+        root_id,
+        message_id,
+        'own_message_left_out' as fault,
+        other_id
+    from left_out
+
+    union all
+
+    select
+        tangle_name,
+        root_id,
+        message_id,
+        'previous_not_tip' as fault,
+        other_id
+    from not_tips
+
+    union all
+
+    select
+        tangle_name,
+        root_id,
+        message_id,
+        'redundant_previous' as fault,
+        other_id
+    from members
+        lateral view explode(redundant_previous) edge as other_id
+)
+
+select
+    tangle_name,
+    root_id,
+    message_id,
+    fault,
+    array_sort(collect_set(other_id)) as message_ids
+from faults
+group by tangle_name, root_id, message_id, fault

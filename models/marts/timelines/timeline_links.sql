@@ -1,0 +1,45 @@
+with events as (
+    select
+        timeline_id,
+        event_id,
+        causes,
+        feed_causes,
+        both_causes,
+        missing_causes,
+        cyclic_causes
+    from {{ ref('int_timeline_order') }}
+    where reason is null
+),
+
+links as (
+    select
+        timeline_id,
+        event_id,
+        explode(array_except(causes, concat(missing_causes, cyclic_causes))) as cause_id,
+        feed_causes,
+        both_causes,
+        true as is_known
+    from events
+    union all
+    select
+        timeline_id,
+        event_id,
+        explode(missing_causes) as cause_id,
+        feed_causes,
+        both_causes,
+        false as is_known
+    from events
+)
+
+select
+    timeline_id,
+    event_id,
+    cause_id,
+    case
+        when feed_causes is null then 'given'
+        when array_contains(feed_causes, cause_id) then 'feed'
+        when array_contains(both_causes, cause_id) then 'both'
+        else 'tangle'
+    end as kind,
+    is_known
+from links

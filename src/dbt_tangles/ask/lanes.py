@@ -1,0 +1,135 @@
+"""Draws a graph in lanes, as `git log --graph` does: who follows is above what is followed, each node on a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+#: By the directions in which a cell is connected: up, down, left, right.
+_CELLS = {
+    (1, 1, 0, 0): "│",
+    (1, 1, 0, 1): "├",
+    (1, 1, 1, 0): "┤",
+    (1, 1, 1, 1): "┼",
+    (1, 0, 0, 1): "╰",
+    (1, 0, 1, 0): "╯",
+    (1, 0, 1, 1): "┴",
+    (0, 1, 0, 1): "╭",
+    (0, 1, 1, 0): "╮",
+    (0, 1, 1, 1): "┬",
+    (1, 0, 0, 0): "│",
+    (0, 1, 0, 0): "│",
+    (0, 0, 0, 0): " ",
+}
+#: What stands for a node; the drawer's caller puts something else there.
+NODE = "●"
+ASCII = str.maketrans("│├┤┼╰╯┴╭╮┬─●○◌⋮…", "|++++++++--*o?:.")
+
+
+class Row(NamedTuple):
+    """A line of the drawing: of a node, or of links between two nodes' lines."""
+
+    cells: str
+    node: str | None
+
+
+def order(keys: Mapping[str, tuple], parents: Mapping[str, Sequence[str]]) -> list[str]:
+    """Put each node before what it follows, and what belongs together side by side.
+
+    Args:
+        keys: The nodes; among those that could come next, the one with the greatest key begins.
+        parents: What each follows; nodes that `keys` does not have are passed over.
+
+    Returns:
+        The nodes. Those of a cycle come as they can.
+    """
+    waits = dict.fromkeys(keys, 0)
+    for node in keys:
+        for parent in set(parents.get(node, ())):
+            if parent in waits:
+                waits[parent] += 1
+    by_key = sorted(keys, key=keys.__getitem__)
+    ready = [node for node in by_key if not waits[node]]
+    done: dict[str, None] = {}
+    while len(done) < len(waits):
+        if not ready:
+            while by_key[-1] in done:
+                by_key.pop()
+            ready.append(by_key[-1])
+        node = ready.pop()
+        if node in done:
+            continue
+        done[node] = None
+        next_ones = []
+        for parent in dict.fromkeys(parents.get(node, ())):
+            if parent in waits and parent not in done:
+                waits[parent] -= 1
+                if not waits[parent]:
+                    next_ones.append(parent)
+        ready += reversed(next_ones)
+    return [*done]
+
+
+def draw(nodes: Sequence[str], parents: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+    """Draw nodes in the order given.
+
+    Links to what stands above, which only cycles have, are left out. Lanes to what is not among the nodes go on to the
+    end.
+    """
+    lanes: list[str | None] = []
+    above: set[str] = set()
+    ended = None  # Where a lane ended in the line before: what stood below would seem to go on with it.
+    for node in nodes:
+        above.add(node)
+        column = _column(lanes, node, ended)
+        lanes[column] = node
+        yield Row(" ".join(NODE if at == column else "│" if lane else " " for at, lane in enumerate(lanes)), node)
+        before = [lane is not None for lane in lanes]
+        lanes[column] = None
+        targets = _link(lanes, column, [p for p in dict.fromkeys(parents.get(node, ())) if p not in above])
+        if targets:
+            yield Row(_links(lanes, before, column, targets), None)
+        ended = column if lanes[column] is None and not targets else None
+        while lanes and lanes[-1] is None:
+            lanes.pop()
+    if lanes:
+        yield Row(" ".join("⋮" if lane else " " for lane in lanes), None)
+
+
+def _column(lanes: list[str | None], node: str, closed: int | None = None) -> int:
+    """Find the lane that leads to a node, or a free one other than `closed`."""
+    if node in lanes:
+        return lanes.index(node)
+    free = [at for at, lane in enumerate(lanes) if lane is None and at != closed]
+    if free:
+        return free[0]
+    lanes += [None] * (1 + (len(lanes) == closed))
+    return len(lanes) - 1
+
+
+def _link(lanes: list[str | None], column: int, parents: list[str]) -> list[int]:
+    """Give each parent a lane; returns those that are not the node's own."""
+    own = next((parent for parent in parents if parent not in lanes), None)
+    lanes[column] = own
+    targets = []
+    for parent in parents:
+        if parent != own:
+            target = _column(lanes, parent)
+            lanes[target] = parent
+            targets.append(target)
+    return targets
+
+
+def _links(lanes: list[str | None], before: list[bool], column: int, targets: list[int]) -> str:
+    first, last = min(column, *targets), max(column, *targets)
+    cells = []
+    for at, lane in enumerate(lanes):
+        was_there = at < len(before) and before[at]
+        if at == column or at in targets:
+            cell = _CELLS[was_there, lane is not None, at > first, at < last]
+        elif first < at < last and not lane:
+            cell = "─"
+        else:  # A lane that links pass behind has nothing to do with them.
+            cell = "│" if lane else " "
+        cells.append(cell + ("─" if first <= at < last else " "))
+    return "".join(cells).rstrip()

@@ -1,0 +1,119 @@
+"""What somebody who runs a peer would want to look at first."""
+
+from __future__ import annotations
+
+import shlex
+
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.ask.words import FILES
+
+_MOST = 3
+_REJECTS = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
+
+
+def find(tables: Tables, runs: list[dict], tests: dict | None) -> list[dict]:
+    """List what is out of order, the most urgent first: each with words, and what to ask next if there is more."""
+    return [
+        *_runs(runs),
+        *_tests(tests),
+        *_files(tables),
+        *_missing(tables),
+        *_forks(tables),
+        *_groups(tables),
+        *_sets(tables),
+        *_bases(tables),
+    ]
+
+
+def _item(words: str, *ask: str) -> dict:
+    # Quoted, as people copy commands, and names in a log may be anything.
+    return {"words": words, "ask": shlex.join(["tangles", *ask]) if ask else None}
+
+
+def _runs(runs: list[dict]) -> list[dict]:
+    if not runs:
+        return []
+    last, *_ = runs
+    built = [run for run in runs if run["tables"]]
+    items = []
+    if last["status"] == "running":
+        items.append(_item(f"a build goes on since {last['started_at']}: tables are of that run or an older one"))
+    elif last["status"] != "success":
+        items.append(_item(f"the last run ended with {last['status']}"))
+    if len(built) > 1:
+        items.append(_item(f"the tables are of {len(built)} runs"))
+    return items
+
+
+def _tests(tests: dict | None) -> list[dict]:
+    bad = [test for test in (tests or {}).get("failed", []) if test["status"] != "warn"]
+    return [_item(f"test {test['name']}: {test['status']}") for test in bad]
+
+
+def _files(tables: Tables) -> list[dict]:
+    items = []
+    for table in _REJECTS:
+        rows = tables.rows(
+            f"""select source_file, line, reason from {{{table}}} where reason in (select unnest($faults))
+            order by source_file limit {_MOST}""",
+            faults=[*FILES],
+        )
+        items += [
+            _item(
+                f"{row['source_file']}: {FILES[row['reason']]}", "why", "--line", f"{row['source_file']}:{row['line']}"
+            )
+            for row in rows
+        ]
+    return items
+
+
+def _missing(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select missing_id, max(tangle_name) as tangle_name, sum(unlocks)::bigint as unlocks from {{tangle_missing}}
+        where not is_in_log and unlocks > 0 group by missing_id order by unlocks desc, missing_id limit {_MOST}"""
+    )
+    return [
+        _item(
+            f"a message that is not in the log would make {row['unlocks']:,} members ({row['tangle_name']})",
+            "why",
+            row["missing_id"],
+        )
+        for row in rows
+    ]
+
+
+def _forks(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select message_id, author, sequence, count(*) over () as n from {{feed_messages}} where reason = 'forked'
+        order by author, sequence, message_id limit {_MOST}"""
+    )
+    return [
+        _item(f"{row['author']} is forked at {row['sequence']:,}", "why", row["message_id"])
+        for row in {row["author"]: row for row in rows}.values()
+    ]
+
+
+def _groups(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select finding, count(*) as n, min(group_id) as group_id from {{group_findings}}
+        group by finding order by n desc, finding limit {_MOST}"""
+    )
+    return [
+        _item(f"{row['n']:,} x {row['finding']} in private groups", "show", row["group_id"], "--as", "group")
+        for row in rows
+    ]
+
+
+def _sets(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"select set_id, root_status from {{sets}} where root_status <> 'present' order by set_id limit {_MOST}"
+    )
+    return [_item(f"a set whose root is {row['root_status']}", "why", row["set_id"]) for row in rows]
+
+
+def _bases(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select base_id, status from {{autobase_bases}} where status in ('incomplete', 'too_large')
+        order by base_id limit {_MOST}"""
+    )
+    return [_item(f"base {row['base_id']} is {row['status']}", "show", row["base_id"], "--as", "base") for row in rows]

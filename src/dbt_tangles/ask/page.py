@@ -1,0 +1,71 @@
+"""What the terminal shows. All text goes through `plain`: logs are hostile, and a terminal obeys what it is sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+#: A piece of a line: text, or text and how it looks.
+Piece = str | tuple[str, str]
+
+GOOD, BAD, DIM, STRONG, ID = "green", "red", "dim", "bold", "cyan"
+_SHOWN = 10
+
+
+def plain(text: object) -> str:
+    """Write a text so that a terminal shows it and does nothing else.
+
+    Control characters, line ends, marks that turn the direction of text, lone surrogates and all else that is not
+    printable become escapes.
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
+def short(text: str, length: int = 60) -> str:
+    """Cut a text."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+class Page:
+    """Lines for people."""
+
+    def __init__(self, file: TextIO | None = None, **options: Any) -> None:
+        self.console = Console(file=file, markup=False, emoji=False, highlight=False, soft_wrap=True, **options)
+
+    @property
+    def is_unicode(self) -> bool:
+        """Whether what shows the page can draw lines and dots."""
+        return self.console.encoding.startswith("utf")
+
+    def line(self, *pieces: Piece, indent: int = 0) -> None:
+        """Print a line."""
+        line = Text("  " * indent)
+        for piece in pieces:
+            text, style = (piece, "") if isinstance(piece, str) else piece
+            line.append(plain(text), style)
+        self.console.print(line)
+
+    def ids(self, label: str, ids: Iterable[str], indent: int = 0, none: str | None = None) -> None:
+        """Print a label with ids, each on a line of its own where there are several; at most a few."""
+        ids = list(ids)
+        if not ids:
+            if none is not None:
+                self.line(label, " ", (none, DIM), indent=indent)
+            return
+        if len(ids) == 1:
+            self.line(label, " ", (ids[0], ID), indent=indent)
+            return
+        self.line(label, indent=indent)
+        for each in ids[:_SHOWN]:
+            self.line((each, ID), indent=indent + 1)
+        if len(ids) > _SHOWN:
+            self.line((f"… and {len(ids) - _SHOWN:,} more (--json has them)", DIM), indent=indent + 1)
+
+
+def print_json(value: Any, file: TextIO | None = None) -> None:
+    """Print a value for programs: ASCII alone, so that nothing of it reaches a terminal."""
+    print(json.dumps(value, indent=2, default=str), file=file)

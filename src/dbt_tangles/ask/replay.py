@@ -1,0 +1,58 @@
+"""`tangles replay`: whether published edits lead to the published order."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, of_tables
+from dbt_tangles.ask.page import Page, print_json
+from dbt_tangles.ask.tables import AskError
+from dbt_tangles.timelines.replay import Report, TableError, replay
+
+_SHOWN = 20
+
+
+@click.command("replay")
+@click.option("--timeline", "timelines", multiple=True, metavar="ID", help="Only this one; may be given several times.")
+@click.option("--updates", is_flag=True, help="Also follow timeline_updates backwards.")
+@as_json
+@of_tables
+def command(timelines: tuple[str, ...], updates: bool, as_json: bool, warehouse: str, schema: str) -> int:
+    """Replay timeline_edits, and compare with timeline_events.
+
+    The warehouse may be a URI too. Exit code 0: all agree; 1: some differ.
+    """
+    folder = f"{warehouse.rstrip('/')}/{schema}.db"
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("commands", total=None)
+
+        def begin(total: int):
+            progress.update(task, total=total)
+            return lambda further: progress.advance(task, further)
+
+        try:
+            report = replay(folder, [*timelines] or None, updates, begin)
+        except TableError as error:
+            raise AskError(str(error)) from error
+    if as_json:
+        print_json({**report._asdict(), "agree": report.agree})
+    else:
+        _write(Page(), report)
+    return NOT_FOUND if report.differ else FOUND
+
+
+def _write(page: Page, report: Report) -> None:
+    for name, wrong in [*report.differ.items()][:_SHOWN]:
+        page.line(f"{name!r}: {wrong}")
+    if len(report.differ) > _SHOWN:
+        page.line(f"… and {len(report.differ) - _SHOWN} more (--json has them)")
+    page.line(
+        f"{report.timelines:,} timelines, {report.events:,} events, {report.commands:,} commands: "
+        f"{report.agree:,} agree, {len(report.differ):,} differ"
+        + (f", {report.without_edits:,} without edits" if report.without_edits else "")
+    )

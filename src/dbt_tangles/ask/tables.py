@@ -1,0 +1,173 @@
+"""Reads a warehouse's tables with DuckDB, in place: only the columns and row groups that a question needs.
+
+Nothing that a log or a user says becomes SQL: table names are those in this package's own queries, files and values are
+bound. A build may replace a table at any time; its folder is then listed again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from glob import escape
+from pathlib import Path
+
+import duckdb
+
+_NAME = re.compile(r"\{(\w+)\}")
+#: As macros/inputs/check_vars.sql has it.
+_SCHEMA = re.compile(r"(?=.*[a-z_])[a-z0-9_]{1,128}")
+_TRIES = 20
+_SETTINGS = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "temp_directory": "",  # What does not fit into memory fails, and is not written to where somebody happens to be.
+}
+
+
+class AskError(Exception):
+    """The question cannot be answered; the message says why, and what would help."""
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no lone surrogates, as arguments have that are no UTF-8."""
+    return not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+class Tables:
+    """The tables of one schema.
+
+    Attributes:
+        folder: Where they are.
+        missing: Tables that were asked for and are not there.
+        found_in: Of a table and an id, all files that have it, where that is known.
+
+    Raises:
+        AskError: The schema has no such name, or its folder is not there.
+    """
+
+    def __init__(self, warehouse: str | Path, schema: str) -> None:
+        if not _SCHEMA.fullmatch(schema):
+            raise AskError(f"the schema is {schema!r}, but must be lower-case letters, digits and _")
+        self.folder = Path(warehouse) / f"{schema}.db"
+        if not self.folder.is_dir():
+            raise AskError(
+                f"{self.folder}: there are no tables; build them with `make build`, or say where with --warehouse"
+            )
+        self.missing: set[str] = set()
+        self.found_in: dict[tuple[str, str], list[str]] = {}
+        self._connection = duckdb.connect(":memory:", config=_SETTINGS)
+
+    def files(self, name: str) -> list[str]:
+        """List a table's files; none where there is no such table."""
+        folder = self.folder / name
+        try:
+            for _ in range(_TRIES):
+                before = os.stat(folder).st_ino
+                found = sorted(os.listdir(folder))
+                # A folder that is no longer in its place may have been emptied while it was listed.
+                if os.stat(folder).st_ino == before:
+                    break
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [str(folder / file) for file in found if file.endswith(".parquet") and file[0] not in "._"]
+
+    def has(self, name: str) -> bool:
+        """Whether a table is there; one that is not is noted in `missing`."""
+        if self.files(name):
+            return True
+        self.missing.add(name)
+        return False
+
+    def rows(self, sql: str, only: list[str] | None = None, **values: object) -> list[dict]:
+        """Run a query.
+
+        Args:
+            sql: The query; `{name}` stands for a table, `$name` for a value.
+            only: Of the query's table these files alone; the whole table if they are gone.
+            values: The values.
+
+        Returns:
+            Its rows; none where a table of it is not there, which `missing` then has.
+
+        Raises:
+            AskError: A table cannot be read, or is of another version.
+        """
+        if any(isinstance(value, str) and not _is_unicode(value) for value in values.values()):
+            return []  # No column holds such a text.
+        names = set(_NAME.findall(sql))
+        text = _NAME.sub(r"read_parquet($files_of_\1, hive_partitioning = false)", sql)
+        for tries_left in reversed(range(_TRIES)):
+            if not all([self.has(name) for name in sorted(names)]):
+                return []
+            listed = {name: only or self.files(name) for name in names}
+            files = {f"files_of_{name}": [escape(file) for file in paths] for name, paths in listed.items()}
+            try:
+                cursor = self._connection.execute(text, {**values, **files})
+                columns = [column[0] for column in cursor.description]
+                return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+            except (duckdb.IOException, duckdb.InvalidInputException) as error:
+                # The files that were listed a moment ago are gone where a build has just replaced the table.
+                only = None
+                if not tries_left:
+                    raise AskError(f"{self.folder}: cannot be read: {error}") from error
+            except (duckdb.BinderException, duckdb.CatalogException) as error:
+                named = ", ".join(sorted(names))
+                raise AskError(f"{self.folder}: not the tables of this version ({named}): {error}") from error
+            except duckdb.Error as error:
+                raise AskError(f"{self.folder}: {error}") from error
+        raise AssertionError("unreachable")
+
+    def row(self, sql: str, **values: object) -> dict | None:
+        """Run a query and return its first row; None where there is none."""
+        found = self.rows(sql, **values)
+        return found[0] if found else None
+
+    def rows_of(self, name: str, columns: str, column: str, value: str, rest: str = "") -> list[dict]:
+        """Return the rows of a table that have a value in a column of ids.
+
+        Ids are spread over the table, so that column is read whole; the others only in the files that have the value.
+
+        Args:
+            name: The table.
+            columns: What to return.
+            column: The column of ids.
+            value: The id.
+            rest: More of the query, behind its first condition.
+        """
+        sql = f"from {{{name}}} where {column} = $value"
+        files = self.found_in.get((name, value)) or [
+            row["filename"] for row in self.rows(f"select distinct filename {sql}", value=value)
+        ]
+        if not files:
+            return []
+        return self.rows(f"select {columns} {sql} {rest}", only=files, value=value)
+
+
+class Pair(Tables):
+    """The tables of two replicas, in one place: `{a__feeds}` is the one's, `{b__feeds}` the other's.
+
+    Attributes:
+        a: The one's tables.
+        b: The other's.
+    """
+
+    def __init__(self, a: Tables, b: Tables) -> None:
+        self.a, self.b = a, b
+        self.folder = a.folder
+        self.missing = set()
+        self.found_in = {}
+        self._connection = a._connection
+
+    def files(self, name: str) -> list[str]:
+        """List the files of one's table."""
+        whose, _, table = name.partition("__")
+        return (self.a if whose == "a" else self.b).files(table)
+
+    def has(self, name: str) -> bool:
+        """Whether one's table is there."""
+        if self.files(name):
+            return True
+        whose, _, table = name.partition("__")
+        self.missing.add(f"{table} of {whose.upper()}")
+        return False

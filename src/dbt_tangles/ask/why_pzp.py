@@ -1,0 +1,161 @@
+"""Why a pzp message is, or is not, in its set."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask import words
+from dbt_tangles.ask.page import BAD, GOOD, ID, STRONG, Page
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.ask.upstream import MOST_LINKS, origins
+from dbt_tangles.ask.way import write_causes, write_links
+
+_MOST = 100
+_COLUMNS = """message_id, account, domain, sigkey, line_count, is_moot, has_data, is_data_valid, is_signature_valid,
+    is_key_authorised, is_usable, is_id_consistent, account_tips, reject_reason"""
+_IN_SET = """set_id, message_id, depth, is_valid, is_held, reject_reason, position, is_root, is_item_root, is_tip,
+    purpose, action"""
+#: Reasons that are not in the message, but in what it follows.
+_OF_OTHERS = {"no_known_prev"}
+
+
+def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
+    """Gather what the tables say of a pzp message.
+
+    Args:
+        tables: Where to look.
+        message_id: A message that `pzp_messages` has.
+        only: Only sets whose id begins so.
+    """
+    (message,) = tables.rows_of("pzp_messages", _COLUMNS, "message_id", message_id)[:1] or [{}]
+    rows = sorted(tables.rows_of("set_messages", _IN_SET, "message_id", message_id), key=lambda row: row["set_id"])
+    sets = [_explain_set(tables, row) for row in rows[:_MOST] if row["set_id"].startswith(only or "")]
+    code = message.get("reject_reason")
+    return {
+        "kind": "pzp",
+        "id": message_id,
+        "is_verified": bool(message.get("is_usable")),
+        "rule": code,
+        "meaning": words.pzp(code) if code else None,
+        "message": message,
+        "sets": sets,
+        "is_well": bool(message.get("is_usable")) and all(row["is_valid"] for row in sets),
+    }
+
+
+def _explain_set(tables: Tables, row: dict) -> dict:
+    where = {"set": row["set_id"], "id": row["message_id"]}
+    links = tables.rows(
+        f"""select message_id, other_id, kind, is_known from {{set_links}}
+        where set_id = $set and (message_id = $id or other_id = $id) order by all limit {2 * _MOST}""",
+        **where,
+    )
+    code = row["reject_reason"]
+    answer = {
+        **row,
+        "meaning": words.pzp(code) if code else None,
+        "follows": [link for link in links if link["message_id"] == row["message_id"]],
+        "followed_by": [link for link in links if link["message_id"] != row["message_id"]],
+        "faults": tables.rows(
+            """select rule, item, left_out from {set_writer_faults}
+            where set_id = $set and message_id = $id order by all""",
+            **where,
+        ),
+        "causes": _explain_causes(tables, row) if code in _OF_OTHERS else [],
+        "next": None,
+    }
+    if not row["is_valid"]:
+        answer["next"] = tables.row(
+            "select depth, prev, should_supersede from {set_next} where set_id = $set", set=row["set_id"]
+        )
+    return answer
+
+
+def _explain_causes(tables: Tables, row: dict) -> list[dict]:
+    """Walk along `prev` from the message to those that are missing or not valid by themselves."""
+    bad = {
+        each["message_id"]: each["reject_reason"]
+        for each in tables.rows(
+            f"""select message_id, reject_reason from {{set_messages}}
+            where set_id = $set and not is_valid and not is_held order by message_id limit {MOST_LINKS}""",
+            set=row["set_id"],
+        )
+    }
+    bad[row["message_id"]] = row["reject_reason"]
+    links = [
+        (link["message_id"], link["other_id"])
+        for link in tables.rows(
+            f"""select message_id, unnest(prev) as other_id from {{int_set_entries}}
+            where set_id = $set and message_id in (select unnest($ids)) order by all limit {MOST_LINKS}""",
+            set=row["set_id"],
+            ids=list(bad),
+        )
+    ]
+    named = list({other for _, other in links})
+    known = {
+        each["message_id"]
+        for each in tables.rows(
+            "select message_id from {set_messages} where set_id = $set and message_id in (select unnest($ids))",
+            set=row["set_id"],
+            ids=named,
+        )
+    }
+    through = {id_ for id_, reason in bad.items() if reason in _OF_OTHERS}
+    ways = origins(links, through, (set(named) - known) | (bad.keys() - through), row["message_id"])
+    return [
+        {"id": end, "trouble": bad.get(end, "missing"), "words": _trouble(bad.get(end)), "path": ways[end]}
+        for end in sorted(ways)
+    ]
+
+
+def _trouble(code: str | None) -> str:
+    return f"{code}: {words.pzp(code)}" if code else "which is not in the log"
+
+
+def write(page: Page, answer: dict) -> None:
+    """Show the answer."""
+    message = answer["message"]
+    page.line((answer["id"], ID))
+    page.line(f"pzp message of account {message.get('account')}, domain {message.get('domain')}", indent=1)
+    if answer["rule"]:
+        page.line(("not verified", BAD), f": {answer['rule']}. {answer['meaning']}", indent=1)
+    elif message.get("is_moot"):
+        page.line(("verified", GOOD), ": the root of a feed, which account and domain alone determine", indent=1)
+    elif message.get("is_signature_valid") is None:
+        page.line(("taken as it is", STRONG), ": nobody asked for its signature", indent=1)
+    else:
+        page.line(("verified", GOOD), ": well-formed, and its key signed it; the id is computed", indent=1)
+    if message.get("is_key_authorised") is False:
+        page.line("its key was not one of the account's at the account tips that it names", indent=2)
+    if message.get("has_data") is False:
+        page.line("its data is not there", indent=2)
+    if not answer["sets"]:
+        page.line("sets: it is in none", indent=1)
+    for row in answer["sets"]:
+        _write_set(page, answer["id"], row)
+
+
+def _write_set(page: Page, message_id: str, row: dict) -> None:
+    name = ["set ", (row["set_id"], ID)] if row["set_id"] != message_id else ["set on itself"]
+    if row["is_valid"]:
+        what = [f"depth {row['depth']}, position {row['position']}"]
+        what += [word for word in ("root", "tip") if row[f"is_{word}"]] + ["item root"] * bool(row["is_item_root"])
+        page.line(*name, ": ", ("valid", GOOD), f", {', '.join(what)}; {row['purpose']}, {row['action']}", indent=1)
+    else:
+        verdict = "held, though not valid" if row["is_held"] else "not valid"
+        page.line(*name, ": ", (verdict, BAD), f": {row['reject_reason']}. {row['meaning']}", indent=1)
+    write_links(page, "follows", "other_id", row["follows"], "set")
+    write_links(page, "followed by", "message_id", row["followed_by"], "set")
+    for fault in row["faults"]:
+        page.ids(f"its writer's fault: {fault['rule']} {fault['item'] or ''}:", fault["left_out"], indent=2)
+    write_causes(page, row["causes"])
+    if not row["is_valid"]:
+        _write_again(page, row)
+
+
+def _write_again(page: Page, row: dict) -> None:
+    if row["causes"] and all(cause["trouble"] == "missing" for cause in row["causes"]):
+        page.line("getting what is missing from a peer would help", indent=2)
+    if row["next"] is None:
+        page.line("there is nothing to publish upon: the set has no root here", indent=2)
+        return
+    page.ids(f"published again: with depth {row['next']['depth']} and prev", row["next"]["prev"], indent=2)
+    page.ids("and, if it adds anything, superseding", row["next"]["should_supersede"], indent=2)

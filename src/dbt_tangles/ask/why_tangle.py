@@ -1,0 +1,187 @@
+"""A message in each tangle that it claims: a member, or what holds it back and where that begins."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask import words
+from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.ask.upstream import MOST_LINKS, paths
+from dbt_tangles.ask.way import write_causes
+
+_COLUMNS = """tangle_name, root_id, is_member, set_aside_reason, blocked_by, depth, is_root, is_tip, is_fork, is_merge,
+    position"""
+_MOST = 100
+#: As docs/decisions/028 has it.
+_MOST_CAUSES = 100
+
+
+def explain_tangles(tables: Tables, message_id: str, only: str | None = None) -> list[dict]:
+    """Say how a message stands in each tangle that it claims.
+
+    Args:
+        tables: Where to look.
+        message_id: The message.
+        only: Only tangles of this name, or on roots that begin so.
+    """
+    rows = tables.rows_of("tangle_messages", _COLUMNS, "message_id", message_id)
+    rows = sorted(rows, key=lambda row: (row["tangle_name"], row["root_id"] or ""))[:_MOST]
+    if only is not None:
+        rows = [row for row in rows if row["tangle_name"] == only or (row["root_id"] or "").startswith(only)]
+    return [_explain(tables, message_id, row) for row in rows]
+
+
+def _explain(tables: Tables, message_id: str, row: dict) -> dict:
+    code = row["set_aside_reason"]
+    answer = {**row, "meaning": words.SET_ASIDE.get(code) if code else None, "follows": [], "followed_by": []}
+    answer |= {"causes": [], "next": None, "root_status": None, "faults": []}
+    if row["root_id"] is None:
+        return answer
+    where = {"name": row["tangle_name"], "root": row["root_id"]}
+    # Of a message that is set aside, the links of all that are, too: the way up goes along them.
+    links = tables.rows(
+        f"""select message_id, previous_id from {{tangle_edges}}
+        where tangle_name = $name and root_id = $root
+            and (message_id = $id or previous_id = $id or (not is_member_edge and not $is_member))
+        order by message_id = $id desc, previous_id = $id desc, message_id, previous_id limit {MOST_LINKS}""",
+        id=message_id,
+        is_member=row["is_member"],
+        **where,
+    )
+    answer["follows"] = [link["previous_id"] for link in links if link["message_id"] == message_id][:_MOST]
+    answer["followed_by"] = [link["message_id"] for link in links if link["previous_id"] == message_id][:_MOST]
+    tangle = tables.row("select root_status from {tangles} where tangle_name = $name and root_id = $root", **where)
+    answer["root_status"] = tangle and tangle["root_status"]
+    if row["is_member"]:
+        answer["faults"] = tables.rows(
+            """select fault, message_ids from {tangle_writer_faults}
+            where tangle_name = $name and root_id = $root and message_id = $id order by fault""",
+            id=message_id,
+            **where,
+        )
+        return answer
+    answer["causes"] = _explain_causes(tables, message_id, row, where, links)
+    answer["next"] = tables.row(
+        "select previous, depth from {tangle_next} where tangle_name = $name and root_id = $root", **where
+    )
+    return answer
+
+
+def _explain_causes(tables: Tables, message_id: str, row: dict, where: dict, links: list[dict]) -> list[dict]:
+    """Say of each root cause what is wrong with it, and how the message comes to depend on it."""
+    causes = row["blocked_by"] or []
+    others = [cause for cause in causes if cause != message_id]
+    ways: dict[str, list[str]] = {message_id: [message_id]}
+    if others:
+        ways |= paths(((link["message_id"], link["previous_id"]) for link in links), message_id, others)
+    missing = {
+        gone.pop("missing_id"): gone
+        for gone in tables.rows(
+            """select missing_id, is_in_log, waiting_count, blocked_count, unlocks from {tangle_missing}
+            where tangle_name = $name and root_id = $root and missing_id in (select unnest($ids))""",
+            ids=causes,
+            **where,
+        )
+    }
+    bad = {message_id: row["set_aside_reason"]} if message_id in causes else {}
+    if unclear := [cause for cause in others if cause not in missing]:
+        bad |= _bad_ones(tables, unclear, where)
+    in_log = [id_ for id_, gone in missing.items() if gone["is_in_log"]]
+    errors = _errors(tables, in_log) if in_log else {}
+    for id_ in in_log:
+        missing[id_]["check_error"] = errors.get(id_)
+    found = [_cause(cause, where["root"], ways, bad, missing, message_id) for cause in causes]
+    return [{**cause, "words": _trouble(cause)} for cause in found]
+
+
+def _bad_ones(tables: Tables, ids: list[str], where: dict) -> dict[str, str]:
+    rows = tables.rows(
+        """select message_id, set_aside_reason from {tangle_messages}
+        where tangle_name = $name and root_id = $root and not is_member and message_id in (select unnest($ids))""",
+        ids=ids,
+        **where,
+    )
+    return {row["message_id"]: row["set_aside_reason"] for row in rows}
+
+
+def _errors(tables: Tables, ids: list[str]) -> dict[str, str | None]:
+    """Say of messages that are in the log why they are not usable, where they are not."""
+    rows = tables.rows(
+        "select message_id, check_error from {ssb_messages} where message_id in (select unnest($ids))", ids=ids
+    )
+    return {row["message_id"]: row["check_error"] for row in rows}
+
+
+def _cause(cause: str, root: str, ways: dict, bad: dict, missing: dict, message_id: str) -> dict:
+    way = ways.get(cause) or ([message_id, cause] if cause == root else None)
+    if cause in bad:
+        return {"id": cause, "trouble": bad[cause], "path": way}
+    gone = missing.get(cause, {})
+    return {"id": cause, "trouble": "no_candidate" if gone.get("is_in_log") else "missing", "path": way, **gone}
+
+
+def write_tangles(page: Page, message_id: str, tangles: list[dict]) -> None:
+    """Show how a message stands in its tangles."""
+    if not tangles:
+        page.line("tangles: it claims none", indent=1)
+    for tangle in tangles:
+        root = tangle["root_id"]
+        name = ["tangle ", (tangle["tangle_name"], STRONG)]
+        name += [" on ", (root, ID)] if root else [", no root that can be read"]
+        if tangle["is_member"]:
+            page.line(*name, ": ", ("member", GOOD), _place(tangle), indent=1)
+        else:
+            page.line(*name, ": ", ("set aside", BAD), f": {tangle['set_aside_reason']}, {tangle['meaning']}", indent=1)
+        if tangle["root_status"] in _ROOTS:
+            page.line(_ROOTS[tangle["root_status"]], indent=2)
+        page.ids("follows", tangle["follows"], indent=2)
+        page.ids("followed by", tangle["followed_by"], indent=2)
+        for fault in tangle["faults"]:
+            page.ids(f"its writer's fault: {fault['fault']}:", fault["message_ids"], indent=2)
+        if not tangle["is_member"]:
+            _write_causes(page, message_id, tangle)
+
+
+_ROOTS = {
+    "missing": "the root is not in the log",
+    "unusable": "the root is in the log and is not verified, or is no root of such a tangle",
+}
+
+
+def _place(tangle: dict) -> str:
+    what = [f"depth {tangle['depth']}, position {tangle['position']}"]
+    what += [word for word in ("root", "tip", "fork", "merge") if tangle[f"is_{word}"]]
+    return ", " + ", ".join(what)
+
+
+def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
+    own = [cause for cause in tangle["causes"] if cause["id"] == message_id]
+    others = [cause for cause in tangle["causes"] if cause["id"] != message_id]
+    write_causes(page, others)
+    if len(tangle["causes"]) == _MOST_CAUSES:
+        page.line((f"there may be more: a build keeps the first {_MOST_CAUSES}", DIM), indent=2)
+    page.line("what would help:", indent=2)
+    missing = [cause for cause in others if cause["trouble"] == "missing"]
+    if missing and len(missing) == len(others) and not own:
+        page.line("getting what is missing from a peer; nothing need be published again", indent=3)
+    if own or len(missing) < len(others):
+        page.line("what is bad is signed and stays so: it takes a new message", indent=3)
+    if tangle["next"]:
+        page.ids(
+            f"if it is published again: with root {tangle['root_id']} and previous",
+            tangle["next"]["previous"],
+            indent=3,
+        )
+    elif tangle["root_id"]:
+        page.line("there is nothing to publish upon until the root is there", indent=3)
+
+
+def _trouble(cause: dict) -> str:
+    if cause["trouble"] == "missing":
+        unlocks = f"; with it alone {cause['unlocks']:,} become members" if cause.get("unlocks") else ""
+        return f"which is not in the log{unlocks}"
+    if cause["trouble"] == "no_candidate":
+        error = cause.get("check_error")
+        if error:
+            return f"which is in the log and not verified, {error}: {words.ssb(error)}"
+        return "which is in the log and says nothing of this tangle"
+    return f"{cause['trouble']}: {words.SET_ASIDE.get(cause['trouble'], '')}"

@@ -1,0 +1,109 @@
+"""An id that no table has as its own: who refers to it, and what it may have been meant to be."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask.ids import PLACES, as_sigil
+from dbt_tangles.ask.page import DIM, ID, Page
+from dbt_tangles.ask.tables import Tables
+
+_MOST = 100
+_NEAR = 3
+
+#: What refers to ids: how, the table, the column of the reference, that of who refers, and where that is.
+_REFERENCES = [
+    ("tangle", "tangle_edges", "previous_id", "message_id", "tangle_name || ':' || root_id", "tangle_name <> 'feed'"),
+    ("tangle root", "tangle_messages", "root_id", "message_id", "tangle_name", "message_id <> root_id"),
+    ("feed", "ssb_messages", "previous_id", "message_id", "author", "true"),
+    ("set", "set_links", "other_id", "message_id", "set_id", "true"),
+    ("set root", "set_messages", "set_id", "message_id", "domain", "message_id <> set_id"),
+    ("base", "autobase_links", "head_id", "node_id", "base_id", "true"),
+    ("timeline", "timeline_links", "cause_id", "event_id", "timeline_id", "kind = 'given'"),
+]
+_OF_MESSAGES = {"tangle", "tangle root", "feed"}
+
+
+def explain(tables: Tables, given: str) -> dict:
+    """Gather what refers to an id; if nothing does, the ids that begin most like it."""
+    wanted = as_sigil(given)
+    is_sigil = wanted.startswith("%")
+    referrers = []
+    for how, table, column, who, where, condition in _REFERENCES:
+        if is_sigil and how not in _OF_MESSAGES and how != "timeline":
+            continue
+        if how == "timeline" and not tables.rows("select 1 from {timeline_links} where kind = 'given' limit 1"):
+            continue
+        rest = f"and {condition} order by all limit {_MOST}"
+        rows = tables.rows_of(table, f"{who} as id, {where} as place", column, wanted, rest)
+        referrers += [{"how": how, **row} for row in rows]
+    missing = awaiting(tables, wanted)
+    near = [] if referrers or missing else _nearest(tables, wanted)
+    return {
+        "kind": None,
+        "id": wanted,
+        "referred_to_by": referrers,
+        "awaited_by": missing,
+        "near": near,
+        "is_well": False,
+    }
+
+
+def awaiting(tables: Tables, id_: str) -> list[dict]:
+    """List the tangles that wait for an id, and what comes of it."""
+    return tables.rows(
+        f"""select tangle_name, root_id, is_in_log, waiting_count, blocked_count, unlocks from {{tangle_missing}}
+        where missing_id = $id order by all limit {_MOST}""",
+        id=id_,
+    )
+
+
+def _nearest(tables: Tables, wanted: str) -> list[dict]:
+    """List the ids that share the longest beginning with one, of those right before and behind it."""
+    near = []
+    for kind, places in PLACES.items():
+        if wanted.startswith("%") and kind != "message":
+            continue
+        table, column = places[0]
+        only = "message_id is null and " if kind == "event" else ""
+        for sign, order in ((">=", "asc"), ("<", "desc")):
+            rows = tables.rows(
+                f"""select {column} as id from {{{table}}} where {only}{column} {sign} $id
+                order by 1 {order} limit {_NEAR}""",
+                id=wanted,
+            )
+            near += [{"kind": kind, "id": row["id"]} for row in rows]
+    near = [dict(pair) for pair in {tuple(each.items()) for each in near}]
+    near.sort(key=lambda each: (-_alike(each["id"], wanted), each["id"]))
+    return [each for each in near if _alike(each["id"], wanted) > wanted.startswith("%")][:_NEAR]
+
+
+def _alike(one: str, other: str) -> int:
+    """Count the characters with which both begin."""
+    differ = (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(differ, min(len(one), len(other)))
+
+
+def write_awaiting(page: Page, rows: list[dict]) -> None:
+    """Show the tangles that wait for an id."""
+    for row in rows:
+        there = "; a message of this id is in the log, and no candidate there" if row["is_in_log"] else ""
+        page.line(
+            f"tangle {row['tangle_name']} on ",
+            (row["root_id"], ID),
+            f" waits for it: {row['waiting_count']:,} list it, {row['blocked_count']:,} are held back, "
+            f"{row['unlocks']:,} become members with it alone{there}",
+            indent=1,
+        )
+
+
+def write(page: Page, answer: dict) -> None:
+    """Show the answer."""
+    page.line((answer["id"], ID))
+    page.line("not in the log: no table has it as its own", indent=1)
+    write_awaiting(page, answer["awaited_by"])
+    if not answer["referred_to_by"]:
+        page.line("nobody refers to it", indent=1)
+    for row in answer["referred_to_by"][:10]:
+        page.line("referred to by ", (row["id"], ID), f" ({row['how']} {row['place']})", indent=1)
+    if len(answer["referred_to_by"]) > 10:
+        page.line((f"… and {len(answer['referred_to_by']) - 10:,} more (--json has them)", DIM), indent=1)
+    page.ids("nearest ids:", [each["id"] for each in answer["near"]], indent=1)

@@ -1,0 +1,60 @@
+"use strict";
+// Charts: stacked columns over a scale, and stacked bars of one line.
+
+const GOOD = new Set(["usable", "in_chain", "complete", "member", "present", "valid", "counted", "ok", "indexing",
+  "feed", "with edits", "held", "non_indexing", "relayed", "whole log", "without edits"]);
+
+/** A class for each verdict: what is well is calm, the rest stands out. */
+function shades(verdicts) {
+  let well = 0, bad = 0;
+  return new Map(verdicts.map((verdict) => [verdict, GOOD.has(verdict) ? `well${well++ % 3}` : `bad${bad++ % 6}`]));
+}
+
+/** A line that is divided by verdict. */
+function bar(counts, meanings) {
+  const entries = Object.entries(counts), total = entries.reduce((sum, [, n]) => sum + n, 0);
+  const shade = shades(entries.map(([verdict]) => verdict));
+  const x = d3.scaleLinear([0, total || 1], [0, 1000]);
+  let at = 0;
+  const parts = entries.map(([verdict, n]) => {
+    const from = x(at), to = x(at += n);
+    return s("rect", { x: from, y: 0, width: Math.max(to - from - 2, 1.5), height: 14, rx: 2, class: shade.get(verdict) });
+  });
+  const line = s("svg", { viewBox: "0 0 1000 14", preserveAspectRatio: "none", class: "bar", role: "img",
+    "aria-label": entries.map(([verdict, n]) => `${verdict} ${n}`).join(", ") || "none" }, parts);
+  const legend = h("ul", { class: "legend" }, entries.map(([verdict, n]) => {
+    const item = h("li", meanings[verdict] ? { tabindex: 0 } : {}, h("i", { class: shade.get(verdict) }), said(verdict), " ", h("b", {}, count(n)));
+    if (meanings[verdict]) tip.on(item, () => [verdict, meanings[verdict]]);
+    return item;
+  }));
+  return [line, legend];
+}
+
+/** Stacked columns: rows with numbers by key, a label for each row, ticks along the bottom. */
+function columns({ rows, keys, label, ticks, title, xTitle }) {
+  const width = 640, height = 220, left = 52, bottom = 40, top = 10;
+  const stacked = d3.stack().keys(keys.map(([key]) => key))(rows);
+  const most = d3.max(stacked.flat(), (part) => part[1]) || 1;
+  const x = d3.scaleBand(d3.range(rows.length), [left, width - 8]).padding(rows.length > 30 ? 0.15 : 0.25);
+  const y = d3.scaleLinear([0, most], [height - bottom, top]).nice(4);
+  const picture = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": title });
+  const whole = y.ticks(4).filter(Number.isInteger);
+  d3.select(picture).append("g").attr("class", "axis grid").attr("transform", `translate(${left},0)`)
+    .call(d3.axisLeft(y).tickValues(whole).tickFormat(d3.format("~s")).tickSize(-(width - left - 8)));
+  stacked.forEach((series, k) => series.forEach(([low, high], n) => {
+    if (high > low) picture.append(s("rect", { x: x(n), width: x.bandwidth(), y: y(high), height: Math.max(y(low) - y(high), 0.5), class: keys[k][2] }));
+  }));
+  const axis = s("g", { class: "axis", transform: `translate(0,${height - bottom})` });
+  axis.append(s("line", { x1: left, x2: width - 8, class: "base" }));
+  for (const [n, text] of ticks) axis.append(s("text", { x: x(n) + x.bandwidth() / 2, y: 16, "text-anchor": n === rows.length - 1 && rows.length > 30 ? "end" : "middle" }, text));
+  axis.append(s("text", { x: (left + width) / 2, y: 34, "text-anchor": "middle", class: "title" }, xTitle));
+  picture.append(axis);
+  rows.forEach((row, n) => {
+    const area = s("rect", { x: x(n), width: x.step(), y: top, height: height - bottom - top, class: "sense" });
+    tip.on(area, () => [label(row, n), ...keys.map(([key, name]) => (row[key] ? `${name} ${count(row[key])}` : null))]);
+    picture.append(area);
+  });
+  const legend = h("ul", { class: "legend" }, keys.map(([, name, shade]) => h("li", {}, h("i", { class: shade }), name)));
+  return h("figure", {}, h("figcaption", {}, title), picture, legend,
+    behind("The numbers", [["", (row) => label(row, rows.indexOf(row))], ...keys.map(([key, name]) => [name, (row) => row[key]])], rows));
+}

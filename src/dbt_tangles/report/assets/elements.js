@@ -1,0 +1,64 @@
+"use strict";
+// Makes elements. Texts of a log become text nodes and attributes, and nothing else.
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** An HTML element. */
+const h = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+
+/** An SVG element. */
+const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+/** A text of a log, which turns no direction but its own. */
+const said = (text, kind) => h("bdi", { class: kind || "said" }, text === null || text === undefined ? "" : String(text));
+
+const count = (n) => (n === null || n === undefined ? "" : Number(n).toLocaleString("en"));
+
+/** A table behind a picture: columns are [header, function of a row]. */
+function behind(summary, columns, rows) {
+  const most = 1000;
+  const cell = ([, value], row) => {
+    const found = value(row);
+    return typeof found === "number" ? h("td", { class: "number" }, count(found)) : h("td", {}, said(found));
+  };
+  const body = h("tbody");
+  const details = h("details", {}, h("summary", {}, summary), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": summary },
+    h("table", {}, h("thead", {}, h("tr", {}, columns.map(([name]) => h("th", { scope: "col" }, name)))), body)));
+  body.append(...rows.slice(0, most).map((row) => h("tr", {}, columns.map((column) => cell(column, row)))));
+  if (rows.length > most) details.append(h("p", { class: "note" }, `${count(rows.length - most)} more rows are left out`));
+  return details;
+}
+
+/** The box that follows whoever points or focuses. */
+const tip = (() => {
+  const box = h("div", { id: "tip", role: "tooltip", hidden: true });
+  document.body.append(box);
+  const hide = () => { box.hidden = true; };
+  function show(target, ...lines) {
+    box.replaceChildren(...lines.filter(Boolean).map((line, n) => h("div", { class: n ? "line" : "line head" }, said(line))));
+    box.hidden = false;
+    const at = target.getBoundingClientRect();
+    const left = Math.max(4, Math.min(at.left + at.width + 10, window.innerWidth - box.offsetWidth - 8));
+    const below = at.bottom + 8 + box.offsetHeight < window.innerHeight;
+    box.style.left = `${left}px`;
+    box.style.top = `${Math.max(4, below ? at.bottom + 8 : at.top - box.offsetHeight - 8)}px`;
+  }
+  /** Show lines while a target is pointed at or has the focus. */
+  function on(target, lines) {
+    target.addEventListener("pointerenter", () => show(target, ...lines()));
+    target.addEventListener("focus", () => show(target, ...lines()));
+    target.addEventListener("pointerleave", hide);
+    target.addEventListener("blur", hide);
+  }
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  return { on, hide };
+})();

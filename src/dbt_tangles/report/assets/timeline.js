@@ -1,0 +1,74 @@
+"use strict";
+// A timeline: its edit stream, step by step.
+
+function showTimeline(page, view, shard) {
+  const last = view.edits.length, WIDTH = 168, HEIGHT = 30, high = Math.max(8, Math.min(20, Math.ceil(view.nodes.length / 4)));
+  const authors = [...d3.rollup(view.nodes, (found) => found.length, (node) => node.author)].sort((a, b) => b[1] - a[1]).map(([author]) => author);
+  const shade = (node) => (authors.indexOf(node.author) < 7 ? `author${authors.indexOf(node.author)}` : "others");
+  const why = panel(shard, view);
+  const boxes = view.nodes.map((node, n) => {
+    const box = h("button", { type: "button", class: `event ${shade(node)}`, "data-node": n, onclick: () => choose(n) }, said(node.label.length > 17 ? `${node.label.slice(0, 16)}…` : node.label));
+    tip.on(box, () => [node.id, `in the end at position ${node.position}, rank ${node.rank}`, node.author ? `by ${node.author}` : null, node.title]);
+    return box;
+  });
+  function choose(n) {
+    boxes.forEach((box, other) => box.classList.toggle("chosen", n === other));
+    tip.hide();
+    why.show(n);
+  }
+  const stage = h("div", { class: "stage" }, boxes);
+  const slider = h("input", { type: "range", min: 0, max: last, value: last, id: "step", "aria-label": "Step of the edit stream" });
+  const words = h("output", { for: "step", "aria-live": "polite" });
+  let order = view.start, at = 0, timer = null;
+
+  function moved(list, [, op, n, from, to]) {
+    const next = [...list];
+    if (op === "mov") next.splice(from - view.low, 1);
+    next.splice(to - view.low, 0, n);
+    return next;
+  }
+  function go(step) {
+    if (step < at) [order, at] = [view.start, 0];
+    for (; at < step; at++) order = moved(order, view.edits[at]);
+    const place = new Map(order.map((n, position) => [n, position])), edit = view.edits[at - 1];
+    boxes.forEach((box, n) => {
+      const position = place.get(n);
+      box.hidden = position === undefined;
+      box.classList.toggle("changed", Boolean(edit) && edit[2] === n);
+      if (position !== undefined) box.style.transform = `translate(${Math.floor(position / high) * WIDTH}px, ${(position % high) * HEIGHT}px)`;
+    });
+    slider.value = step;
+    slider.setAttribute("aria-valuetext", `step ${step} of ${last}`);
+    words.textContent = !last ? "There are no steps." : edit
+      ? `Step ${count(step)} of ${count(last)}, batch ${count(edit[0])}: ${edit[1] === "ins" ? `insert ${view.nodes[edit[2]].label} at ${count(edit[4])}` : `move ${view.nodes[edit[2]].label} from ${count(edit[3])} to ${count(edit[4])}`}`
+      : `Before the first of ${count(last)} steps`;
+    stage.dataset.order = order.join(" ");
+    if (step === last && view.agrees) words.textContent += order.every((n, position) => n === position) && order.length === view.nodes.length ? " — the published order" : " — not the published order";
+  }
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+    play.textContent = "▶ Play";
+  }
+  const play = h("button", { type: "button", id: "play", disabled: !last, onclick: () => {
+    if (timer) return stop();
+    if (at === last) go(0);
+    play.textContent = "❚❚ Pause";
+    timer = setInterval(() => (at >= last || !stage.isConnected ? stop() : go(at + 1)), Math.max(60, Math.min(700, 20000 / last)));
+    return undefined;
+  } }, "▶ Play");
+  const button = (text, name, step) => h("button", { type: "button", "aria-label": name, disabled: !last, onclick: () => { stop(); go(Math.max(0, Math.min(last, step()))); } }, text);
+  slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
+  stage.style.height = `${high * HEIGHT}px`;
+  stage.style.width = `${Math.ceil(view.nodes.length / high) * WIDTH}px`;
+  page.append(facts(view.facts));
+  if (!view.agrees) page.append(h("p", { class: "failed" }, "The edits do not lead to the published order: the tables are of several runs, so nothing is played."));
+  if (view.left_out > 0) page.append(h("p", { class: "note" }, `Shown are the ${count(view.nodes.length)} of ${count(view.total)} events from position ${count(view.low)} on`,
+    last ? `, and the ${count(last)} last commands, which change nothing before. ` : "; no edits are of these alone, or there are none. ", "tangles report --nodes shows more."));
+  page.append(h("ul", { class: "legend" }, authors.slice(0, 7).map((author, n) => h("li", {}, h("i", { class: `author${n}` }), said(author === null ? "author not known" : author.slice(0, 12)))), authors.length > 7 ? h("li", {}, h("i", { class: "others" }), `${authors.length - 7} others`) : null),
+    h("div", { class: "player" }, play, button("|◀", "To the beginning", () => 0), button("◀", "A step back", () => at - 1), button("▶", "A step on", () => at + 1), button("▶|", "To the end", () => last), slider), words,
+    h("div", { class: "drawn" }, h("div", { class: "canvas" }, stage), why.place),
+    behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["rank", (node) => node.rank], ["author", (node) => node.author || ""], ["message", (node) => node.title || ""]], view.nodes),
+    behind("The steps as a table", [["batch", (edit) => edit[0]], ["command", (edit) => edit[1]], ["event", (edit) => view.nodes[edit[2]].id], ["from", (edit) => edit[3] ?? ""], ["to", (edit) => edit[4]]], view.edits));
+  go(last);
+}

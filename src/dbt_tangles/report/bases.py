@@ -1,0 +1,111 @@
+"""The bases that are drawn: the largest, and those that are not whole or far from settled."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask import graphs
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.report.layout import lay_out
+from dbt_tangles.report.parts import Kind, Limits, Part, chosen, many
+from dbt_tangles.report.tangles import asks
+from dbt_tangles.report.titles import of_nodes
+
+_MOST_OBSERVERS = 20
+_FACTS = {
+    "node_count": "nodes",
+    "confirmed_length": "settled",
+    "lag": "not settled",
+    "indexer_count": "indexing writers",
+    "majority": "majority",
+    "head_count": "heads",
+    "status": "status",
+}
+
+
+def collect(tables: Tables, limits: Limits) -> Kind:
+    """Choose bases and lay them out."""
+    count = tables.row("select count(*) as n from {autobase_bases}") or {"n": 0}
+    read, last = f"select base_id, {', '.join(_FACTS)} from {{autobase_bases}}", f"base_id limit {limits.subjects}"
+    rows = chosen(
+        tables.rows(f"{read} order by node_count desc, {last}"),
+        tables.rows(
+            f"""{read} where status not in ('ok', 'empty') or lag > 0
+            order by status not in ('ok', 'empty') desc, lag desc, {last}"""
+        ),
+        ("base_id",),
+    )
+    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+
+
+def _part(tables: Tables, row: dict, nodes: int) -> Part:
+    base = row["base_id"]
+    graph = graphs.base(tables, "", base, nodes)
+    ids = [node.id for node in graph.nodes]
+    view = lay_out(graph, {id_: id_.rpartition(":")[0] for id_ in ids}, of_nodes(tables, base, ids))
+    votes = tables.rows(
+        "select node_id, votes from {autobase_nodes} where base_id = $base and node_id in (select unnest($ids))",
+        base=base,
+        ids=ids,
+    )
+    quorums = tables.rows(
+        """select node_id, degree, reached_at, writers from {autobase_quorums}
+        where base_id = $base and node_id in (select unnest($ids)) order by node_id, degree""",
+        base=base,
+        ids=ids,
+    )
+    voted = {each["node_id"]: each["votes"] for each in votes}
+    degree = {each["node_id"]: each["degree"] for each in quorums}
+    for node in view["nodes"]:
+        node["votes"] = voted.get(node["id"])
+        node["degree"] = degree.get(node["id"], 0)
+    view["facts"] = {words: row[column] for column, words in _FACTS.items()}
+    view["quorums"] = quorums
+    view["observers"] = _observers(tables, base, {node["id"]: n for n, node in enumerate(view["nodes"])}, nodes)
+    broken = row["status"] not in ("ok", "empty")
+    entry = {
+        "name": base,
+        "id": row["status"],
+        "size": row["node_count"],
+        "trouble": row["lag"] if broken else 0,
+        "chosen": row["chosen"],
+        "facts": f"{many(row['node_count'], 'node')}, {row['confirmed_length'] or 0:,} settled",
+    }
+    return Part(entry, view, asks(view, "node", base))
+
+
+def _observers(tables: Tables, base: str, number: dict[str, int], nodes: int) -> list[dict]:
+    """Read the order of each observer: the last of it, and up to where it is settled."""
+    observers = tables.rows(
+        f"""select observer, count(*) as total, count(*) filter (is_confirmed) as settled from {{autobase_views}}
+        where base_id = $base group by observer order by observer <> 'all', observer limit {_MOST_OBSERVERS}""",
+        base=base,
+    )
+    for observer in observers:
+        rows = tables.rows(
+            """select v.position, v.node_id, v.is_confirmed from {autobase_views} as v
+            where v.base_id = $base and v.observer = $observer and v.position >= $first order by v.position""",
+            base=base,
+            observer=observer["observer"],
+            first=observer["total"] - nodes,
+        )
+        why = {
+            each["node_id"]: each
+            for each in tables.rows(
+                """select node_id, confirmed_at, contender from {autobase_confirmations}
+                where base_id = $base and observer = $observer and node_id in (select unnest($ids))""",
+                base=base,
+                observer=observer["observer"],
+                ids=[each["node_id"] for each in rows],
+            )
+        }
+        observer["order"] = [
+            {
+                "position": each["position"],
+                "id": each["node_id"],
+                "node": number.get(each["node_id"]),
+                "is_settled": each["is_confirmed"],
+                "settled_with": why.get(each["node_id"], {}).get("confirmed_at"),
+                "delayed_by": why.get(each["node_id"], {}).get("contender"),
+            }
+            for each in rows
+        ]
+    return observers

@@ -1,0 +1,81 @@
+"""Makes the report: what there is of each kind, why, and the folder."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.report import bases, glance, groups, sets, tangles, timelines, titles, whys
+from dbt_tangles.report.folder import Folder
+from dbt_tangles.report.parts import Kind, Limits
+
+KINDS: dict[str, Callable[[Tables, Limits], Kind]] = {
+    "tangle": tangles.collect,
+    "set": sets.collect,
+    "base": bases.collect,
+    "group": groups.collect,
+    "timeline": timelines.collect,
+}
+
+
+def build(tables: Tables, out: Path, limits: Limits) -> Folder:
+    """Write a report.
+
+    Args:
+        tables: What it is of.
+        out: The folder.
+        limits: How much is shown.
+
+    Returns:
+        What was written.
+    """
+    folder = Folder(out)
+    folder.write("glance", glance.collect(tables))
+    kinds = {name: collect(tables, limits) for name, collect in KINDS.items()}
+    slices = _slices(tables, kinds)
+    say = functools.cache(lambda ask: whys.say(slices[ask.kind], ask.kind, ask.id, ask.only))
+    for name, kind in kinds.items():
+        for number, part in enumerate(kind.parts):
+            answers = {n: say(ask) for n, ask in sorted(part.asks.items())}
+            folder.write(f"{name}-{number}", part.view)
+            folder.write(f"{name}-{number}-why", answers)
+    folder.write(
+        "index",
+        {
+            "tables": str(tables.folder),
+            "missing": sorted(tables.missing),
+            "limits": limits._asdict(),
+            "kinds": {
+                name: {"total": kind.total, "parts": [part.entry for part in kind.parts]}
+                for name, kind in kinds.items()
+            },
+        },
+    )
+    return folder
+
+
+def _slices(tables: Tables, kinds: dict[str, Kind]) -> dict[str, Tables]:
+    """Keep what the questions need, and put what messages say beside the nodes that stand for them."""
+    asks = [ask for kind in kinds.values() for part in kind.parts for ask in part.asks.values()]
+    ids = {kind: sorted({ask.id for ask in asks if ask.kind == kind}) for kind in ("message", "pzp", "event")}
+    only = {
+        kind: sorted({ask.only for ask in asks if ask.kind == kind and ask.only}) for kind in ("pzp", "node", "event")
+    }
+    slices: dict[str, Tables] = {}
+    if ids["message"]:
+        slices["message"] = whys.slice_messages(tables, ids["message"])
+        said = titles.of_messages(slices["message"], ids["message"])
+        for kind in kinds.values():
+            for part in kind.parts:
+                for n, ask in part.asks.items():
+                    if ask.kind == "message":
+                        part.view["nodes"][n]["title"] = said.get(ask.id)
+    if ids["pzp"]:
+        slices["pzp"] = whys.slice_sets(tables, ids["pzp"], only["pzp"])
+    if only["node"]:
+        slices["node"] = whys.slice_bases(tables, only["node"])
+    if ids["event"]:
+        slices["event"] = whys.slice_events(tables, ids["event"], only["event"])
+    return slices

@@ -1,0 +1,45 @@
+"""`tangles report`: what the tables hold as a folder of HTML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from dbt_tangles.ask.options import FOUND, of_tables
+from dbt_tangles.ask.page import plain
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.report.build import build
+from dbt_tangles.report.parts import Limits
+
+
+@click.command("report")
+@click.option("--out", default="report", show_default=True, metavar="DIR", help="Where to write it; an old one goes.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0, 1000),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Show the N largest of each kind, and the N most troubled.",
+)
+@click.option(
+    "--nodes",
+    type=click.IntRange(1, 2000),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Draw at most the last N nodes of each.",
+)
+@of_tables
+def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> int:
+    """Write a folder of HTML that shows the tables: open its index.html, no network and no server are needed.
+
+    The log at a glance, tangles, sets, bases, private groups and timelines.
+    """
+    tables = Tables(warehouse, schema)
+    folder = build(tables, Path(out), Limits(limit, nodes))
+    click.echo(plain(f"{folder.path / 'index.html'}: {folder.shards:,} shards, {folder.bytes / 1e6:,.1f} MB of data"))
+    if tables.missing:
+        click.echo(f"not built, so nothing is said of it: {', '.join(sorted(tables.missing))}", err=True)
+    return FOUND

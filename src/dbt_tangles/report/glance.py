@@ -1,0 +1,82 @@
+"""The log at a glance: verdicts, forks and what is set aside over time, sizes and depths of tangles."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask import counts, look_at, runs, words
+from dbt_tangles.ask.tables import Tables
+
+BINS = 60
+#: Times outside the years 1970 to 2100 are no times; authors assert whatever they like.
+_LATEST = 4_102_444_800_000
+_TIME = "coalesce(received_at, asserted_at)"
+_IS_TIME = f"coalesce({_TIME} between 0 and {_LATEST}, false)"
+
+
+def collect(tables: Tables) -> dict:
+    """Gather what the first page shows."""
+    last = runs.last_runs(tables)
+    found = counts.count(tables)
+    codes = {code for row in found for code in row["counts"]}
+    return {
+        "runs": [{name: run[name] for name in ("status", "started_at", "seconds", "tables", "inputs")} for run in last],
+        "counts": found,
+        "meanings": {code: text for code in sorted(filter(None, codes)) if (text := _meaning(code))},
+        "look_at": look_at.find(tables, last, None),
+        "over_time": over_time(tables),
+        "sizes": histogram(tables, "candidate_count"),
+        "depths": histogram(tables, "depth"),
+    }
+
+
+def _meaning(code: str) -> str:
+    for known in (words.SET_ASIDE, words.OFF_CHAIN, words.NOT_IN_BASE, words.NOT_IN_GROUP, words.FILES):
+        if code in known:
+            return known[code]
+    return words.ssb(code) or words.pzp(code) or words.group(code)
+
+
+def over_time(tables: Tables) -> dict | None:
+    """Count messages of tangles in equal spans of time: members that are no forks, forks, merges, what is set aside.
+
+    Returns:
+        None where no message has a time. The first and last half percent are counted with what is next to them.
+    """
+    span = tables.row(
+        f"""select quantile_disc({_TIME}, 0.005) as first, quantile_disc({_TIME}, 0.995) as last, count(*) as n
+        from {{tangle_messages}} where {_IS_TIME}"""
+    )
+    if not span or not span["n"]:
+        return None
+    first, last = float(span["first"]), float(span["last"])
+    width = max((last - first) / BINS, 1.0)
+    rows = tables.rows(
+        f"""select least(greatest(floor(({_TIME} - $first) / $width), 0), {BINS - 1})::integer as bin,
+            count(*) filter (is_member and not is_fork) as members, count(*) filter (is_fork) as forks,
+            count(*) filter (is_merge) as merges, count(*) filter (not is_member) as set_aside
+        from {{tangle_messages}} where {_IS_TIME} group by bin order by bin""",
+        first=first,
+        width=width,
+    )
+    by_bin = {row.pop("bin"): row for row in rows}
+    empty = {"members": 0, "forks": 0, "merges": 0, "set_aside": 0}
+    without = tables.row(f"select count(*) as n from {{tangle_messages}} where not {_IS_TIME}")
+    return {
+        "first": first,
+        "width": width,
+        "bins": [by_bin.get(bin_, empty) for bin_ in range(BINS)],
+        "without_time": without["n"] if without else 0,
+    }
+
+
+def histogram(tables: Tables, column: str) -> list[dict]:
+    """Count tangles, feeds left aside, by a number: 0, 1, 2 to 3, 4 to 7, 8 to 15, ..."""
+    return tables.rows(
+        f"""select low, case when low < 2 then low else 2 * low - 1 end as high,
+            count(*) filter (trouble = 0) as well, count(*) filter (trouble > 0) as troubled
+        from (
+            select case when {column} < 1 then 0 else (2 ** floor(log2({column})))::bigint end as low,
+                set_aside_count + invalid_claim_count as trouble
+            from {{tangles}} where tangle_name <> 'feed'
+        ) as t
+        group by low order by low"""
+    )

@@ -1,0 +1,123 @@
+"""Where the nodes of a drawing go: lanes by author, rows by depth."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+
+from dbt_tangles.ask.graph import MISSING, Graph, label
+
+#: The lane of what is not there.
+NOT_HERE = "not here"
+
+
+def rows_of(graph: Graph) -> dict[str, int]:
+    """Give each node a row: its depth; without one, below what it follows; if it is missing, above who follows it."""
+    rows = {node.id: node.place for node in graph.nodes if node.place is not None}
+    first = min(rows.values(), default=0)
+    free = [node.id for node in graph.nodes if node.id not in rows and node.state != MISSING]
+    waits: dict[str, int] = dict.fromkeys(free, 0)
+    lowest = dict.fromkeys(free, first)
+    followers: dict[str, list[str]] = defaultdict(list)
+    for edge in graph.edges:
+        if edge.child not in waits or edge.child == edge.parent:
+            continue
+        if edge.parent in waits:
+            waits[edge.child] += 1
+            followers[edge.parent].append(edge.child)
+        elif edge.parent in rows:
+            lowest[edge.child] = max(lowest[edge.child], rows[edge.parent])
+    ready = deque(id_ for id_ in free if not waits[id_])
+    while ready:
+        id_ = ready.popleft()
+        rows[id_] = lowest[id_] + 1
+        for child in followers[id_]:
+            lowest[child] = max(lowest[child], rows[id_])
+            waits[child] -= 1
+            if not waits[child]:
+                ready.append(child)
+    for id_ in free:  # What is in a cycle, or behind one.
+        rows.setdefault(id_, lowest[id_] + 1)
+    for node in graph.nodes:
+        if node.state == MISSING and node.id not in rows:
+            below = [rows[edge.child] for edge in graph.edges if edge.parent == node.id and edge.child in rows]
+            rows[node.id] = min(below, default=first) - 1
+    return rows
+
+
+def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None = None) -> dict:
+    """Place a graph.
+
+    Args:
+        graph: What is to be drawn.
+        lane_of: The author of each node, as far as there is one.
+        titles: What the message of a node says.
+
+    Returns:
+        Lanes with their first column and how wide they are, labels of rows, nodes and edges by number.
+    """
+    rows = rows_of(graph)
+    nodes = sorted(graph.nodes, key=lambda node: (rows[node.id], node.id))
+    number = {node.id: n for n, node in enumerate(nodes)}
+    lane = {
+        node.id: NOT_HERE if node.state == MISSING else lane_of.get(node.id) or "author not known" for node in nodes
+    }
+    cells: dict[tuple[str, int], int] = defaultdict(int)
+    offset = {}
+    for node in nodes:
+        cell = (lane[node.id], rows[node.id])
+        offset[node.id] = cells[cell]
+        cells[cell] += 1
+    width: dict[str, int] = {}
+    for (name, _), count in cells.items():
+        width[name] = max(width.get(name, 0), count)
+    names = sorted(width, key=lambda name: name == NOT_HERE)  # Stable: by the first row.
+    start, columns = {}, 0
+    for name in names:
+        start[name] = columns
+        columns += width[name]
+    place = {row: n for n, row in enumerate(sorted(set(rows.values())))}
+    depths = {rows[node.id]: node.place for node in nodes if node.place is not None}
+    edges = [
+        [number[edge.child], number[edge.parent], edge.kind, edge.is_order]
+        for edge in graph.edges
+        if edge.parent in number and edge.child in number
+    ]
+    cut = defaultdict(int)
+    for edge in graph.edges:
+        if edge.parent not in number:
+            cut[edge.child] += 1
+    return {
+        "kind": graph.kind,
+        "id": graph.id,
+        "name": graph.name,
+        "total": graph.total,
+        "left_out": graph.left_out,
+        "columns": columns,
+        "lanes": [
+            {
+                "name": name[:8] if len(name) == 64 else label(name),
+                "id": name,
+                "start": start[name],
+                "width": width[name],
+            }
+            for name in names
+        ],
+        "rows": [depths.get(row) for row in place],
+        "nodes": [
+            {
+                "id": node.id,
+                "label": label(node.id),
+                "state": node.state,
+                "lane": lane[node.id],
+                "x": start[lane[node.id]] + offset[node.id],
+                "y": place[rows[node.id]],
+                "depth": node.place,
+                "marks": node.marks,
+                "words": node.words,
+                "title": (titles or {}).get(node.id),
+                "cut": cut[node.id],
+            }
+            for node in nodes
+        ],
+        "edges": edges,
+    }

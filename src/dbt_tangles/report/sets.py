@@ -1,0 +1,70 @@
+"""The sets that are drawn: the largest, and those with most messages that are not valid."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask import graphs
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.report.layout import lay_out
+from dbt_tangles.report.parts import Kind, Limits, Part, chosen, many
+from dbt_tangles.report.tangles import asks
+
+_COLUMNS = """set_id, account, domain, root_status, message_count, invalid_count, max_depth, min_required_depth,
+    squeeze_potential, len(items) as item_count, len(item_roots) as item_root_count, len(tips) as tip_count"""
+_FACTS = {
+    "message_count": "messages",
+    "invalid_count": "not valid",
+    "item_count": "items",
+    "item_root_count": "item roots",
+    "max_depth": "greatest depth",
+    "min_required_depth": "needed from depth",
+    "squeeze_potential": "squeeze potential",
+    "tip_count": "tips",
+    "root_status": "root",
+}
+
+
+def collect(tables: Tables, limits: Limits) -> Kind:
+    """Choose sets and lay them out."""
+    count = tables.row("select count(*) as n from {sets}") or {"n": 0}
+    last = f"set_id limit {limits.subjects}"
+    rows = chosen(
+        tables.rows(f"select {_COLUMNS} from {{sets}} order by message_count desc, {last}"),
+        tables.rows(
+            f"""select {_COLUMNS} from {{sets}} where invalid_count > 0 or root_status <> 'present'
+            order by invalid_count desc, {last}"""
+        ),
+        ("set_id",),
+    )
+    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+
+
+def _part(tables: Tables, row: dict, nodes: int) -> Part:
+    set_id = row["set_id"]
+    graph = graphs.set_(tables, row["domain"] or "", set_id, nodes)
+    keys = tables.rows(
+        """select message_id, coalesce(sigkey, 'root, which nobody signs') as key from {pzp_messages}
+        where message_id in (select unnest($ids))""",
+        ids=[node.id for node in graph.nodes],
+    )
+    items = tables.rows(
+        f"""select item, item_position, added_by, kept_by[1:10] as kept_by, len(kept_by) as keeper_count
+        from {{set_items}} where set_id = $set order by item_position limit {nodes}""",
+        set=set_id,
+    )
+    adds: dict[str, list[str]] = {}
+    for item in items:
+        adds.setdefault(item["added_by"], []).append(item["item"])
+    titles = {id_: "put there: " + ", ".join(each[:200] for each in added[:20]) for id_, added in adds.items()}
+    view = lay_out(graph, {each["message_id"]: each["key"] for each in keys}, titles)
+    view["facts"] = {words: row[column] for column, words in _FACTS.items()}
+    view["items"] = items
+    view["item_total"] = row["item_count"] or 0
+    entry = {
+        "name": row["domain"] or "domain not known",
+        "id": set_id,
+        "size": row["message_count"],
+        "trouble": row["invalid_count"] or 0,
+        "chosen": row["chosen"],
+        "facts": f"{many(row['message_count'], 'message')}, {many(row['item_count'], 'item')}",
+    }
+    return Part(entry, view, asks(view, "pzp", set_id))

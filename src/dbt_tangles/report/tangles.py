@@ -1,0 +1,69 @@
+"""The tangles that are drawn: the largest, and those in which most is set aside."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask import graphs
+from dbt_tangles.ask.graph import MISSING
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.report.layout import lay_out
+from dbt_tangles.report.parts import Ask, Kind, Limits, Part, chosen, many
+
+_COLUMNS = """tangle_name, root_id, root_status, candidate_count, member_count, set_aside_count, invalid_claim_count,
+    author_count, depth, width, fork_count, merge_count, len(tips) as tip_count, misordered_pairs"""
+_FACTS = {
+    "member_count": "members",
+    "set_aside_count": "set aside",
+    "invalid_claim_count": "malformed claims",
+    "depth": "depth",
+    "width": "width",
+    "author_count": "authors",
+    "fork_count": "forks",
+    "merge_count": "merges",
+    "tip_count": "tips",
+    "misordered_pairs": "links back in time",
+}
+
+
+def collect(tables: Tables, limits: Limits) -> Kind:
+    """Choose tangles and lay them out; feeds are not among them."""
+    count = tables.row("select count(*) as n from {tangles} where tangle_name <> 'feed'") or {"n": 0}
+    read = f"select {_COLUMNS} from {{tangles}} where tangle_name <> 'feed'"
+    last = f"tangle_name, root_id limit {limits.subjects}"
+    rows = chosen(
+        tables.rows(f"{read} order by candidate_count desc, depth desc, {last}"),
+        tables.rows(
+            f"""{read} and set_aside_count + invalid_claim_count > 0
+            order by set_aside_count + invalid_claim_count desc, {last}"""
+        ),
+        ("tangle_name", "root_id"),
+    )
+    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+
+
+def _part(tables: Tables, row: dict, nodes: int) -> Part:
+    graph = graphs.tangle(tables, row["tangle_name"], row["root_id"], nodes)
+    ids = [node.id for node in graph.nodes]
+    authors = tables.rows(
+        """select message_id, author from {tangle_messages} where tangle_name = $name and root_id = $root
+            and message_id in (select unnest($ids))""",
+        name=row["tangle_name"],
+        root=row["root_id"],
+        ids=ids,
+    )
+    view = lay_out(graph, {each["message_id"]: each["author"] for each in authors})
+    view["facts"] = {words: row[column] for column, words in _FACTS.items()}
+    view["facts"]["root"] = row["root_status"]
+    entry = {
+        "name": row["tangle_name"],
+        "id": row["root_id"],
+        "size": row["candidate_count"],
+        "trouble": row["set_aside_count"] + row["invalid_claim_count"],
+        "chosen": row["chosen"],
+        "facts": f"{many(row['member_count'], 'member')}, depth {row['depth'] or 0:,}",
+    }
+    return Part(entry, view, asks(view, "message"))
+
+
+def asks(view: dict, kind: str, only: str | None = None) -> dict[int, Ask]:
+    """Ask about each node of a drawing that is there."""
+    return {n: Ask(kind, node["id"], only) for n, node in enumerate(view["nodes"]) if node["state"] != MISSING}

@@ -1,0 +1,107 @@
+"""The timelines that are played: the largest, and those whose order changed most for each event."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask.graph import label
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.report.parts import Ask, Kind, Limits, Part, chosen, many
+from dbt_tangles.report.replay import COMMANDS, ReplayError, undo, window
+
+_FACTS = {
+    "event_count": "events",
+    "author_count": "authors",
+    "rank_count": "ranks",
+    "edit_count": "commands",
+    "edits_per_event": "commands for each event",
+    "p95": "95% of the batches have at most",
+    "max": "most in a batch",
+}
+
+
+def collect(tables: Tables, limits: Limits) -> Kind:
+    """Choose timelines, and what of them is played."""
+    count = tables.row("select count(*) as n from {timeline_stats}") or {"n": 0}
+    read = f"select timeline_id, {', '.join(_FACTS)} from {{timeline_stats}}"
+    last = f"timeline_id limit {limits.subjects}"
+    rows = chosen(
+        tables.rows(f"{read} order by event_count desc, {last}"),
+        tables.rows(f"{read} where edits_per_event > 1 order by edits_per_event desc, {last}"),
+        ("timeline_id",),
+    )
+    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+
+
+def _part(tables: Tables, row: dict, nodes: int) -> Part:
+    timeline, total = row["timeline_id"], row["event_count"]
+    edits, low = window(_edits(tables, timeline, nodes * COMMANDS), total, nodes)
+    events = tables.rows(
+        """select event_id, position, rank, is_tip, author, message_id, source_file, line from {timeline_events}
+        where timeline_id = $timeline and position >= $low order by position""",
+        timeline=timeline,
+        low=low if edits else max(0, total - nodes),
+    )[:nodes]
+    if not edits:
+        low = events[0]["position"] if events else 0
+    order = [event["event_id"] for event in events]
+    number = {id_: n for n, id_ in enumerate(order)}
+    agrees = True
+    try:
+        start = undo(order, edits, low)
+    except ReplayError:
+        start, edits, agrees = order, [], False
+    facts = {words: row[column] for column, words in _FACTS.items()}
+    facts["commands for each event"] = round(row["edits_per_event"] or 0, 3)
+    view = {
+        "kind": "timeline",
+        "id": timeline,
+        "facts": facts,
+        "total": total,
+        "left_out": total - len(events),
+        "low": low,
+        "agrees": agrees,
+        "first_batch": edits[0]["batch"] if edits else None,
+        "start": [number[id_] for id_ in start],
+        "edits": [
+            [edit["batch"], edit["op"], number[edit["event_id"]], edit["from_position"], edit["to_position"]]
+            for edit in edits
+        ],
+        "nodes": [
+            {
+                "id": event["event_id"],
+                "label": label(event["event_id"]),
+                "author": event["author"],
+                "position": event["position"],
+                "rank": event["rank"],
+                "words": "tip" if event["is_tip"] else "",
+                "title": None if event["source_file"] is None else f"{event['source_file']}:{event['line']}",
+            }
+            for event in events
+        ],
+    }
+    entry = {
+        "name": timeline,
+        "id": "",
+        "size": total,
+        "trouble": 0,
+        "chosen": row["chosen"],
+        "facts": f"{many(total, 'event')}, {many(row['edit_count'], 'command')}",
+    }
+    asks = {
+        n: Ask("message", event["message_id"], None)
+        if event["message_id"]
+        else Ask("event", event["event_id"], timeline)
+        for n, event in enumerate(events)
+    }
+    return Part(entry, view, asks)
+
+
+def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:
+    """Read the last commands, the last first, in whole batches."""
+    rows = tables.rows(
+        f"""select batch, step, op, event_id, from_position, to_position from {{timeline_edits}}
+        where timeline_id = $timeline order by batch desc, step desc limit {most + 1}""",
+        timeline=timeline,
+    )
+    if len(rows) <= most:
+        return rows
+    return [row for row in rows if row["batch"] != rows[-1]["batch"]]

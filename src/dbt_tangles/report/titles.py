@@ -1,0 +1,33 @@
+"""What messages say, for those who point at them."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.ask.why_message import time_of
+
+_MOST = 300
+
+
+def of_messages(tables: Tables, ids: list[str]) -> dict[str, str]:
+    """Say of each message of SSB what type it has, when it says it was written, and how its content begins."""
+    rows = tables.rows(
+        f"""select message_id, sequence, content_type, asserted_at, left(content, {_MOST}) as content, is_encrypted
+        from {{ssb_messages}} where message_id in (select unnest($ids))""",
+        ids=ids,
+    )
+    return {
+        row["message_id"]: f"{row['content_type'] or ('encrypted' if row['is_encrypted'] else 'no type')}, sequence "
+        f"{row['sequence']}{time_of(row['asserted_at'])} · {row['content'] or ''}"
+        for row in rows
+    }
+
+
+def of_nodes(tables: Tables, base: str, ids: list[str]) -> dict[str, str]:
+    """Say of each node of a base how its value begins."""
+    rows = tables.rows(
+        f"""select node_id, left(value, {_MOST}) as value from {{autobase_views}}
+        where base_id = $base and observer = 'all' and value is not null and node_id in (select unnest($ids))""",
+        base=base,
+        ids=ids,
+    )
+    return {row["node_id"]: row["value"] for row in rows}

@@ -1,0 +1,114 @@
+"""What `tangles why` says of each node that is drawn: its own answers, as lines of pieces."""
+
+from __future__ import annotations
+
+import importlib
+
+from dbt_tangles.ask.page import Page, Piece
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.report.slices import Slice
+
+_MODULES = {"message": "why_message", "pzp": "why_pzp", "node": "why_node", "event": "why_event"}
+#: Of a why no more lines; some lists have a hundred.
+_MOST_LINES = 80
+
+
+class Lines(Page):
+    """A page that keeps its lines: how far in each is, and its pieces, texts or texts and how they look."""
+
+    def __init__(self) -> None:
+        self.lines: list[list] = []
+
+    def line(self, *pieces: Piece, indent: int = 0) -> None:
+        """Keep a line."""
+        self.lines.append([indent, *pieces])
+
+
+def say(tables: Tables, kind: str, id_: str, only: str | None) -> list[list]:
+    """Say what `tangles why` says.
+
+    Args:
+        tables: Where to look.
+        kind: What the id is: message, pzp, node or event.
+        id_: The id.
+        only: Of nodes and events the base or timeline, of pzp messages the set.
+    """
+    why = importlib.import_module(f"dbt_tangles.ask.{_MODULES[kind]}")
+    page = Lines()
+    why.write(page, why.explain(tables, id_, only=only))
+    return page.lines[:_MOST_LINES]
+
+
+def slice_messages(tables: Tables, ids: list[str]) -> Slice:
+    """Keep what the answers about messages of SSB need."""
+    kept = Slice(tables)
+    kept.keep("tangle_messages", "message_id in (select unnest($ids))", ids=ids)
+    causes = [
+        row["id"] for row in kept.rows("select distinct unnest(blocked_by) as id from {tangle_messages} order by 1")
+    ]
+    tangles = kept.rows("select distinct tangle_name, root_id from {tangle_messages} where root_id is not null")
+    names, roots = [row["tangle_name"] for row in tangles], [row["root_id"] for row in tangles]
+    claimed = (
+        "struct_pack(a := tangle_name, b := root_id) in (select struct_pack(a := unnest($names), b := unnest($roots)))"
+    )
+    both = sorted({*ids, *causes})
+    kept.keep("tangle_messages", "message_id in (select unnest($ids))", ids=both)
+    kept.keep("ssb_messages", "message_id in (select unnest($ids))", ids=both)
+    kept.keep(
+        "tangle_edges",
+        f"""tangle_name <> 'feed' and {claimed} and (not is_member_edge
+            or message_id in (select unnest($ids)) or previous_id in (select unnest($ids)))""",
+        names=names,
+        roots=roots,
+        ids=ids,
+    )
+    for table in ("tangles", "tangle_next"):
+        kept.keep(table, claimed, names=names, roots=roots)
+    kept.keep("tangle_missing", "missing_id in (select unnest($ids))", ids=both)
+    kept.keep("tangle_writer_faults", "message_id in (select unnest($ids))", ids=ids)
+    kept.keep("group_messages", "message_id in (select unnest($ids))", ids=ids)
+    kept.keep("group_findings", "list_has_any(message_ids, $ids)", ids=ids)
+    authors = [row["author"] for row in kept.rows("select distinct author from {ssb_messages}")]
+    for table in ("feeds", "feed_next"):
+        kept.keep(table, "author in (select unnest($authors))", authors=authors)
+    kept.keep(
+        "feed_messages",
+        """author in (select unnest($authors)) and (reason in ('forked', 'bad_link')
+            or struct_pack(a := author, b := sequence) in (
+                select struct_pack(a := author, b := sequence) from {ssb_messages}
+                union all select struct_pack(a := author, b := sequence + 1) from {ssb_messages}))""",
+        authors=authors,
+    )
+    return kept
+
+
+def slice_sets(tables: Tables, ids: list[str], sets: list[str]) -> Slice:
+    """Keep what the answers about pzp messages of these sets need."""
+    kept = Slice(tables)
+    kept.keep("pzp_messages", "message_id in (select unnest($ids))", ids=ids)
+    for table in ("set_messages", "set_links", "set_writer_faults", "set_next", "int_set_entries"):
+        kept.keep(table, "set_id in (select unnest($sets))", sets=sets)
+    return kept
+
+
+def slice_bases(tables: Tables, bases: list[str]) -> Slice:
+    """Keep what the answers about nodes of these bases need."""
+    kept = Slice(tables)
+    for table in ("autobase_nodes", "autobase_rejects", "autobase_links", "autobase_next"):
+        kept.keep(table, "base_id in (select unnest($bases))", bases=bases)
+    for table in ("autobase_views", "autobase_confirmations"):
+        kept.keep(table, "base_id in (select unnest($bases)) and observer = 'all'", bases=bases)
+    return kept
+
+
+def slice_events(tables: Tables, ids: list[str], timelines: list[str]) -> Slice:
+    """Keep what the answers about events of these timelines need."""
+    kept = Slice(tables)
+    where = "timeline_id in (select unnest($timelines)) and "
+    values = {"timelines": timelines, "ids": ids}
+    kept.keep("timeline_events", where + "event_id in (select unnest($ids))", **values)
+    kept.keep(
+        "timeline_links", where + "(event_id in (select unnest($ids)) or cause_id in (select unnest($ids)))", **values
+    )
+    kept.keep("timeline_rejects", "event_id in (select unnest($ids))", ids=ids)
+    return kept

@@ -1,0 +1,119 @@
+"""`tangles check`: a peer's answers beside the tables."""
+
+import json
+
+import pytest
+
+import ask_story as story
+from ask_kit import HOSTILE, Warehouse, assert_harmless
+from dbt_tangles.ask import peer_answers
+
+
+@pytest.fixture
+def warehouse(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    member = {"group_id": "%g", "epoch_id": "%e", "is_excluded": False}
+    warehouse.write(
+        "group_members",
+        {**member, "feed_id": "x", "is_added": True},
+        {**member, "feed_id": "y", "is_added": True},
+        {**member, "feed_id": "z", "is_added": False},
+    )
+    warehouse.write("group_epochs", {"group_id": "%g", "epoch_id": "%e", "is_preferred": True})
+    warehouse.write("sets", {"set_id": "s", "items": ["a", "b"]}, {"set_id": "rootless", "items": []})
+    warehouse.write("set_next", {"set_id": "s", "depth": 3, "prev": ["m", "n"]})
+    warehouse.write("autobase_bases", {"base_id": "b", "node_count": 3, "confirmed_length": 2})
+    view = {"base_id": "b", "observer": "all"}
+    warehouse.write("autobase_views", *({**view, "node_id": f"n{n}", "position": 2 - n} for n in range(3)))
+    event = {"timeline_id": "t"}
+    warehouse.write("timeline_events", *({**event, "event_id": f"e{n}", "position": n} for n in range(3)), files=2)
+    return warehouse
+
+
+GOOD = [
+    {"message": story.A1, "valid": True},
+    {"message": f"ssb:message/classic/{story.BAD[1:44]}", "valid": False},
+    {"feed": story.ALICE, "sequence": 3, "id": story.A2},
+    {"feed": story.BOB, "sequence": 2, "ts": 1},
+    {"tangle": "thread", "root": story.ROOT, "previous": [story.A2], "members": 3},
+    {"epoch": "%e", "members": ["y", "x"]},
+    {"group": "%g", "preferred": "%e"},
+    {"set": "s", "items": ["b", "a"], "prev": ["m", "n"], "depth": 3},
+    {"set": "rootless", "items": [], "prev": []},
+    {"base": "b", "length": 3, "confirmed": 2},
+    {"view": "b", "observer": "all", "order": ["n2", "n1", "n0"]},
+    {"timeline": "t", "order": ["e0", "e1", "e2"]},
+]
+WRONG = [
+    ({"message": story.A1, "valid": False}, "valid: the peer says False, the tables True"),
+    ({"feed": story.ALICE, "sequence": 4}, "sequence: the peer says 4, the tables 3"),
+    ({"tangle": "thread", "root": story.ROOT, "previous": []}, f"previous: only the tables have {story.A2}"),
+    ({"epoch": "%e", "members": ["x", "q"]}, "members: only the peer has q; only the tables have y"),
+    ({"set": "s", "prev": ["n", "m"]}, "prev: at place 0 the peer has n, the tables m"),
+    ({"set": "s", "items": ["a", "b", "b"]}, "items: the peer has 3 entries, the tables 2"),
+    ({"timeline": "t", "order": ["e0"]}, "order: only the tables have e1, e2"),
+]
+UNREADABLE = [
+    ("{", "it is not JSON"),
+    ("[" * 100_000, "it is not JSON"),
+    ("[]", "it is no object"),
+    ("{}", "it is about none of"),
+    ('{"feed": 1, "sequence": 1}', "feed must be strings"),
+    ('{"root": "%x", "previous": []}', "root and tangle must be strings"),
+    ('{"feed": "@x"}', "it says none of sequence, id"),
+    ('{"feed": "@x", "sequence": true}', "sequence must be a number"),
+    ('{"feed": "\\ud800", "sequence": 1}', "it is not Unicode"),
+    ('{"set": "s", "items": [1]}', "items must be a list of strings"),
+    ('{"message": "%x", "valid": 1}', "valid must be true or false"),
+]
+
+
+def check(warehouse: Warehouse, *lines: str | dict):
+    """Run `tangles check` on these lines."""
+    file = warehouse.root / "answers.jsonl"
+    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+    file.write_text(text + "\n")
+    return warehouse.ask("check", str(file))
+
+
+def test_a_peer_that_agrees(warehouse):
+    result = check(warehouse, *GOOD, "")
+    assert result.exit_code == 0
+    assert result.stdout == f"{len(GOOD)} agree, 0 differ, 0 unknown, 0 unreadable\n"
+
+
+@pytest.mark.parametrize(("line", "said"), WRONG)
+def test_a_peer_that_differs(warehouse, line, said):
+    result = check(warehouse, *GOOD, line)
+    assert result.exit_code == 1 and said in result.stdout
+    assert f"line {len(GOOD) + 1}: " in result.stdout and f"{len(GOOD)} agree, 1 differ" in result.stdout
+
+
+def test_what_the_tables_have_not(warehouse):
+    result = check(warehouse, {"feed": "@nobody", "sequence": 1}, {"root": story.ROOT, "tangle": "x", "members": 1})
+    assert result.exit_code == 1 and "0 agree, 0 differ, 2 unknown" in result.stdout
+
+
+@pytest.mark.parametrize(("line", "said"), UNREADABLE)
+def test_lines_that_cannot_be_read(warehouse, line, said):
+    result = check(warehouse, GOOD[0], line)
+    assert result.exit_code == 2 and f"line 2: cannot be read: {said}" in result.stdout
+
+
+def test_many_lines(warehouse, monkeypatch):
+    monkeypatch.setattr(peer_answers, "AT_ONCE", 7)
+    result = check(warehouse, *GOOD * 5, *[WRONG[0][0]] * 30)
+    assert "60 agree, 30 differ" in result.stdout and "… and 10 more" in result.stdout
+
+
+def test_hostile_answers(warehouse):
+    lines = [{"feed": HOSTILE, "sequence": 1}, {"feed": story.ALICE, "id": HOSTILE}, HOSTILE.replace("\n", " ")]
+    lines += [{"set": "s", "items": [HOSTILE, "\ud800"]}]
+    assert_harmless(check(warehouse, *lines))
+    (warehouse.root / "bytes.jsonl").write_bytes(b'\xff\xfe{"feed"\n')
+    result = warehouse.ask("check", str(warehouse.root / "bytes.jsonl"), "--json")
+    assert result.exit_code == 2 and json.loads(result.stdout)["lines"][0]["detail"] == "it is not JSON"
+
+
+def test_no_file(warehouse):
+    assert warehouse.ask("check", str(warehouse.root / "none")).exit_code == 2

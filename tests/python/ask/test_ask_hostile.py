@@ -1,0 +1,69 @@
+"""What a log says reaches the terminal as text: no control characters, no markup, whatever the command."""
+
+import json
+
+import pytest
+
+import ask_story as story
+from ask_kit import HOSTILE, Warehouse, assert_harmless
+from dbt_tangles.ask.page import plain
+
+
+def test_plain():
+    assert plain("\x1b[31m") == r"\x1b[31m"
+    assert plain("a\nb\u202e\ud800\x9b") == r"a\nb\u202e\ud800\x9b"
+    assert plain("日本 ünïcode 🐚") == "日本 ünïcode 🐚"
+
+
+@pytest.fixture
+def warehouse(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    evil = story.message(HOSTILE, HOSTILE, 1, content=HOSTILE, content_type=HOSTILE, previous_id=HOSTILE)
+    warehouse.write("ssb_messages", evil)
+    warehouse.write(
+        "tangle_messages",
+        story.candidate(
+            HOSTILE, HOSTILE, None, tangle_name=HOSTILE, set_aside_reason="missing_previous", blocked_by=[HOSTILE + "2"]
+        ),
+    )
+    row = {"source_file": HOSTILE, "line": 1, "reason": "malformed", "detail": HOSTILE, "event_id": HOSTILE}
+    warehouse.write("timeline_rejects", {**row, "timeline_id": HOSTILE})
+    return warehouse
+
+
+def test_why(warehouse):
+    result = warehouse.ask("why", HOSTILE)
+    assert result.exit_code == 0 and "[red]x[/red]:smile:" in result.output
+    assert_harmless(result)
+    assert_harmless(warehouse.ask("why", HOSTILE[:3]))
+    assert_harmless(warehouse.ask("why", HOSTILE + "unknown"))
+    assert_harmless(warehouse.ask("why", "--line", f"{HOSTILE}:1"))
+
+
+def test_errors(warehouse):
+    assert_harmless(warehouse.ask("why", "--line", HOSTILE))
+    assert_harmless(warehouse.ask("why", "%a", "--schema", HOSTILE))
+
+
+def test_json_is_ascii(warehouse):
+    result = warehouse.ask("why", HOSTILE, "--json")
+    assert_harmless(result)
+    assert result.stdout.isascii() and json.loads(result.stdout)["id"] == HOSTILE
+
+
+def test_ids_that_are_not_unicode(warehouse):
+    result = warehouse.ask("why", "%\udcff")
+    assert result.exit_code == 1
+    assert_harmless(result)
+    assert warehouse.ask("show", "\ud800").exit_code == 1
+
+
+def test_colours_are_for_terminals_alone(tmp_path):
+    assert "\x1b" not in story.write(tmp_path / "wh").ask("why", story.A1).output
+
+
+def test_a_time_that_is_none(tmp_path):
+    for time in (float("inf"), float("nan"), -1e300, 1e18):
+        warehouse = Warehouse(tmp_path / str(time))
+        warehouse.write("ssb_messages", story.message(story.A1, story.ALICE, 1, asserted_at=time))
+        assert warehouse.ask("why", story.A1).exit_code == 0

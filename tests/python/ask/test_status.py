@@ -1,0 +1,133 @@
+"""`tangles status`: what is built, what it counts, and what it points at."""
+
+import json
+import shlex
+
+import pyarrow.parquet as pq
+import pytest
+
+import ask_story as story
+from ask_kit import HOSTILE, assert_harmless
+from ask_story import run
+
+
+@pytest.fixture
+def warehouse(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return story.write(tmp_path / "wh")
+
+
+def test_counts(warehouse):
+    answer = warehouse.json("status")
+    counts = {row["table"]: row["counts"] for row in answer["counts"]}
+    assert counts["ssb_messages"] == {"usable": 5, "bad_signature": 1}
+    assert counts["tangle_messages"] == {"member": 3, "missing_previous": 1, "previous_set_aside": 1}
+    assert counts["feeds"] == {"complete": 2} and counts["tangle_writer_faults"] == {}
+    assert "sets" in answer["missing_tables"] and "sets" not in counts
+    text = warehouse.ask("status").stdout
+    assert "5 messages in tangles: member 3, missing_previous 1, previous_set_aside 1" in text
+
+
+def test_what_to_look_at(warehouse):
+    (missing,) = warehouse.json("status")["look_at"]
+    assert missing["ask"] == f"tangles why {story.GONE}" and "2 members" in missing["words"]
+    warehouse.write("sets", {"set_id": "s", "root_status": "missing"}).write(
+        "autobase_bases", {"base_id": "b; reboot", "status": "incomplete"}, {"base_id": "c", "status": "ok"}
+    ).write("group_findings", {"group_id": "%g", "finding": "same_key"}).write(
+        "ssb_rejects", {"source_file": "/a b", "line": 3, "reason": "truncated_file"}
+    ).write("feed_messages", {"message_id": "%f", "author": "@x", "sequence": 2, "in_chain": False, "reason": "forked"})
+    asks = [shlex.split(item["ask"])[1:] for item in warehouse.json("status")["look_at"]]
+    assert asks == [
+        ["why", "--line", "/a b:3"],
+        ["why", story.GONE],
+        ["why", "%f"],
+        ["show", "%g", "--as", "group"],
+        ["why", "s"],
+        ["show", "b; reboot", "--as", "base"],
+    ]
+
+
+def test_runs_and_their_logs(warehouse):
+    log = {"var": "ssb_log", "path": "/logs/*.jsonl", "files": 2, "bytes": 1000, "lines": 5}
+    warehouse.write("runs", run("old", 1), run("new", 2, inputs=[log], tables=["tangles.feeds"]))
+    answer = warehouse.json("status")
+    assert [row["run_id"] for row in answer["runs"]] == ["new", "old"]
+    assert answer["runs"][0] | {"vars": 0} == {
+        "run_id": "new",
+        "status": "success",
+        "is_full": True,
+        "project_version": "1",
+        "tables": 1,
+        "started_at": "2026-01-01 02:00:00",
+        "finished_at": "2026-01-01 02:01:00",
+        "seconds": 60.0,
+        "inputs": [log],
+        "vars": 0,
+    }
+    assert answer["runs"][0]["vars"] == {"edit_batch_size": 1}
+    text = warehouse.ask("status").stdout
+    assert "run of 2026-01-01 02:00:00 UTC: success, took 60.0 s; 1 tables are of it" in text
+    assert "ssb_log /logs/*.jsonl: 2 files, 1,000 bytes, 5 lines" in text and "01:00:00" not in text
+
+
+def test_times_as_spark_writes_them(warehouse):
+    """With 96 bits, and without a zone."""
+    warehouse.write("runs", run("one", 1))
+    (file,) = (warehouse.folder / "runs").iterdir()
+    pq.write_table(pq.read_table(file), file, use_deprecated_int96_timestamps=True)
+    answer = warehouse.json("status")["runs"][0]
+    assert (answer["started_at"], answer["seconds"]) == ("2026-01-01 01:00:00", 60.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [("running", "a build goes on"), ("error", "ended with error"), ("interrupted", "interrupted")]
+)
+def test_a_run_that_is_no_success(warehouse, status, said):
+    warehouse.write("runs", run("one", 1, tables=["tangles.feeds"]), run("two", 2, status, tables=["tangles.tangles"]))
+    words = [item["words"] for item in warehouse.json("status")["look_at"]]
+    assert said in words[0] and "2 runs" in words[1]
+    assert warehouse.ask("status").exit_code == 0
+
+
+def results(tmp_path, run_id: str = "one", **statuses: str) -> None:
+    """Write dbt's artifact."""
+    rows = [
+        {"unique_id": f"test.tangles.{name}.abc", "status": status, "failures": 1} for name, status in statuses.items()
+    ]
+    rows.append({"unique_id": "model.tangles.feeds", "status": "error"})
+    meta = {"invocation_id": run_id, "generated_at": "2026-01-01T01:00:30.000Z"}
+    (tmp_path / "target").mkdir(exist_ok=True)
+    (tmp_path / "target" / "run_results.json").write_text(json.dumps({"metadata": meta, "results": rows}))
+
+
+def test_results_of_tests(warehouse, tmp_path):
+    assert warehouse.json("status")["tests"] is None
+    results(tmp_path, good="pass", bad="fail", odd="warn")
+    warehouse.write("runs", run("one", 1))
+    tests = warehouse.json("status")["tests"]
+    assert tests["counts"] == {"pass": 1, "fail": 1, "warn": 1} and tests["is_of_these_tables"]
+    assert [row["name"] for row in tests["failed"]] == ["bad", "odd"]
+    text = warehouse.ask("status").stdout
+    assert "fail bad, 1 rows" in text and "test bad: fail" in text and "another run" not in text
+    results(tmp_path, "other", good="pass")
+    assert (
+        "of another run than these tables" in warehouse.ask("status", "--target-path", str(tmp_path / "target")).stdout
+    )
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"results": [1]}', '{"results": [{"unique_id": 1}]}', "\x00"])
+def test_results_that_are_none(warehouse, tmp_path, text):
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target" / "run_results.json").write_text(text)
+    result = warehouse.ask("status")
+    assert result.exit_code == 2 and "cannot be read as the results" in result.stderr
+
+
+def test_hostile_names(warehouse):
+    log = {"var": "ssb_log", "path": HOSTILE, "files": 2, "bytes": 1000, "lines": None}
+    warehouse.write("runs", run(HOSTILE, 2, HOSTILE, inputs=[log]))
+    warehouse.write("autobase_bases", {"base_id": HOSTILE, "status": "incomplete"})
+    warehouse.write("ssb_rejects", {"source_file": HOSTILE, "line": 3, "reason": "corrupt_file"})
+    warehouse.write("tangle_messages", story.candidate(HOSTILE, HOSTILE, None, set_aside_reason=HOSTILE))
+    assert_harmless(warehouse.ask("status"))
+    assert_harmless(warehouse.ask("status", "--json"))

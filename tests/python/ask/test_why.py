@@ -1,0 +1,218 @@
+"""`tangles why` of messages: verdicts, causes, and what it says of ids that are not there."""
+
+import pytest
+
+import ask_story as story
+from ask_story import A1, A2, B1, B2, BAD, GONE
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    return story.write(tmp_path_factory.mktemp("ask") / "wh")
+
+
+def test_a_member(warehouse):
+    answer = warehouse.json("why", A1)
+    assert answer["is_verified"] and answer["is_well"] and answer["feed"]["in_chain"]
+    (tangle,) = answer["tangles"]
+    assert (tangle["follows"], tangle["followed_by"], tangle["depth"]) == ([story.ROOT], [A2], 1)
+    assert answer["feed"]["follows"] == story.ROOT
+    text = warehouse.ask("why", A1).stdout
+    assert "verified" in text and "member, depth 1, position 1" in text and "next message" not in text
+
+
+def test_who_waits_for_what_is_missing(warehouse):
+    answer = warehouse.json("why", B2)
+    (tangle,) = answer["tangles"]
+    assert answer["is_verified"] and not answer["is_well"]
+    assert (tangle["set_aside_reason"], tangle["blocked_by"]) == ("previous_set_aside", [GONE])
+    (cause,) = tangle["causes"]
+    assert (cause["id"], cause["trouble"], cause["path"], cause["unlocks"]) == (GONE, "missing", [B2, B1, GONE], 2)
+    assert tangle["next"] == {"previous": [A2], "depth": 3}
+    assert answer["feed"]["next"]["sequence"] == 3
+    text = warehouse.ask("why", B2).stdout
+    order = [text.index(part) for part in ("set aside", f"root cause: {GONE}", f"{B2}\n", f"{B1}\n", "getting what is")]
+    assert text.count(GONE) == 2 and order[0] < order[1] < order[4]
+
+
+def test_a_message_that_is_not_verified(warehouse):
+    answer = warehouse.json("why", BAD)
+    assert (answer["is_verified"], answer["rule"]) == (False, "bad_signature")
+    assert answer["meaning"].startswith("The author did not sign")
+    text = warehouse.ask("why", BAD).stdout
+    assert "not verified: bad_signature" in text and f"next message has sequence 3, previous {B2}" in text
+
+
+@pytest.mark.parametrize(
+    "given",
+    [A1[:3], A1, "ssb:message/classic/a1", f"ssb:message/classic/{A1[1:44]}", f"ssb://message/sha256/{A1[1:45]}"],
+)
+def test_ids_by_prefix_and_uri(warehouse, given):
+    assert warehouse.json("why", given)["id"] == A1
+
+
+def test_the_alphabet_of_uris(tmp_path):
+    odd = story.sigil("a+b/c")
+    warehouse = story.write(tmp_path / "wh").write("ssb_messages", story.message(odd, story.ALICE, 1))
+    assert warehouse.json("why", f"ssb:message/classic/{odd[1:44].replace('+', '-').replace('/', '_')}")["id"] == odd
+
+
+def test_a_prefix_of_several(warehouse):
+    result = warehouse.ask("why", "%a")
+    assert result.exit_code == 2
+    assert A1 in result.stderr and A2 in result.stderr and B1 not in result.stderr
+
+
+def test_a_whole_id_is_itself_whatever_else_begins_so(tmp_path):
+    names = ["x", *(f"x{n:02}" for n in range(40))]
+    warehouse = story.write(tmp_path / "wh")
+    warehouse.write("ssb_messages", *(story.message(name, story.ALICE, 1) for name in reversed(names)))
+    assert warehouse.json("why", "x")["id"] == "x"
+    several = warehouse.ask("why", "x0")
+    assert several.exit_code == 2 and several.stderr.endswith("x09 (message)\n")
+
+
+def test_an_id_that_somebody_waits_for(warehouse):
+    result = warehouse.ask("why", GONE[:4])
+    assert result.exit_code == 1 and GONE in result.stdout
+    answer = warehouse.json("why", GONE)
+    assert [row["id"] for row in answer["referred_to_by"]] == [B1]
+    assert answer["awaited_by"][0]["unlocks"] == 2 and answer["near"] == []
+
+
+def test_an_id_that_nobody_knows(warehouse):
+    result = warehouse.ask("why", "%a1x")
+    assert result.exit_code == 1
+    assert "nobody refers to it" in result.stdout and A1 in result.stdout
+    assert warehouse.json("why", "%a1x")["near"][0]["id"] == A1
+
+
+def test_only_one_tangle(warehouse):
+    assert warehouse.json("why", A1, "--in", "other")["tangles"] == []
+    assert len(warehouse.json("why", A1, "--in", "thread")["tangles"]) == 1
+    assert len(warehouse.json("why", A1, "--in", story.ROOT[:5])["tangles"]) == 1
+
+
+@pytest.mark.parametrize("words", [[], [""], ["%a1", "--line", "x:1"], ["--line", "x"], ["%a1", "--kind", "other"]])
+def test_questions_that_cannot_be_asked(warehouse, words):
+    assert warehouse.ask("why", *words).exit_code == 2
+
+
+def test_a_way_of_many_steps(tmp_path):
+    """All of it is in the JSON, its ends on the terminal."""
+    ids = [story.sigil(f"n{number:04}") for number in range(3000)]
+    aside = {"set_aside_reason": "previous_set_aside", "blocked_by": [GONE]}
+    warehouse = story.write(tmp_path / "wh")
+    warehouse.write("ssb_messages", *(story.message(id_, story.BOB, 1) for id_ in ids))
+    warehouse.write("tangle_messages", *(story.candidate(id_, story.BOB, None, **aside) for id_ in ids))
+    links = zip([*ids], [*ids[1:], GONE], strict=True)
+    warehouse.write("tangle_edges", *(story.edge(*link, False) for link in links))
+    (tangle,) = warehouse.json("why", ids[0])["tangles"]
+    assert tangle["causes"][0]["path"] == [*ids, GONE]
+    assert "… 2,989 more …" in warehouse.ask("why", ids[0]).stdout
+
+
+def test_a_cause_that_is_bad_itself(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    aside = {"blocked_by": [B1]}
+    warehouse.write(
+        "tangle_messages",
+        story.candidate(B1, story.BOB, None, set_aside_reason="empty_previous", **aside),
+        story.candidate(B2, story.BOB, None, set_aside_reason="previous_set_aside", **aside),
+    ).write("tangle_missing")
+    (own,) = warehouse.json("why", B1)["tangles"]
+    assert own["causes"][0] | {"words": ""} == {"id": B1, "trouble": "empty_previous", "path": [B1], "words": ""}
+    (after,) = warehouse.json("why", B2)["tangles"]
+    assert after["causes"][0]["trouble"] == "empty_previous" and after["causes"][0]["path"] == [B2, B1]
+    assert "it takes a new message" in warehouse.ask("why", B2).stdout
+
+
+@pytest.mark.parametrize(
+    ("status", "columns", "said"),
+    [
+        ("gap", {"gap_sequence": 2}, "2 is missing"),
+        ("forked", {"fork_sequence": 2}, "2 is forked"),
+        ("bad_link", {}, "2 does not follow it"),
+    ],
+)
+def test_what_breaks_the_chain(tmp_path, status, columns, said):
+    warehouse = story.write(tmp_path / "wh")
+    place = {"author": story.BOB, "in_chain": False}
+    broken = {"gap": [], "forked": [A1, A2], "bad_link": [A1]}[status]
+    warehouse.write(
+        "feeds", {**story.feed(story.BOB, 5, story.ROOT), "status": status, "verified_length": 1, **columns}
+    )
+    warehouse.write(
+        "feed_messages",
+        {**place, "message_id": B2, "sequence": 5, "reason": f"after_{status}"},
+        *({**place, "message_id": id_, "sequence": 2, "reason": status} for id_ in broken),
+    )
+    warehouse.write("ssb_messages", story.message(B2, story.BOB, 5, previous_id=B1))
+    answer = warehouse.json("why", B2)["feed"]
+    assert (answer["in_chain"], answer["reason"]) == (False, f"after_{status}")
+    assert [row["message_id"] for row in answer["broken_by"]] == broken
+    text = warehouse.ask("why", B2).stdout
+    assert said in text and f"the chain ends with {story.ROOT}" in text
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(None, "says nothing of this tangle"), ("bad_signature", "not verified, bad_signature: The author")],
+)
+def test_a_cause_that_is_in_the_log(tmp_path, error, said):
+    warehouse = story.write(tmp_path / "wh")
+    messages = [story.message(B1, story.BOB, 1), story.message(GONE, story.BOB, 2, check_error=error)]
+    warehouse.write("ssb_messages", *messages)
+    missing = {"missing_id": GONE, "is_in_log": True, "waiting_count": 1, "blocked_count": 2, "unlocks": 0}
+    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, **missing})
+    (tangle,) = warehouse.json("why", B1)["tangles"]
+    assert tangle["causes"][0]["trouble"] == "no_candidate"
+    text = warehouse.ask("why", B1).stdout
+    assert said in text and "getting what is missing" not in text and "it takes a new message" in text
+
+
+def test_a_root_that_is_missing(tmp_path):
+    """The message names it, and no link leads there."""
+    warehouse = story.write(tmp_path / "wh").write("tangle_next").write("tangle_edges")
+    warehouse.write("tangles", {"tangle_name": "thread", "root_id": GONE, "root_status": "missing"})
+    aside = {"root_id": GONE, "set_aside_reason": "missing_root", "blocked_by": [GONE]}
+    warehouse.write("tangle_messages", story.candidate(B1, story.BOB, None, **aside))
+    (tangle,) = warehouse.json("why", B1)["tangles"]
+    assert tangle["causes"][0]["path"] == [B1, GONE]
+    text = warehouse.ask("why", B1).stdout
+    assert "the root is not in the log" in text and "nothing to publish upon until the root is there" in text
+    assert "takes a new message" not in text
+
+
+def test_a_message_of_a_group(tmp_path):
+    """One that peers do not count, one that they do, and one of which there is a finding."""
+    warehouse = story.write(tmp_path / "wh")
+    kind = {"content_type": "group/add-member"}
+    warehouse.write("ssb_messages", *(story.message(id_, story.BOB, 1, **kind) for id_ in (A1, A2)))
+    row = {"kind": "add", "group_id": story.ROOT, "epoch_id": story.ROOT, "is_connected": True}
+    warehouse.write(
+        "group_messages",
+        {**row, "message_id": A1},
+        {**row, "message_id": A2, "set_aside_reason": "unknown_epoch", "is_connected": False},
+    )
+    warehouse.write("group_findings", {"finding": "unconnected_add", "message_ids": [A2, B1], "feed_id": "f"})
+    place = {"root": story.ROOT, "previous": [A1]}
+    upon = {"group_id": story.ROOT, "epoch_id": story.ROOT}
+    for_kinds = ({**upon, "kind": each, "tangles": [("members", place)]} for each in ("add", "init"))
+    warehouse.write("group_next", *for_kinds)
+    good, bad = (warehouse.json("why", id_)["group"] for id_ in (A1, A2))
+    assert good["set_aside_reason"] is None and good["findings"] == good["next"] == []
+    assert bad["meaning"].startswith("A valid add") and bad["findings"][0]["finding"] == "unconnected_add"
+    assert bad["next"] == [{"epoch_id": story.ROOT, "kind": "add", "tangles": {"members": place}}]
+    assert "counted by peers" in warehouse.ask("why", A1).stdout
+    text = warehouse.ask("why", A2).stdout
+    assert "not counted: unknown_epoch" in text and f"root {story.ROOT} and previous {A1}" in text
+
+
+def test_a_message_that_is_not_verified_and_that_a_tangle_waits_for(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    missing = {"missing_id": BAD, "is_in_log": True, "waiting_count": 1, "blocked_count": 2, "unlocks": 0}
+    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, **missing})
+    assert warehouse.json("why", BAD)["awaited_by"][0]["blocked_count"] == 2
+    text = warehouse.ask("why", BAD).stdout
+    assert "counts in none" in text and "waits for it: 1 list it, 2 are held back" in text

@@ -1,0 +1,151 @@
+"""`tangles why` of pzp messages, nodes, events and lines of a log."""
+
+import pytest
+
+from ask_kit import Warehouse
+
+
+@pytest.fixture
+def warehouse(tmp_path):
+    return Warehouse(tmp_path / "wh")
+
+
+def entry(id_: str, depth: int, reason: str | None = None, **columns) -> dict:
+    place = {"set_id": "set", "message_id": id_, "depth": depth, "is_valid": reason is None, "is_held": False}
+    return {
+        **place,
+        "reject_reason": reason,
+        "is_root": id_ == "set",
+        "is_tip": False,
+        "is_item_root": False,
+        **columns,
+    }
+
+
+def test_a_pzp_message(warehouse):
+    """Set <- m1; gone <- m2 <- m3."""
+    usable = {"account": "acc", "domain": "set_v1__x", "is_usable": True, "is_signature_valid": True}
+    ids = ["set", "m1", "m2", "m3"]
+    warehouse.write("pzp_messages", *({"message_id": id_, **usable} for id_ in ids))
+    lost = "no_known_prev"
+    warehouse.write("set_messages", entry("set", 0), entry("m1", 1), entry("m2", 2, lost), entry("m3", 3, lost))
+    warehouse.write(
+        "set_links", {"set_id": "set", "message_id": "m1", "other_id": "set", "kind": "prev", "is_known": True}
+    )
+    prev = {"m1": ["set"], "m2": ["gone"], "m3": ["m2"]}
+    warehouse.write("int_set_entries", *({"set_id": "set", "message_id": id_, "prev": of} for id_, of in prev.items()))
+    warehouse.write("set_next", {"set_id": "set", "depth": 2, "prev": ["m1"], "should_supersede": []})
+    (fine,) = warehouse.json("why", "m1")["sets"]
+    assert fine["is_valid"] and [link["other_id"] for link in fine["follows"]] == ["set"]
+    answer = warehouse.json("why", "m3")
+    (row,) = answer["sets"]
+    assert answer["kind"] == "pzp" and not answer["is_well"]
+    assert [(cause["id"], cause["trouble"], cause["path"]) for cause in row["causes"]] == [
+        ("gone", "missing", ["m3", "m2", "gone"])
+    ]
+    text = warehouse.ask("why", "m3").stdout
+    assert "not valid: no_known_prev" in text and "published again: with depth 2 and prev m1" in text
+
+
+def test_a_node(warehouse):
+    """a:1 <- b:1; c:1 <- gone:1; c:2 follows c:1."""
+    a, b, c, gone = (letter * 64 for letter in "abce")
+    warehouse.write(
+        "autobase_nodes",
+        *(
+            {"base_id": base, "node_id": f"{w}:1", "writer": w, "length": 1, "role": "indexing"}
+            for w in (a, b)
+            for base in "xy"
+        ),
+    )
+    reject = {"base_id": "x", "source_file": "log", "line": 3}
+    warehouse.write(
+        "autobase_rejects",
+        {**reject, "node_id": f"{c}:1", "reason": "unknown_writer"},
+        {**reject, "node_id": f"{c}:2", "reason": "previous_set_aside"},
+    )
+    link = {"base_id": "x", "kind": "head", "is_known": True, "is_before_start": False}
+    warehouse.write(
+        "autobase_links",
+        {**link, "node_id": f"{b}:1", "head_id": f"{a}:1"},
+        {**link, "node_id": f"{c}:1", "head_id": f"{gone}:1", "is_known": False},
+        {**link, "node_id": f"{c}:2", "head_id": f"{c}:1", "kind": "previous"},
+    )
+    answer = warehouse.json("why", f"{c[:5]}:2")
+    (base,) = answer["bases"]
+    assert answer["kind"] == "node" and not base["is_used"]
+    assert base["causes"][0]["path"] == [f"{c}:2", f"{c}:1", f"{gone}:1"]
+    used = warehouse.json("why", f"{a}:1")
+    assert [base["base_id"] for base in used["bases"]] == ["x", "y"] and used["is_well"]
+    assert [base["base_id"] for base in warehouse.json("why", f"{a}:1", "--in", "y")["bases"]] == ["y"]
+    result = warehouse.ask("why", f"{a}:1", "--in", "z")
+    assert result.exit_code == 1
+    assert "in the base, indexing" in warehouse.ask("why", "bb:1").stdout
+
+
+def event(id_: str, timeline: str = "t", **columns) -> dict:
+    place = {"timeline_id": timeline, "event_id": id_, "rank": 0, "position": 0, "is_tip": False, "arrival": 1}
+    return {**place, "missing_causes": [], "cyclic_causes": [], "source_file": "/logs/e.jsonl", "line": 1, **columns}
+
+
+def test_an_event(warehouse):
+    warehouse.write("timeline_events", event("one"), event("two", missing_causes=["gone"], line=2), event("one", "u"))
+    link = {"timeline_id": "t", "kind": "given"}
+    warehouse.write(
+        "timeline_links",
+        {**link, "event_id": "two", "cause_id": "one", "is_known": True},
+        {**link, "event_id": "two", "cause_id": "gone", "is_known": False},
+    )
+    warehouse.write(
+        "timeline_rejects",
+        {
+            "source_file": "/logs/e.jsonl",
+            "line": 3,
+            "timeline_id": "t",
+            "event_id": "two",
+            "reason": "duplicate",
+            "detail": "d",
+        },
+    )
+    answer = warehouse.json("why", "tw")
+    (timeline,) = answer["timelines"]
+    assert timeline["follows"] == ["gone", "one"] and timeline["missing_causes"] == ["gone"]
+    assert answer["rejects"][0]["reason"] == "duplicate"
+    assert [row["timeline_id"] for row in warehouse.json("why", "one")["timelines"]] == ["t", "u"]
+    assert [row["timeline_id"] for row in warehouse.json("why", "one", "--in", "u")["timelines"]] == ["u"]
+    assert [row["id"] for row in warehouse.json("why", "gone")["referred_to_by"]] == ["two"]
+
+
+def test_events_of_messages_are_no_events_of_their_own(warehouse):
+    warehouse.write("timeline_events", event("m", message_id="m", source_file=None, line=None))
+    assert warehouse.ask("why", "m").exit_code == 1
+
+
+def test_a_line(warehouse):
+    warehouse.write(
+        "ssb_rejects",
+        {"source_file": "file:///logs/a.jsonl", "line": 12, "reason": "bad_signature", "message_id": "%x"},
+        {"source_file": "file:///logs/ba.jsonl", "line": 12, "reason": "malformed_json"},
+        {"source_file": "file:///logs/a.jsonl", "line": 13, "reason": "truncated_file"},
+    ).write("timeline_events", event("one"))
+    answer = warehouse.json("why", "--line", "a.jsonl:12")
+    assert [row["reason"] for row in answer["rejects"]] == ["bad_signature"]
+    assert "did not sign" in warehouse.ask("why", "--line", "/logs/a.jsonl:12").stdout
+    assert "The compressed file ends early" in warehouse.ask("why", "--line", "file:///logs/a.jsonl:13").stdout
+    assert "it is event one of timeline t" in warehouse.ask("why", "--line", "e.jsonl:1").stdout
+    assert warehouse.ask("why", "--line", "a.jsonl:14").exit_code == 1
+
+
+def test_the_same_name_of_several_kinds(warehouse):
+    warehouse.write("timeline_events", event("abc"))
+    warehouse.write("pzp_messages", {"message_id": "abd", "is_usable": True})
+    assert warehouse.ask("why", "ab").exit_code == 2
+    assert warehouse.json("why", "ab", "--kind", "event")["id"] == "abc"
+
+
+def test_one_node_in_many_files(warehouse):
+    """It hides no other that begins so."""
+    nodes = [{"base_id": f"b{number}", "node_id": "ab" * 32 + ":1"} for number in range(20)]
+    warehouse.write("autobase_nodes", *nodes, {"base_id": "b", "node_id": "ac" * 32 + ":1"}, files=21)
+    assert warehouse.ask("why", "a:1").exit_code == 2
+    assert len(warehouse.json("why", "ab:1")["bases"]) == 20

@@ -1,0 +1,70 @@
+"""What the next node of a writer has to follow: compared with sets, and written, so that the base takes it."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autobase_oracle as oracle
+from autobase_oracle import Base, Id, Node
+from base_tables import drawing, named_bases, node_id, rows_of, table_of
+from dbt_tangles.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.autobase.heads import HEAD_SCHEMA, heads_of_bases, heads_of_partition
+from rule_search import name
+
+
+def heads(named: dict[str, Base], rng=None) -> dict[str, set[str]]:
+    rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]
+    if rng:
+        rng.shuffle(rows)
+    found: dict[str, set[str]] = {base_id: set() for base_id in named}
+    for batch in heads_of_bases(table_of(rows)):
+        assert batch.schema == HEAD_SCHEMA
+        for row in batch.to_pylist():
+            assert row["node_id"] not in found[row["base_id"]]
+            found[row["base_id"]].add(row["node_id"])
+    return found
+
+
+def plain_heads(base: Base) -> set[Id]:
+    """Of the nodes that can be followed those that no other of them follows."""
+    able = {i for i, node in base.nodes.items() if node.batch == 1 and not node.is_relayed}
+    return {i for i in able if not any(i in base.past[j] for j in able - {i})}
+
+
+@settings(max_examples=100, deadline=None)
+@given(named_bases(), st.randoms(use_true_random=True))
+def test_heads_are_what_nothing_that_can_be_followed_follows(named, rng):
+    expected = {base_id: {node_id(i) for i in plain_heads(base)} for base_id, base in named.items()}
+    assert heads(named, rng) == expected
+    for base in named.values():
+        # Whoever writes on top of them knows all that can be followed, and what it writes is in the order.
+        writer = base.indexers[0] if base.indexers else b"z"
+        last = max([i for i in base.nodes if i.writer == writer], default=None)
+        if last and base.nodes[last].batch > 1:
+            continue
+        new = Id(writer, last.length + 1 if last else 1)
+        more = Base(base.indexers, {**base.nodes, new: Node(new, tuple(sorted(plain_heads(base))))})
+        assert {i for i, n in base.nodes.items() if n.batch == 1 and not n.is_relayed} <= more.past[new]
+        assert new in oracle.order_of(more)[0]
+
+
+def shown(base: Base) -> str:
+    (found,) = heads({"b": base}).values()
+    return " ".join(sorted(name(i) for i in base.nodes if node_id(i) in found))
+
+
+def test_relayed_nodes_and_unfinished_batches_are_no_heads():
+    assert shown(drawing("ab", "a1 b1:a1")) == "b1"
+    assert shown(drawing("ab", "a1 b1:a1 f1:b1 f2", relayed="f")) == "b1"
+    assert shown(drawing("ab", "a1 f1:a1 b1:f1", relayed="f")) == "b1"
+    assert shown(drawing("ab", "a1 b1*2:a1")) == "a1"
+    assert shown(drawing("ab", "a1 b1*2:a1 b2")) == "b2"
+
+
+def test_nothing_gives_nothing():
+    assert list(heads_of_bases(INPUT_SCHEMA.empty_table())) == []
+    assert list(heads_of_partition(iter([]))) == []
+    parts = table_of(rows_of("b", drawing("a", "a1 a2 a3"))).to_batches(max_chunksize=1)
+    assert pa.Table.from_batches(heads_of_partition(iter(parts))).num_rows == 1

@@ -1,0 +1,102 @@
+"""A small warehouse written from rows, and the command `tangles` asked about it: no Spark, no dbt."""
+
+import json
+import re
+from functools import cache
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from click.testing import CliRunner, Result
+
+from conftest import ROOT
+from dbt_tangles.ask.cli import main
+
+_TYPES = {
+    "string": pa.string(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "boolean": pa.bool_(),
+    "double": pa.float64(),
+    "timestamp": pa.timestamp("us", "UTC"),
+}
+#: What no contract says.
+_INTERNAL = {"int_set_entries": {"set_id": "string", "message_id": "string", "prev": "array<string>"}}
+
+
+#: What somebody might write into a log to get at whoever looks.
+HOSTILE = "\x1b[31m\x07[red]x[/red]:smile:\r\n\x9b2J\u202e\u2028\x00'\"--"
+
+
+def assert_harmless(result) -> None:
+    """Nothing but printable characters and the ends of lines."""
+    assert not [c for c in result.output if c != "\n" and not c.isprintable()], result.output
+
+
+def _parts(text: str) -> list[str]:
+    """Split at the commas that are within no brackets."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += {"<": 1, ">": -1}.get(c, 0)
+        if c == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
+
+
+def arrow_type(text: str) -> pa.DataType:
+    """Read a type as contracts write it."""
+    outer = re.fullmatch(r"(\w+)<(.+)>", text)
+    if not outer:
+        return _TYPES[text]
+    kind, inner = outer.groups()
+    if kind == "array":
+        return pa.list_(arrow_type(inner))
+    if kind == "map":
+        return pa.map_(*map(arrow_type, _parts(inner)))
+    fields = [part.split(":", 1) for part in _parts(inner)]
+    return pa.struct([(name, arrow_type(each)) for name, each in fields])
+
+
+@cache
+def schema(table: str) -> pa.Schema:
+    """Look up a table's columns in its contract."""
+    if table in _INTERNAL:
+        return pa.schema([(name, arrow_type(each)) for name, each in _INTERNAL[table].items()])
+    (path,) = (ROOT / "models" / "marts").rglob(f"{table}.yml")
+    columns = yaml.safe_load(path.read_text())["models"][0]["columns"]
+    return pa.schema([(column["name"], arrow_type(column["data_type"])) for column in columns])
+
+
+class Warehouse:
+    """A warehouse below a folder."""
+
+    def __init__(self, root) -> None:
+        self.root = root
+        self.folder = root / "tangles.db"
+        self.folder.mkdir(parents=True)
+
+    def write(self, table: str, *rows: dict, files: int = 1) -> "Warehouse":
+        """Write a table, in place of an old one; columns that a row does not name are null."""
+        unknown = {name for row in rows for name in row} - set(schema(table).names)
+        assert not unknown, unknown
+        folder = self.folder / table
+        folder.mkdir(exist_ok=True)
+        for old in folder.iterdir():
+            old.unlink()
+        for number in range(files):
+            part = pa.Table.from_pylist(list(rows[number::files]), schema(table))
+            pq.write_table(part, folder / f"part-{number}.parquet")
+        return self
+
+    def ask(self, *words: str, env: dict | None = None) -> Result:
+        """Run `tangles` with these words on this warehouse."""
+        options = ["--warehouse", str(self.root)]
+        return CliRunner().invoke(main, [words[0], *options, *words[1:]], env=env)
+
+    def json(self, *words: str) -> dict:
+        """Run `tangles` and return its answer as data."""
+        result = self.ask(*words, "--json")
+        assert result.exit_code in (0, 1), result.output
+        return json.loads(result.stdout)

@@ -1,0 +1,113 @@
+"""A small log of SSB as tables: two feeds, and a thread of which a part waits for a message that is not there.
+
+root <- a1 <- a2            members
+root <- gone <- b1 <- b2    gone is not in the log
+"""
+
+from datetime import datetime, timezone
+
+from ask_kit import Warehouse
+
+
+def sigil(name: str) -> str:
+    """Make an id that begins with a name."""
+    return f"%{name.ljust(43, 'A')}=.sha256"
+
+
+ROOT, A1, A2, B1, B2, GONE, BAD = map(sigil, ("root", "a1", "a2", "b1", "b2", "gone", "bad"))
+ALICE, BOB = "@alice.ed25519", "@bob.ed25519"
+
+
+def message(id_: str, author: str, sequence: int, **columns) -> dict:
+    """A row of `ssb_messages`, usable unless said otherwise."""
+    row = {
+        "message_id": id_,
+        "author": author,
+        "sequence": sequence,
+        "content_type": "post",
+        "content": '{"type":"post"}',
+        "asserted_at": 1.5e12,
+        "line_count": 1,
+        "is_encrypted": False,
+        "is_signature_valid": True,
+        "is_usable": True,
+        "is_key_consistent": True,
+        "tangle_claims": [],
+    }
+    return row | columns
+
+
+def candidate(id_: str, author: str, depth: int | None, **columns) -> dict:
+    """A row of `tangle_messages` in the thread, a member where it has a depth."""
+    row = {"tangle_name": "thread", "root_id": ROOT, "message_id": id_, "author": author, "depth": depth}
+    row |= {"is_member": depth is not None, "position": depth, "is_root": id_ == ROOT}
+    return row | dict.fromkeys(("is_tip", "is_fork", "is_merge"), False) | columns
+
+
+def edge(id_: str, previous: str, is_member: bool) -> dict:
+    """A row of `tangle_edges` in the thread."""
+    names = {"tangle_name": "thread", "root_id": ROOT, "message_id": id_, "previous_id": previous}
+    return names | {"is_member_edge": is_member, "is_redundant": False}
+
+
+def feed(author: str, length: int, latest: str) -> dict:
+    """A row of `feeds` of a whole feed."""
+    counts = dict.fromkeys(("message_count", "max_sequence", "verified_length"), length)
+    return {"author": author, **counts, "status": "complete", "latest_message_id": latest}
+
+
+def run(run_id: str, hour: int, status: str = "success", **columns) -> dict:
+    """A row of `runs`."""
+    started = datetime(2026, 1, 1, hour, tzinfo=timezone.utc)
+    row = {"run_id": run_id, "started_at": started, "status": status, "project_version": "1", "tables": []}
+    row |= {"finished_at": None if status == "running" else started.replace(minute=1), "is_full": True}
+    return row | {"inputs": [], "vars": [("edit_batch_size", "1")]} | columns
+
+
+def write(root) -> Warehouse:
+    """Write the tables."""
+    warehouse = Warehouse(root)
+    chain = [(ROOT, ALICE, 1), (A1, ALICE, 2), (A2, ALICE, 3), (B1, BOB, 1), (B2, BOB, 2)]
+    before = {A1: ROOT, A2: A1, B2: B1}
+    bad = message(BAD, BOB, 3, is_usable=False, is_signature_valid=False, check_error="bad_signature")
+    warehouse.write(
+        "ssb_messages", *(message(*place, previous_id=before.get(place[0])) for place in chain), bad, files=3
+    )
+    warehouse.write(
+        "feed_messages",
+        *({"message_id": id_, "author": author, "sequence": n, "in_chain": True} for id_, author, n in chain),
+    )
+    warehouse.write("feeds", feed(ALICE, 3, A2), feed(BOB, 2, B2))
+    warehouse.write(
+        "feed_next",
+        {"author": ALICE, "sequence": 4, "previous_id": A2, "status": "complete"},
+        {"author": BOB, "sequence": 3, "previous_id": B2, "status": "complete"},
+    )
+    aside = {"blocked_by": [GONE]}
+    warehouse.write(
+        "tangle_messages",
+        candidate(ROOT, ALICE, 0),
+        candidate(A1, ALICE, 1),
+        candidate(A2, ALICE, 2, is_tip=True),
+        candidate(B1, BOB, None, set_aside_reason="missing_previous", **aside),
+        candidate(B2, BOB, None, set_aside_reason="previous_set_aside", **aside),
+        files=2,
+    )
+    warehouse.write(
+        "tangle_edges",
+        edge(A1, ROOT, True),
+        edge(A2, A1, True),
+        edge(B1, GONE, False),
+        edge(B2, B1, False),
+        files=2,
+    )
+    counts = {"candidate_count": 5, "member_count": 3, "set_aside_count": 2, "edge_count": 2, "invalid_claim_count": 0}
+    warehouse.write(
+        "tangles",
+        {"tangle_name": "thread", "root_id": ROOT, "root_status": "present", "depth": 2, "tips": [A2], **counts},
+    )
+    warehouse.write("tangle_next", {"tangle_name": "thread", "root_id": ROOT, "previous": [A2], "depth": 3})
+    waiting = {"is_in_log": False, "waiting_count": 1, "blocked_count": 2, "unlocks": 2}
+    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": ROOT, "missing_id": GONE, **waiting})
+    warehouse.write("tangle_writer_faults")
+    return warehouse

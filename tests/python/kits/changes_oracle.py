@@ -1,0 +1,63 @@
+"""What each writer had to undo and what was settled at its nodes, every view ordered afresh: with sets alone."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import autobase_oracle as oracle
+import design_oracle
+from autobase_oracle import Base, Id
+
+RULES = {"autobase": oracle.order_of, "design": design_oracle.plain_order}
+
+
+class Change(NamedTuple):
+    """What happened at a node; `settled` are nodes that were not before, each with its contender."""
+
+    old_length: int
+    kept: int
+    undone: int
+    appended: int
+    settled: list[tuple[Id, Id | None]]
+
+
+def first_votes(base: Base, knows) -> set[Id]:
+    """The first node of each indexer of which something holds."""
+    return {i.writer: i for i in sorted(base.nodes, reverse=True) if i.writer in base.indexers and knows(i)}.values()
+
+
+def degree(base: Base, x: Id) -> int:
+    """Of what quorum over x somebody knows, two degrees at most."""
+    majority = len(base.indexers) // 2 + 1
+    votes = set(first_votes(base, lambda y: x in base.past[y]))
+    if len(votes) < majority:
+        return 0
+    return 1 + (len(first_votes(base, lambda y: len(votes & base.past[y]) >= majority)) >= majority)
+
+
+def contender(base: Base, x: Id, known: Base) -> Id | None:
+    """Find what kept x from being settled for whom only this was known."""
+    if x not in known.nodes or degree(known, x) < 2:
+        return None
+    beside = [i for i in known.nodes if i.writer in base.indexers and i not in base.past[x] and x not in base.past[i]]
+    return min(beside, key=lambda i: (-degree(known, i), base.depth[i], i), default=None)
+
+
+def changes(base: Base, rule: str = "autobase") -> dict[Id, Change]:
+    """Of each node at which something was undone or settled, what."""
+    found = {}
+    for writer in sorted({i.writer for i in base.nodes}):
+        old, seen = [], set()
+        known = base.cut([])
+        for i in sorted(i for i in base.nodes if i.writer == writer):
+            now = base.cut(sorted(base.past[i]))
+            order, confirmed = RULES[rule](now)
+            kept = next((at for at, (a, b) in enumerate(zip(old, order, strict=False)) if a != b), None)
+            kept = min(len(old), len(order)) if kept is None else kept
+            settled = [x for x in order[:confirmed] if x not in seen]
+            if kept < len(old) or settled:
+                beside = [(x, contender(base, x, known)) for x in settled]
+                found[i] = Change(len(old), kept, len(old) - kept, len(order) - kept, beside)
+            old, known = order, now
+            seen.update(settled)
+    return found

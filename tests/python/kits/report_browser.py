@@ -1,0 +1,51 @@
+"""A report as a browser shows it: headless Chromium, without a network."""
+
+import html
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here to open the report with")
+_OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--enable-logging=stderr", "--v=0"]
+
+
+def dump(out: Path, where: str = "", seconds: int = 10) -> str:
+    """Return the page as it is after its scripts have run; fails at any message in the console."""
+    profile = out.parent / "profile"
+    command = [CHROMIUM, *_OPTIONS, f"--user-data-dir={profile}", f"--virtual-time-budget={seconds * 1000}"]
+    # No name is resolved, so that whatever were asked for would fail, and say so.
+    command += ["--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom", f"{(out / 'index.html').as_uri()}{where}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    assert not console, console
+    return done.stdout
+
+
+def drive(out: Path, where: str, script: str) -> str:
+    """Return what a script says that is added to the page, as somebody who uses it."""
+    copy = out.parent / f"{out.name}-driven"
+    shutil.copytree(out, copy, dirs_exist_ok=True)
+    (copy / "assets" / "drive.js").write_text(f"{_WAIT}\n(async () => {{\n{script}\n}})();")
+    page = (copy / "index.html").read_text()
+    (copy / "index.html").write_text(page.replace("</body>", '<script src="assets/drive.js"></script></body>'))
+    dumped = dump(copy, where)
+    found = re.search(r'data-said="([^"]*)"', dumped)
+    assert found, "the script did not end"
+    return html.unescape(found[1])
+
+
+_WAIT = """
+const until = async (found) => { while (!found()) await new Promise((done) => setTimeout(done, 20)); return found(); };
+const one = (selector) => until(() => document.querySelector(selector));
+const say = (...words) => { document.body.dataset.said = words.join(" | "); };
+const press = (element, key) => element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+"""
+
+
+def text(page: str) -> str:
+    """Return what a page says."""
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.partition("<body")[2])))

@@ -1,0 +1,63 @@
+"""Reports made from small warehouses, and read back."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from ask_kit import HOSTILE, Warehouse, schema
+
+EVIL = HOSTILE + "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2067\u202e]]>-->"
+
+
+def hostile_row(table: str, **columns) -> dict:
+    """A row with hostile texts wherever a text can be."""
+    texts = {field.name: EVIL for field in schema(table) if str(field.type) == "string"}
+    lists = {
+        field.name: [EVIL]
+        for field in schema(table)
+        if str(field.type).startswith("list<") and "string" in str(field.type)[:22]
+    }
+    return texts | lists | columns
+
+
+def hostile(warehouse: Warehouse) -> Warehouse:
+    """Put hostile texts into every column of a warehouse that a log can reach."""
+
+    def spoilt(value, name: str):
+        if isinstance(value, list):
+            return [spoilt(each, name) for each in value]
+        if name in _OURS or not isinstance(value, str):
+            return value
+        return value + EVIL
+
+    for folder in sorted(warehouse.folder.iterdir()):
+        rows = pq.read_table(folder).to_pylist()
+        warehouse.write(folder.name, *({name: spoilt(value, name) for name, value in row.items()} for row in rows))
+    return warehouse
+
+
+#: Columns of words that the tables choose.
+_OURS = {"op", "observer", "role", "kind", "status", "root_status", "preference", "purpose"}
+
+
+def make(warehouse: Warehouse, *options: str) -> Path:
+    """Write the report of a warehouse beside it."""
+    out = warehouse.root.parent / "report"
+    result = warehouse.ask("report", "--out", str(out), *options)
+    assert result.exit_code == 0, result.output
+    return out
+
+
+def shard(out: Path, name: str):
+    """Read the value that a shard hands over."""
+    text = (out / "data" / f"{name}.js").read_text(encoding="ascii")
+    head = f'tangles.add("{name}",'
+    assert text.startswith(head) and text.endswith(");\n")
+    return json.loads(text[len(head) : -3])
+
+
+def node(view: dict, id_: str) -> dict:
+    """Look a node of a drawing up."""
+    (found,) = [each for each in view["nodes"] if each["id"] == id_]
+    return found

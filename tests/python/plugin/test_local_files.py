@@ -1,0 +1,153 @@
+"""Files of this machine and their blocks, read without Spark as Spark reads them."""
+
+import gzip
+from functools import partial
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt_spark_python import unpack
+from dbt_spark_python.local_files import find_files, glob, uri
+
+NAMES = ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl", ".b.jsonl")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Some files, hidden ones too."""
+    for name in NAMES:
+        (tmp_path / name).write_bytes(b"1\n")
+    for hidden in ("_below", ".below"):
+        (tmp_path / hidden).mkdir()
+        (tmp_path / hidden / "x.jsonl").write_bytes(b"1\n")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "d.jsonl").write_bytes(b"12\n")
+    return tmp_path
+
+
+GLOBS = {
+    "a*.jsonl": "aa.jsonl ab.jsonl",
+    "a[ab].jsonl": "aa.jsonl ab.jsonl",
+    "a[!a].jsonl": "ab.jsonl",
+    "a[^b].jsonl": "aa.jsonl",
+    "{aa,b}.jsonl": "aa.jsonl b.jsonl",
+    "{a{a,b},below/d}.jsonl": "aa.jsonl ab.jsonl d.jsonl",
+    "c\\[1\\].jsonl": "c[1].jsonl",
+    "c[1].jsonl": "c[1].jsonl",
+    "*/d*": "d.jsonl",
+    "?.jsonl": "b.jsonl",
+    "*": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl d.jsonl x.jsonl x.jsonl",
+    "": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl d.jsonl",
+}
+
+
+@pytest.mark.parametrize("pattern", GLOBS)
+def test_what_a_path_leads_to(pattern, folder):
+    """Its very name first, then a glob; folders with all they hold but what is hidden."""
+    found = find_files(f"{folder}/{pattern}", "some_log").files
+    assert sorted(path.rpartition("/")[2] for path, _ in found) == GLOBS[pattern].split()
+    assert all(size == (3 if path.endswith("d.jsonl") else 2) for path, size in found)
+
+
+@pytest.mark.parametrize(
+    ("path", "cause"),
+    [("_a.jsonl", "hidden"), ("no.jsonl", "nothing of that name"), ("no*", "nothing of that name")],
+)
+def test_no_file(path, cause, folder):
+    with pytest.raises(ValueError, match=f"some_log: .*{cause}"):
+        find_files(f"{folder}/{path}", "some_log")
+
+
+def test_other_file_systems():
+    with pytest.raises(ValueError, match=r"some_log: .*use Spark"):
+        find_files("s3a://bucket/log", "some_log")
+
+
+def test_links(folder):
+    """Those that lead in circles end; those that lead nowhere are said."""
+    (folder / "below" / "up").symlink_to(folder)
+    (folder / "gone.jsonl").symlink_to("nowhere")
+    found = find_files(str(folder), "some_log")
+    assert len(found.files) == 5
+    assert found.dangling == [str(folder / "gone.jsonl")]
+    with pytest.raises(ValueError, match="links that lead nowhere"):
+        find_files(f"{folder}/g*", "some_log")
+
+
+def test_braces_that_are_not_closed(folder):
+    assert glob(f"{folder}/{{a,b") == []
+
+
+def test_uris():
+    """As `java.net.URI` writes paths."""
+    assert uri("/a b/%20#?é😀+:&.x") == "file:/a%20b/%2520%23%3Fé😀+:&.x"
+
+
+def read(blocks, separator=b"\n", max_bytes=100) -> list[dict]:
+    """Read some blocks of files."""
+    names = ("source_file", "path", "start", "end", "fault")
+    rows = [dict(zip(names, block, strict=True)) for block in blocks]
+    batches = partial(unpack.read_blocks, separator=separator, max_bytes=max_bytes)(
+        iter(
+            [
+                pa.RecordBatch.from_pylist(
+                    rows,
+                    pa.schema(
+                        [(n, pa.string()) for n in names[:2]]
+                        + [("start", pa.int64()), ("end", pa.int64()), ("fault", pa.string())]
+                    ),
+                )
+            ]
+        )
+    )
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+@given(
+    text=st.lists(st.sampled_from([b"\n", b"ab", b"c", b"\xef\xbb\xbf", b"\r"]), max_size=12), size=st.integers(1, 9)
+)
+def test_blocks_have_the_lines_of_the_whole(text, size, tmp_path_factory):
+    """However large they are, each line is in one, numbered on from line to line; no number is there twice."""
+    text = b"".join(text)
+    path = tmp_path_factory.mktemp("blocks") / "log"
+    path.write_bytes(text)
+    whole = read([("f", str(path), 0, None, None)])
+    starts = range(0, len(text), size)
+    parts = [read([("f", str(path), start, min(start + size, len(text)), None)]) for start in starts]
+    assert [row["raw"] for rows in parts for row in rows] == [row["raw"] for row in whole]
+    for start, rows in zip(starts, parts, strict=True):
+        assert [row["row_id"] for row in rows] == list(range(start, start + len(rows)))
+        assert {row["block_start"] for row in rows} <= {start}
+    numbers = [row["row_id"] for rows in parts for row in rows]
+    assert len({*numbers}) == len(numbers)
+
+
+def test_faults_and_packed_files(tmp_path):
+    """Packed files are one block; where nothing is read there is a row that says why."""
+    path = tmp_path / "log.gz"
+    path.write_bytes(gzip.compress(b"1\n2\n") + b"x")
+    rows = read([("f", str(path), 0, None, None), ("g", "/nowhere", 0, None, "dangling_link")])
+    assert [(row["raw"], row["fault"]) for row in rows] == [
+        (b"1", None),
+        (b"2", None),
+        (None, "trailing_garbage"),
+        (None, "dangling_link"),
+    ]
+
+
+def test_a_line_too_long_near_the_end(tmp_path):
+    """It is cut, and no line of its own when what follows it ends the file."""
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * (2 * unpack.CHUNK_BYTES + 5) + b"\n12\n")
+    rows = read([("f", str(path), 0, path.stat().st_size, None)])
+    assert [(row["raw"], row["raw_length"]) for row in rows] == [
+        (b"x" * 100, 2 * unpack.CHUNK_BYTES + 5),
+        (b"12", 2),
+    ]
+
+
+def test_a_file_that_is_gone(tmp_path):
+    with pytest.raises(RuntimeError, match=r"while reading file /nowhere/log: No such file"):
+        read([("f", "/nowhere/log", 0, 5, None)])

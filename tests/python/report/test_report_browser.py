@@ -1,0 +1,144 @@
+"""What a browser makes of a report: no complaint, no request to anywhere, and what the tables say."""
+
+import re
+
+import pytest
+
+import report_story as story
+from report_browser import drive, dump, needs_chromium, text
+from report_kit import hostile, make
+
+pytestmark = needs_chromium
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    return make(story.write(tmp_path_factory.mktemp("browser") / "wh"))
+
+
+def test_glance(out):
+    page = dump(out)
+    said = text(page)
+    assert "5 messages in tangles" in said and "missing_previous 1" in said
+    assert page.count("<svg") > 5 and page.count("<table") >= 3
+    assert all(name in said for name in ("Tangles 1", "Sets 1", "Bases 1", "Groups 1", "Timelines 1"))
+
+
+def test_tangle_and_why(out):
+    page = dump(out, "#tangle/0/3")
+    assert page.count('data-node="') == 6 and page.count('class="edge') == 5
+    assert re.search(r'class="node aside[^"]*chosen', page)
+    assert "root cause:" in text(page) and "which is not in the log" in text(page)
+
+
+def test_set(out):
+    page = dump(out, "#set/0")
+    assert 'class="edge supersedes"' in page and 'class="node in item-root' in page
+
+
+def test_base(out):
+    page = dump(out, "#base/0")
+    assert page.count('class="observer"') == 3 and page.count('class="line" role="separator"') == 3
+    assert page.count('class="quorum"') == 1 and page.count(" open") >= 2
+
+
+def test_group(out):
+    page = dump(out, "#group/0")
+    assert page.count('class="is-added"') == 2 and page.count('class="is-excluded"') == 1
+    assert page.count('class="is-missing"') == 1
+
+
+def test_the_slider_ends_in_the_published_order(out):
+    page = dump(out, "#timeline/0")
+    assert 'data-order="0 1 2 3"' in page and "Step 5 of 5" in text(page) and "— the published order" in text(page)
+
+
+def test_the_slider(out):
+    script = """
+    const slider = await one("#step"), orders = [], stage = document.querySelector(".stage");
+    for (const step of [0, 1, 2, 3, 4, 2, 5]) {
+      slider.value = step;
+      slider.dispatchEvent(new Event("input"));
+      orders.push(stage.dataset.order || "nothing");
+    }
+    say(...orders);
+    """
+    # one, two, three, four are 0 to 3; see `report_story`.
+    assert drive(out, "#timeline/0", script) == "nothing | 1 | 1 3 | 2 1 3 | 0 2 1 3 | 1 3 | 0 1 2 3"
+
+
+def test_playing(out):
+    script = """
+    const play = await one("#play"), words = document.querySelector("output");
+    play.click();
+    await until(() => words.textContent.startsWith("Step 2"));
+    const during = play.textContent;
+    await until(() => words.textContent.includes("published") && play.textContent.includes("Play"));
+    say(during, document.querySelector(".stage").dataset.order);
+    """
+    assert drive(out, "#timeline/0", script) == "❚❚ Pause | 0 1 2 3"
+
+
+def test_by_keyboard(out):
+    script = """
+    const first = await one(".node[tabindex='0']");
+    first.focus();
+    const box = document.getElementById("tip"), seen = [box.hidden];
+    press(first, "ArrowDown");
+    seen.push(document.activeElement.getAttribute("aria-label"));
+    press(document.activeElement, "End");
+    const last = document.activeElement;
+    press(last, "Enter");
+    await one(".why .good, .why .wrong");
+    seen.push(document.querySelectorAll(".node[tabindex='0']").length, document.querySelector(".why h3").textContent);
+    press(first, "Escape");
+    say(...seen, box.hidden);
+    """
+    shown, second, stops, why, hidden = drive(out, "#tangle/0", script).split(" | ")
+    assert (shown, stops, hidden) == ("false", "1", "true")
+    assert second == "%b1AAAAAA, set aside, missing_previous" and why.startswith("why %")
+
+
+def test_the_observer_that_is_chosen(out):
+    script = """
+    const choose = await one("#observer-2"), open = () => document.querySelectorAll(".node.open").length;
+    const before = open();
+    choose.click();
+    say(before, open(), document.querySelectorAll(".node.unseen").length);
+    """
+    assert drive(out, "#base/0", script) == "2 | 2 | 1"
+
+
+@pytest.mark.parametrize("where", ["", "#tangle/0", "#set/0", "#base/0", "#group/0", "#timeline/0"])
+def test_a_table_behind_each_picture(out, where):
+    script = """
+    await until(() => document.querySelector("details"));
+    const pictures = document.querySelectorAll("svg.chart, svg.drawing, .stage, .all-verdicts").length;
+    say(pictures, document.querySelectorAll("details table").length >= pictures);
+    """
+    count, are_there = drive(out, where, script).split(" | ")
+    assert int(count) > 0 and are_there == "true"
+
+
+def test_nobody_else_can_be_asked(out):
+    """Were a request made, this kit would see it: in the console, as the policy forbids it."""
+    for script in (
+        "fetch('https://example.com/');",
+        "document.body.append(h('img', { src: 'https://example.com/x' }));",
+    ):
+        with pytest.raises(AssertionError, match="Content Security Policy"):
+            drive(out, "", script)
+
+
+def test_what_is_not_there(out):
+    assert "There is none." in text(dump(out, "#set/99"))
+    assert "At a glance" in text(dump(out, "#<script>alert(1)</script>"))
+
+
+def test_hostile_log(tmp_path):
+    out = make(hostile(story.write(tmp_path / "wh")))
+    for where in ("", "#tangle/0/0", "#set/0/0", "#base/0/0", "#group/0/0", "#timeline/0/0"):
+        page = dump(out, where)
+        assert "<img" not in page and "<script>" not in page and "\u202e" not in page and "\x1b" not in page
+        assert where == "" or "<script>alert(1)</script>" in text(page)
+        assert "cannot be read" not in text(page)

@@ -1,0 +1,70 @@
+"""The folder asks nobody else, and nothing of a log gets out of its data."""
+
+import hashlib
+import re
+from importlib import resources
+
+import ask_story as story
+from dbt_tangles.report.folder import as_script, clean
+from report_kit import EVIL, hostile_row, make
+
+ASSETS = resources.files("dbt_tangles.report") / "assets"
+
+
+def test_what_is_bundled():
+    lines = (ASSETS / "vendor" / "NOTICE").read_text().splitlines()
+    listed = {line.split()[0]: line.split()[1:] for line in lines if re.match(r"d3-\S+\.js ", line)}
+    there = {path.name: path for path in (ASSETS / "vendor").iterdir() if path.name != "NOTICE"}
+    assert listed.keys() == there.keys()
+    for name, (package, licence, digest) in listed.items():
+        assert re.fullmatch(r"d3-[a-z-]+@\d+\.\d+\.\d+", package) and licence == "ISC"
+        assert hashlib.sha256(there[name].read_bytes()).hexdigest() == digest
+        assert package.partition("@")[2] in there[name].read_text()[:120]
+    assert sum(len(path.read_bytes()) for path in there.values()) < 150_000
+
+
+def test_page_asks_nobody():
+    page = (ASSETS / "index.html").read_text()
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
+    assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';") and "unsafe" not in policy
+    assert not re.search(r"<script>|<script [^>]*>[^<]|style=|\son\w+=", page)
+    for own in [page, *(path.read_text() for path in ASSETS.iterdir() if path.is_file())]:
+        assert set(re.findall(r"https?://[^\s\"']+", own)) <= {"http://www.w3.org/2000/svg"}
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function", own)
+    for name in re.findall(r'(?:src|href)="assets/([^"]+)"', page):
+        assert (ASSETS / name).is_file()
+
+
+def test_scripts_hold_nothing_but_data():
+    text = as_script("x-1", {EVIL: [EVIL, 1.5, float("nan"), None, True, (1, 2)]})
+    assert text.isascii() and text.count("\n") == 1 and not re.search(r"[<>&]", text)
+    assert r"\\u202e" in text and "null,null,true,[1,2]" in text
+
+
+def test_clean():
+    assert clean("a" * 1_000_000) == "a" * 400 + "… (1,000,000 characters)"
+    assert clean("\ud800\u202e\x00") == r"\ud800\u202e\x00"
+
+
+def test_hostile_log(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    huge = "<" * 1_000_000
+    for table in ("ssb_messages", "tangle_messages", "tangles", "tangle_edges", "tangle_missing", "feeds"):
+        rows = [hostile_row(table, **_COLUMNS.get(table, {}))]
+        rows.append({name: huge if value == EVIL else value for name, value in rows[0].items()})
+        warehouse.write(table, *rows)
+    out = make(warehouse)
+    for path in (out / "data").iterdir():
+        text = path.read_text(encoding="ascii")
+        assert re.fullmatch(r"[a-z]+(-\d+)?(-why)?\.js", path.name) and not re.search(r"[<>&]", text)
+        assert "\\u202e" not in text.replace("\\\\u202e", "") and len(text) < 100_000
+
+
+_COLUMNS = {
+    "ssb_messages": {"sequence": 1, "is_usable": True, "tangle_claims": []},
+    "tangle_messages": {"is_member": False, "is_root": False, "is_tip": False, "is_fork": False, "is_merge": False},
+    "tangles": {"candidate_count": 1, "member_count": 0, "set_aside_count": 1, "invalid_claim_count": 0, "depth": 0},
+    "tangle_edges": {"is_member_edge": False, "is_redundant": False},
+    "tangle_missing": {"is_in_log": False, "waiting_count": 1, "blocked_count": 1, "unlocks": 1},
+    "feeds": {"message_count": 1, "max_sequence": 1, "verified_length": 0},
+}

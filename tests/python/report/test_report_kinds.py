@@ -1,0 +1,85 @@
+"""Sets, bases, groups and timelines as they are drawn."""
+
+import pytest
+
+import report_story as story
+from report_kit import make, node, shard
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    return make(story.write(tmp_path_factory.mktemp("kinds") / "wh"))
+
+
+def links(view: dict, kind: str) -> set:
+    return {(view["nodes"][a]["id"], view["nodes"][b]["id"]) for a, b, each, _ in view["edges"] if each == kind}
+
+
+def said(out, name: str, view: dict, id_: str) -> str:
+    """What the why of a node says."""
+    number = [each["id"] for each in view["nodes"]].index(id_)
+    pieces = [piece for _, *line in shard(out, f"{name}-why")[str(number)] for piece in line]
+    return " ".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)
+
+
+def test_set(out):
+    view = shard(out, "set-0")
+    assert links(view, "supersedes") == {(story.MORE, story.ADD)}
+    assert links(view, "prev") == {(story.ADD, story.SET), (story.MORE, story.ADD), (story.LATE, story.LOST)}
+    assert node(view, story.MORE)["marks"] == ["item root"] and node(view, story.MORE)["title"] == "put there: carol"
+    assert node(view, story.LATE)["state"] == "aside" and node(view, story.LOST)["state"] == "missing"
+    assert [item["item"] for item in view["items"]] == ["carol"] and view["item_total"] == 1
+    assert "not in the log" in said(out, "set-0", view, story.LATE)
+
+
+def test_base(out):
+    view = shard(out, "base-0")
+    first = node(view, f"{story.A}:1")
+    assert (first["votes"], first["degree"]) == (2, 1)
+    assert [lane["name"] for lane in view["lanes"]] == ["aaaaaaaa", "bbbbbbbb"]
+    assert node(view, f"{story.B}:3")["state"] == "aside"
+    observers = {row["observer"]: [each["is_settled"] for each in row["order"]] for row in view["observers"]}
+    assert observers == {"all": [True, False, False], story.A: [True, False, False], story.B: [False, False]}
+    assert view["observers"][0]["order"][0]["settled_with"] == f"{story.A}:2"
+    assert view["quorums"][0]["writers"] == [story.A, story.B]
+    assert "hole" in said(out, "base-0", view, f"{story.B}:3")
+
+
+def test_group(out):
+    view = shard(out, "group-0")
+    assert node(view, story.NEXT)["marks"] == ["tip", "preferred"] and links(view, "epoch") == {
+        (story.NEXT, story.GROUP)
+    }
+    assert [epoch["epoch_id"] for epoch in view["epochs"]] == [story.GROUP, story.NEXT]
+    assert {feed["id"]: feed["in"] for feed in view["feeds"]} == {
+        "@alice.ed25519": {"0": ["added"], "1": ["added"]},
+        "@bob.ed25519": {"0": ["added", "excluded"]},
+        "@carol": {"1": ["missing"]},
+    }
+    assert (view["feed_total"], view["finding_total"]) == (3, 1)
+
+
+def test_timeline(out):
+    view = shard(out, "timeline-0")
+    assert [each["id"] for each in view["nodes"]] == story.EVENTS
+    assert view["start"] == [] and view["agrees"] and view["left_out"] == 0
+    assert view["edits"][-1] == [4, "mov", 2, 1, 2]
+    assert "events.jsonl:1" in said(out, "timeline-0", view, "one")
+
+
+def test_part_of_a_timeline(tmp_path):
+    out = make(story.write(tmp_path / "wh"), "--nodes", "2")
+    view = shard(out, "timeline-0")
+    assert (view["left_out"], view["low"], view["edits"], view["start"]) == (2, 2, [], [0, 1])
+    assert len(shard(out, "base-0")["observers"][0]["order"]) == 2
+    assert len(shard(out, "group-0")["feeds"]) == 2
+
+
+def test_edits_of_another_run(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    warehouse.write(
+        "timeline_edits",
+        {"timeline_id": "room", "batch": 1, "step": 1, "op": "ins", "event_id": "two", "to_position": 0},
+    )
+    view = shard(make(warehouse), "timeline-0")
+    assert not view["agrees"] and view["edits"] == [] and view["start"] == [0, 1, 2, 3]

@@ -1,0 +1,41 @@
+"""Where nodes go."""
+
+from dbt_tangles.ask.graph import ASIDE, IN, MISSING, Edge, Graph, Node
+from dbt_tangles.report.layout import lay_out, rows_of
+
+
+def graph(nodes, links):
+    return Graph("tangle", "r", "t", len(nodes), nodes, [Edge(*link, "previous") for link in links])
+
+
+def test_rows():
+    nodes = [Node("r", IN, 5), Node("a", IN, 6), Node("x", ASIDE), Node("y", ASIDE), Node("gone", MISSING)]
+    rows = rows_of(graph(nodes, [("a", "r"), ("x", "a"), ("x", "gone"), ("y", "x")]))
+    assert rows == {"r": 5, "a": 6, "x": 7, "y": 8, "gone": 6}
+
+
+def test_cycles_end():
+    nodes = [Node("r", IN, 0), Node("x", ASIDE), Node("y", ASIDE), Node("z", ASIDE), Node("self", ASIDE)]
+    rows = rows_of(graph(nodes, [("x", "y"), ("y", "x"), ("z", "y"), ("self", "self")]))
+    assert set(rows) == {"r", "x", "y", "z", "self"}
+
+
+def test_long_chains():
+    nodes = [Node(str(n), ASIDE) for n in range(2000)]
+    rows = rows_of(graph(nodes, [(str(n + 1), str(n)) for n in range(1999)]))
+    assert rows["1999"] - rows["0"] == 1999
+
+
+def test_no_two_nodes_share_a_place():
+    nodes = [Node(f"n{n}", IN, n // 5) for n in range(40)]
+    view = lay_out(graph(nodes, []), {f"n{n}": f"author{n % 3}" for n in range(40)})
+    places = {(node["x"], node["y"]) for node in view["nodes"]}
+    assert len(places) == 40 and max(x for x, _ in places) < view["columns"]
+    for node in view["nodes"]:
+        (lane,) = [lane for lane in view["lanes"] if lane["id"] == node["lane"]]
+        assert lane["start"] <= node["x"] < lane["start"] + lane["width"]
+
+
+def test_links_to_what_is_left_out():
+    view = lay_out(graph([Node("a", IN, 6)], [("a", "b"), ("a", "c")]), {})
+    assert view["edges"] == [] and view["nodes"][0]["cut"] == 2

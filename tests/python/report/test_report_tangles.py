@@ -1,0 +1,100 @@
+"""The first page, and tangles as they are drawn."""
+
+import pytest
+
+import ask_story as story
+from report_kit import make, node, shard
+
+
+@pytest.fixture
+def warehouse(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    thread = {"tangle_name": "thread", "root_id": story.ROOT, "root_status": "present", "member_count": 3}
+    thread |= {"candidate_count": 5, "set_aside_count": 2, "invalid_claim_count": 0, "depth": 2, "tips": [story.A2]}
+    others = [
+        {**thread, "root_id": story.sigil(f"other{n}"), "set_aside_count": 0, "candidate_count": n, "depth": n}
+        for n in range(1, 9)
+    ]
+    return warehouse.write("tangles", thread, *others, {**thread, "tangle_name": "feed", "candidate_count": 99})
+
+
+def test_glance(warehouse):
+    glance = shard(make(warehouse), "glance")
+    tangles = {row["low"]: row for row in glance["sizes"]}
+    assert tangles[4] == {"low": 4, "high": 7, "well": 4, "troubled": 1}
+    assert sum(row["well"] + row["troubled"] for row in glance["depths"]) == 9
+    (messages,) = [row for row in glance["counts"] if row["table"] == "tangle_messages"]
+    assert messages["counts"] == {"member": 3, "missing_previous": 1, "previous_set_aside": 1}
+    assert glance["meanings"]["missing_previous"].startswith("it lists")
+
+
+def test_over_time(warehouse):
+    rows = [story.candidate(story.sigil(f"m{n}"), story.ALICE, 1, received_at=1.5e12 + n * 1e9) for n in range(100)]
+    odd = [story.candidate(story.sigil(f"x{n}"), story.ALICE, None, asserted_at=at) for n, at in enumerate(_NO_TIMES)]
+    warehouse.write(
+        "tangle_messages", *rows, *odd, story.candidate(story.sigil("late"), story.ALICE, 1, asserted_at=4e12)
+    )
+    over_time = shard(make(warehouse, "--limit", "0"), "glance")["over_time"]
+    assert sum(bin_["members"] for bin_ in over_time["bins"]) == 101
+    assert over_time["without_time"] == len(_NO_TIMES)
+    assert over_time["width"] < 1e13 / 60
+
+
+_NO_TIMES = (-1.0, float("nan"), float("inf"), 1e300, None)
+
+
+def test_drawing(warehouse):
+    out = make(warehouse)
+    index = shard(out, "index")["kinds"]["tangle"]
+    assert index["total"] == 9 and len(index["parts"]) == 9 and index["parts"][0]["trouble"] == 2
+    view = shard(out, "tangle-0")
+    assert [lane["id"] for lane in view["lanes"]] == [story.ALICE, story.BOB, "not here"]
+    assert view["rows"] == [0, 1, 2]
+    assert node(view, story.ROOT)["y"] == 0 and node(view, story.B1)["state"] == "aside"
+    assert node(view, story.GONE)["y"] < node(view, story.B1)["y"] < node(view, story.B2)["y"]
+    assert node(view, story.A1)["title"].startswith("post, sequence 2")
+    ends = {(view["nodes"][child]["id"], view["nodes"][parent]["id"]) for child, parent, *_ in view["edges"]}
+    assert ends >= {(story.A2, story.A1), (story.B1, story.GONE), (story.B2, story.B1)}
+
+
+def test_why_is_what_the_command_says(warehouse):
+    out = make(warehouse)
+    view, answers = shard(out, "tangle-0"), shard(out, "tangle-0-why")
+    for number, each in enumerate(view["nodes"]):
+        if each["state"] == "missing":
+            assert str(number) not in answers
+            continue
+        text = [
+            "  " * indent + "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)
+            for indent, *pieces in answers[str(number)]
+        ]
+        assert text == warehouse.ask("why", each["id"]).output.splitlines()[: len(text)]
+
+
+def test_bounds(warehouse):
+    out = make(warehouse, "--limit", "2", "--nodes", "2")
+    index = shard(out, "index")
+    assert index["limits"] == {"subjects": 2, "nodes": 2}
+    assert index["kinds"]["tangle"]["total"] == 9
+    assert [part["chosen"] for part in index["kinds"]["tangle"]["parts"]] == ["troubled", "large", "large"]
+    view = shard(out, "tangle-0")
+    assert view["left_out"] == 3 and len([each for each in view["nodes"] if each["state"] != "missing"]) == 2
+
+
+def test_tables_that_are_not_there(tmp_path):
+    warehouse = story.Warehouse(tmp_path / "wh")
+    out = make(warehouse)
+    assert "tangles" in shard(out, "index")["missing"]
+    assert shard(out, "index")["kinds"]["tangle"] == {"total": 0, "parts": []}
+
+
+def test_nothing_else_is_replaced(warehouse, tmp_path):
+    (tmp_path / "report").mkdir()
+    (tmp_path / "report" / "thesis.txt").write_text("mine")
+    result = warehouse.ask("report", "--out", str(tmp_path / "report"))
+    assert result.exit_code == 2 and "something else" in result.output
+    assert [path.name for path in (tmp_path / "report").iterdir()] == ["thesis.txt"]
+    (tmp_path / "report" / "thesis.txt").unlink()
+    make(warehouse)
+    make(warehouse, "--limit", "1")
+    assert not (tmp_path / "report" / "data" / "tangle-5.js").exists()

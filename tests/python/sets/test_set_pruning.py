@@ -1,0 +1,282 @@
+"""What may go of a set, by trying it; and what holds its items, and what the next message says."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import product
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dbt_tangles.pzp.items import MARK
+from dbt_tangles.sets import OUTPUT_SCHEMA, reduce_sets, reduction
+from dbt_tangles.sets.backlinks import NO_BACKLINK, backlink_depths
+from faults_oracle import NaiveFaults, backlink_depth
+from pruning_oracle import DELETE, KEEP, SmallSet
+from set_oracle import NaiveSet
+from set_tables import moot, row, table_of
+
+ROOT = {"depth": 0, "prev": [], "add": [], "del": []}
+
+
+def rows_of(messages: list[dict]) -> list[dict]:
+    """A set as `reduce_sets` takes it: messages named by their places, in whose order their ids sort."""
+    rows = [moot("m00")]
+    for x, message in enumerate(messages[1:], 1):
+        names = {"prev": [f"m{p:02}" for p in message["prev"]]}
+        names["supersedes"] = [f"m{p:02}" for p in message.get("supersedes", [])]
+        rows.append(row(f"m{x:02}", depth=message["depth"], add=message["add"], deleted=message["del"], **names))
+    return rows
+
+
+def answers(rows: list[dict]) -> dict[str, dict]:
+    """What is said of each message, by id."""
+    found = reduce_sets(table_of(rows)).cast(OUTPUT_SCHEMA)
+    found.validate(full=True)
+    return {row["message_id"]: answer for row, answer in zip(rows, found.to_pylist(), strict=True)}
+
+
+def actions_of(messages: list[dict]) -> list[str]:
+    """What the table says may become of each message."""
+    found = answers(rows_of(messages))
+    return [found[name]["action"] for name in sorted(found)]
+
+
+def written(*messages: tuple[list[int], list[str], list[str]]) -> list[dict]:
+    """A set by writers who know what their `prev` leads to, and link back: (prev, add, del) of each, by depth."""
+    found = [dict(ROOT)]
+    known = [set()]
+    for prev, add, delete in messages:
+        part = {y for p in prev for y in {p} | known[p]}
+        depth = 1 + max(found[p]["depth"] for p in part)
+        links = part & {x for x, other in enumerate(found) if other["depth"] == backlink_depth(depth)}
+        found.append({"depth": depth, "prev": sorted({*prev} | links), "add": add, "del": delete})
+        known.append(part)
+    assert [m["depth"] for m in found] == sorted(m["depth"] for m in found)
+    return found
+
+
+def test_backlinks_are_those_of_another_reckoning():
+    depths = [*range(-2, 3000), 2**53 - 1, 2**62]
+    wanted = [backlink_depth(d) if 0 < d < 2**60 else None for d in depths]
+    assert backlink_depths(pa.array(depths).to_numpy()).tolist() == [NO_BACKLINK if w is None else w for w in wanted]
+
+
+def test_whoever_follows_a_message_that_may_go_links_back_to_one_that_may_not():
+    """The lemma of the decision on pruning."""
+    long = [d for d in range(1, 20_000) if backlink_depth(d + 1) < d]
+    assert long[:5] == [2, 6, 10, 11, 15]
+    assert not {backlink_depth(d + 1) for d in long} & set(long)
+
+
+TOUCHES = (["x"], []), ([], ["x"]), (["y"], []), ([], [])
+
+
+def small_sets():
+    """Every set of three messages or fewer by writers who link back, with one item or none in each, and some more."""
+    shapes = [
+        [[0]],
+        [[0], [1]],
+        [[0], [0]],
+        [[0], [1], [2]],
+        [[0], [0], [1, 2]],
+        [[0], [0], [1]],
+        [[0], [1], [1]],
+        [[0], [0], [0]],
+    ]
+    for shape in shapes:
+        for touches in product(TOUCHES, repeat=len(shape)):
+            yield written(*((prev, *touch) for prev, touch in zip(shape, touches, strict=True)))
+
+
+def assert_largest(messages: list[dict]) -> None:
+    """What the table says may go is safe, and all that goes in any other safe way."""
+    small, found = SmallSet(messages), actions_of(messages)
+    assert small.is_safe(found)
+    for way in small.ways():
+        if small.is_safe(way):
+            for action, more in zip(found, way, strict=True):
+                assert more == KEEP or action != KEEP
+                assert more != DELETE or action == DELETE
+
+
+def test_no_more_may_go_of_any_small_set():
+    for messages in small_sets():
+        if len(messages) <= 3 or sum(len(m["add"]) + len(m["del"]) for m in messages) == 3:
+            assert_largest(messages)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        # The document's, step by step: alice, bob, bob again, alice deleted, carol.
+        written(([0], ["alice"], []), ([1], ["bob"], []), ([2], [], ["alice"])),
+        written(([0], ["alice"], []), ([1], ["bob"], []), ([1], ["bob"], []), ([2], [], ["alice"])),
+        # Two items in one message, and one of them deleted.
+        written(([0], ["alice", "bob"], []), ([1], [], ["alice"]), ([2], ["carol"], [])),
+        # A deletion that is followed.
+        written(([0], ["alice"], []), ([1], [], ["alice"]), ([2], ["bob"], []), ([3], ["bob"], [])),
+        # Both in one message.
+        written(([0], ["x", "y"], ["x"]), ([1], ["x"], ["y"]), ([1], ["y"], ["y"])),
+    ],
+)
+def test_no_more_may_go_of_some_larger_ones(messages):
+    assert_largest(messages)
+
+
+def test_where_a_backlink_is_left_out_what_is_left_can_do_without_it():
+    messages = written(([0], ["x"], []), ([1], ["y"], []), ([2], ["y"], []), ([3], ["x"], []))
+    assert actions_of(messages) == ["keep", "erase", "delete", "keep", "keep"]
+    messages[3]["prev"].remove(0)
+    found = actions_of(messages)
+    assert found == ["keep", "erase", "erase", "keep", "keep"] and SmallSet(messages).is_safe(found)
+
+
+ITEMS = st.lists(st.sampled_from("abc"), max_size=2)
+
+
+@st.composite
+def any_sets(draw):
+    """A set of writers who know parts of it, and often leave something out."""
+    found = [dict(ROOT)]
+    for x in range(1, draw(st.integers(1, 14))):
+        prev = sorted(set(draw(st.lists(st.integers(max(0, x - 4), x - 1), min_size=1, max_size=3))))
+        depth = 1 + max(found[p]["depth"] for p in prev)
+        if draw(st.booleans()):
+            links = [y for y in range(x) if found[y]["depth"] == backlink_depth(depth)]
+            prev = sorted({*prev, *links})
+        names = draw(st.lists(st.integers(0, x - 1), max_size=2))
+        found.append({"depth": depth, "prev": prev, "add": draw(ITEMS), "del": draw(ITEMS), "supersedes": names})
+    order = sorted(range(len(found)), key=lambda x: found[x]["depth"])
+    place = {x: k for k, x in enumerate(order)}
+    for message in found:
+        for name in ("prev", "supersedes"):
+            message[name] = [place[p] for p in message.get(name, [])]
+    return [found[x] for x in order]
+
+
+@settings(max_examples=150, deadline=None)
+@given(any_sets(), st.randoms(use_true_random=False))
+def test_whatever_the_messages(messages, rng):
+    rows = rows_of(messages)
+    found = answers(rng.sample(rows, len(rows)))
+    naive, faults, small = NaiveSet(rows), NaiveFaults(as_entries(messages)), SmallSet(messages)
+    names = sorted(found)
+    kept = {item["item"]: item["kept_by"] for answer in found.values() for item in answer["items"]}
+    left = {item["position_left"]: item["item"] for answer in found.values() for item in answer["items"]}
+    actions = [found[name]["action"] for name in names]
+    # Whatever part of it goes.
+    assert small.items([*actions]) == small.items([rng.choice([KEEP, action]) for action in actions]) == set(kept)
+    assert [left[k] for k in range(len(left))] == left_over(naive, actions)
+    assert kept == {item: held for item in naive.items() if (held := holding(naive, faults, item))}
+    assert all(found[m]["action"] == KEEP for m in last_words(naive).values())
+    is_safe = left_over(naive, [KEEP if name in naive.item_roots() else DELETE for name in names])
+    assert {answer["is_pruning_safe"] for answer in found.values()} == {set(is_safe) == set(kept)}
+    told = [
+        (x, fault["rule"], fault["item"], [names.index(other) for other in fault["left_out"]])
+        for x, name in enumerate(names)
+        for fault in found[name]["writer_faults"]
+    ]
+    assert told == faults.all_faults()
+    everyone = NaiveFaults([*as_entries(messages), {"prev": list(range(len(names))), "depth": 99}])
+    assert next_items(found) == {
+        item: ([names[y] for y in heads], [names[y] for y in opened])
+        for item in last_words(naive)
+        if (heads := everyone.heads(len(names), item))
+        for opened in [[y for y in heads if item in messages[y]["del"] and not superseded(everyone, y)]]
+    }
+
+
+def as_entries(messages: list[dict]) -> list[dict]:
+    """Messages as the oracle on faults takes them; the root is none."""
+    return [message | {"is_entry": x > 0} for x, message in enumerate(messages)]
+
+
+def last_words(naive: NaiveSet) -> dict[str, str]:
+    """Of each item ever touched the last message on it."""
+    return {item: m for m in naive.order for item in [*naive.rows[m]["add"], *naive.rows[m]["del"]]}
+
+
+def left_over(naive: NaiveSet, actions: list[str]) -> list[str]:
+    """The items if only what is to be kept is there, in order."""
+    kept = [naive.rows[m] for m, action in zip(naive.order, actions, strict=True) if action == KEEP or m == naive.moot]
+    return list(NaiveSet(kept).items())
+
+
+def holding(naive: NaiveSet, faults: NaiveFaults, item: str) -> list[str]:
+    """The messages that add an item and that no message on it follows."""
+    touching = [x for x, message in enumerate(faults.messages) if item in faults.touched(x)]
+    standing = [x for x in touching if not any(x in faults.known[y] for y in touching)]
+    return [naive.order[x] for x in standing if item not in faults.messages[x]["del"]]
+
+
+def superseded(faults: NaiveFaults, y: int) -> bool:
+    """Whether a later message supersedes one."""
+    return any(y in faults.superseded(x) for x in range(len(faults.messages)))
+
+
+def next_items(found: dict[str, dict]) -> dict[str, tuple[list[str], list[str]]]:
+    """What the next message supersedes, by item."""
+    return {
+        item["item"]: (item["deepest"], item["open_deletions"])
+        for answer in found.values()
+        for item in answer["next_items"]
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(any_sets(), st.sampled_from("abcz"), st.booleans(), st.data())
+def test_the_next_message_has_no_fault(messages, item, adds, data):
+    """Made of what the tables say."""
+    rows = rows_of(messages)
+    found = answers(rows)
+    items = next_items(found)
+    must, opened = items.get(item, ([], [])), {m for _, each in items.values() for m in each}
+    chosen = {data.draw(st.sampled_from(must[0]))} if must[0] else set()
+    prev = [name for name, answer in found.items() if answer["is_next_prev"]]
+    depth = 1 + max(message["depth"] for message in rows)
+    more = row("zz", depth=depth, prev=prev, supersedes=[*chosen, *(opened if adds else ())])
+    more["add" if adds else "del"] = [item]
+    answer = answers([*rows, more])["zz"]
+    # The document's rules; what it had to supersede may hold other items.
+    assert {fault["rule"] for fault in answer["writer_faults"]} <= {"supersedes_standing_item"}
+    assert answer["is_tip"] and set(answer["items"][k]["item"] for k in range(len(answer["items"]))) <= {item}
+    assert not any(others["is_tip"] for name, others in answers([*rows, more]).items() if name != "zz")
+
+
+def test_items_that_look_alike_and_items_that_nobody_can_name():
+    rows = [moot("m0"), row("m1", add=["7", MARK + "7", MARK + '{"a":1}'], prev=["m0"])]
+    found = answers(rows)["m1"]
+    assert [(item["item"], item["is_string"]) for item in found["next_items"]] == [("7", True), ("7", False)]
+    assert [item["kept_by"] for item in found["items"]] == [["m1"]] * 3
+
+
+def test_without_a_root_all_is_kept():
+    found = answers([row("m1", add=["x"]), row("m2", depth=2, prev=["m1"], add=["x"])])
+    assert {(a["action"], a["is_pruning_safe"], a["is_next_prev"]) for a in found.values()} == {("keep", True, False)}
+    assert all(a["next_items"] == [] and a["backlink_depth"] is None for a in found.values())
+
+
+def test_a_set_too_tangled_to_look_keeps_what_decides(monkeypatch):
+    monkeypatch.setattr(reduction, "ROOM", 1)
+    fan = [row(f"m{x}", depth=1, prev=["m0"], add=["x"]) for x in range(1, 6)]
+    merges = [row(f"n{x}", depth=2, prev=["m1", "m2", "m3"], add=["y"]) for x in range(3)]
+    found = answers([moot("m0"), *fan, *merges])
+    kept = {item["item"]: item["kept_by"] for answer in found.values() for item in answer["items"]}
+    assert kept == {"x": ["m5"], "y": ["n2"]}
+    assert not any(answer["are_writers_checked"] or answer["writer_faults"] for answer in found.values())
+    assert [name for name, answer in found.items() if answer["action"] == KEEP] == ["m0", "m5", "n2"]
+    assert all(answer["action"] != DELETE for answer in found.values())
+
+
+def test_a_long_set_keeps_few():
+    rng = random.Random(4)
+    rows = [moot("m0000")]
+    for x in range(1, 1500):
+        prev = {f"m{x - 1:04}", f"m{backlink_depth(x):04}"}
+        rows.append(row(f"m{x:04}", depth=x, prev=sorted(prev), add=[f"i{rng.randrange(9)}"]))
+    counts = Counter(answer["action"] for answer in answers(rows).values())
+    assert counts["keep"] == 10 and counts["delete"] > 300

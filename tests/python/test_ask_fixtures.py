@@ -1,0 +1,260 @@
+"""The command `tangles` on the built fixtures: its answers are the documents'."""
+
+import json
+import re
+import shlex
+from itertools import pairwise
+
+import pytest
+from click.testing import CliRunner
+
+import fixture_seeds
+from conftest import ROOT
+from dbt_tangles.ask import graphs, why_message, why_node, why_pzp
+from dbt_tangles.ask.cli import main
+from dbt_tangles.ask.tables import Tables
+
+
+@pytest.fixture(scope="module")
+def tables(fixtures) -> Tables:
+    return Tables(fixtures.warehouse, fixtures.schema)
+
+
+@pytest.fixture
+def ask(fixtures):
+    """Run `tangles`, and return its exit code and answer."""
+
+    def run(*words: str) -> tuple[int, dict]:
+        options = ["--warehouse", str(fixtures.warehouse), "--schema", fixtures.schema, "--json"]
+        result = CliRunner().invoke(main, [words[0], *options, *words[1:]])
+        assert result.exit_code in (0, 1), result.output
+        return result.exit_code, json.loads(result.stdout)
+
+    return run
+
+
+def ids_of(folder: str, name: str, column: str = "message_id") -> dict[tuple[str, str], str]:
+    """What the documents' letters stand for, by example."""
+    return {(row["example"], row["letter"]): row[column] for row in fixture_seeds.read(folder, name)}
+
+
+SSB, PZP = ids_of("ssb", "ssb_fixture_letters"), ids_of("pzp", "pzp_fixture_letters")
+WRITERS = ids_of("autobase", "autobase_fixture_writers", "writer")
+
+
+def node_id(example: str, name: str) -> str:
+    """The id of a node that the document calls by its writer's letter and a number from 0."""
+    return f"{WRITERS[example, name[0]]}:{int(name[1:]) + 1}"
+
+
+def drawn(graph) -> set[tuple[str, str]]:
+    """The links of a graph."""
+    return {(edge.child, edge.parent) for edge in graph.edges}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Figures
+
+
+EDGES = fixture_seeds.read("ssb", "expected_tangle_edges")
+
+
+@pytest.mark.parametrize("example", sorted({row["example"] for row in EDGES}))
+def test_figures_of_tangles(tables, example):
+    """Members and the links between them are those that the document draws."""
+    rows = [row for row in EDGES if row["example"] == example]
+    for name, root in sorted({(row["tangle_name"], row["root"]) for row in rows}):
+        graph = graphs.tangle(tables, name, SSB[example, root], 1000)
+        members = {node.id for node in graph.nodes if node.state == "in"}
+        expected = {
+            (SSB[example, row["message"]], SSB[example, row["previous"]])
+            for row in rows
+            if (row["tangle_name"], row["root"]) == (name, root)
+        }
+        assert {link for link in drawn(graph) if link[0] in members} == expected
+
+
+LINKS = fixture_seeds.read("pzp", "expected_set_links")
+
+
+@pytest.mark.parametrize("example", sorted({row["example"] for row in LINKS}))
+def test_figures_of_sets(tables, example):
+    (root,) = {
+        row["set_id"]
+        for row in tables.rows("select set_id, message_id from {set_messages} where is_root")
+        if row["message_id"] in {PZP[key] for key in PZP if key[0] == example}
+    }
+    graph = graphs.set_(tables, "", root, 1000)
+    expected = {
+        (PZP[example, row["letter"]], PZP.get((example, row["other"]), row["other"]), row["kind"])
+        for row in LINKS
+        if row["example"] == example
+    }
+    assert {(edge.child, edge.parent, edge.kind) for edge in graph.edges} == expected
+
+
+NODES = fixture_seeds.read("autobase", "expected_autobase_nodes")
+
+
+@pytest.mark.parametrize("example", sorted({row["example"] for row in NODES}))
+def test_figures_of_bases(tables, example):
+    """The nodes are the document's, and each head of the document is followed by none that is used."""
+    graph = graphs.base(tables, "", example, 1000)
+    rows = [row for row in NODES if row["example"] == example]
+    used = {node.id for node in graph.nodes if node.state == "in"}
+    assert used == {node_id(example, row["node"]) for row in rows}
+    heads = {node.id for node in graph.nodes if "head" in node.marks}
+    assert heads == {node_id(example, row["node"]) for row in rows if row["is_head"] == "true"}
+    assert not heads & {parent for child, parent in drawn(graph) if child in used}
+
+
+CAUSES = fixture_seeds.read("events", "expected_timeline_links")
+
+
+@pytest.mark.parametrize("timeline", sorted({row["timeline_id"] for row in CAUSES}))
+def test_figures_of_timelines(tables, timeline):
+    expected = {(row["event_id"], row["cause_id"]) for row in CAUSES if row["timeline_id"] == timeline}
+    assert drawn(graphs.timeline(tables, "", timeline, 1000)) == expected
+
+
+EPOCHS = fixture_seeds.read("ssb", "expected_group_epochs")
+
+
+@pytest.mark.parametrize("example", sorted({row["example"] for row in EPOCHS}))
+def test_figures_of_groups(tables, example):
+    rows = [row for row in EPOCHS if row["example"] == example]
+    for root in sorted({row["group_root"] for row in rows}):
+        graph = graphs.group(tables, "", SSB[example, root], 1000)
+        of_root = [row for row in rows if row["group_root"] == root]
+        assert {node.id for node in graph.nodes} == {SSB[example, row["epoch"]] for row in of_root}
+        expected = {
+            (SSB[example, row["epoch"]], SSB[example, previous])
+            for row in of_root
+            for previous in row["previous_epochs"].split()
+        }
+        assert drawn(graph) == expected
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Reasons
+
+
+def test_every_message_that_is_set_aside(tables):
+    """Its root causes are those of the table, and a way leads to each, along links of the tangle."""
+    rows = tables.rows("select * from {tangle_messages} where not is_member")
+    assert len(rows) > 20
+    edges = tables.rows("select message_id, previous_id from {tangle_edges}")
+    links = {(edge["message_id"], edge["previous_id"]) for edge in edges}
+    for row in rows:
+        tangles = why_message.explain(tables, row["message_id"])["tangles"]
+        place = row["tangle_name"], row["root_id"]
+        (tangle,) = (each for each in tangles if (each["tangle_name"], each["root_id"]) == place)
+        assert tangle["set_aside_reason"] == row["set_aside_reason"] and tangle["meaning"]
+        if row["root_id"] is None:
+            continue
+        assert [cause["id"] for cause in tangle["causes"]] == row["blocked_by"]
+        for cause in tangle["causes"]:
+            way = cause["path"]
+            assert (way[0], way[-1]) == (row["message_id"], cause["id"])
+            assert set(pairwise(way)) <= links or way[1:] == [row["root_id"]]
+
+
+def test_every_message_that_is_not_verified(tables):
+    for row in tables.rows("select message_id, check_error from {ssb_messages} where not is_usable"):
+        answer = why_message.explain(tables, row["message_id"])
+        assert not answer["is_verified"] and answer["rule"] == row["check_error"] and answer["meaning"]
+
+
+def test_every_message_off_its_chain(tables):
+    rows = tables.rows("select message_id, reason from {feed_messages} where not in_chain")
+    assert len(rows) > 10
+    for row in rows:
+        feed = why_message.explain(tables, row["message_id"])["feed"]
+        assert feed["reason"] == row["reason"] and feed["meaning"]
+        assert feed["gap_sequence"] or feed["fork_sequence"] or feed["broken_by"] or feed["beside"]
+
+
+def test_every_message_that_is_not_in_its_set(tables):
+    """What holds it back without being its own fault is named."""
+    rows = tables.rows("select message_id, set_id, reject_reason from {set_messages} where not is_valid")
+    assert len(rows) > 20
+    for row in rows:
+        answers = why_pzp.explain(tables, row["message_id"])["sets"]
+        (answer,) = (each for each in answers if each["set_id"] == row["set_id"])
+        assert answer["reject_reason"] == row["reject_reason"] and answer["meaning"]
+        for cause in answer["causes"]:
+            assert cause["path"][0] == row["message_id"] and cause["path"][-1] == cause["id"]
+
+
+def test_every_node_that_is_not_used(tables):
+    rows = tables.rows("select distinct base_id, node_id from {autobase_rejects} where reason = 'previous_set_aside'")
+    assert len(rows) > 5
+    for row in rows:
+        (base,) = why_node.explain(tables, row["node_id"], row["base_id"])["bases"]
+        assert base["causes"] and all(cause["trouble"] != "previous_set_aside" for cause in base["causes"])
+
+
+def test_a_message_that_is_awaited(tables, ask):
+    (missing, *_) = tables.rows("select missing_id from {tangle_missing} where not is_in_log order by 1")
+    code, answer = ask("why", missing["missing_id"])
+    assert code == 1 and answer["referred_to_by"] and answer["awaited_by"]
+
+
+def test_status(ask, fixtures):
+    code, answer = ask("status", "--target-path", str(fixtures.warehouse / "target" / fixtures.schema))
+    assert code == 0 and answer["missing_tables"] == []
+    assert answer["runs"][0]["status"] == "success" and answer["runs"][0]["tables"] > 50
+    counts = {row["table"]: row for row in answer["counts"]}
+    assert counts["tangle_messages"]["total"] == len(fixtures.rows("tangle_messages"))
+    assert counts["ssb_rejects"]["total"] == len(fixtures.rows("ssb_rejects"))
+    assert answer["look_at"]
+
+
+def test_a_peer_that_says_what_the_documents_do(ask, tmp_path):
+    """Feeds, tips, members of epochs, items and views, as the documents state them."""
+    feeds = {(row["example"], row["name"]): row["feed_id"] for row in fixture_seeds.read("ssb", "ssb_fixture_feeds")}
+    answers = []
+    for row in fixture_seeds.read("ssb", "expected_feeds"):
+        latest = {"id": SSB[row["example"], row["latest"]]} if row["latest"] else {}
+        feed = feeds[row["example"], row["author"]]
+        answers.append({"feed": feed, "sequence": int(row["verified_length"]), **latest})
+    for row in fixture_seeds.read("ssb", "expected_tangles"):
+        root, tips = SSB[row["example"], row["root"]], row["tips"].split()
+        tips = [SSB[row["example"], tip] for tip in reversed(tips)]
+        members = int(row["member_count"])
+        answers.append({"tangle": row["tangle_name"], "root": root, "previous": tips, "members": members})
+    views: dict[tuple, list] = {}
+    for row in fixture_seeds.read("autobase", "expected_autobase_views"):
+        observer = "all" if row["observer"] == "all" else WRITERS[row["example"], row["observer"]]
+        views.setdefault((row["example"], observer), []).append((int(row["position"]), row["node"]))
+    for (example, observer), nodes in views.items():
+        order = [node_id(example, node) for _, node in sorted(nodes)]
+        answers.append({"view": example, "observer": observer, "order": order})
+    file = tmp_path / "answers.jsonl"
+    file.write_text("\n".join(map(json.dumps, answers)))
+    code, answer = ask("check", str(file))
+    assert (code, answer["lines"]) == (0, []) and answer["counts"]["agree"] == len(answers) > 100
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The page
+
+
+EXAMPLES = re.findall(r"```console\n\$ tangles ([^\n]+)\n(.+?)```", (ROOT / "docs" / "ask.md").read_text(), re.DOTALL)
+
+
+def test_there_are_examples():
+    assert {words.split()[0] for words, _ in EXAMPLES} == {"why", "status", "show", "replay"}
+
+
+@pytest.mark.parametrize(("words", "shown"), EXAMPLES)
+def test_what_the_page_shows(fixtures, words, shown):
+    """Line for line; of the status the counts, as runs take their time."""
+    environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
+    output = CliRunner().invoke(main, shlex.split(words), env=environment).stdout
+    if words != "status":
+        assert output == shown
+    else:
+        counts = re.findall(r"^ +[0-9,]+ .+: .+$", shown, re.M)
+        assert len(counts) > 3 and set(counts) <= set(output.splitlines())
+        assert shown.partition("to look at:")[2].removesuffix("…\n") in output

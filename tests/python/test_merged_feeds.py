@@ -1,0 +1,201 @@
+"""Timelines of SSB logs, where feeds and tangles merge: links, ranks and orders against a few plain lines.
+
+Source: ScuttleSort 2022-05-09, sections 1 and 1.1.
+"""
+
+from collections import defaultdict
+
+import pytest
+
+import timeline_oracle as oracle
+from fixtures.ssb.author import Author, Message, to_line
+
+LOG = "ssb:log"
+WIDEST = 16
+TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats")
+SELECTED = ("--select", *(f"+{table}" for table in TABLES), "+timeline_rejects", "+tangle_messages", "+tangle_edges")
+CAUTIOUS = ("--indirect-selection", "cautious")
+
+
+def expected_links(built) -> dict[str, dict[str, dict[str, str]]]:
+    """Read from messages and tangles what each event of each timeline follows."""
+    messages = [row for row in built.rows("ssb_messages") if row["is_usable"]]
+    sequence = {row["message_id"]: row["sequence"] for row in messages}
+    members, listed = defaultdict(list), defaultdict(lambda: defaultdict(set))
+    for row in built.rows("tangle_messages"):
+        if row["is_member"]:
+            timeline = f"{row['tangle_name']}:{row['root_id']}"
+            members[timeline].append(row | {"sequence": sequence[row["message_id"]]})
+    for row in built.rows("tangle_edges"):
+        listed[f"{row['tangle_name']}:{row['root_id']}"][row["message_id"]].add(row["previous_id"])
+    links = {name: oracle.tangle_links(rows, listed[name], WIDEST) for name, rows in members.items()}
+    return {LOG: oracle.log_links(messages), **links}
+
+
+def built_links(built, left_out: bool = True) -> dict[str, dict[str, dict[str, str]]]:
+    """Read the tables: the kind of each link of each event, what is left out to avoid cycles too."""
+    links = defaultdict(dict)
+    for row in built.rows("timeline_events"):
+        if row["message_id"] is not None:
+            causes = dict.fromkeys(row["cyclic_causes"], "feed") if left_out else {}
+            links[row["timeline_id"]][row["event_id"]] = causes
+    for row in built.rows("timeline_links"):
+        if row["timeline_id"] in links:
+            assert row["is_known"] == (row["cause_id"] in links[row["timeline_id"]])
+            links[row["timeline_id"]][row["event_id"]][row["cause_id"]] = row["kind"]
+        else:
+            assert row["kind"] == "given"
+    return dict(links)
+
+
+def check_orders(built) -> None:
+    """Compare rank and position with those over the links that count."""
+    places = defaultdict(dict)
+    for row in built.rows("timeline_events"):
+        places[row["timeline_id"]][row["event_id"]] = (row["rank"], row["position"])
+    for timeline, links in built_links(built, left_out=False).items():
+        known = {event: set(causes) for event, causes in links.items()}
+        rank = oracle.ranks(known)
+        order = sorted(known, key=lambda event, rank=rank: (rank[event], event))
+        assert places[timeline] == {event: (rank[event], position) for position, event in enumerate(order)}
+
+
+def test_links_of_the_fixtures(fixtures):
+    """Every kind is there, in the log and in tangles."""
+    assert built_links(fixtures) == expected_links(fixtures)
+    rows = [row for row in fixtures.rows("timeline_links")]
+    assert {(row["timeline_id"] == LOG, row["kind"]) for row in rows if row["kind"] != "given"} == {
+        (is_log, kind) for is_log in (True, False) for kind in ("feed", "tangle", "both")
+    }
+    assert {row["is_known"] for row in rows if row["timeline_id"] == LOG} == {True, False}
+
+
+def test_orders_of_the_fixtures(fixtures):
+    check_orders(fixtures)
+
+
+def test_contents_of_the_fixtures(fixtures):
+    """Each event leads to what it holds: a message, or a line of the event log."""
+    usable = {row["message_id"] for row in fixtures.rows("ssb_messages") if row["is_usable"]}
+    lines = {(row["source_file"], row["line"]) for row in fixtures.rows("event_fixture_log")}
+    places = defaultdict(set)
+    for row in fixtures.rows("timeline_events"):
+        if row["message_id"] is None:
+            assert (row["source_file"], row["line"]) in lines
+            places[row["timeline_id"]].add(row["line"])
+        else:
+            assert row["message_id"] == row["event_id"] and row["message_id"] in usable
+            assert row["source_file"] is row["line"] is None
+    assert len(places["figure_2"]) == 12
+
+
+def test_every_arrival_of_small_tangles(fixtures):
+    """After each arrival the order is the one over `timeline_links`, by the fewest commands."""
+    links, arrivals, scripts = built_links(fixtures), defaultdict(list), defaultdict(lambda: defaultdict(list))
+    for row in fixtures.rows("timeline_events"):
+        arrivals[row["timeline_id"]].append((row["arrival"], row["event_id"]))
+    for row in sorted(fixtures.rows("timeline_edits"), key=lambda row: (row["batch"], row["step"])):
+        command = (row["op"], row["event_id"], row["from_position"], row["to_position"])
+        scripts[row["timeline_id"]][row["batch"]].append(command)
+    small = [timeline for timeline in links if 4 < len(links[timeline]) < 20]
+    assert len(small) > 10
+    for timeline in small:
+        order: list[str] = []
+        known: dict[str, set[str]] = {}
+        for batch, (_, event) in enumerate(sorted(arrivals[timeline]), start=1):
+            known[event] = set(links[timeline][event])
+            wanted = oracle.converged(known)
+            script = scripts[timeline][batch]
+            assert len(script) == oracle.fewest_commands(order, wanted)
+            order = oracle.replay(order, script)
+            assert order == wanted
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Hostile feeds
+
+
+def hostile() -> tuple[list[Message], dict[str, str]]:
+    """Sign a log: a feed that contradicts a tangle, a wide fork, a gap; and names of some messages."""
+    alice, mallory, forky, time = Author.from_seed("a"), Author.from_seed("m"), Author.from_seed("f"), 0
+    log, names = [], {}
+
+    def write(name: str, by: Author, tangle: str = "", root: str = "", after: str = "", **place) -> str:
+        nonlocal time
+        time += 1
+        entry = {"root": names[root], "previous": [names[p] for p in after.split()]} if root else None
+        links = {tangle: entry or {"root": None, "previous": None}} if tangle else {}
+        message = by.publish({"type": "post", "text": name, "tangles": links}, time, **place)
+        log.append(message)
+        names[name] = message["key"]
+        return message["key"]
+
+    write("root", alice, "chat")
+    for number in range(1, 5):
+        write(f"m{number}", mallory)
+    write("late", mallory, "chat", "root", "root")
+    write("b", alice, "chat", "root", "late")
+    # It follows b, but its sequence is below that of `late`, which b follows.
+    write("early", mallory, "chat", "root", "b", sequence=2, previous=names["m1"])
+    write("c", alice, "chat", "root", "root")
+
+    write("start", forky, "fork")
+    for number in range(20):
+        write(f"side{number}", forky, "fork", "start", "start", sequence=2, previous=names["start"])
+    write("after", forky, "fork", "start", "start", sequence=3, previous=names["side0"])
+    # m2 is lost.
+    return [message for message in log if message["key"] != names["m2"]], names
+
+
+@pytest.fixture(scope="module")
+def deliveries(project, tmp_path_factory):
+    """Build the log, received in one order and in the other; the second time with little else."""
+    log, names = hostile()
+    found = []
+    for number, variables in enumerate(({}, {"log_timeline": False, "edit_limit": 5})):
+        received = [message | {"timestamp": (1, -1)[number] * place} for place, message in enumerate(log)]
+        file = tmp_path_factory.mktemp("merged") / "log.jsonl"
+        file.write_bytes(b"\n".join(map(to_line, received)))
+        found.append(project(f"merged{number}", ssb_log=str(file), **variables).build(*SELECTED, *CAUTIOUS))
+    return names, found
+
+
+def test_hostile_links(deliveries):
+    """Only the word of the feed that contradicts the tangle is left out; the others' order stays."""
+    names, (built, _) = deliveries
+    assert built_links(built) == expected_links(built)
+    check_orders(built)
+    left_out = {row["event_id"]: row["cyclic_causes"] for row in built.rows("timeline_events") if row["cyclic_causes"]}
+    assert left_out == {names["late"]: [names["early"]]}
+    links = built_links(built, left_out=False)
+    chat, fork = links[f"chat:{names['root']}"], links[f"fork:{names['start']}"]
+    assert chat[names["c"]] == {names["root"]: "tangle", names["b"]: "feed"}
+    assert len(fork[names["after"]]) == WIDEST + 1
+    missing = {row["event_id"]: row["missing_causes"] for row in built.rows("timeline_events") if row["missing_causes"]}
+    assert missing == {names["m3"]: [names["m2"]]}
+
+
+def test_deliveries_agree(deliveries):
+    """What arrives in the opposite order comes to the same links and places."""
+    _, (first, second) = deliveries
+    places = [
+        {
+            (row["timeline_id"], row["event_id"]): (row["rank"], row["position"], row["is_tip"], row["cyclic_causes"])
+            for row in built.rows("timeline_events")
+            if row["timeline_id"] != LOG
+        }
+        for built in (first, second)
+    ]
+    assert places[0] == places[1]
+    assert {name: links for name, links in built_links(first).items() if name != LOG} == built_links(second)
+
+
+def test_no_log_timeline_and_few_edits(deliveries):
+    """Both are left out where the vars say so, the orders are not."""
+    names, (first, second) = deliveries
+    chat, fork = f"chat:{names['root']}", f"fork:{names['start']}"
+    assert {row["timeline_id"] for row in first.rows("timeline_edits")} == {LOG, chat, fork}
+    assert {row["timeline_id"] for row in second.rows("timeline_events")} == {chat, fork}
+    assert {row["timeline_id"] for row in second.rows("timeline_edits")} == {chat}
+    counts = {row["timeline_id"]: (row["event_count"], row["edit_count"]) for row in second.rows("timeline_stats")}
+    assert counts[fork] == (22, 0) and counts[chat][1] >= counts[chat][0] == 5

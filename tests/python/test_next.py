@@ -1,0 +1,150 @@
+"""What `feed_next` and `group_next` say is published upon the private groups of the fixtures, and has its place."""
+
+import hashlib
+import json
+from base64 import b64encode, urlsafe_b64encode
+from itertools import count
+
+import pytest
+
+from fixtures.ssb import group_examples
+from fixtures.ssb.author import Author, to_line, to_uri
+from fixtures.ssb.example import stage_of
+from fixtures.ssb.stage import MIDNIGHT
+
+TOMORROW = MIDNIGHT + 24 * 60 * 60 * 1000
+SELECTED = ("--select", "+group_findings", "+feed_messages", "+tangle_messages", "--exclude", "resource_type:seed")
+
+
+def made_up(kind, *names):
+    """Return the URI of something that nobody has published."""
+    digest = hashlib.sha256("/".join(names).encode()).digest()
+    return f"ssb:{kind}/{urlsafe_b64encode(digest).decode()}"
+
+
+def as_written(tangles):
+    """Return tangles of `group_next` as a content has them: by URI."""
+    return {
+        name: {
+            "root": links["root"] and to_uri(links["root"]),
+            "previous": links["previous"] and list(map(to_uri, links["previous"])),
+        }
+        for name, links in tangles
+    }
+
+
+class Next:
+    """All that is published: lines, and where each message belongs."""
+
+    def __init__(self, fixtures):
+        """Publish it.
+
+        An add to every epoch; an exclude from every tip; in every other group with one tip, in place of that, an init
+        upon it. The three do not know of each other, and an exclude that an epoch's init does not follow is a finding.
+        """
+        nexts = {(row["epoch_id"], row["kind"]): row for row in fixtures.rows("group_next")}
+        feeds = {row["author"]: row for row in fixtures.rows("feed_next")}
+        epochs = fixtures.rows("group_epochs")
+        self.lines, self.on_feeds, self.statements, self.inits = [], {}, {}, {}
+        self.time = count(TOMORROW)
+        self.groups = set()
+        for number, example in enumerate(group_examples.EXAMPLES):
+            stage = stage_of(example)
+            in_log = {message.key: message.line for message in stage.messages.values() if message.in_log}
+            self.lines += in_log.values()
+            # Who has nothing in the log has no feed to go on with.
+            for author in [author for author in stage.authors.values() if author.feed_id in feeds]:
+                row = feeds[author.feed_id]
+                post = {"type": "post", "text": "on and on"}
+                place = {"sequence": row["sequence"], "previous": row["previous_id"]}
+                self.on_feeds[self.publish(author, post, **place)] = row
+            somebody = Author.from_seed(f"somebody/{example.name}")
+            for epoch in epochs:
+                if epoch["epoch_id"] not in in_log:
+                    continue
+                self.groups.add(epoch["group_id"])
+                secret = json.loads(in_log[epoch["epoch_id"]])["value"]["content"]["secret"]
+                kinds = ["add"]
+                if epoch["is_tip"]:
+                    kinds += ["init" if epoch["tip_count"] == 1 and number % 2 else "exclude"]
+                for kind in kinds:
+                    row = nexts[epoch["epoch_id"], kind]
+                    # Tips that share nobody go on sharing nobody; how else they lie is kept by adding the same person.
+                    newcomer = epoch["epoch_id"] if epoch["preference"] == "disjoint" else "newcomer"
+                    content = self.content(kind, (example.name, newcomer), secret, row)
+                    found = self.inits if kind == "init" else self.statements
+                    found[self.publish(somebody, content)] = row
+
+    def content(self, kind, names, secret, row):
+        """Return a content with what it must carry."""
+        group, person = made_up("identity/group", names[0]), made_up("feed/bendybutt-v1", *names)
+        content = {"type": "group/init", "version": "v2", "recps": [group, person]}
+        if kind == "init":
+            content["secret"] = b64encode(hashlib.sha256(row["epoch_id"].encode()).digest()).decode()
+        elif kind == "add":
+            content |= {"type": "group/add-member", "secret": secret, "creator": person}
+            content["root"] = to_uri(row["group_id"])
+        else:
+            content = {"type": "group/exclude-member", "excludes": [person], "recps": [group]}
+        return content | {"tangles": as_written(row["tangles"])}
+
+    def publish(self, author, content, **place):
+        """Sign a message and keep its line; its id."""
+        now = next(self.time)
+        message = author.publish(content, now, now, **place)
+        self.lines.append(to_line(message))
+        return message["key"]
+
+
+@pytest.fixture(scope="module")
+def published(fixtures):
+    return Next(fixtures)
+
+
+@pytest.fixture(scope="module")
+def built(published, project, tmp_path_factory):
+    """Build the groups of the fixtures and what is published upon them."""
+    log = tmp_path_factory.mktemp("next") / "log.jsonl"
+    log.write_bytes(b"\n".join(published.lines) + b"\n")
+    return project("next", ssb_log=str(log)).build(*SELECTED)
+
+
+def test_feeds_go_on(published, built):
+    """The message is in the chain, and its last."""
+    in_chain = {row["message_id"]: row["in_chain"] for row in built.rows("feed_messages")}
+    feeds = {row["author"]: row for row in built.rows("feeds")}
+    assert len(published.on_feeds) > 20
+    for message, row in published.on_feeds.items():
+        feed = feeds[row["author"]]
+        assert in_chain[message] and feed["status"] == "complete"
+        assert (feed["latest_message_id"], feed["verified_length"]) == (message, row["sequence"])
+
+
+def test_groups_go_on(published, built):
+    """Each is a member of the tangles that it extends, peers count it, and nothing is found that was not there."""
+    members = {
+        (row["tangle_name"], row["root_id"], row["message_id"])
+        for row in built.rows("tangle_messages")
+        if row["is_member"]
+    }
+    counted = {row["message_id"]: row for row in built.rows("group_messages") if row["set_aside_reason"] is None}
+    epochs = {row["epoch_id"]: row for row in built.rows("group_epochs")}
+    assert len(published.inits) > 2 and len(published.statements) > 30
+    for message, row in (published.inits | published.statements).items():
+        for name, links in row["tangles"]:
+            assert (name, links["root"] or message, message) in members
+        assert counted[message]["group_id"] == row["group_id"] and counted[message]["is_connected"]
+        assert counted[message]["epoch_id"] == (message if row["kind"] == "init" else row["epoch_id"])
+    for message, row in published.inits.items():
+        assert epochs[message]["previous_epochs"] == [row["epoch_id"]] and epochs[message]["is_tip"]
+    assert {row["group_id"] for row in epochs.values()} == published.groups
+
+
+def test_nothing_new_is_found(published, built, fixtures):
+    """The findings are those of the fixtures."""
+
+    def findings(project):
+        rows = [row for row in project.rows("group_findings") if row["group_id"] in published.groups]
+        return sorted(map(repr, rows))
+
+    assert findings(built) == findings(fixtures)

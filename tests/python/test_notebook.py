@@ -1,0 +1,103 @@
+"""The notebook's cells run, and answer what plain Python answers from the same tables."""
+
+import json
+import statistics
+from collections import Counter, defaultdict
+
+import pytest
+
+from bench import notebook
+from conftest import ROOT
+
+KEPT = json.loads(notebook.NOTEBOOK.read_text())
+
+
+@pytest.fixture(scope="module")
+def answers(fixtures):
+    """Run the cells over the fixtures."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_WAREHOUSE", str(fixtures.warehouse))
+        patch.setenv("TANGLES_SCHEMA", fixtures.schema)
+        return notebook.execute(json.loads(notebook.NOTEBOOK.read_text()))
+
+
+def test_who_forks(answers, fixtures):
+    forked = {feed["author"]: feed for feed in fixtures.rows("feeds") if feed["fork_sequence"] is not None}
+    assert len(forked) > 0
+    assert sorted(zip(answers["forked"].feed, answers["forked"].lost, strict=True)) == sorted(
+        (author[:9], feed["message_count"] - feed["verified_length"]) for author, feed in forked.items()
+    )
+
+    members = {(r["tangle_name"], r["root_id"], r["message_id"]): r for r in fixtures.rows("tangle_messages")}
+    followers = defaultdict(list)
+    for edge in fixtures.rows("tangle_edges"):
+        if edge["is_member_edge"] and edge["tangle_name"] != "feed":
+            name, root = edge["tangle_name"], edge["root_id"]
+            followers[name, root, edge["previous_id"]].append(members[name, root, edge["message_id"]])
+    wrote, forks = set(), set()
+    for (name, root, _), found in followers.items():
+        found.sort(key=lambda member: member["received_position"])
+        keys = [(name, root, member["message_id"]) for member in found]
+        wrote.update(keys)
+        forks.update(keys[1:])
+    assert len(forks) > 0
+    by_author = Counter(members[key]["author"] for key in wrote), Counter(members[key]["author"] for key in forks)
+    told = answers["forks"]
+    assert dict(zip(told.author, told.messages, strict=True)) == by_author[0]
+    assert {author: n for author, n in zip(told.author, told.forks, strict=True) if n} == by_author[1]
+    by_name = answers["by_name"]
+    assert dict(zip(by_name.tangle_name, by_name.messages, strict=True)) == Counter(name for name, _, _ in wrote)
+
+
+def test_how_late(answers, fixtures):
+    delays = defaultdict(list)
+    for row in fixtures.rows("ssb_messages", ["author", "asserted_at", "received_at", "is_usable"]):
+        if row["is_usable"] and row["received_at"] is not None:
+            delays[row["author"]].append((row["received_at"] - row["asserted_at"]) / 1000)
+    late = answers["late"].set_index("author")
+    assert set(late.index) == delays.keys() and len(delays) > 0
+    for author, of_feed in delays.items():
+        assert late.messages[author] == len(of_feed)
+        assert late.p50[author] == pytest.approx(statistics.median(of_feed))
+        assert late.latest[author] == pytest.approx(max(of_feed))
+        assert late.early[author] == sum(delay < 0 for delay in of_feed)
+
+
+def test_how_many_edits(answers, fixtures):
+    tangles = {event["timeline_id"] for event in fixtures.rows("timeline_events") if event["message_id"]}
+    batches, screens, above = Counter(), defaultdict(int), set()
+    for edit in sorted(
+        fixtures.rows("timeline_edits"), key=lambda row: (row["timeline_id"], row["batch"], row["step"])
+    ):
+        timeline = edit["timeline_id"]
+        kind = "event log" if timeline not in tangles else timeline if timeline == "ssb:log" else timeline.split(":")[0]
+        arrival = kind, timeline, edit["batch"]
+        batches[arrival] += 1
+        if edit["op"] == "ins":
+            screens[timeline] += 1
+            if edit["to_position"] < screens[timeline] - 1:
+                above.add(arrival)
+    edits = answers["edits"].set_index("kind")
+    assert len(above) > 0 and max(batches.values()) > 1
+    assert dict(edits.arrivals) == Counter(kind for kind, _, _ in batches)
+    for kind, row in edits.iterrows():
+        of_kind = [n for arrival, n in batches.items() if arrival[0] == kind]
+        assert (row.edits, row.most) == (sum(of_kind), max(of_kind))
+        assert row.per_arrival == pytest.approx(sum(of_kind) / len(of_kind))
+        assert row.percent_above_the_end == pytest.approx(100 * sum(a[0] == kind for a in above) / len(of_kind))
+
+
+def test_outputs_are_kept():
+    """Those of one run, in order; test_ssb_agreement compares what they say."""
+    cells = notebook.code_cells(KEPT)
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    assert [cell["id"] for cell in cells if not cell["outputs"]] == []
+    pictures = [o for cell in cells for o in cell["outputs"] if "image/png" in o.get("data", {})]
+    assert len(pictures) == 3
+    assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
+    assert notebook.NOTEBOOK.stat().st_size < 400_000
+
+
+def test_it_says_what_it_is_of():
+    assert "tests/data/ssb/medium.jsonl.gz" in "".join(KEPT["cells"][0]["source"])
+    assert (ROOT / "tests" / "data" / "ssb" / "medium.jsonl.gz").exists()

@@ -1,0 +1,48 @@
+-- Timelines are linear extensions: whatever an event follows has a lower rank and an earlier position, and what is not
+-- known is not there. A rank is one above the highest cause's, and the order is by rank, then id.
+with links as (
+    select
+        links.timeline_id,
+        links.event_id,
+        links.is_known,
+        causes.event_id as found_id,
+        causes.rank,
+        causes.position
+    from {{ ref('timeline_links') }} as links
+    left join {{ ref('timeline_events') }} as causes
+        on links.timeline_id = causes.timeline_id and links.cause_id = causes.event_id
+),
+
+latest as (
+    select
+        timeline_id,
+        event_id,
+        max(rank) as rank,
+        max(position) as position,
+        bool_and(is_known = (found_id is not null)) as is_consistent
+    from links
+    group by timeline_id, event_id
+),
+
+events as (
+    select
+        timeline_id,
+        event_id,
+        rank,
+        position,
+        row_number() over (partition by timeline_id order by rank asc, event_id asc) - 1 as place
+    from {{ ref('timeline_events') }}
+)
+
+select
+    events.timeline_id,
+    events.event_id,
+    events.rank,
+    events.position
+from events
+left join latest on events.timeline_id = latest.timeline_id and events.event_id = latest.event_id
+where
+    events.rank <> coalesce(latest.rank + 1, 0)
+    or events.position <> events.place
+    or not coalesce(latest.position < events.position, true)
+    or not coalesce(latest.is_consistent, true)
