@@ -6,6 +6,7 @@ folder, which the next one removes. Nothing here knows Spark or dbt.
 
     <warehouse>/tangles.db/feeds/      the table `tangles.feeds`; `_table.json` says who built it, when, and of what
     <warehouse>/tangles.db/.views/     views, as the statements that make them
+    <warehouse>/.passed/               of tests that passed, of what (dbt_spark_python.unchanged)
     <warehouse>/.lock                  held by the process that builds
     <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
         tables/                        what it is writing
