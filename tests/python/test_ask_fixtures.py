@@ -1,8 +1,10 @@
 """The command `tangles` on the built fixtures: its answers are the documents'."""
 
+import base64
 import json
 import re
 import shlex
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -10,8 +12,9 @@ from click.testing import CliRunner
 
 import fixture_seeds
 from conftest import ROOT
-from dbt_tangles.ask import graphs, why_message, why_node, why_pzp
+from dbt_tangles.ask import graphs, log_places, why_line, why_message, why_node, why_pzp
 from dbt_tangles.ask.cli import main
+from dbt_tangles.ask.ids import as_sigil
 from dbt_tangles.ask.tables import Tables
 
 
@@ -234,6 +237,62 @@ def test_a_peer_that_says_what_the_documents_do(ask, tmp_path):
     file.write_text("\n".join(map(json.dumps, answers)))
     code, answer = ask("check", str(file))
     assert (code, answer["lines"]) == (0, []) and answer["counts"]["agree"] == len(answers) > 100
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Lines
+
+
+LOGS = {"ssb": ("ssb", "ssb_fixture_log"), "autobase": ("autobase", "autobase_fixture_log")}
+LOGS |= {"pzp": ("pzp", "pzp_fixture_log"), "event": ("events", "event_fixture_log")}
+
+
+#: Which fields of a line say its id.
+SAID = {"ssb": ["key"], "pzp": ["id"], "autobase": ["writer", "length"], "event": ["event"]}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_what_each_line_gave(tables, name):
+    """Lines that are used are those of the committed file, at its very number; the others have a reason."""
+    log = log_places.LOGS[name]
+    refused = {(row["source_file"], row["line"]) for row in tables.rows(f"select * from {{{log.rejects}}}")}
+    wrong = {
+        row["message_id"]
+        for row in tables.rows(
+            """select message_id from {ssb_messages} where not is_key_consistent
+            union all select message_id from {pzp_messages} where not is_id_consistent"""
+        )
+    }
+    rows = fixture_seeds.read(*LOGS[name])
+    found = log_places.files(tables, log)
+    assert {file: blocks.lines for file, blocks in found.items()} == Counter(row["source_file"] for row in rows)
+    compared = 0
+    for row in rows:
+        file, line = row["source_file"], int(row["line"])
+        if (file, line) in refused:
+            continue
+        gave = log_places.gave(tables, log, file, found[file], line)
+        assert gave["id"] is not None
+        document = json.loads(base64.b64decode(row["raw_base64"]))
+        said = [document[field] for field in SAID[name] if field in document]
+        if said and gave["id"] not in wrong:  # Bare values say none.
+            compared += 1
+            wanted = as_sigil(":".join(map(str, said)))
+            assert gave["id"] == (wanted.lower() if name == "autobase" else wanted)
+    assert compared > 10
+
+
+def test_lines_that_have_one_message(tables):
+    (row,) = tables.rows(
+        "select message_id, line_count from {ssb_messages} where is_usable order by line_count desc limit 1"
+    )
+    log = log_places.LOGS["ssb"]
+    found = log_places.files(tables, log)
+    total, places = log_places.lines_of(tables, log, found, {"id": row["message_id"], "within": None})
+    assert total == row["line_count"] == len(places) > 1
+    for place in places:
+        (line,) = why_line.explain(tables, f"{place['source_file']}:{place['line']}")["lines"]
+        assert line["id"] == row["message_id"] and place not in line["also_at"]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

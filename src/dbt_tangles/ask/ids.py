@@ -20,6 +20,8 @@ PLACES = {
     "node": [("autobase_links", "node_id"), ("autobase_nodes", "node_id"), ("autobase_rejects", "node_id")],
     "event": [("timeline_events", "event_id"), ("timeline_rejects", "event_id")],
 }
+#: What explains an id of each kind.
+MODULES = {kind: f"dbt_tangles.ask.why_{kind}" for kind in PLACES}
 # Events that stand for messages are found as messages.
 _ONLY = {"timeline_events": "message_id is null and "}
 

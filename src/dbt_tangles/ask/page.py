@@ -6,9 +6,6 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from rich.console import Console
-from rich.text import Text
-
 #: A piece of a line: text, or text and how it looks.
 Piece = str | tuple[str, str]
 
@@ -34,6 +31,11 @@ class Page:
     """Lines for people."""
 
     def __init__(self, file: TextIO | None = None, **options: Any) -> None:
+        # Here, as answers in JSON do without.
+        from rich.console import Console
+        from rich.text import Text
+
+        self._text = Text
         self.console = Console(file=file, markup=False, emoji=False, highlight=False, soft_wrap=True, **options)
 
     @property
@@ -43,7 +45,7 @@ class Page:
 
     def line(self, *pieces: Piece, indent: int = 0) -> None:
         """Print a line."""
-        line = Text("  " * indent)
+        line = self._text("  " * indent)
         for piece in pieces:
             text, style = (piece, "") if isinstance(piece, str) else piece
             line.append(plain(text), style)
