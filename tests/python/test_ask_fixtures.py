@@ -96,6 +96,28 @@ def test_figures_of_sets(tables, example):
     assert {(edge.child, edge.parent, edge.kind) for edge in graph.edges} == expected
 
 
+FEEDS = fixture_seeds.read("ssb", "expected_feed_messages")
+AUTHORS = {(row["example"], row["name"]): row["feed_id"] for row in fixture_seeds.read("ssb", "ssb_fixture_feeds")}
+
+
+@pytest.mark.parametrize("example", sorted({row["example"] for row in FEEDS}))
+def test_figures_of_feeds(tables, example):
+    """Each message is where the document has it: in the chain, or off it and why."""
+    for author in sorted({row["author"] for row in FEEDS if row["example"] == example}):
+        rows = [row for row in FEEDS if (row["example"], row["author"]) == (example, author)]
+        graph = graphs.feed(tables, "", AUTHORS[example, author], 1000)
+        shown = {node.id: (node.state == "in", node.words) for node in graph.nodes if node.state != "missing"}
+        assert shown == {
+            SSB[example, row["message"]]: (
+                row["in_chain"] == "true",
+                ", ".join(filter(None, [row["sequence"], row["reason"]])),
+            )
+            for row in rows
+        }
+        previous = {(SSB[example, row["message"]], SSB[example, row["previous"]]) for row in rows if row["previous"]}
+        assert drawn(graph) >= previous
+
+
 NODES = fixture_seeds.read("autobase", "expected_autobase_nodes")
 
 
