@@ -14,7 +14,7 @@ from dbt_tangles.ask.tables import AskError, Tables
 @click.command("why")
 @click.argument("id_", metavar="[ID]", required=False)
 @click.option("--line", metavar="FILE:N", help="Ask about a line of a log instead.")
-@click.option("--in", "only", metavar="NAME", help="Only this tangle (name or root), set, base or timeline.")
+@click.option("--in", "only", metavar="NAME", help="Only this tangle (name, root or NAME:ROOT), set, base or timeline.")
 @click.option("--kind", type=click.Choice([*PLACES]), help="Take the id for one of this kind.")
 @as_json
 @of_tables
@@ -48,4 +48,6 @@ def _ask(tables: Tables, module: str, given: str, options: dict, in_json: bool) 
 
 def _is_found(answer: dict) -> bool:
     """Whether there is anything to tell; with `--in` something may be known, but not there."""
+    if answer.get("only") is not None:
+        return bool(answer.get("tangles") or answer.get("sets"))
     return any(answer.get(part) for part in ("message", "sets", "bases", "timelines", "rejects", "lines"))

@@ -31,6 +31,7 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
     answer = {
         "kind": "message",
         "id": message_id,
+        "only": only,
         "is_verified": bool(message["is_usable"]),
         "rule": error,
         "meaning": words.ssb(error) if error else None,
@@ -98,7 +99,7 @@ def write(page: Page, answer: dict) -> None:
     _write_verdict(page, message, answer["meaning"])
     write_feed(page, answer["feed"])
     if message["is_usable"]:
-        write_tangles(page, answer["id"], answer["tangles"])
+        write_tangles(page, answer["id"], answer["tangles"], answer["only"])
     else:
         page.line("tangles: it counts in none, as it is not verified", indent=1)
         write_awaiting(page, answer["awaited_by"])

@@ -32,6 +32,7 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
     return {
         "kind": "pzp",
         "id": message_id,
+        "only": only,
         "is_verified": bool(message.get("is_usable")),
         "rule": code,
         "meaning": words.pzp(code) if code else None,
@@ -128,7 +129,8 @@ def write(page: Page, answer: dict) -> None:
     if message.get("has_data") is False:
         page.line("its data is not there", indent=2)
     if not answer["sets"]:
-        page.line("sets: it is in none", indent=1)
+        named = "" if answer["only"] is None else f" that {answer['only']} names"
+        page.line(f"sets: it is in none{named}", indent=1)
     for row in answer["sets"]:
         _write_set(page, answer["id"], row)
 

@@ -168,6 +168,15 @@ def test_a_timeline(tmp_path):
     assert links(answer) == {("two", "one"), ("two", "lost")} and states(answer)["lost"] == "missing"
 
 
+def test_tables_that_are_not_there(tmp_path):
+    warehouse = Warehouse(tmp_path / "wh")
+    result = warehouse.ask("show", "x")
+    assert result.exit_code == 2 and "none of the tables of what can be shown is built" in result.stderr
+    warehouse.write("sets", {"set_id": "y"})
+    result = warehouse.ask("show", "x")
+    assert result.exit_code == 1 and "not built" in result.stderr and "tangles," in result.stderr
+
+
 def test_what_may_be_meant(warehouse):
     assert warehouse.ask("show", "%nobody").exit_code == 1
     tangle = {"tangle_name": "other", "root_id": story.ROOT, "root_status": "present"}
