@@ -104,7 +104,7 @@ def test_an_id_of_something_else(warehouse, given):
     assert warehouse.json("show", given)["id"] == story.ALICE
 
 
-def test_a_root_that_is_missing(tmp_path):
+def test_the_tangle_of_a_missing_root(tmp_path):
     """Who waits for it is said, and how to see its tangle."""
     warehouse = story.write(tmp_path / "wh")
     warehouse.write("tangles", {"tangle_name": "thread", "root_id": GONE, "root_status": "missing"})
