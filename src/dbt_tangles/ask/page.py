@@ -19,7 +19,10 @@ def plain(text: object) -> str:
     Control characters, line ends, marks that turn the direction of text, lone surrogates and all else that is not
     printable become escapes.
     """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def short(text: str, length: int = 60) -> str:

@@ -118,6 +118,10 @@ class Tables:
                 raise AskError(f"{self.folder}: {error}") from error
         raise AssertionError("unreachable")
 
+    def use_one_thread(self) -> None:
+        """Answer further queries in one thread: of many small ones, others would only be waited for."""
+        self._connection.execute("set threads = 1")
+
     def row(self, sql: str, **values: object) -> dict | None:
         """Run a query and return its first row; None where there is none."""
         found = self.rows(sql, **values)

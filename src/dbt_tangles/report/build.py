@@ -36,6 +36,7 @@ def build(tables: Tables, out: Path, limits: Limits) -> Folder:
     folder.write("glance", glance.collect(tables))
     kinds = {name: collect(tables, limits) for name, collect in KINDS.items()}
     slices = _slices(tables, kinds)
+    tables.use_one_thread()
     say = functools.cache(lambda ask: whys.say(slices[ask.kind], ask.kind, ask.id, ask.only))
     for name, kind in kinds.items():
         for number, part in enumerate(kind.parts):
