@@ -1,6 +1,7 @@
 """The command `tangles` on the built fixtures: its answers are the documents'."""
 
 import base64
+import io
 import json
 import re
 import shlex
@@ -12,10 +13,14 @@ from click.testing import CliRunner
 
 import fixture_seeds
 from conftest import ROOT
-from dbt_tangles.ask import graphs, log_places, why_line, why_message, why_node, why_pzp
+from dbt_tangles.ask import graphs, log_places, terminal_graph, why_line, why_message, why_node, why_pzp
 from dbt_tangles.ask.cli import main
+from dbt_tangles.ask.graph import label
 from dbt_tangles.ask.ids import as_sigil
+from dbt_tangles.ask.lanes import draw, order
+from dbt_tangles.ask.page import Page
 from dbt_tangles.ask.tables import Tables
+from lanes_reader import read
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +136,25 @@ def test_figures_of_bases(tables, example):
     heads = {node.id for node in graph.nodes if "head" in node.marks}
     assert heads == {node_id(example, row["node"]) for row in rows if row["is_head"] == "true"}
     assert not heads & {parent for child, parent in drawn(graph) if child in used}
+    follows = {link for link in drawn(graph) if link[0] in used}
+    assert follows == {link for link in links_in_log(example) if link[0] in used}
+
+
+def links_in_log(base: str) -> set[tuple[str, str]]:
+    """What the lines of a base say that its nodes follow: heads, and the node before in their writer's log."""
+    links = set()
+    for row in fixture_seeds.read("autobase", "autobase_fixture_log"):
+        try:
+            line = json.loads(base64.b64decode(row["raw_base64"]))
+            if line["base"] != base or "writer" not in line:
+                continue
+            node = f"{line['writer']}:{line['length']}".lower()
+            links |= {(node, f"{writer}:{length}".lower()) for writer, length in line["heads"]}
+            if line["length"] > 1:
+                links.add((node, f"{line['writer']}:{line['length'] - 1}".lower()))
+        except (ValueError, KeyError, TypeError):
+            continue  # Not what is used.
+    return links
 
 
 CAUSES = fixture_seeds.read("events", "expected_timeline_links")
@@ -158,6 +182,37 @@ def test_figures_of_groups(tables, example):
             for previous in row["previous_epochs"].split()
         }
         assert drawn(graph) == expected
+
+
+OF_EACH = {
+    "tangle": "select tangle_name as name, root_id as id from {tangles} where tangle_name <> 'feed'",
+    "feed": "select '' as name, author as id from {feeds}",
+    "set": "select '' as name, set_id as id from {sets}",
+    "group": "select distinct '' as name, group_id as id from {group_epochs}",
+    "base": "select '' as name, base_id as id from {autobase_bases}",
+    "timeline": "select '' as name, timeline_id as id from {timeline_stats}",
+}
+
+
+@pytest.mark.parametrize("kind", OF_EACH)
+def test_what_the_terminal_shows_of_figures(tables, kind):
+    """Read back, the lanes say what the graph does, every node is there, and whoever follows is above."""
+    for row in tables.rows(OF_EACH[kind]):
+        graph = graphs.READ[kind](tables, row["name"], row["id"], 1000)
+        page = Page(io.StringIO(), width=10_000)
+        terminal_graph.write(page, graph)
+        nodes = {node.id: node for node in graph.nodes}
+        follows = {(edge.child, edge.parent) for edge in graph.edges if edge.is_order and edge.child in nodes}
+        parents = {child: sorted(parent for each, parent in follows if each == child) for child, _ in follows}
+        keys = {id_: (node.state == "in", node.place or 0, id_) for id_, node in nodes.items()}
+        lines = order(keys, parents)
+        place = {id_: n for n, id_ in enumerate(lines)}
+        # A link back up, which only cycles have, is said in words.
+        down = {(child, parent) for child, parent in follows if place[child] < place.get(parent, -1)}
+        assert read(list(draw(lines, parents)))[0] == down
+        shown = [line for line in page.console.file.getvalue().splitlines()[1:] if re.search("[●○◌]", line)]
+        said = sorted(re.search("[●○◌][^%@A-Za-z0-9]* ([^ ]+)", line)[1] for line in shown)
+        assert said == sorted(label(id_).split(" ")[0] for id_ in nodes)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
