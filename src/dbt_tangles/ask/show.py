@@ -6,7 +6,7 @@ import io
 
 import click
 
-from dbt_tangles.ask import formats, graphs, subjects, terminal_graph
+from dbt_tangles.ask import complete, formats, graphs, subjects, terminal_graph
 from dbt_tangles.ask.graph import Graph
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, give, of_tables
 from dbt_tangles.ask.page import Page, plain
@@ -28,7 +28,7 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
 
 
 @click.command("show")
-@click.argument("given", metavar="ID")
+@click.argument("given", metavar="ID", shell_complete=complete.of_subjects)
 @click.option("--as", "kind", type=click.Choice([*subjects.KINDS]), help="Take the ID for one of this kind.")
 @click.option(
     "--format",

@@ -6,13 +6,14 @@ import importlib
 
 import click
 
+from dbt_tangles.ask import complete
 from dbt_tangles.ask.ids import MODULES, PLACES, awaited, find_one
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, give, of_tables
 from dbt_tangles.ask.tables import AskError, Tables
 
 
 @click.command("why")
-@click.argument("id_", metavar="[ID]", required=False)
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete.of_messages)
 @click.option("--line", metavar="FILE:N", help="Ask about a line of a log instead.")
 @click.option("--in", "only", metavar="NAME", help="Only this tangle (name, root or NAME:ROOT), set, base or timeline.")
 @click.option("--kind", type=click.Choice([*PLACES]), help="Take the id for one of this kind.")
