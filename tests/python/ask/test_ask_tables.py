@@ -46,6 +46,18 @@ def test_a_table_that_is_not_there_is_named(warehouse):
     assert "feed_next" in warehouse.json("why", ask_story.B1)["missing_tables"]
 
 
+def test_of_what_is_not_built_nothing_is_said(warehouse):
+    """Neither that a message has no feed and claims no tangles, nor that all is well."""
+    for table in ("feeds", "tangle_messages"):
+        shutil.rmtree(warehouse.folder / table)
+    text = warehouse.ask("why", ask_story.A1).stdout
+    assert "feed: not known" in text and "tangles: not known" in text and "none" not in text
+    answer = warehouse.json("why", ask_story.A1)
+    assert answer["unknown"] == ["feeds", "tangle_messages"] and not answer["is_well"]
+    warehouse.write("pzp_messages", {"message_id": "abc", "is_usable": True})
+    assert "sets: not known" in warehouse.ask("why", "abc").stdout and not warehouse.json("why", "abc")["is_well"]
+
+
 def test_a_table_that_is_replaced_is_listed_again(warehouse, monkeypatch):
     """A build exchanges the folder between the listing and the reading."""
     tables = Tables(warehouse.root, "tangles")
