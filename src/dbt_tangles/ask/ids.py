@@ -93,7 +93,7 @@ def _ids(tables: Tables, table: str, column: str, prefix: str) -> set[str]:
         **values,
     )
     if is_once:
-        tables.found_in |= {(table, row["id"]): [row["filename"]] for row in rows}
+        tables.found_in |= {(table, column, row["id"]): [row["filename"]] for row in rows}
     ids = {row["id"] for row in rows}
     if len(rows) > _SHOWN and prefix not in ids:
         exact = tables.rows(f"select {column} from {{{table}}} where {column} = $id limit 1", id=prefix)

@@ -76,7 +76,11 @@ def _explain_line(
         return []
     if gives is None or gives["id"] is None:
         gives = {"id": rejects[0]["id"], "within": rejects[0]["within"]} if rejects else {"id": None, "within": None}
-    total, places = log_places.lines_of(tables, log, found, gives) if gives["id"] else (0, [])
+    why = _explain(tables, log, gives)
+    is_alone = not rejects and ((why or {}).get("message") or {}).get("line_count") == 1
+    total, places = (1 if gives["id"] else 0), []
+    if gives["id"] and not is_alone:
+        total, places = log_places.lines_of(tables, log, found, gives)
     here = {"source_file": source_file, "line": line}
     return [
         {
@@ -86,7 +90,7 @@ def _explain_line(
             "rejects": rejects,
             "line_count": total,
             "also_at": [place for place in places if place != here],
-            "why": _explain(tables, log, gives),
+            "why": why,
         }
     ]
 
@@ -94,8 +98,7 @@ def _explain_line(
 def _explain(tables: Tables, log: Log, gives: dict) -> dict | None:
     """Answer as `tangles why` does; None where no table has what the line gave."""
     if not gives["id"] or not any(
-        tables.rows(f"select 1 from {{{table}}} where {column} = $id limit 1", id=gives["id"])
-        for table, column in PLACES[log.kind]
+        tables.rows_of(table, "1", column, gives["id"], "limit 1") for table, column in PLACES[log.kind]
     ):
         return None
     return importlib.import_module(MODULES[log.kind]).explain(tables, gives["id"], only=gives["within"])

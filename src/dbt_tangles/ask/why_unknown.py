@@ -69,13 +69,13 @@ def _nearest(tables: Tables, wanted: str) -> list[dict]:
             continue
         table, column = places[0]
         only = "message_id is null and " if kind == "event" else ""
-        for sign, order in ((">=", "asc"), ("<", "desc")):
-            rows = tables.rows(
-                f"""select {column} as id from {{{table}}} where {only}{column} {sign} $id
-                order by 1 {order} limit {_NEAR}""",
-                id=wanted,
-            )
-            near += [{"kind": kind, "id": row["id"]} for row in rows]
+        found = tables.row(
+            f"""select min({column}, {_NEAR}) filter (where {column} >= $id) as behind,
+                max({column}, {_NEAR}) filter (where {column} < $id) as before
+            from {{{table}}} where {only}true""",
+            id=wanted,
+        )
+        near += [{"kind": kind, "id": id_} for ids in (found or {}).values() for id_ in ids or []]
     near = [dict(pair) for pair in {tuple(each.items()) for each in near}]
     near.sort(key=lambda each: (-_alike(each["id"], wanted), each["id"]))
     return [each for each in near if _alike(each["id"], wanted) > wanted.startswith("%")][:_NEAR]

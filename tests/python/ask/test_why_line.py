@@ -19,6 +19,9 @@ def warehouse(tmp_path_factory):
     warehouse = story.write(tmp_path_factory.mktemp("line") / "wh")
     # The last is refused, and no message.
     rows = [(7, 0, A1), (8, 0, A2), (20, 90, BAD), (21, 90, A1), (22, 90, None)]
+    bad = story.message(BAD, story.BOB, 3, is_usable=False, check_error="bad_signature")
+    messages = [story.message(A2, story.ALICE, 3), story.message(B1, story.BOB, 1), bad]
+    warehouse.write("ssb_messages", story.message(A1, story.ALICE, 2, line_count=3), *messages)
     warehouse.write(
         "stg_ssb__lines",
         *({**place(row, block), "message_id": id_} for row, block, id_ in reversed(rows)),
