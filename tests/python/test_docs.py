@@ -144,7 +144,6 @@ def test_words_are_explained_where_they_are_used(known):
 FOR_READERS = {
     "autobase_rebases",
     "autobase_updates",
-    "set_next_items",
     "tangle_ancestors",
     "tangle_clocks",
 }
