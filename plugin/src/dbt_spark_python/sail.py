@@ -35,7 +35,7 @@ PREFIX = "sail."
 
 #: The versions that these lines were written for. 0.7.0 to 0.7.2 refuse pyspark 4.3.
 VERSIONS = "0.6"
-_REMEDY = "pip install 'dbt-tangles[sail]'"
+_REMEDY = "pip install 'dbt-spark-python[sail]'"
 
 # Settings of Sail that users may change, by the environment or the profile.
 _SETTINGS = {

@@ -4,8 +4,8 @@ Spark writes every table of a process into the process's own folder; a table tha
 one step. So a public folder is always one whole table, old or new, and a killed process leaves nothing but its own
 folder, which the next one removes. Nothing here knows Spark or dbt.
 
-    <warehouse>/tangles.db/feeds/      the table `tangles.feeds`; `_table.json` says who built it, and when
-    <warehouse>/tangles.db/.views/     views, as the statements that make them
+    <warehouse>/shop.db/orders/        the table `shop.orders`; `_table.json` says who built it, and when
+    <warehouse>/shop.db/.views/        views, as the statements that make them
     <warehouse>/.lock                  held by the process that builds
     <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
         tables/                        what it is writing
