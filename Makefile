@@ -32,6 +32,7 @@ test: $(VENV)/installed lint
 # All of it on Spark, and what searches at length.
 test-all: $(VENV)/installed lint
 	$(BIN)/pytest -m ""
+	cd plugin && $(CURDIR)/$(BIN)/pytest
 
 # One file that opens without a server: target/static_index.html.
 docs: $(READY)

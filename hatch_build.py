@@ -4,7 +4,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-#: What dbt reads of this project.
+#: What dbt reads of this project, and the log that a new project begins with.
 PROJECT = (
     "dbt_project.yml",
     "macros",
@@ -13,6 +13,7 @@ PROJECT = (
     "python_models",
     "seeds",
     "tests/_tests.yml",
+    "tests/data/ssb/small.jsonl",
     "tests/generic",
     "tests/singular",
 )

@@ -1,17 +1,17 @@
-"""Python models on an embedded session: what dbt promises them, errors, threads, job groups, interpreters."""
+"""Python models on an embedded session: what dbt promises them, what they return, errors, threads, interpreters."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-from dbt_spark_python import submission
+from dbt_spark_python import sessions, submission
 from plugin_projects import make_project
 
-pytestmark = pytest.mark.spark
+pytestmark = pytest.mark.both
 
 MODELS = {
-    "numbers.sql": "select id from range(10)",
+    "numbers.sql": "{{ config(materialized='table') }} select id from range(10)",
     "from_ref.py": """
         def model(dbt, spark):
             dbt.config(materialized="table", answer=42)
@@ -22,11 +22,6 @@ MODELS = {
         def model(dbt, spark):
             return dbt.source("outside", "numbers")
     """,
-    "job_group.py": """
-        def model(dbt, spark):
-            group = spark.sparkContext.getLocalProperty("spark.jobGroup.id")
-            return spark.createDataFrame([(group,)], "job_group string")
-    """,
     "interpreter.py": """
         import sys
 
@@ -34,20 +29,69 @@ MODELS = {
 
 
         def look(batches):
-            import dbt_tangles.graph as graph  # the kernels are importable in the workers
-
             for batch in batches:
-                yield pa.RecordBatch.from_pydict({"python": [sys.executable], "kernel": [graph.__name__]})
+                yield pa.RecordBatch.from_pydict({"python": [sys.executable]})
 
 
         def model(dbt, spark):
-            return spark.range(1, numPartitions=1).mapInArrow(look, "python string, kernel string")
+            return spark.range(1).repartition(1).mapInArrow(look, "python string")
     """,
-    "growing.py": """
+    "from_pandas.py": """
+        import pandas as pd
+
+
         def model(dbt, spark):
-            dbt.config(materialized="incremental", incremental_strategy="append")
-            first = 100 if dbt.is_incremental else 0
-            return spark.range(first, first + 3)
+            return pd.DataFrame({"id": [1, 2], "name": ["a", None], "none": [None, None]})
+    """,
+    "from_no_rows.py": """
+        import pandas as pd
+
+
+        def model(dbt, spark):
+            return pd.DataFrame({"id": pd.Series([], dtype="int64"), "name": pd.Series([], dtype="object")})
+    """,
+    "from_arrow.py": """
+        import pyarrow as pa
+
+
+        def model(dbt, spark):
+            return pa.table({"id": [1, 2], "name": ["a", None], "none": [None, None]})
+    """,
+    "from_a_stream.py": """
+        import pyarrow as pa
+
+
+        class Frame:
+            # as a DataFrame of polars is one
+            def __arrow_c_stream__(self, requested_schema=None):
+                rows = {"id": [1, 2], "name": ["a", None], "none": [None, None]}
+                return pa.table(rows).__arrow_c_stream__(requested_schema)
+
+
+        def model(dbt, spark):
+            return Frame()
+    """,
+}
+
+SPARK_MODELS = {
+    "job_group.py": """
+        def model(dbt, spark):
+            group = spark.sparkContext.getLocalProperty("spark.jobGroup.id")
+            return spark.createDataFrame([(group,)], "job_group string")
+    """,
+    "from_pandas_on_spark.py": """
+        import pyspark.pandas as ps
+
+
+        def model(dbt, spark):
+            return ps.DataFrame({"id": [1, 2]})
+    """,
+    "packed.py": """
+        def model(dbt, spark):
+            dbt.config(
+                options={"compression": "gzip"}, partition_by="part", tblproperties={"it's": "mine"}
+            )
+            return spark.range(4).selectExpr("id", "id % 2 as part")
     """,
 }
 
@@ -63,16 +107,15 @@ BROKEN = {
 
 @pytest.fixture(scope="module")
 def built(project, tmp_path_factory):
-    """The small project, built once."""
-    from pyspark.sql import SparkSession
-
-    built = project("plugin", make_project(tmp_path_factory.mktemp("plugin"), MODELS))
-    built.invoke("run", "--select", "numbers")  # starts the session
-    spark = SparkSession.active()
+    """The small project, built once; nothing in it says how Python models are submitted."""
+    folder = tmp_path_factory.mktemp("plugin")
+    built = project("plugin", make_project(folder / "p", MODELS))
+    assert built.invoke("run", "--select", "numbers").success  # starts the session
+    spark = sessions.of_process()
     spark.sql("create schema if not exists plugin_outside")
-    spark.sql("create or replace temporary view outside_rows as select 5 as id")
+    spark.range(5, 6).write.mode("overwrite").parquet(str(folder / "outside"))
     spark.sql("drop table if exists plugin_outside.numbers")
-    spark.sql("create table plugin_outside.numbers using parquet as select * from outside_rows")
+    spark.sql(f"create table plugin_outside.numbers using parquet location '{folder / 'outside'}'")
     return built.build("--threads", "4")
 
 
@@ -86,18 +129,29 @@ def test_source(built):
     assert built.rows("from_source") == [{"id": 5}]
 
 
-def test_job_group_carries_the_node(built):
+def test_workers_run_this_interpreter(built):
+    assert {row["python"] for row in built.rows("interpreter")} == {sys.executable}
+
+
+@pytest.mark.parametrize("name", ["from_pandas", "from_arrow", "from_a_stream"])
+def test_what_a_model_may_return(built, name):
+    rows = sorted(built.rows(name), key=lambda row: row["id"])
+    assert rows == [{"id": 1, "name": "a", "none": None}, {"id": 2, "name": None, "none": None}]
+
+
+def test_a_table_without_rows(built):
+    assert built.rows("from_no_rows") == []
+    assert built.asked("select count(id), count(name) from plugin.from_no_rows") == [(0, 0)]
+
+
+@pytest.mark.spark
+def test_what_is_of_spark_alone(project, tmp_path):
+    """Job groups, pandas on Spark, and how a table is stored."""
+    built = project("of_spark", make_project(tmp_path / "p", SPARK_MODELS)).build()
     assert built.rows("job_group") == [{"job_group": "model.plugin.job_group"}]
-
-
-def test_workers_run_this_interpreter_and_import_the_kernels(built):
-    assert built.rows("interpreter") == [{"python": sys.executable, "kernel": "dbt_tangles.graph"}]
-
-
-def test_is_incremental(built):
-    assert sorted(row["id"] for row in built.rows("growing")) == [0, 1, 2]
-    built.build("--select", "growing")
-    assert sorted(row["id"] for row in built.rows("growing")) == [0, 1, 2, 100, 101, 102]
+    assert sorted(row["id"] for row in built.rows("from_pandas_on_spark")) == [1, 2]
+    files = [path.relative_to(built.warehouse).as_posix() for path in built.warehouse.rglob("*.gz.parquet")]
+    assert {file.rpartition("/")[0] for file in files} == {f"of_spark.db/packed/part={part}" for part in (0, 1)}
 
 
 @pytest.mark.parametrize("name", BROKEN)
@@ -105,14 +159,13 @@ def test_errors_show_the_models_file_and_line(project, tmp_path, name):
     line, message = BROKEN[name]
     code = f"def fail(batches):\n    1 / 0\n    yield\n\n\ndef model(dbt, spark):\n    {line}\n"
     broken = project(f"broken_{Path(name).stem}", make_project(tmp_path / "p", {name: code}))
-    (failure,) = broken.invoke("run").result.results
-    assert failure.status == "error"
-    assert message in failure.message
+    (said,) = broken.failures("run").values()
+    assert message in said
     if name == "driver.py":
-        assert "models/driver.py:7 in model" in failure.message
-        assert line in failure.message  # the source line is shown
+        assert "models/driver.py:7 in model" in said
+        assert line in said  # the source line is shown
     if name == "worker.py":
-        assert 'models/worker.py", line 2, in fail' in failure.message
+        assert 'models/worker.py", line 2, in fail' in said
 
 
 def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
@@ -120,8 +173,20 @@ def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
     monkeypatch.setattr(submission, "ship", lambda spark, packages: shipped.append(packages))
     named = """
         def model(dbt, spark):
-            dbt.config(meta={"ship_packages": ["dbt_tangles"]})
+            dbt.config(meta={"ship_packages": ["numpy"]})
             return spark.range(1)
     """
     project("shipped", make_project(tmp_path / "p", {"named.py": named})).build()
-    assert shipped == [["dbt_tangles"]]
+    assert shipped == [["numpy"]]
+
+
+def test_a_projects_own_way_to_write(project, tmp_path):
+    """A macro `py_write_table` in a project is run as it stands."""
+    folder = make_project(tmp_path / "p", {"mine.py": "def model(dbt, spark):\n    return spark.range(3)\n"})
+    (folder / "macros").mkdir()
+    (folder / "macros" / "write.sql").write_text(
+        "{% macro py_write_table(compiled_code, target_relation) %}\n{{ compiled_code }}\n"
+        "rows = model(dbtObj(spark.table), spark).where('id > 0')\n"
+        'rows.write.format("parquet").saveAsTable("{{ target_relation }}")\n{% endmacro %}\n'
+    )
+    assert sorted(row["id"] for row in project("own_way", folder).build().rows("mine")) == [1, 2]

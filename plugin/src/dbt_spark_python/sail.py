@@ -21,12 +21,14 @@ from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from typing import Any, BinaryIO
 
-from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrapper
+from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.types import StructField, StructType
 from pyspark.util import PythonEvalType
+
+from dbt_spark_python import handles
 
 #: In a profile's `server_side_parameters`: which engine an embedded session is of; without it, Spark.
 ENGINE = "spark.dbt.engine"
@@ -52,8 +54,14 @@ _SESSION_SETTINGS = {
     "spark.sql.session.localRelationChunkSizeLimit": str(2000 * 2**20),
 }
 
+# Blanks and comments, which dbt puts before a statement.
+_BEFORE = r"(\s|/\*.*?\*/|--[^\n]*\n)*"
+
 # Statements that answer with a count of type uint64, which pyspark's client cannot take (until 0.6.6 at least).
-_COUNTING = re.compile(r"(\s|/\*.*?\*/|--[^\n]*\n)*(create|insert|with\b.*?\binsert)\b", re.IGNORECASE | re.DOTALL)
+_COUNTING = re.compile(_BEFORE + r"(create|insert|merge|with\b.*?\binsert)\b", re.IGNORECASE | re.DOTALL)
+
+# What dbt-spark says before it replaces single partitions, which Sail cannot (until 0.6.6 at least).
+_PARTITIONS = re.compile(_BEFORE + r"set\s+spark[.]sql[.]sources[.]partitionOverwriteMode", re.IGNORECASE | re.DOTALL)
 
 
 class SailError(RuntimeError):
@@ -124,12 +132,8 @@ def start(settings: dict[str, str], scratch: str) -> str:
 _servers: list[Any] = []  # they end when nothing refers to them
 
 
-class SailCursor(Cursor):
-    """dbt-spark's cursor, on a session that is open."""
-
-    def __init__(self, session: SparkSession) -> None:
-        super().__init__()
-        self.session = session
+class SailCursor(handles.OpenCursor):
+    """A cursor on Sail."""
 
     def execute(self, sql: str, *parameters: Any) -> None:
         """Execute a statement.
@@ -137,30 +141,18 @@ class SailCursor(Cursor):
         Raises:
             DbtRuntimeError: Sail does not take it, or it fails.
         """
-        try:
-            self._df = self.session.sql(sql % parameters if parameters else sql)
-        except PySparkException as error:
-            raise DbtRuntimeError(str(error)) from error
-        self._rows = None
+        if _PARTITIONS.match(sql):
+            raise DbtRuntimeError(
+                "on Sail `insert_overwrite` replaces whole tables: leave `partition_by` out, or build with Spark"
+            )
+        super().execute(sql, *parameters)
         if _COUNTING.match(sql):
             self._df, self._rows = None, []
 
 
-class SailConnection(Connection):
-    """dbt-spark's connection, to a session that is open."""
-
-    def __init__(self, session: SparkSession) -> None:
-        super().__init__()
-        self.session = session
-
-    def cursor(self) -> SailCursor:
-        """Get a cursor."""
-        return SailCursor(self.session)
-
-
 def handle(session: SparkSession) -> SessionConnectionWrapper:
     """What dbt-spark takes for a connection to a session."""
-    return SessionConnectionWrapper(SailConnection(session))
+    return handles.handle(session, SailCursor)
 
 
 @cache
@@ -180,6 +172,12 @@ def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
     Lines of files are cut there as they are read.
     """
     return sf.col(column) if is_sail(session) else sf.expr(f"substring({column}, 1, {count:d})").alias(column)
+
+
+def nullable(rows: DataFrame) -> DataFrame:
+    """The same rows in columns that may be null, as Spark makes those of tables: MERGE needs it (until 0.6.6)."""
+    columns = StructType([StructField(column.name, column.dataType) for column in rows.schema])
+    return rows.sparkSession.createDataFrame([], columns).unionAll(rows)
 
 
 def copy(session: SparkSession, table: str, name: str) -> None:

@@ -265,9 +265,14 @@ class Warehouse:
         return WarehouseError(f"cannot {doing} at {self.root}: {os.strerror(error.errno or 0)} ({remedy})")
 
 
+def is_delta(folder: Path) -> bool:
+    """Whether the table in a folder is one of Delta Lake, whose log says which of its files count."""
+    return (folder / "_delta_log").is_dir()
+
+
 def _is_whole(folder: Path) -> bool:
     """Whether a folder holds a table: some data, and no sign of a writer that never ended."""
-    return not (folder / "_temporary").exists() and any(folder.rglob("*.parquet"))
+    return not (folder / "_temporary").exists() and (is_delta(folder) or any(folder.rglob("*.parquet")))
 
 
 def _read_stamp(path: Path) -> dict:
