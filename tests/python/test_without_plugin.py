@@ -21,9 +21,9 @@ def test_it_says_what_to_install(tmp_path):
         "TANGLES_WAREHOUSE": str(tmp_path / "warehouse"),
     }
     places = ["--project-dir", ROOT, "--profiles-dir", ROOT, "--log-path", tmp_path / "logs"]
+    places += ["--target-path", tmp_path / "target"]
     done = subprocess.run(
-        [sys.executable, "-m", "dbt.cli.main", "run", "--select", "stg_ssb__lines", *places]
-        + ["--target-path", tmp_path / "target"],
+        [sys.executable, "-m", "dbt.cli.main", "run", "--select", "stg_ssb__lines", *places],
         env=environment,
         stdin=subprocess.DEVNULL,
         capture_output=True,
