@@ -1,4 +1,4 @@
-# make build | test | test-all | docs | notebook | bench | servers; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-all | docs | notebook | bench | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 # ENGINE=sail builds with Sail in place of Spark (docs/engines.md).
 PYTHON ?= python3
 VENV := .venv
@@ -19,7 +19,7 @@ else
 READY = $(VENV)/installed
 endif
 
-.PHONY: build test test-all docs notebook bench servers lint clean
+.PHONY: build test test-all docs notebook bench servers wheels lint clean
 
 build: $(READY)
 	$(DBT) build $(DBT_ARGS)
@@ -57,6 +57,11 @@ servers: $(VENV)/installed
 $(VENV)/sail: $(VENV)/installed requirements-sail.lock
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-sail.lock
 	@touch $@
+
+# dist/: dbt-tangles with the dbt project in it, and the plugin.
+wheels: $(VENV)/installed
+	cd plugin && $(CURDIR)/$(BIN)/hatchling build --target wheel --directory $(CURDIR)/dist
+	$(BIN)/hatchling build --target wheel --directory dist
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

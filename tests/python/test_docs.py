@@ -44,7 +44,8 @@ def test_every_var_is_in_the_readme():
 
 
 def test_links_lead_somewhere():
-    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]
+    for page in [*pages, *(ROOT / "plugin").glob("*.md")]:
         for link in re.findall(r"\]\((?!https:)([^)#]+)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import zipfile
 from importlib.metadata import requires, version
 from pathlib import Path
@@ -78,31 +79,41 @@ def test_the_plugin_is_on_its_own(wheels):
     assert java.external_attr >> 16 & 0o111
 
 
-def begin(python: Path, folder: Path, dbt: list[str]) -> str:
-    """Make a project in an environment, and run dbt there; what that says."""
-    command = python.parent / "tangles"
-    run = {"python": python, "TANGLES_TARGET": "sail", "PATH": f"{python.parent}:{os.environ['PATH']}"}
-    assert folder.name in said(["init", folder], **{**run, "python": command})
-    place = Path(said(["init", "--where"], **{**run, "python": command}).strip())
-    assert place.is_relative_to(python.parents[1]) and (place / "dbt_project.yml").is_file()
-    said(["-m", "dbt.cli.main", "deps"], folder, **run)
-    built = said(["-m", "dbt.cli.main", *dbt], folder, **run)
-    assert re.search(r"success, .*; \d+ tables are of it", said(["status"], folder, **{**run, "python": command}))
-    return built
+README = (ROOT / "README.md").read_text()
+#: What the README says to install it, line by line.
+INSTALL = re.search(r"## Install it\n.*?```sh\n(.*?)```", README, re.S)[1].splitlines()
+
+
+def begin(python: Path, place: Path, **instead: str) -> str:
+    """Type in an environment what the README says behind `pip install`, or other lines in place of some."""
+    assert INSTALL[0] == "pip install --find-links dist 'dbt-tangles[sail]'"
+    lines = [line.partition("  #")[0].strip() for line in INSTALL[1:]]
+    assert lines == ["tangles init forum", "cd forum", "dbt deps", "dbt build", "tangles status"]
+    script = "\n".join(["set -e", *(instead.get(line.replace(" ", "_"), line) for line in lines)])
+    path = f"{python.parent}:{os.environ['PATH']}"
+    return said(["-c", script], place, "bash", PATH=path, TANGLES_TARGET="sail")
+
+
+def check(python: Path, place: Path, answer: str) -> None:
+    """See that it was the wheel's project that was built, and that its own model has rows."""
+    where = Path(said(["init", "--where"], program=python.parent / "tangles").strip())
+    assert where.is_relative_to(python.parents[1]) and (where / "dbt_project.yml").is_file()
+    assert (place / "forum" / "dbt_packages" / "tangles").resolve() == where.resolve()
+    assert "ERROR=0" in answer
+    assert re.search(r"success, .*; \d+ tables are of it", answer)
+    rows = ds.dataset(place / "forum" / "warehouse" / "tangles.db" / "largest_threads").to_table().to_pylist()
+    assert len(rows) == 10 and rows[0]["member_count"] > 1
 
 
 @pytest.mark.sail
 def test_a_project_from_the_wheels(wheels, tmp_path):
-    """Made, linked and built by what the wheels have: its own model has rows."""
+    """Made, linked and built by what the wheels have."""
     python = environment(tmp_path / "environment", wheels)
     for name in ("dbt_tangles", "dbt_spark_python"):
-        place = said(["-c", f"import {name}; print({name}.__file__)"], python=python).strip()
+        place = said(["-c", f"import {name}; print({name}.__file__)"], program=python).strip()
         assert Path(place).is_relative_to(tmp_path), place
-    folder = tmp_path / "forum"
-    built = begin(python, folder, ["build", "--select", "+largest_threads", "--exclude-resource-type", "unit_test"])
-    assert "ERROR=0" in built and "forum" in built
-    rows = ds.dataset(folder / "warehouse" / "tangles.db" / "largest_threads").to_table().to_pylist()
-    assert len(rows) == 10 and rows[0]["member_count"] > 1
+    few = "dbt build --select +largest_threads --exclude-resource-type unit_test"
+    check(python, tmp_path, begin(python, tmp_path, dbt_build=few))
 
 
 @pytest.mark.sail
@@ -111,14 +122,11 @@ def test_a_project_in_an_environment_with_nothing_else(wheels, tmp_path):
     """As a user installs it, with all that it needs from an index; and every model and test."""
     said(["-m", "venv", tmp_path / "environment"])
     python = tmp_path / "environment" / "bin" / "python"
-    found = ["--find-links", wheels["dbt_tangles"].parent]
-    said(
-        ["-m", "pip", "install", "--quiet", *found, f"dbt-tangles[sail] @ {wheels['dbt_tangles'].as_uri()}"],
-        python=python,
-    )
-    built = begin(python, tmp_path / "forum", ["build"])
-    assert "ERROR=0" in built
-    assert re.search(r"PASS=[34]\d\d ", built)
+    shutil.copytree(wheels["dbt_tangles"].parent, tmp_path / "dist")
+    said(["-c", INSTALL[0]], tmp_path, "bash", PATH=f"{python.parent}:{os.environ['PATH']}")
+    answer = begin(python, tmp_path)
+    check(python, tmp_path, answer)
+    assert re.search(r"PASS=[34]\d\d ", answer)
 
 
 @pytest.mark.parametrize(

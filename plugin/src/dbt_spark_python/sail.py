@@ -26,7 +26,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import StructField, StructType
-from pyspark.util import PythonEvalType
 
 from dbt_spark_python import handles
 
@@ -204,6 +203,8 @@ def _teach_worker() -> None:
 
 def _read_map_in_arrow(serializer: Any, stream: BinaryIO, kind: int) -> tuple:
     """Read the function of one `mapInArrow` as Sail sends it; returns what pyspark 4.1 does."""
+    from pyspark.util import PythonEvalType
+
     if kind != PythonEvalType.SQL_MAP_ARROW_ITER_UDF:
         raise SailError("of Python functions Sail runs mapInArrow alone with this version of pyspark")
 

@@ -28,14 +28,17 @@ def environment(folder: Path, wheels: dict[str, Path]) -> Path:
     (packages,) = folder.glob("lib/python*/site-packages")
     # Packages of a folder that is named here are found; what is said there of editable ones is not read.
     (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    dbt = folder / "bin" / "dbt"
+    dbt.write_text(f"#!{python}\nfrom dbt.cli.main import cli\n\ncli()\n")
+    dbt.chmod(0o755)
     return python
 
 
-def said(arguments: list, cwd: Path | None = None, python: Path | str = sys.executable, **variables: str) -> str:
-    """Run a Python program as a user does, without what pytest sets; what it prints."""
+def said(arguments: list, cwd: Path | None = None, program: Path | str = sys.executable, **variables: str) -> str:
+    """Run a program as a user does, without what pytest sets; what it prints."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("TANGLES_", "PYTHON", "SPARK_"))}
     done = subprocess.run(
-        [python, *map(str, arguments)],
+        [program, *map(str, arguments)],
         cwd=cwd,
         env={**clean, "NO_COLOR": "1", **variables},
         stdin=subprocess.DEVNULL,
