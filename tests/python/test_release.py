@@ -53,6 +53,23 @@ def test_the_plugin_that_is_here_will_do():
         assert wanted[name].specifier.contains(version(name)), name
 
 
+def test_the_locks_have_what_both_need():
+    """And what the extras add."""
+    locks = {"": "requirements", "sail": "requirements-sail", "thrift": "requirements-servers"}
+    locked: set[str] = set()
+    for extra, file in locks.items():
+        found = set(re.findall(r"^([\w.-]+)==", (ROOT / f"{file}.lock").read_text(), re.M))
+        locked = found if not extra else locked | found
+        for distribution in ("dbt-tangles", "dbt-spark-python"):
+            wanted = {r.name.lower() for r in map(Requirement, requires(distribution)) if needed(r, extra)}
+            assert wanted - locked <= {"dbt-spark-python"}, (extra, distribution)
+
+
+def needed(requirement: Requirement, extra: str) -> bool:
+    """Whether a requirement counts with an extra."""
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+
+
 def test_the_dbt_project_is_in_the_wheel(wheels):
     """All that dbt reads, and nothing of the tests."""
     names = names_in(wheels["dbt_tangles"])
@@ -112,7 +129,7 @@ def test_a_project_from_the_wheels(wheels, tmp_path):
     for name in ("dbt_tangles", "dbt_spark_python"):
         place = said(["-c", f"import {name}; print({name}.__file__)"], program=python).strip()
         assert Path(place).is_relative_to(tmp_path), place
-    few = "dbt build --select +largest_threads --exclude-resource-type unit_test"
+    few = "dbt run --select +largest_threads"
     check(python, tmp_path, begin(python, tmp_path, dbt_build=few))
 
 
