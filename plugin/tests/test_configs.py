@@ -27,7 +27,8 @@ SLOW = {
 
         def wait(batches):
             for batch in batches:
-                time.sleep(60)
+                for _ in range(3000):
+                    time.sleep(0.1)
                 yield batch
 
 
@@ -48,7 +49,7 @@ def test_a_model_that_takes_too_long(project, tmp_path):
     made = project("slow", make_project(tmp_path / "p", SLOW))
     started = time.monotonic()
     said = made.failures("run")
-    assert time.monotonic() - started < 50
+    assert time.monotonic() - started < 200, "the engine would have worked on for 300 seconds"
     assert said.keys() == {"python", "engine"}
     assert all("it took longer than its `timeout` of 1 seconds" in message for message in said.values())
     assert "models/python.py:7 in model" in said["python"]

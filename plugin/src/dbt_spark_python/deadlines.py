@@ -2,7 +2,6 @@
 
 import ctypes
 import threading
-import time
 from types import TracebackType
 from typing import Any
 
@@ -13,6 +12,7 @@ from dbt_spark_python.progress import is_connect
 
 # Python code that runs on without the engine is interrupted when what runs on the engine has had so long to end.
 _GRACE = 3.0
+_PAUSE = 0.5
 
 
 class _Interrupted(BaseException):
@@ -50,15 +50,16 @@ class Deadline:
             return
         with self._lock:
             self._is_over = not self._done.is_set()
-        ended = time.monotonic() + _GRACE
+        # A model may begin another job at any time, or be about to begin its first.
+        patience = _GRACE
         while self._is_over and not self._done.is_set():
             self._cancel_jobs()
-            if self._done.wait(0.5):
+            if self._done.wait(_PAUSE):
                 return
+            patience -= _PAUSE
             with self._lock:
-                if time.monotonic() > ended and not self._done.is_set():
+                if -_PAUSE < patience <= 0 and not self._done.is_set():
                     _interrupt(self._thread, _Interrupted)
-                    return
 
     def _cancel_jobs(self) -> None:
         try:
