@@ -13,9 +13,6 @@ import pytest
 from conftest import TESTS
 from plugin_projects import make_project
 
-pytest.importorskip("pysail")
-pytestmark = pytest.mark.sail
-
 SERVER = """
 import sys
 from pysail.spark import SparkConnectServer
@@ -33,7 +30,9 @@ import json, sys
 from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
-spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+builder = SparkSession.builder
+builder = builder.remote(sys.argv[1]) if sys.argv[1].startswith("sc:") else builder.master(sys.argv[1])
+spark = builder.getOrCreate()
 spark.sql("select 42 as answer").createOrReplaceTempView("made_in_a_cell")
 done = dbtRunner().invoke(["run", *sys.argv[2:]])
 print(json.dumps([r.message for r in done.result if r.status == "error"]))
@@ -78,15 +77,27 @@ def run(code: list[str], target: str, folder, **environment) -> subprocess.Compl
     )
 
 
+@pytest.mark.sail
 def test_a_notebooks_session_is_the_one(server, tmp_path):
     """Models see what its cells made, and the cells what models made; no JVM is looked for."""
-    folder = make_project(tmp_path / "p", MODELS)
-    done = run(["-c", NOTEBOOK, server], "connect", folder)
+    assert in_a_notebook(server, tmp_path) == ([], [[42], [43]])
+
+
+@pytest.mark.spark
+def test_a_notebooks_session_that_is_no_server(tmp_path):
+    """As above; its JVM is there already, and is the notebook's."""
+    assert in_a_notebook("local[1]", tmp_path, JAVA_HOME=os.environ.get("JAVA_HOME", "")) == ([], [[42], [43]])
+
+
+def in_a_notebook(place: str, folder, **environment) -> tuple[list, list]:
+    """Run dbt from Python that has a session; what failed, and what the session says of the tables."""
+    done = run(["-c", NOTEBOOK, place], "connect", make_project(folder / "p", MODELS), **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     failed, rows = map(json.loads, done.stdout.splitlines()[-2:])
-    assert (failed, rows) == ([], [[42], [43]])
+    return failed, rows
 
 
+@pytest.mark.sail
 def test_a_server(server, tmp_path):
     """Both languages by SPARK_REMOTE, and the table of one is the other's."""
     models = MODELS | {"looks.py": "def model(dbt, spark):\n    return spark.sql('select 1 as answer')\n"}
@@ -103,6 +114,7 @@ sessions.current(SimpleNamespace(method="thrift"))
 """
 
 
+@pytest.mark.both
 def test_sql_on_a_server_and_nothing_for_python():
     """No session of its own is started, whose tables would be nowhere."""
     done = subprocess.run([sys.executable, "-c", CURRENT], capture_output=True, text=True, timeout=120)
