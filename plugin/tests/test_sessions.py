@@ -36,6 +36,7 @@ spark = builder.getOrCreate()
 spark.sql("select 42 as answer").createOrReplaceTempView("made_in_a_cell")
 done = dbtRunner().invoke(["run", *sys.argv[2:]])
 print(json.dumps([r.message for r in done.result if r.status == "error"]))
+print(json.dumps(spark.conf.get("spark.sql.session.timeZone")))
 print(json.dumps([list(row) for row in spark.table("s.looks").collect() + spark.table("s.asks").collect()]))
 """
 
@@ -93,7 +94,8 @@ def in_a_notebook(place: str, folder, **environment) -> tuple[list, list]:
     """Run dbt from Python that has a session; what failed, and what the session says of the tables."""
     done = run(["-c", NOTEBOOK, place], "connect", make_project(folder / "p", MODELS), **environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    failed, rows = map(json.loads, done.stdout.splitlines()[-2:])
+    failed, zone, rows = map(json.loads, done.stdout.splitlines()[-3:])
+    assert zone == "Asia/Tokyo", "the profile's settings are made"
     return failed, rows
 
 

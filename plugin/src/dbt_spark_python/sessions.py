@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt_spark_python import environment, handles, sail, small
@@ -54,6 +55,8 @@ class SessionConnections(SparkConnectionManager):
         if is_session and _catalog and sail.is_sail(_catalog.spark):
             connection.handle = sail.handle(_catalog.spark)
         elif is_session and (session := of_process()) is not None and is_connect(session):
+            # Who opened it may have said its address nowhere else, so that dbt-spark would not find it.
+            configure(session, connection.credentials.server_side_parameters)
             connection.handle = sail.handle(session) if sail.is_sail(session) else handles.handle(session)
         return connection
 
@@ -189,13 +192,22 @@ def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
     return _catalog if _catalog and str(_catalog.warehouse.tables) == place else None
 
 
+def configure(session: SparkSession, parameters: Mapping[str, Any]) -> None:
+    """Set what a profile wants of a session that is there, but for what only a new one takes."""
+    for name, value in parameters.items():
+        with suppress(PySparkException):
+            session.conf.set(name, value)
+
+
 def of_process() -> SparkSession | None:
     """The session that this process has, whichever thread or notebook opened it; None where it has none."""
     if (active := SparkSession.getActiveSession()) is not None:
         return active
     connect = sys.modules.get("pyspark.sql.connect.session")
     remote = connect.SparkSession._default_session if connect else None
-    return remote if remote is not None else getattr(SparkSession, "_instantiatedSession", None)
+    if remote is not None and not remote.is_stopped:
+        return remote
+    return getattr(SparkSession, "_instantiatedSession", None)
 
 
 def current(credentials: SparkCredentials) -> SparkSession:
