@@ -3,9 +3,10 @@
 import atexit
 import os
 import re
+import sys
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python import environment, sail, small
+from dbt_spark_python import environment, handles, sail, small
 from dbt_spark_python.catalog import FolderCatalog
 from dbt_spark_python.progress import is_connect
 from dbt_spark_python.warehouse import Warehouse, WarehouseError
@@ -52,6 +54,10 @@ class SessionConnections(SparkConnectionManager):
         connection = super().open(connection)
         if is_session and _catalog and sail.is_sail(_catalog.spark):
             connection.handle = sail.handle(_catalog.spark)
+        elif is_session and (session := of_process()) is not None and is_connect(session):
+            # Who opened it may have said its address nowhere else, so that dbt-spark would not find it.
+            configure(session, connection.credentials.server_side_parameters)
+            connection.handle = sail.handle(session) if sail.is_sail(session) else handles.handle(session)
         return connection
 
     @contextmanager
@@ -109,7 +115,8 @@ def prepare(credentials: SparkCredentials) -> None:
     parameters = credentials.server_side_parameters
     with _opening:
         is_sail = parameters.pop(sail.ENGINE, None) == "sail"
-        environment.prepare(java_options=small_of(parameters).java, needs_java=not is_sail)
+        needs_java = not is_sail and of_process() is None
+        environment.prepare(java_options=small_of(parameters).java, needs_java=needs_java)
         set_small(parameters)
         root = parameters.pop(WAREHOUSE, None)
         if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the warehouse is the server's
@@ -185,11 +192,40 @@ def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
     return _catalog if _catalog and str(_catalog.warehouse.tables) == place else None
 
 
-def current() -> SparkSession:
-    """The session that Python models run on."""
+def configure(session: SparkSession, parameters: Mapping[str, Any]) -> None:
+    """Set what a profile wants of a session that is there, but for what only a new one takes."""
+    for name, value in parameters.items():
+        with suppress(PySparkException):
+            session.conf.set(name, value)
+
+
+def of_process() -> SparkSession | None:
+    """The session that this process has, whichever thread or notebook opened it; None where it has none."""
+    if (active := SparkSession.getActiveSession()) is not None:
+        return active
+    connect = sys.modules.get("pyspark.sql.connect.session")
+    remote = connect.SparkSession._default_session if connect else None
+    if remote is not None and not remote.is_stopped:
+        return remote
+    return getattr(SparkSession, "_instantiatedSession", None)
+
+
+def current(credentials: SparkCredentials) -> SparkSession:
+    """The session that Python models run on: the one of the profile's warehouse, the process's, or else a new one.
+
+    Raises:
+        DbtRuntimeError: SQL goes to a server, and nothing says where Python models are to go.
+    """
     if _catalog:
         return _catalog.spark
-    return SparkSession.active() if SparkSession.getActiveSession() else SparkSession.builder.getOrCreate()
+    if (session := of_process()) is not None:
+        return session
+    if credentials.method != SparkConnectionMethod.SESSION and "SPARK_REMOTE" not in os.environ:
+        raise DbtRuntimeError(
+            f"SQL models go to a server (method: {credentials.method}), and Python models to Spark Connect beside it: "
+            f"set SPARK_REMOTE to its address, as sc://host:15002"
+        )
+    return SparkSession.builder.getOrCreate()
 
 
 def end() -> None:

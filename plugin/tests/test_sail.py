@@ -1,4 +1,4 @@
-"""What is different on Sail; the builds of all other tests run on it with TANGLES_TEST_ENGINE=sail."""
+"""What is different on Sail; the builds of all other tests run on it with DBT_SPARK_PYTHON_TEST_ENGINE=sail."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ from dbt_spark_python import sail
 def test_versions_that_do_not_fit_are_refused(found, monkeypatch):
     """With the remedy."""
     monkeypatch.setattr(sail, "version", lambda package: found if package == "pysail" else "4.3.0")
-    with pytest.raises(sail.SailError, match=rf"pysail {found} does not fit pyspark 4.3.0: .*dbt-tangles\[sail\]"):
+    with pytest.raises(sail.SailError, match=rf"pysail {found} does not fit pyspark 4.3.0: .*dbt-spark-python\[sail\]"):
         sail.check_installed()
 
 
@@ -22,7 +22,7 @@ def test_an_environment_without_it(monkeypatch):
         raise PackageNotFoundError(package)
 
     monkeypatch.setattr(sail, "version", missing)
-    with pytest.raises(sail.SailError, match=r"has none: pip install 'dbt-tangles\[sail\]'"):
+    with pytest.raises(sail.SailError, match=r"has none: pip install 'dbt-spark-python\[sail\]'"):
         sail.check_installed()
 
 
@@ -35,6 +35,7 @@ def test_an_environment_without_it(monkeypatch):
         ("select 'create'", False),
         ("/* create */ select 1", False),
         ("with a as (select 1) select * from a", False),
+        ("\n  merge into a using b on a.x = b.x when matched then delete", True),
     ],
 )
 def test_statements_that_count(statement, counts):

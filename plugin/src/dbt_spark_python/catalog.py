@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from dbt_spark_python.warehouse import PublishedTable, Warehouse
+from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta
 
 # Where Spark keeps a table's own schema in its files.
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
@@ -100,6 +100,16 @@ class FolderCatalog:
         self.warehouse.checkout(schema, name)
         self._declare(schema, name, self.warehouse.private_place(schema, name), columns)
 
+    def part(self, schema: str, name: str) -> None:
+        """Take a public table out of this session's catalog: what is made in its place must not go to its folder.
+
+        Formats with logs of their own are replaced and not dropped, where they are.
+        """
+        table = self._listed.get((schema.lower(), name.lower()))
+        if table and is_delta(table.folder):
+            self.spark.sql(f"drop table {full_name(table.schema, table.name)}")
+            del self._listed[table.schema, table.name]
+
     def _view_statement(self, schema: str, name: str) -> str:
         return f"CREATE VIEW {full_name(schema, name)} AS {self._fact(schema, name, 'View Text')}"
 
@@ -116,6 +126,8 @@ class FolderCatalog:
     def _write_empty(self, schema: str, name: str) -> None:
         """Give a new table without rows a file that says its columns, where the engine writes none for it."""
         place = self.warehouse.private_place(schema, name)
+        if is_delta(place):
+            return
         if not place.is_dir() or next(place.rglob("*.parquet"), None) is None:
             place.mkdir(parents=True, exist_ok=True)
             columns = to_arrow_schema(self.spark.table(full_name(schema, name)).schema)
@@ -134,6 +146,9 @@ class FolderCatalog:
 
     def _declare(self, schema: str, name: str, folder: Path, columns: StructType | None) -> None:
         """Make a table of the files in a folder; without columns they are inferred."""
+        if is_delta(folder):
+            self.spark.sql(f"create table {full_name(schema, name)} using delta location '{literal(folder)}'")
+            return
         partitions = partition_columns(folder)
         listed = f"({', '.join(f'{quoted(c.name)} {type_name(c.dataType)}' for c in columns)})" if columns else ""
         by = f"partitioned by ({', '.join(map(quoted, partitions))})" if columns and partitions else ""
@@ -155,7 +170,7 @@ def partition_columns(folder: Path) -> list[str]:
 
 def read_schema(folder: Path) -> StructType | None:
     """The schema of a table's files, as Spark wrote it there or as Arrow reads it; None if it has to be inferred."""
-    if partition_columns(folder):  # files have no such columns
+    if is_delta(folder) or partition_columns(folder):  # the log has them; files have no such columns
         return None
     found = pq.read_schema(next(folder.rglob("*.parquet")))
     if written := (found.metadata or {}).get(_SPARK_SCHEMA):

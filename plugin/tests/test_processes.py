@@ -9,7 +9,7 @@ import time
 import pyarrow.dataset as ds
 import pytest
 
-from conftest import ROOT
+from conftest import TESTS
 from dbt_spark_python import jvm
 from dbt_spark_python.warehouse import Warehouse
 from plugin_projects import make_project
@@ -40,11 +40,11 @@ MODELS = {
 
 def run(folder, project, arguments, environment):
     """Run dbt in a process of its own, with what it writes below `folder`."""
-    places = ["--project-dir", project, "--profiles-dir", ROOT, "--log-path", folder / "logs"]
+    places = ["--project-dir", project, "--profiles-dir", TESTS, "--log-path", folder / "logs"]
     places += ["--target-path", folder / "target"] if arguments[0] != "deps" else []
     return subprocess.run(
         [sys.executable, "-m", "dbt.cli.main", *arguments, *places],
-        env={**os.environ, "TANGLES_SHUFFLE_PARTITIONS": "2", "NO_COLOR": "1", **environment},
+        env={**os.environ, "NO_COLOR": "1", **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -52,11 +52,14 @@ def run(folder, project, arguments, environment):
     )
 
 
+#: The variables of the profile that the tests of this file set.
+PLACES = {"warehouse": "DBT_SPARK_PYTHON_TEST_WAREHOUSE", "most": "DBT_SPARK_PYTHON_TEST_SMALL"}
+
+
 def dbt(project, *arguments, code=0, **environment):
     """Run dbt on a small project; returns what it said."""
-    done = run(
-        project, project, arguments, {"TANGLES_SCHEMA": "s"} | {name: str(value) for name, value in environment.items()}
-    )
+    given = {PLACES.get(name, name): str(value) for name, value in environment.items()}
+    done = run(project, project, arguments, {"DBT_SPARK_PYTHON_TEST_SCHEMA": "s"} | given)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -75,17 +78,21 @@ def small(tmp_path):
 def test_what_one_process_built_the_next_one_finds(small, tmp_path):
     """Tables, views on views, partitions and stored failures, in a warehouse whose path Derby could not take."""
     warehouse = tmp_path / "a ware;house %20 'of' ünits #1"
-    said = dbt(small, "run", "--exclude", "count", TANGLES_WAREHOUSE=warehouse, DBT_LOG_LEVEL="warn")
+    said = dbt(small, "run", "--exclude", "count", warehouse=warehouse, DBT_LOG_LEVEL="warn")
     assert "OK created" not in said
     # Nothing but what reads the views, and adds to the parts.
-    dbt(small, "run", "--select", "count", "parts", TANGLES_WAREHOUSE=warehouse)
-    said = dbt(small, "test", code=1, TANGLES_WAREHOUSE=warehouse, DBT_LOG_LEVEL="warn")
+    dbt(small, "run", "--select", "count", "parts", warehouse=warehouse)
+    said = dbt(small, "test", code=1, warehouse=warehouse, DBT_LOG_LEVEL="warn")
     assert "Got 7 results, configured to fail if != 0" in said
     assert rows(warehouse, "count") == [{"n": 5, "s": 20}]
     assert sorted(row["id"] for row in rows(warehouse, "parts")) == [0, 2, 3, 5, 6, 7, 8], "one part of three is new"
     assert len(rows(warehouse, next((warehouse / "s_dbt_test__audit.db").iterdir()).name, "s_dbt_test__audit")) == 7
     shown = dbt(
-        small, "show", "--inline", "select sum(value) as s from {{ ref('above_evens') }}", TANGLES_WAREHOUSE=warehouse
+        small,
+        "show",
+        "--inline",
+        "select sum(value) as s from {{ ref('above_evens') }}",
+        warehouse=warehouse,
     )
     assert "20" in shown
 
@@ -94,7 +101,7 @@ def test_a_busy_warehouse_is_said_at_once(small, tmp_path):
     first = Warehouse(tmp_path / "warehouse")
     first.begin_writing()
     started = time.monotonic()
-    said = dbt(small, "run", code=2, TANGLES_WAREHOUSE=first.root)
+    said = dbt(small, "run", code=2, warehouse=first.root)
     assert time.monotonic() - started < 30
     first.close()
     assert f"the warehouse {first.root} is being built by process {os.getpid()}" in said
@@ -104,7 +111,7 @@ def test_a_busy_warehouse_is_said_at_once(small, tmp_path):
 
 @pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}"])
 def test_a_path_that_spark_takes_for_a_pattern_is_refused(small, tmp_path, name):
-    said = dbt(small, "run", code=2, TANGLES_WAREHOUSE=tmp_path / name)
+    said = dbt(small, "run", code=2, warehouse=tmp_path / name)
     assert "the warehouse cannot be" in said
     assert "Spark reads '" in said
     assert not (tmp_path / name).exists()
@@ -115,22 +122,8 @@ def test_nothing_is_looked_for_before_a_session_is_opened(small):
     nowhere = {"JAVA_HOME": "/nowhere", jvm.REAL_JAVA: ""}  # what this process has found is not for others
     for command in ("deps", "parse", "list"):
         dbt(small, command, PATH="/usr/bin:/bin", **nowhere)
-    said = dbt(small, "run", code=2, TANGLES_WAREHOUSE=small / "warehouse", **nowhere)
+    said = dbt(small, "run", code=2, warehouse=small / "warehouse", **nowhere)
     assert "JAVA_HOME leads to no working java" in said
-
-
-def test_without_the_plugin_it_says_what_to_install(tmp_path):
-    """As when another project installs this one, and nobody ran pip."""
-    (tmp_path / "dbt_spark_python").mkdir()
-    (tmp_path / "dbt_spark_python" / "__init__.py").write_text("")
-    environment = {
-        "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]),
-        "TANGLES_WAREHOUSE": str(tmp_path / "warehouse"),
-    }
-    done = run(tmp_path, ROOT, ["run", "--select", "stg_ssb__lines"], environment)
-    assert done.returncode != 0
-    assert "pip install dbt-tangles" in done.stdout
-    assert "START python" not in done.stdout
 
 
 JAVA = """
@@ -145,7 +138,7 @@ def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path, monke
     """By the profile's options; a large run has none of them."""
     monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)  # what this process has set is not for others
     project = make_project(tmp_path / "project", {"java.py": JAVA})
-    dbt(project, "run", TANGLES_WAREHOUSE=tmp_path / "warehouse", TANGLES_SMALL_BYTES=most)
+    dbt(project, "run", warehouse=tmp_path / "warehouse", most=most)
     options = {row["option"] for row in rows(tmp_path / "warehouse", "java")}
     assert any(option.startswith("-Xmx") for option in options)
     assert ("-XX:TieredStopAtLevel=1" in options) == is_small

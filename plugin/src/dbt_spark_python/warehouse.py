@@ -4,8 +4,8 @@ Spark writes every table of a process into the process's own folder; a table tha
 one step. So a public folder is always one whole table, old or new, and a killed process leaves nothing but its own
 folder, which the next one removes. Nothing here knows Spark or dbt.
 
-    <warehouse>/tangles.db/feeds/      the table `tangles.feeds`; `_table.json` says who built it, when, and of what
-    <warehouse>/tangles.db/.views/     views, as the statements that make them
+    <warehouse>/shop.db/orders/        the table `shop.orders`; `_table.json` says who built it, when, and of what
+    <warehouse>/shop.db/.views/        views, as the statements that make them
     <warehouse>/.passed/               of tests that passed, of what (dbt_spark_python.unchanged)
     <warehouse>/.lock                  held by the process that builds
     <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
@@ -304,9 +304,14 @@ class Warehouse:
         return WarehouseError(f"cannot {doing} at {self.root}: {os.strerror(error.errno or 0)} ({remedy})")
 
 
+def is_delta(folder: Path) -> bool:
+    """Whether the table in a folder is one of Delta Lake, whose log says which of its files count."""
+    return (folder / "_delta_log").is_dir()
+
+
 def _is_whole(folder: Path) -> bool:
     """Whether a folder holds a table: some data, and no sign of a writer that never ended."""
-    return not (folder / "_temporary").exists() and any(folder.rglob("*.parquet"))
+    return not (folder / "_temporary").exists() and (is_delta(folder) or any(folder.rglob("*.parquet")))
 
 
 def digest_folder(folder: Path) -> str:
@@ -338,7 +343,8 @@ def _list_files(folder: Path) -> dict[str, list[int]]:
 def _trusted_stamp(folder: Path) -> dict:
     """The stamp of a public table; nothing where its data files are not those it was published with."""
     stamp = _read_stamp(folder / STAMP)
-    return stamp if folder.is_dir() and stamp.get("files") == _list_files(folder) else {}
+    is_trusted = folder.is_dir() and not is_delta(folder) and stamp.get("files") == _list_files(folder)
+    return stamp if is_trusted else {}
 
 
 def _published(folder: Path, stamp: dict) -> PublishedTable:

@@ -9,6 +9,7 @@ from typing import Any
 from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_spark_python import deadlines, requirements, writing
 from dbt_spark_python.packages import ship
 from dbt_spark_python.progress import NodeProgress
 from dbt_spark_python.sessions import current, full_disk
@@ -21,25 +22,34 @@ class SessionPythonJob(PythonJobHelper):
 
     The model may use everything dbt gives Python models: `dbt.ref`, `dbt.source`, `dbt.config`, `dbt.this`,
     `dbt.is_incremental`. Models in several threads share the session; each has its own Spark job group, named after
-    its node. `meta: {ship_packages: [name, …]}` in a model's config sends those packages to the workers of a cluster.
+    its node. The README has the configs that count.
     """
 
     def __init__(self, parsed_model: dict, credential: Any) -> None:
         self.model = parsed_model
+        self.credential = credential
 
     def submit(self, compiled_code: str) -> None:
-        """Run the code dbt compiled: the model, dbt's own helpers, and the write of the table.
+        """Run the code dbt compiled: the model and dbt's own helpers; and write the table.
 
         Raises:
             DbtRuntimeError: whatever the model raised, with the model's own file and line.
         """
-        spark = current()
+        config = self.model["config"]
         path, node = self.model["original_file_path"], self.model["unique_id"]
+        seconds = deadlines.seconds_of(config)
+        requirements.check(writing.names(config.get("packages")))
+        spark = current(self.credential)
         try:
             with _shipping:
-                ship(spark, self.model["config"].get("meta", {}).get("ship_packages") or [])
-            with NodeProgress(spark, node):
-                exec(compile_model(compiled_code, self.model["raw_code"], path), {"spark": spark, "__name__": node})
+                ship(spark, config.get("meta", {}).get("ship_packages") or [])
+            with NodeProgress(spark, node), deadlines.Deadline(spark, node, seconds):
+                code, target = writing.split(compiled_code)
+                names = {"spark": spark, "__name__": node}
+                exec(compile_model(code, self.model["raw_code"], path), names)
+                if target is not None:
+                    result = names["model"](names["dbtObj"](spark.table), spark)
+                    writing.write(spark, result, target, config)
         except Exception as error:
             raise DbtRuntimeError(explain(error, path, self.model["raw_code"])) from error
 
@@ -56,7 +66,8 @@ def explain(error: BaseException, path: str, raw_code: str) -> str:
     source = raw_code.splitlines()
     said = unread_file(str(error)) or full_disk(str(error))
     lines = [said or f"{type(error).__name__}: {error}"]
-    for frame in traceback.extract_tb(error.__traceback__):
+    met = error.__cause__ if isinstance(error, TimeoutError) and error.__cause__ else error  # where it was by then
+    for frame in traceback.extract_tb(met.__traceback__):
         if frame.filename == path and 0 < (frame.lineno or 0) <= len(source):  # past the end is dbt's own part
             lines.append(f"  {path}:{frame.lineno} in {frame.name}\n    {source[frame.lineno - 1].strip()}")
     if isinstance(error, SyntaxError):

@@ -7,9 +7,11 @@ plugin by its module name (`dbt_*`) and the `plugins` list below; a project turn
     models:
       +submission_method: session
 
-It depends on dbt-core, dbt-spark and pyspark, and on nothing else in this repository.
+It depends on dbt-core, dbt-spark, pyspark and pyarrow.
 """
 
 from dbt_spark_python.plugin import SparkPythonPlugin
+
+__version__ = "0.1.0"
 
 plugins = [SparkPythonPlugin]

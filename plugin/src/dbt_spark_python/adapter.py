@@ -41,12 +41,19 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         """dbt-spark's submission methods, and `session`."""
         return {**super().python_submission_helpers, SUBMISSION_METHOD: SessionPythonJob}
 
+    @property
+    def default_python_submission_method(self) -> str:
+        """`session`, unless the profile is of Databricks, for which dbt-spark has its own."""
+        return super().default_python_submission_method if self.config.credentials.token else SUBMISSION_METHOD
+
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
         """Prepare the place where a node's table is going to be written; returns the node."""
         node = config.model
         if catalog := sessions.catalog_of(self.config.credentials):
             if node.get_materialization() not in _NOT_GOING_ON:
                 catalog.checkout(node.schema, node.alias)
+            else:
+                catalog.part(node.schema, node.alias)
             catalog.make_room(node.schema, node.alias)
         return node
 

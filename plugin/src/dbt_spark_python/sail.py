@@ -21,12 +21,13 @@ from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from typing import Any, BinaryIO
 
-from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrapper
+from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.util import PythonEvalType
+from pyspark.sql.types import StructField, StructType
+
+from dbt_spark_python import handles
 
 #: In a profile's `server_side_parameters`: which engine an embedded session is of; without it, Spark.
 ENGINE = "spark.dbt.engine"
@@ -35,7 +36,7 @@ PREFIX = "sail."
 
 #: The versions that these lines were written for. 0.7.0 to 0.7.2 refuse pyspark 4.3.
 VERSIONS = "0.6"
-_REMEDY = "pip install 'dbt-tangles[sail]'"
+_REMEDY = "pip install 'dbt-spark-python[sail]'"
 
 # Settings of Sail that users may change, by the environment or the profile.
 _SETTINGS = {
@@ -52,8 +53,14 @@ _SESSION_SETTINGS = {
     "spark.sql.session.localRelationChunkSizeLimit": str(2000 * 2**20),
 }
 
+# Blanks and comments, which dbt puts before a statement.
+_BEFORE = r"(\s|/\*.*?\*/|--[^\n]*\n)*"
+
 # Statements that answer with a count of type uint64, which pyspark's client cannot take (until 0.6.6 at least).
-_COUNTING = re.compile(r"(\s|/\*.*?\*/|--[^\n]*\n)*(create|insert|with\b.*?\binsert)\b", re.IGNORECASE | re.DOTALL)
+_COUNTING = re.compile(_BEFORE + r"(create|insert|merge|with\b.*?\binsert)\b", re.IGNORECASE | re.DOTALL)
+
+# What dbt-spark says before it replaces single partitions, which Sail cannot (until 0.6.6 at least).
+_PARTITIONS = re.compile(_BEFORE + r"set\s+spark[.]sql[.]sources[.]partitionOverwriteMode", re.IGNORECASE | re.DOTALL)
 
 
 class SailError(RuntimeError):
@@ -124,12 +131,8 @@ def start(settings: dict[str, str], scratch: str) -> str:
 _servers: list[Any] = []  # they end when nothing refers to them
 
 
-class SailCursor(Cursor):
-    """dbt-spark's cursor, on a session that is open."""
-
-    def __init__(self, session: SparkSession) -> None:
-        super().__init__()
-        self.session = session
+class SailCursor(handles.OpenCursor):
+    """A cursor on Sail."""
 
     def execute(self, sql: str, *parameters: Any) -> None:
         """Execute a statement.
@@ -137,30 +140,18 @@ class SailCursor(Cursor):
         Raises:
             DbtRuntimeError: Sail does not take it, or it fails.
         """
-        try:
-            self._df = self.session.sql(sql % parameters if parameters else sql)
-        except PySparkException as error:
-            raise DbtRuntimeError(str(error)) from error
-        self._rows = None
+        if _PARTITIONS.match(sql):
+            raise DbtRuntimeError(
+                "on Sail `insert_overwrite` replaces whole tables: leave `partition_by` out, or build with Spark"
+            )
+        super().execute(sql, *parameters)
         if _COUNTING.match(sql):
             self._df, self._rows = None, []
 
 
-class SailConnection(Connection):
-    """dbt-spark's connection, to a session that is open."""
-
-    def __init__(self, session: SparkSession) -> None:
-        super().__init__()
-        self.session = session
-
-    def cursor(self) -> SailCursor:
-        """Get a cursor."""
-        return SailCursor(self.session)
-
-
 def handle(session: SparkSession) -> SessionConnectionWrapper:
     """What dbt-spark takes for a connection to a session."""
-    return SessionConnectionWrapper(SailConnection(session))
+    return handles.handle(session, SailCursor)
 
 
 @cache
@@ -180,6 +171,12 @@ def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
     Lines of files are cut there as they are read.
     """
     return sf.col(column) if is_sail(session) else sf.expr(f"substring({column}, 1, {count:d})").alias(column)
+
+
+def nullable(rows: DataFrame) -> DataFrame:
+    """The same rows in columns that may be null, as Spark makes those of tables: MERGE needs it (until 0.6.6)."""
+    columns = StructType([StructField(column.name, column.dataType) for column in rows.schema])
+    return rows.sparkSession.createDataFrame([], columns).unionAll(rows)
 
 
 def copy(session: SparkSession, table: str, name: str) -> None:
@@ -206,6 +203,8 @@ def _teach_worker() -> None:
 
 def _read_map_in_arrow(serializer: Any, stream: BinaryIO, kind: int) -> tuple:
     """Read the function of one `mapInArrow` as Sail sends it; returns what pyspark 4.1 does."""
+    from pyspark.util import PythonEvalType
+
     if kind != PythonEvalType.SQL_MAP_ARROW_ITER_UDF:
         raise SailError("of Python functions Sail runs mapInArrow alone with this version of pyspark")
 

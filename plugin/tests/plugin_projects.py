@@ -5,11 +5,9 @@ from pathlib import Path
 
 
 def make_project(folder: Path, models: dict[str, str]) -> Path:
-    """Write a small dbt project."""
+    """Write a small dbt project, with models by the names of their files."""
     (folder / "models").mkdir(parents=True)
-    (folder / "dbt_project.yml").write_text(
-        "name: plugin\nprofile: tangles\nmodels:\n  +file_format: parquet\n  +submission_method: session\n"
-    )
+    (folder / "dbt_project.yml").write_text("name: plugin\nprofile: plugin\nmodels:\n  +file_format: parquet\n")
     for name, text in models.items():
         (folder / "models" / name).write_text(textwrap.dedent(text).lstrip())
     (folder / "models" / "sources.yml").write_text(

@@ -101,5 +101,5 @@ def test_a_small_run_and_a_large_one_behind_it(project, tmp_path, monkeypatch):
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
-    monkeypatch.setenv("TANGLES_SMALL_BYTES", "-1")
+    monkeypatch.setenv("DBT_SPARK_PYTHON_TEST_SMALL", "-1")
     assert told("large_run") == {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
