@@ -58,6 +58,7 @@ def variables(folder) -> dict:
     return {"ssb_log": str(folder / "ssb.jsonl"), "event_log": str(folder / "events.jsonl")}
 
 
+@pytest.mark.both
 def test_a_log_that_grows(project, logs):
     """Nothing new, more lines of one log, the same by two ways; and each table is what one build makes of it."""
     folder, lines = logs
