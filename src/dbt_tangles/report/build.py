@@ -21,13 +21,16 @@ KINDS: dict[str, Callable[[Tables, Limits], Kind]] = {
 }
 
 
-def build(tables: Tables, out: Path, limits: Limits) -> Folder:
+def build(
+    tables: Tables, out: Path, limits: Limits, tell: Callable[[int, int], None] = lambda done, total: None
+) -> Folder:
     """Write a report.
 
     Args:
         tables: What it is of.
         out: The folder.
         limits: How much is shown.
+        tell: Is told how many drawings are written, of how many.
 
     Returns:
         What was written.
@@ -37,12 +40,15 @@ def build(tables: Tables, out: Path, limits: Limits) -> Folder:
     kinds = {name: collect(tables, limits) for name, collect in KINDS.items()}
     slices = _slices(tables, kinds)
     tables.use_one_thread()
+    done, total = 0, sum(len(kind.parts) for kind in kinds.values())
     say = functools.cache(lambda ask: whys.say(slices[ask.kind], ask.kind, ask.id, ask.only))
     for name, kind in kinds.items():
         for number, part in enumerate(kind.parts):
             answers = {n: say(ask) for n, ask in sorted(part.asks.items())}
             folder.write(f"{name}-{number}", part.view)
             folder.write(f"{name}-{number}-why", answers)
+            done += 1
+            tell(done, total)
     folder.write(
         "index",
         {

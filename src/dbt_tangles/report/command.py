@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.progress import Progress
 
 from dbt_tangles.ask.options import FOUND, of_tables
 from dbt_tangles.ask.page import plain
@@ -38,7 +41,13 @@ def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> in
     The log at a glance, tangles, feeds, sets, bases, private groups and timelines.
     """
     tables = Tables(warehouse, schema)
-    folder = build(tables, Path(out), Limits(limit, nodes))
+    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
+        task = progress.add_task("drawings", total=None)
+
+        def tell(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+
+        folder = build(tables, Path(out), Limits(limit, nodes), tell)
     click.echo(plain(f"{folder.path / 'index.html'}: {folder.shards:,} shards, {folder.bytes / 1e6:,.1f} MB of data"))
     if tables.missing:
         click.echo(f"not built, so nothing is said of it: {', '.join(sorted(tables.missing))}", err=True)

@@ -3,6 +3,9 @@
 import pytest
 
 import ask_story as story
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.report.build import build
+from dbt_tangles.report.parts import Limits
 from report_kit import make, node, shard
 
 
@@ -98,3 +101,9 @@ def test_nothing_else_is_replaced(warehouse, tmp_path):
     make(warehouse)
     make(warehouse, "--limit", "1")
     assert not (tmp_path / "report" / "data" / "tangle-5.js").exists()
+
+
+def test_progress_is_told(warehouse, tmp_path):
+    told = []
+    build(Tables(warehouse.root, "tangles"), tmp_path / "out", Limits(20, 100), lambda *each: told.append(each))
+    assert told == [(n + 1, len(told)) for n in range(len(told))] and told
