@@ -21,7 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
 from typing import Any, BinaryIO
 
-from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrapper
+from dbt.adapters.spark.session import Connection, Cursor
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -156,11 +156,6 @@ class SailConnection(Connection):
     def cursor(self) -> SailCursor:
         """Get a cursor."""
         return SailCursor(self.session)
-
-
-def handle(session: SparkSession) -> SessionConnectionWrapper:
-    """What dbt-spark takes for a connection to a session."""
-    return SessionConnectionWrapper(SailConnection(session))
 
 
 @cache

@@ -6,11 +6,14 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
+from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
@@ -50,8 +53,11 @@ class SessionConnections(SparkConnectionManager):
         if is_session:
             prepare(connection.credentials)
         connection = super().open(connection)
-        if is_session and _catalog and sail.is_sail(_catalog.spark):
-            connection.handle = sail.handle(_catalog.spark)
+        if is_session:
+            on_sail = _catalog and sail.is_sail(_catalog.spark)
+            connection.handle = SessionHandle(
+                sail.SailConnection(_catalog.spark) if on_sail else connection.handle.handle
+            )
         return connection
 
     @contextmanager
@@ -64,6 +70,24 @@ class SessionConnections(SparkConnectionManager):
             if said := full_disk(str(error)):
                 raise DbtRuntimeError(said) from None
             raise
+
+
+class SessionHandle(SessionConnectionWrapper):
+    """dbt-spark's handle of a session; the values of seeds are literals that say what the file says.
+
+    dbt-spark puts them between quotes as they are: an empty cell becomes the word None, and quotes and backslashes
+    break the statement, or vanish.
+    """
+
+    @classmethod
+    def _fix_binding(cls, value: Any) -> str:
+        if value is None:
+            return "null"
+        if isinstance(value, bool | int | Decimal):
+            return str(value).lower()
+        if isinstance(value, float | datetime):
+            return str(super()._fix_binding(value))
+        return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def full_disk(message: str) -> str | None:
