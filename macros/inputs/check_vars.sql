@@ -62,7 +62,10 @@
 
 {% macro refuse_unless(is_right, name, value, wanted) %}
     {%- if not is_right -%}
-        {% do exceptions.raise_compiler_error("var '" ~ name ~ "' is " ~ value | tojson ~ ", but must be " ~ wanted) %}
+        {% do exceptions.raise_compiler_error(
+            "var '" ~ name ~ "' is " ~ value | tojson ~ ", but must be " ~ wanted
+            ~ ('; vars of tangles stand below vars: tangles:' if project_name != 'tangles' else '')
+        ) %}
     {%- endif -%}
 {% endmacro %}
 
