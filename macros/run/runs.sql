@@ -8,6 +8,12 @@
 {% endmacro %}
 
 
+{#- The file format that is set for `runs`. -#}
+{% macro runs_format() %}
+    {{ return(graph.nodes['model.tangles.runs'].config.get('file_format') or 'parquet') }}
+{% endmacro %}
+
+
 {#- Whether the command builds tables of this project, and so is a run. -#}
 {% macro is_run() %}
     {{ return(execute and flags.WHICH in ['build', 'run', 'seed', 'retry'] and is_selected()) }}
@@ -36,9 +42,9 @@
                     {{ tables_of_runs(tables) }} as tables
                 from {{ relation }}
             {%- endset -%}
-            {% do remake(relation, earlier ~ ' union all ' ~ begun) %}
+            {% do remake(relation, earlier ~ ' union all ' ~ begun, runs_format()) %}
         {%- else -%}
-            {% do remake(relation, begun) %}
+            {% do remake(relation, begun, runs_format()) %}
         {%- endif -%}
     {%- endif -%}
 {% endmacro %}
@@ -63,7 +69,7 @@
                 {{ tables_of_runs(standing_tables(), results) }} as tables
             from {{ relation }}
         {%- endset -%}
-        {% do remake(relation, query) %}
+        {% do remake(relation, query, runs_format()) %}
     {%- endif -%}
 {% endmacro %}
 
