@@ -10,7 +10,7 @@ from pathlib import Path
 from bench import cpu, one
 
 BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
-BY_NAME = ("evaluation", "arrivals", "tables")
+BY_NAME = ("evaluation", "arrivals", "increments", "tables")
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 KINDS = ("ssb", "pzp")
@@ -31,7 +31,9 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--pzp-log", type=Path, help="verify: the same of pzp")
     parser.add_argument("--inputs", nargs="+", choices=INPUTS, help="builds: only these (default: fixtures, medium)")
     parser.add_argument("--peer", action="store_true", help="builds: also from a log in the size of a real peer's")
-    parser.add_argument("--peer-log", type=Path, help="builds, arrivals: that log, not a made one (implies --peer)")
+    parser.add_argument(
+        "--peer-log", type=Path, help="builds, arrivals, increments: that log, not a made one (implies --peer)"
+    )
     parser.add_argument("--built", default="peer", help="tables: of which build of `builds` (default: peer)")
     parser.add_argument("--tables", nargs="+", metavar="TABLE", help="tables: only these")
     options = parser.parse_args(argv)

@@ -55,21 +55,29 @@ def log_of(name: str, options: Namespace) -> Path | None:
     return logs.head(whole, options.scale)
 
 
-def build(name: str, log: Path | None, variables: dict | None = None, command: tuple[str, ...] = ("build",)) -> dict:
-    """Run `dbt build`, or another command of dbt, with a fresh warehouse.
+def build(
+    name: str,
+    log: Path | None,
+    variables: dict | None = None,
+    command: tuple[str, ...] = ("build",),
+    is_first: bool = True,
+) -> dict:
+    """Run `dbt build`, or another command of dbt.
 
     Args:
         name: What the folder below target/bench/builds is called.
         log: The SSB log, or None for the fixtures.
         variables: Vars of dbt's besides the log.
         command: dbt's command and what it selects.
+        is_first: Whether the warehouse is a fresh one, and not what the last build left.
 
     Raises:
         RuntimeError: The build failed.
     """
     folder = RESULTS / NAME / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    if is_first:
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
     started = [str(Path(sys.executable).with_name("dbt")), *command, "--no-use-colors", "--project-dir", str(ROOT)]
     started += ["--profiles-dir", str(ROOT), "--target", "local"]
     started += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]

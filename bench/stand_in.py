@@ -29,7 +29,7 @@ def run(model: str, spark: SparkSession, refs: dict[str, DataFrame], **variables
         variables: dbt vars that differ from those of dbt_project.yml.
     """
     config = configuration(model, **variables)
-    dbt = SimpleNamespace(ref=refs.__getitem__, config=SimpleNamespace(meta_get=config.get), is_incremental=False)
+    dbt = SimpleNamespace(ref=refs.__getitem__, config=SimpleNamespace(meta_get=config.get), this="there_is_none")
     return load(model).model(dbt, spark)
 
 

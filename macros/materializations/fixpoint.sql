@@ -1,4 +1,7 @@
 {% materialization fixpoint, adapter='spark', supported_languages=['sql'] %}
+    {%- if tangles.is_unchanged() -%}
+        {{ return(tangles.leave()) }}
+    {%- endif -%}
     {%- set target_relation = this.incorporate(type='table') -%}
     {% do tangles.drop_known(this) %}
     {{ run_hooks(pre_hooks) }}

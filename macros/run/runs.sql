@@ -25,7 +25,7 @@
     {%- if is_run() and runs_relation() is not none -%}
         {%- set relation = runs_relation() -%}
         {% do adapter.create_schema(relation) %}
-        {%- set tables = standing_tables() -%}
+        {%- set tables, changed = standing_tables(), standing_tables('changed_in') -%}
         {%- set begun = run_row() -%}
         {%- if find_remade(relation) -%}
             {% do say_what_stands(relation, tables) %}
@@ -39,7 +39,8 @@
                     vars,
                     is_full,
                     project_version,
-                    {{ tables_of_runs(tables) }} as tables
+                    {{ tables_of_runs(tables) }} as tables,
+                    {{ tables_of_runs(changed, column='changed_tables') }} as changed_tables
                 from {{ relation }}
             {%- endset -%}
             {% do remake(relation, earlier ~ ' union all ' ~ begun, runs_format()) %}
@@ -64,9 +65,10 @@
                 if({{ is_this }}, '{{ 'error' if failed else 'success' }}', status) as status,
                 {{ inputs_read(results, is_this) }} as inputs,
                 vars,
-                is_full,
+                is_full and not ({{ is_this }} and {{ left_unchanged(results) > 0 }}) as is_full,
                 project_version,
-                {{ tables_of_runs(standing_tables(), results) }} as tables
+                {{ tables_of_runs(standing_tables(), results) }} as tables,
+                {{ tables_of_runs(standing_tables('changed_in'), results, 'changed_tables') }} as changed_tables
             from {{ relation }}
         {%- endset -%}
         {% do remake(relation, query, runs_format()) %}
@@ -85,7 +87,8 @@
         {{ vars_given() }} as vars,
         {{ is_full_run() }} as is_full,
         '{{ project_version() }}' as project_version,
-        cast(array() as array<string>) as tables
+        cast(array() as array<string>) as tables,
+        cast(array() as array<string>) as changed_tables
 {%- endmacro %}
 
 
@@ -157,7 +160,7 @@
     {%- set carried = [] -%}
     {%- for node in project_nodes() if node.resource_type == 'model' and node.name != 'runs' -%}
         {%- if node.unique_id not in selected_resources
-            or (node.config.materialized == 'incremental' and not flags.FULL_REFRESH
+            or (node.config.materialized == 'republished' and not flags.FULL_REFRESH
                 and adapter.get_relation(node.database, node.schema, node.alias) is not none) -%}
             {% do carried.append(node.name) %}
         {%- endif -%}

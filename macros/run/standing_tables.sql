@@ -5,9 +5,10 @@
 {% endmacro %}
 
 
-{#- The tables that stand in the warehouse, as `schema.table`, by the run that built them; none where the warehouse does
-    not tell. -#}
-{% macro standing_tables() %}
+{#- The tables that stand in the warehouse, as `schema.table`, by a run: the last that built them or found them unchanged
+    (`run_id`), or the one since which they have had the rows they have (`changed_in`); none where the warehouse does not
+    tell. -#}
+{% macro standing_tables(by='run_id') %}
     {%- set ours, tables = [], {} -%}
     {%- for node in project_nodes() if node.name != 'runs' -%}
         {% do ours.append((node.schema ~ '.' ~ node.alias) | lower) %}
@@ -18,15 +19,16 @@
             {{ return(none) }}
         {%- endif -%}
         {%- for table in published if schema | lower ~ '.' ~ table.name in ours -%}
-            {% do tables.setdefault(table.run_id or '', []).append(schema | lower ~ '.' ~ table.name) %}
+            {% do tables.setdefault(table[by] or '', []).append(schema | lower ~ '.' ~ table.name) %}
         {%- endfor -%}
     {%- endfor -%}
     {{ return(tables) }}
 {% endmacro %}
 
 
-{#- The column `tables` of the rows of `runs`: as the warehouse tells, or else by the results of the run that ends. -#}
-{% macro tables_of_runs(tables, results=none) -%}
+{#- The column `tables` or `changed_tables` of the rows of `runs`: as the warehouse tells, or else by the results of the
+    run that ends. -#}
+{% macro tables_of_runs(tables, results=none, column='tables') -%}
     {%- if tables is not none -%}
         case
             {% for run, names in tables.items() if run -%}
@@ -41,9 +43,9 @@
         {%- for node in built -%}
             {% do names.append(node.schema ~ '.' ~ node.alias) %}
         {%- endfor -%}
-        if(run_id = '{{ invocation_id }}', {{ name_array(names) }}, array_except(tables, {{ name_array(names) }}))
+        if(run_id = '{{ invocation_id }}', {{ name_array(names) }}, array_except({{ column }}, {{ name_array(names) }}))
     {%- else -%}
-        tables
+        {{ column }}
     {%- endif -%}
 {%- endmacro %}
 

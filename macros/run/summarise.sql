@@ -41,7 +41,13 @@
 {% endmacro %}
 
 
-{#- How many steps of a run came to what: `251 passed, 1 failed, 3 skipped`. -#}
+{#- How many steps of a run were left as they stand: tables made of the same, tests of such tables. -#}
+{% macro left_unchanged(results) %}
+    {{ return(results | selectattr('adapter_response._message', 'equalto', 'unchanged') | list | length) }}
+{% endmacro %}
+
+
+{#- How many steps of a run came to what: `251 passed, 1 failed, 3 skipped (240 unchanged)`. -#}
 {% macro outcome(results) -%}
     {%- set counts = {'passed': 0, 'warned': 0, 'failed': 0, 'skipped': 0} -%}
     {%- for result in results if result.status != 'no-op' -%} {#- exposures -#}
@@ -53,5 +59,6 @@
     {%- for name, count in counts.items() if count or name == 'passed' -%}
         {% do said.append(count ~ ' ' ~ name) %}
     {%- endfor -%}
-    {{ return(said | join(', ')) }}
+    {%- set unchanged = left_unchanged(results) -%}
+    {{ return(said | join(', ') ~ (' (' ~ unchanged ~ ' unchanged)' if unchanged else '')) }}
 {%- endmacro %}

@@ -65,8 +65,14 @@ class FolderCatalog:
             place = literal(self.warehouse.private_place(schema, "").as_posix())
             self.spark.sql(f"create schema if not exists {quoted(schema)} location '{place}'")
 
-    def publish(self, schema: str, name: str, run_id: str) -> None:
+    def publish(self, schema: str, name: str, run_id: str, recipe: str | None = None) -> None:
         """Move a new table to its public place, or keep a view; nothing where this process made no such thing.
+
+        Args:
+            schema: Its schema.
+            name: Its name.
+            run_id: Who built it.
+            recipe: Digest of what it is made of and how, if that is known.
 
         Raises:
             WarehouseError: The warehouse cannot take it.
@@ -80,7 +86,7 @@ class FolderCatalog:
         elif self._is_private(schema, name):
             self._write_empty(schema, name)
             columns = nullable(self.spark.table(full_name(schema, name)).schema)
-            self._list(self.warehouse.publish(schema, name, run_id), columns)
+            self._list(self.warehouse.publish(schema, name, run_id, recipe), columns)
 
     def checkout(self, schema: str, name: str) -> None:
         """Make a public table one of this process's own, with the same files, for a model that adds to it."""

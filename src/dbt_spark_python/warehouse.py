@@ -4,7 +4,7 @@ Spark writes every table of a process into the process's own folder; a table tha
 one step. So a public folder is always one whole table, old or new, and a killed process leaves nothing but its own
 folder, which the next one removes. Nothing here knows Spark or dbt.
 
-    <warehouse>/tangles.db/feeds/      the table `tangles.feeds`; `_table.json` says who built it, and when
+    <warehouse>/tangles.db/feeds/      the table `tangles.feeds`; `_table.json` says who built it, when, and of what
     <warehouse>/tangles.db/.views/     views, as the statements that make them
     <warehouse>/.lock                  held by the process that builds
     <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
@@ -14,6 +14,7 @@ folder, which the next one removes. Nothing here knows Spark or dbt.
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import shutil
@@ -36,13 +37,22 @@ class WarehouseError(RuntimeError):
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table in its public place. `run_id` and `built_at` (ISO 8601, UTC) are None where nobody left a stamp."""
+    """A table in its public place. All but the first three are None where nobody left a stamp.
+
+    Attributes:
+        run_id: The last run that built the table, or found that it would come out the same.
+        built_at: When it was built (ISO 8601, UTC).
+        changed_in: The run that gave it the rows it has.
+        recipe: Digest of what it was made of and how, where its builder knew.
+    """
 
     schema: str
     name: str
     folder: Path
-    run_id: str | None
-    built_at: str | None
+    run_id: str | None = None
+    built_at: str | None = None
+    changed_in: str | None = None
+    recipe: str | None = None
 
 
 class Warehouse:
@@ -133,13 +143,14 @@ class Warehouse:
         """Let others build."""
         self._lock.release()
 
-    def publish(self, schema: str, name: str, run_id: str) -> PublishedTable:
+    def publish(self, schema: str, name: str, run_id: str, recipe: str | None = None) -> PublishedTable:
         """Move a new table to its public place, in one step.
 
         Args:
             schema: Its schema.
             name: Its name.
             run_id: Who built it.
+            recipe: Digest of what it is made of and how, if that is known.
 
         Returns:
             The table in its public place. The old one is gone.
@@ -151,13 +162,35 @@ class Warehouse:
         new, place = self.private_place(schema, name), self.public_place(schema, name)
         aside = place.with_name(f"{_ASIDE}{place.name}")
         with self._explained(f"publish {schema}.{name}"):
-            stamp = {"run_id": run_id, "built_at": _now()}
+            before, content = _read_stamp(place / STAMP), digest_folder(new)
+            is_same = before.get("content") == content and before.get("changed_in")
+            stamp = {
+                "run_id": run_id,
+                "built_at": _now(),
+                "changed_in": before["changed_in"] if is_same else run_id,
+                "recipe": recipe,
+                "content": content,
+                "files": _list_files(new),
+            }
             (new / STAMP).write_text(json.dumps(stamp))
             replace_folder(new, place, aside)
         for old in (new, aside):
             shutil.rmtree(old, ignore_errors=True)
         self._view(schema, name).unlink(missing_ok=True)
-        return PublishedTable(schema, name, place, **stamp)
+        return _published(place, stamp)
+
+    def keep(self, schema: str, name: str, run_id: str) -> None:
+        """Note that a run found a public table to be what it would make.
+
+        Raises:
+            WarehouseError: As `publish`.
+        """
+        self.begin_writing()
+        place = self.public_place(schema, name)
+        with self._explained(f"keep {schema}.{name}"):
+            draft = self.session / f"{uuid.uuid4().hex}.json"
+            draft.write_text(json.dumps(_read_stamp(place / STAMP) | {"run_id": run_id}))
+            draft.replace(place / STAMP)
 
     def publish_view(self, schema: str, name: str, statement: str) -> None:
         """Keep the statement that makes a view, in place of what had its name.
@@ -206,13 +239,18 @@ class Warehouse:
         for folder in sorted(self.root.glob(f"{schema or '*'}.db/*")):
             if folder.name.startswith((".", "_")) or not folder.is_dir() or not _is_whole(folder):
                 continue
-            stamp = _read_stamp(folder / STAMP)
-            found.append(
-                PublishedTable(
-                    folder.parent.name[: -len(".db")], folder.name, folder, stamp.get("run_id"), stamp.get("built_at")
-                )
-            )
+            found.append(_published(folder, _read_stamp(folder / STAMP)))
         return found
+
+    def recipe_of(self, schema: str, name: str) -> str | None:
+        """The digest of what a public table was made of and how; None where that is unknown, or its files changed."""
+        place = self.public_place(schema.lower(), name.lower())
+        return _trusted_stamp(place).get("recipe")
+
+    def content_of(self, schema: str, name: str) -> str | None:
+        """The digest of a public table's data files; None where there is none, or they are not what was published."""
+        place = self.public_place(schema.lower(), name.lower())
+        return _trusted_stamp(place).get("content")
 
     def views(self) -> dict[tuple[str, str], str]:
         """The statements of the views, by schema and name."""
@@ -268,6 +306,43 @@ class Warehouse:
 def _is_whole(folder: Path) -> bool:
     """Whether a folder holds a table: some data, and no sign of a writer that never ended."""
     return not (folder / "_temporary").exists() and any(folder.rglob("*.parquet"))
+
+
+def digest_folder(folder: Path) -> str:
+    """Digest the data of a table's folder: the bytes of its files, whatever their names, and their partitions."""
+    digests = []
+    for file in _data_files(folder):
+        content = hashlib.blake2b(digest_size=32)
+        with file.open("rb") as data:
+            while chunk := data.read(1 << 20):
+                content.update(chunk)
+        digests.append([file.parent.relative_to(folder).as_posix(), content.hexdigest()])
+    return hashlib.sha256(json.dumps(sorted(digests)).encode()).hexdigest()
+
+
+def _data_files(folder: Path) -> list[Path]:
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if file.is_file() and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
+    )
+
+
+def _list_files(folder: Path) -> dict[str, list[int]]:
+    """The size and time of change of each data file, by which a change from outside is noticed."""
+    stats = {file.relative_to(folder).as_posix(): file.stat() for file in _data_files(folder)}
+    return {name: [found.st_size, found.st_mtime_ns] for name, found in stats.items()}
+
+
+def _trusted_stamp(folder: Path) -> dict:
+    """The stamp of a public table; nothing where its data files are not those it was published with."""
+    stamp = _read_stamp(folder / STAMP)
+    return stamp if folder.is_dir() and stamp.get("files") == _list_files(folder) else {}
+
+
+def _published(folder: Path, stamp: dict) -> PublishedTable:
+    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe")}
+    return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **said)
 
 
 def _read_stamp(path: Path) -> dict:

@@ -12,5 +12,6 @@ select
     str_to_map('') as vars,
     cast(null as boolean) as is_full,
     cast(null as string) as project_version,
-    cast(null as array<string>) as tables
+    cast(null as array<string>) as tables,
+    cast(null as array<string>) as changed_tables
 where false

@@ -9,7 +9,7 @@ def model(dbt, spark):
     views = dbt.ref("int_autobase_views")
     current = views.where("observer = 'all'").select("base_id", "position", "node_id")
     names = current.groupBy("base_id").agg(sf.count("*").cast("int").alias("length"), digest().alias("now"))
-    if dbt.is_incremental:
+    if spark.catalog.tableExists(str(dbt.this)):
         published = spark.table(str(dbt.this))
         updates = from_published(current, names, published)
     else:

@@ -17,7 +17,7 @@ from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 def model(dbt, spark):
     arrivals = dbt.ref("int_timeline_arrivals")
     sizes = {"batch_size": dbt.config.meta_get("edit_batch_size"), "edit_limit": dbt.config.meta_get("edit_limit")}
-    if not dbt.is_incremental:
+    if not spark.catalog.tableExists(str(dbt.this)):
         return order(arrivals, **sizes)
     # Everything known of an arrival, and what decides how its edits are made: the table has these columns too.
     columns = [*arrivals.columns, "edit_batch_size"]

@@ -338,11 +338,10 @@ def test_orders_of_an_earlier_version_are_refused():
     """A published table without the columns that runs go on from."""
     arrivals = SimpleNamespace(columns=INPUT_SCHEMA.names)
     published = SimpleNamespace(columns=["timeline_id", "event_id", "edits"])
-    dbt = SimpleNamespace(
-        ref=lambda _: arrivals, config=SimpleNamespace(meta_get=lambda _: 1), is_incremental=True, this="tangles.order"
-    )
+    dbt = SimpleNamespace(ref=lambda _: arrivals, config=SimpleNamespace(meta_get=lambda _: 1), this="tangles.order")
+    spark = SimpleNamespace(table=lambda _: published, catalog=SimpleNamespace(tableExists=lambda _: True))
     with pytest.raises(ValueError, match=r"tangles\.order is of an earlier version.*--full-refresh"):
-        stand_in.load("int_timeline_order").model(dbt, SimpleNamespace(table=lambda _: published))
+        stand_in.load("int_timeline_order").model(dbt, spark)
 
 
 def test_no_rows_and_nameless_rows():

@@ -1,0 +1,50 @@
+"""A log that grows from night to night: what each build costs, next to the first.
+
+All builds are `dbt build` as a user runs it, over one warehouse and one log under one name. The end of a log in the
+shape of a real peer's is a night as real ones are: most of it goes to recent threads, and some anywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from argparse import Namespace
+
+from bench import builds, logs
+from bench.report import RESULTS, Goal, at_most
+
+NAME = "increments"
+#: The builds: what is new, and how much of the log is there.
+NIGHTS = (
+    ("everything", 0.9899),
+    ("0.01 % more", 0.99),
+    ("1 % more", 1.0),
+    ("nothing new", 1.0),
+)
+SHARE, SECONDS = 0.1, 25  # of what a full build costs more than one without news; on the clock
+
+
+def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
+    """Build night after night; the figures of each, and the goals."""
+    whole = logs.head(options.peer_log or logs.signed_log(suffix=".jsonl.gz"), options.scale)
+    log = logs.FOLDER / f"growing{''.join(whole.suffixes[-2:])}"
+    results: dict[str, dict] = {}
+    for night, share in NIGHTS:
+        shutil.copyfile(logs.head(whole, share), log)
+        built = builds.build(NAME, log, is_first=not results)
+        results[night] = {"night": night, **counts(), **built}
+    cpu = {night: result["cpu_s"] for night, result in results.items()}
+    variable = cpu["everything"] - cpu["nothing new"]
+    share = round((cpu["1 % more"] - cpu["nothing new"]) / variable, 3)
+    judged = options.scale == 1
+    return list(results.values()), [
+        at_most("1 % more: share of what everything costs above nothing new", SHARE, share, judged),
+        at_most("nothing new: seconds on the clock", SECONDS, results["nothing new"]["wall_s"], judged),
+    ]
+
+
+def counts() -> dict[str, int]:
+    """Count the steps of the last build, and those that were left as they stood."""
+    nodes = json.loads((RESULTS / builds.NAME / NAME / "target" / "run_results.json").read_text())["results"]
+    unchanged = sum(node["adapter_response"].get("_message") == "unchanged" for node in nodes)
+    return {"steps": len(nodes), "unchanged": unchanged}

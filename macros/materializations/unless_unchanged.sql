@@ -1,0 +1,72 @@
+{#- dbt's own materializations, where the table or the success of the test does not stand already. -#}
+
+{% materialization table, adapter='spark', supported_languages=['sql', 'python'] %}
+    {%- if tangles.is_unchanged() -%}
+        {{ return(tangles.leave()) }}
+    {%- elif model.language == 'sql' -%}
+        {{ return(dbt.materialization_table_spark()) }}
+    {%- endif -%}
+    {#- dbt submits Python only from a materialization that it has called itself. -#}
+    {%- set target_relation = this.incorporate(type='table') -%}
+    {{ run_hooks(pre_hooks) }}
+    {% do tangles.drop_known(this) %}
+    {%- call statement('main', language='python') -%}
+        {{ create_table_as(False, target_relation, compiled_code, 'python') }}
+    {%- endcall -%}
+    {% do persist_docs(target_relation, model) %}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}
+
+
+{#- A table made of its inputs and of what it was before; nothing with --full-refresh. Made of the same inputs it has to
+    come out the same: then it is left as it stands. The model finds what it was before by its name, or nothing. -#}
+{% materialization republished, adapter='spark', supported_languages=['python'] %}
+    {%- if tangles.is_unchanged() -%}
+        {{ return(tangles.leave()) }}
+    {%- endif -%}
+    {%- set target_relation = this.incorporate(type='table') -%}
+    {%- set next = tangles.beside(this, 'next') -%}
+    {{ run_hooks(pre_hooks) }}
+    {%- if should_full_refresh() -%}
+        {% do tangles.drop_known(this) %}
+    {%- endif -%}
+    {% do tangles.drop_known(next) %}
+    {%- call statement('main', language='python') -%}
+        {{ create_table_as(False, next, compiled_code, 'python') }}
+    {%- endcall -%}
+    {% do tangles.drop_known(this) %}
+    {% do adapter.rename_relation(next, target_relation) %}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [target_relation]}) }}
+{% endmaterialization %}
+
+
+{% materialization seed, adapter='spark' %}
+    {%- if tangles.is_unchanged() -%}
+        {% do store_result('agate_table', response='OK', agate_table=none) %}
+        {{ return(tangles.leave()) }}
+    {%- endif -%}
+    {{ return(dbt.materialization_seed_default()) }}
+{% endmaterialization %}
+
+
+{% materialization test, adapter='spark' %}
+    {{ return(tangles.leave() if tangles.is_unchanged() else dbt.materialization_test_default()) }}
+{% endmaterialization %}
+
+
+{% materialization unit, adapter='spark' %}
+    {{ return(tangles.leave() if tangles.is_unchanged() else dbt.materialization_unit_default()) }}
+{% endmaterialization %}
+
+
+{#- What a materialization returns whose node is left as it stands. -#}
+{% macro leave() %}
+    {%- set is_test = model.resource_type in ['test', 'unit_test'] -%}
+    {% do store_raw_result(
+        'main', message='unchanged', code='unchanged', rows_affected=0,
+        agate_table=adapter.rows_of_pass(model.resource_type == 'unit_test') if is_test else none
+    ) %}
+    {{ return({'relations': [] if is_test else [this.incorporate(type='table')]}) }}
+{% endmacro %}

@@ -1,0 +1,162 @@
+"""A build makes again what would come out otherwise, and nothing else; whoever doubts says --full-refresh."""
+
+import base64
+import os
+
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import DATA
+
+MODELS = ("--select", "+feeds", "ssb_rejects", "stg_events__lines", "int_run_inputs", "runs")
+UNIT = ("--exclude-resource-type", "unit_test")
+#: What is made of the events alone.
+EVENTS = {"stg_events__lines"}
+#: `runs` is written by each run; so its tests have new rows to look at.
+ALWAYS = {"runs"}
+
+
+def build(built, *options: str, command: str = "build", limit=UNIT):
+    """Run dbt and tell by node what ran: the names of tables, of tests, and those left as they stand."""
+    result = built.invoke(command, *MODELS, *limit, *options)
+    assert result.success, [f"{r.node.name}: {r.message}" for r in result.result or [] if r.status in ("error", "fail")]
+    ran, left = set(), set()
+    for r in result.result:
+        if r.node.resource_type in ("model", "test", "unit_test", "seed"):
+            (left if r.adapter_response.get("_message") == "unchanged" else ran).add(r.node.name)
+    return ran, left
+
+
+def tables(names: set[str]) -> set[str]:
+    """Of some nodes those that are tables of this selection."""
+    return {
+        name for name in names if name.startswith(("stg_", "int_")) or name in {"feeds", "ssb_messages", "runs"}
+    } | (names & {"ssb_rejects", "feed_messages"})
+
+
+def newest_run(built) -> dict:
+    """Read the row of the last run."""
+    return max(built.rows("runs"), key=lambda row: row["started_at"])
+
+
+def rows(built, name: str) -> list:
+    """Read a table's rows, in a fixed order."""
+    return sorted(map(repr, built.rows(name)))
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """A log of messages without its last lines, and one of events."""
+    lines = (DATA / "ssb" / "small.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "ssb.jsonl").write_text("".join(lines[:-20]))
+    (tmp_path / "events.jsonl").write_text('{"timeline": "t", "event": "a", "after": [], "arrival": 0}\n')
+    return tmp_path, lines
+
+
+def variables(folder) -> dict:
+    return {"ssb_log": str(folder / "ssb.jsonl"), "event_log": str(folder / "events.jsonl")}
+
+
+def test_a_log_that_grows(project, logs):
+    """Nothing new, more lines of one log, the same by two ways; and each table is what one build makes of it."""
+    folder, lines = logs
+    grown = project("grown", **variables(folder))
+    ran, left = build(grown)
+    assert not left
+    everything = set(newest_run(grown)["tables"])
+    assert set(newest_run(grown)["changed_tables"]) == everything
+    first = grown.rows("feeds")
+
+    again, left = build(grown)
+    assert tables(again) == ALWAYS
+    assert ran - again == left
+    assert {test for test in again if "runs" not in test and test != "a_table_is_of_one_run"} == set()
+    run = newest_run(grown)
+    assert set(run["tables"]) == everything
+    assert run["changed_tables"] == []
+    assert run["inputs"][1]["lines"] == len(lines) - 20
+
+    (folder / "ssb.jsonl").write_text("".join(lines))
+    again, left = build(grown)
+    assert tables(left) == EVENTS
+    assert {"stg_ssb__lines", "ssb_messages", "feeds", "int_run_inputs"} <= again
+    assert {name.split(".")[1] for name in newest_run(grown)["changed_tables"]} >= {"stg_ssb__lines", "feeds"}
+    assert grown.rows("feeds") != first
+
+    at_once = project("at_once", **variables(folder))
+    build(at_once)
+    for table in sorted(tables(ran) - ALWAYS):
+        assert rows(grown, table) == rows(at_once, table), table
+
+
+def test_what_decides_makes_it_again(project, logs, monkeypatch):
+    """A var, a secret, a file of another name, a hand in the warehouse, --full-refresh; and the way back."""
+    folder, _ = logs
+    built = project("decided", **variables(folder))
+    build(built)
+
+    built.vars["verify_signatures"] = False
+    ran, left = build(built)
+    assert "stg_ssb__lines" in ran
+    assert "stg_events__lines" in left
+    del built.vars["verify_signatures"]
+    ran, _ = build(built)
+    assert "stg_ssb__lines" in ran
+
+    monkeypatch.setenv("TANGLES_SSB_HMAC_KEY", base64.b64encode(bytes(32)).decode())
+    ran, left = build(built)
+    assert tables(ran) > {"stg_ssb__lines", "ssb_messages"}
+    monkeypatch.delenv("TANGLES_SSB_HMAC_KEY")
+    build(built)
+
+    (folder / "events.jsonl").rename(folder / "others.jsonl")
+    built.vars["event_log"] = str(folder / "others.jsonl")
+    ran, _ = build(built)
+    assert tables(ran) == {"stg_events__lines", "int_run_inputs", "runs"}
+
+    wanted = rows(built, "feeds")
+    (file,) = (built.warehouse / "decided.db" / "feeds").glob("*.parquet")
+    table = pq.read_table(file)
+    file.unlink()
+    pq.write_table(table.slice(1), file)
+    ran, _ = build(built)
+    assert tables(ran) == {"feeds", "runs"}
+    assert rows(built, "feeds") == wanted
+
+    ran, left = build(built, "--full-refresh")
+    assert not left
+
+
+def test_tests_that_failed_or_were_asked_for_run(project, logs):
+    """A success is remembered and no failure; `dbt test` looks at everything."""
+    folder, _ = logs
+    built = project("tested", **variables(folder))
+    build(built, limit=())
+    ran, left = build(built, limit=())
+    assert any(name in left for name in ("unique_combination_stg_ssb__lines_source_file__row_id",))
+    assert not any("::" in name or name == "feed_says_what_ended_it" for name in ran)  # unit tests
+    ran, left = build(built, command="test", limit=())
+    assert len(ran) > 20
+    assert not left
+
+    passed = built.warehouse / "tested.db" / ".passed"
+    assert len(list(passed.iterdir())) > 20
+    for note in passed.iterdir():
+        note.write_text("of something else")
+    ran, _ = build(built, limit=())
+    assert "unique_combination_stg_ssb__lines_source_file__row_id" in ran
+    assert tables(ran) == ALWAYS
+
+
+def test_a_table_whose_input_failed_is_not_taken_for_new(project, logs):
+    """The log is gone in one run: what is made of it stays, and is made again when it is back with other lines."""
+    folder, lines = logs
+    built = project("gone", **variables(folder))
+    build(built)
+    os.rename(folder / "ssb.jsonl", folder / "away.jsonl")
+    assert not built.invoke("build", *MODELS, *UNIT).success
+    (folder / "ssb.jsonl").write_text("".join(lines[:100]))
+    ran, left = build(built)
+    assert "stg_ssb__lines" in ran
+    assert "stg_events__lines" in left
+    assert len(built.rows("stg_ssb__lines", ["row_id"])) == 100
