@@ -183,7 +183,8 @@ def test_tests_before_their_tables_are_refused_in_one_line(settled):
     assert "of the selected tests read tables that are not built and not selected: never_built_" in said
     assert "flags: {indirect_selection: buildable}" in said
     some = ("--select", "stg_tables__lines", "tangles.marts.ssb", "--indirect-selection", "eager")
-    assert "of the selected tests read tables" in refused(project.invoke("build", *some, manifest=parsed))
+    # A manifest whose hooks have failed runs them in another order.
+    assert "of the selected tests read tables" in refused(project.invoke("build", *some))
 
 
 @pytest.mark.parametrize("part", PARTS)
