@@ -1,4 +1,4 @@
-# make build | test | test-all | integration | docs | notebook | bench | servers; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-all | integration | docs | notebook | bench | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 # ENGINE=sail builds with Sail in place of Spark (docs/engines.md).
 PYTHON ?= python3
 VENV := .venv
@@ -19,7 +19,7 @@ else
 READY = $(VENV)/installed
 endif
 
-.PHONY: build test test-all integration docs notebook bench servers lint clean
+.PHONY: build test test-all integration docs notebook bench servers wheels lint clean
 
 build: $(READY)
 	$(DBT) build $(DBT_ARGS)
@@ -32,6 +32,7 @@ test: $(VENV)/installed lint
 # All of it on Spark, and what searches at length.
 test-all: $(VENV)/installed lint
 	$(BIN)/pytest -m ""
+	cd plugin && $(CURDIR)/$(BIN)/pytest
 
 # The project that installs this one, as docs/package.md has it; its tables go to integration_tests/target/warehouse.
 integration: export TANGLES_WAREHOUSE := target/warehouse
@@ -64,18 +65,23 @@ $(VENV)/sail: $(VENV)/installed requirements-sail.lock
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-sail.lock
 	@touch $@
 
+# dist/: dbt-tangles with the dbt project in it, and the plugin.
+wheels: $(VENV)/installed
+	cd plugin && $(CURDIR)/$(BIN)/hatchling build --target wheel --directory $(CURDIR)/dist
+	$(BIN)/hatchling build --target wheel --directory dist
+
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/sqlfluff lint --processes 1 models tests/singular
 
 # The lock names every package with its hash, so pip need not resolve anything.
-$(VENV)/installed: requirements.lock pyproject.toml
+$(VENV)/installed: requirements.lock pyproject.toml plugin/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "tangles needs Python 3.10 or newer; $(PYTHON) is older. Try: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable plugin --editable .
 	@touch $@
 
 clean:

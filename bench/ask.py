@@ -32,10 +32,13 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
         for name, words in questions(about, warehouse).items():
             runs = [ask(words, warehouse) for _ in range(options.repeats)]
             cpu, wall = (round(median(each), 2) for each in zip(*runs, strict=True))
-            results.append({"question": name, "messages": messages, "cpu_s": cpu, "wall_s": wall})
-            say(f"ask {name}: {cpu} CPU seconds, {wall} on the clock")
+            # Others who use the machine make the clock go on; they do not make the best of the runs better.
+            best = round(min(seconds for _, seconds in runs), 2)
+            results.append({"question": name, "messages": messages, "cpu_s": cpu, "wall_s": wall, "best_wall_s": best})
+            say(f"ask {name}: {cpu} CPU seconds, {wall} on the clock, {best} at best; load {os.getloadavg()[0]:.1f}")
             if words[0] != "diff":
                 goals.append(at_most(f"{name}: CPU seconds", GOAL, cpu, judged))
+                goals.append(at_most(f"{name}: seconds on the clock, at best", GOAL, best, judged))
     return results, goals
 
 
@@ -45,6 +48,7 @@ def questions(about: dict[str, str], warehouse: str) -> dict[str, list[str]]:
         "why, of one that is set aside": ["why", about["set_aside"][:12]],
         "why, of one that is missing": ["why", about["missing"]],
         "why, of what nobody knows": ["why", "%nobody"],
+        "why, of a line of the log": ["why", "--line", about["line"]],
         "status": ["status"],
         "show, of a tangle": ["show", about["root"][:12]],
         "show, of a feed": ["show", about["feed"][:12]],

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from dbt_tangles.ssb.ids import sigils
 
 FEEDS, THREAD, BROKEN, FILES = 1_000, 10, 100, 8
-_WORD = 40
+_WORD, BLOCK = 40, 100_000
 
 
 def write(folder: Path, messages: int) -> dict[str, str]:
@@ -28,7 +28,7 @@ def write(folder: Path, messages: int) -> dict[str, str]:
 
     Returns:
         What to ask about: `set_aside`, a message far down in a thread that waits; `missing`, what it waits for;
-        `root`, that of the thread; `feed`, an author.
+        `root`, that of the thread; `feed`, an author; `line`, that of `set_aside`.
     """
     chance = np.random.default_rng(1)
     number = np.arange(messages)
@@ -79,6 +79,14 @@ def write(folder: Path, messages: int) -> dict[str, str]:
         is_key_consistent=same(True),
         check_error=same(None, pa.string()),
         tangle_claims=same([], pa.list_(pa.struct({"tangle_name": pa.string(), "root_id": pa.string()}))),
+    )
+    put(
+        "stg_ssb__lines",
+        anyhow,
+        source_file=same("file:///logs/made.jsonl", pa.string()),
+        block_start=pa.array(number // BLOCK * BLOCK),
+        row_id=pa.array(number % BLOCK),
+        message_id=ids,
     )
     chain = {"message_id": ids, "author": author, "sequence": sequence}
     put("feed_messages", anyhow, **chain, in_chain=same(True), reason=same(None, pa.string()))
@@ -192,6 +200,7 @@ def write(folder: Path, messages: int) -> dict[str, str]:
         "missing": gone[0].as_py(),
         "root": ids[0].as_py(),
         "feed": authors[0].as_py(),
+        "line": f"made.jsonl:{THREAD}",
     }
 
 

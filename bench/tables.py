@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow.dataset as ds
-
 from bench import session
 from bench.builds import NAME as BUILDS
 from bench.cpu import Watch
@@ -84,9 +82,8 @@ def compiled(folder: Path) -> dict[str, str]:
 def find_tables(spark: SparkSession, folder: Path) -> dict[str, Path]:
     """Show the session what was built, under its own names; the folder of each table."""
     found = {}
-    for place in sorted((folder / "warehouse" / "tangles.db").iterdir()):
-        if ds.dataset(place, format="parquet").count_rows():
-            found[place.name] = place
+    for place in sorted((folder / "warehouse" / "tangles.db").glob("[!.]*")):
+        found[place.name] = place
     spark.sql("create schema if not exists tangles")
     for name, place in found.items():
         spark.catalog.createTable(f"tangles.{name}", path=str(place), source="parquet")

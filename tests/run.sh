@@ -1,25 +1,30 @@
 #!/usr/bin/env bash
 # What `make test` runs, on two engines at once: nearly all builds on Sail, which takes a third of the time; beside them,
-# and told when they are done, on Spark what is marked `spark` or `both`, and then what starts neither. Where Sail has no
-# wheel, everything is on Spark.
+# and told when they are done, on Spark what is marked `spark` or `both`, and then what starts neither. The plugin's own
+# tests are in plugin/tests, on both engines too. Where Sail has no wheel, everything is on Spark.
 set -m # what runs beside is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
-pytest=.venv/bin/pytest
-builds=(tests/python/test_*.py tests/python/plugin)
+pytest=$PWD/.venv/bin/pytest
+builds=(tests/python/test_*.py)
 beside=target/tests-beside.txt
 
-.venv/bin/python -c 'import pysail' 2> /dev/null || exec "$pytest"
+if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
+  "$pytest" && cd plugin && exec "$pytest"
+  exit
+fi
 
 mkdir -p target
 {
-  "$pytest" -m '(spark or both) and not exhaustive' "${builds[@]}"
-  on_spark=$?
-  "$pytest" --ignore-glob='*/python/test_*.py' --ignore=tests/python/plugin tests/python && exit $on_spark
+  on_spark=0
+  "$pytest" -m '(spark or both) and not exhaustive' "${builds[@]}" || on_spark=$?
+  (cd plugin && "$pytest" -m 'spark or both') || on_spark=$?
+  "$pytest" --ignore-glob='*/python/test_*.py' tests/python && exit $on_spark
 } > "$beside" 2>&1 &
 trap 'kill -- -$! 2> /dev/null' EXIT
 TANGLES_TEST_ENGINE=sail "$pytest" "${builds[@]}"
 on_sail=$?
 [ $on_sail = 2 ] && exit 2 # interrupted
+(cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest") || on_sail=$?
 wait $!
 others=$?
 cat "$beside"

@@ -1,8 +1,11 @@
 """The command `tangles` on the built fixtures: its answers are the documents'."""
 
+import base64
+import io
 import json
 import re
 import shlex
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -10,9 +13,14 @@ from click.testing import CliRunner
 
 import fixture_seeds
 from conftest import ROOT
-from dbt_tangles.ask import graphs, why_message, why_node, why_pzp
+from dbt_tangles.ask import graphs, log_places, terminal_graph, why_line, why_message, why_node, why_pzp
 from dbt_tangles.ask.cli import main
+from dbt_tangles.ask.graph import label
+from dbt_tangles.ask.ids import as_sigil
+from dbt_tangles.ask.lanes import draw, order
+from dbt_tangles.ask.page import Page
 from dbt_tangles.ask.tables import Tables
+from lanes_reader import read
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +101,28 @@ def test_figures_of_sets(tables, example):
     assert {(edge.child, edge.parent, edge.kind) for edge in graph.edges} == expected
 
 
+FEEDS = fixture_seeds.read("ssb", "expected_feed_messages")
+AUTHORS = {(row["example"], row["name"]): row["feed_id"] for row in fixture_seeds.read("ssb", "ssb_fixture_feeds")}
+
+
+@pytest.mark.parametrize("example", sorted({row["example"] for row in FEEDS}))
+def test_figures_of_feeds(tables, example):
+    """Each message is where the document has it: in the chain, or off it and why."""
+    for author in sorted({row["author"] for row in FEEDS if row["example"] == example}):
+        rows = [row for row in FEEDS if (row["example"], row["author"]) == (example, author)]
+        graph = graphs.feed(tables, "", AUTHORS[example, author], 1000)
+        shown = {node.id: (node.state == "in", node.words) for node in graph.nodes if node.state != "missing"}
+        assert shown == {
+            SSB[example, row["message"]]: (
+                row["in_chain"] == "true",
+                ", ".join(filter(None, [row["sequence"], row["reason"]])),
+            )
+            for row in rows
+        }
+        previous = {(SSB[example, row["message"]], SSB[example, row["previous"]]) for row in rows if row["previous"]}
+        assert drawn(graph) >= previous
+
+
 NODES = fixture_seeds.read("autobase", "expected_autobase_nodes")
 
 
@@ -106,6 +136,25 @@ def test_figures_of_bases(tables, example):
     heads = {node.id for node in graph.nodes if "head" in node.marks}
     assert heads == {node_id(example, row["node"]) for row in rows if row["is_head"] == "true"}
     assert not heads & {parent for child, parent in drawn(graph) if child in used}
+    follows = {link for link in drawn(graph) if link[0] in used}
+    assert follows == {link for link in links_in_log(example) if link[0] in used}
+
+
+def links_in_log(base: str) -> set[tuple[str, str]]:
+    """What the lines of a base say that its nodes follow: heads, and the node before in their writer's log."""
+    links = set()
+    for row in fixture_seeds.read("autobase", "autobase_fixture_log"):
+        try:
+            line = json.loads(base64.b64decode(row["raw_base64"]))
+            if line["base"] != base or "writer" not in line:
+                continue
+            node = f"{line['writer']}:{line['length']}".lower()
+            links |= {(node, f"{writer}:{length}".lower()) for writer, length in line["heads"]}
+            if line["length"] > 1:
+                links.add((node, f"{line['writer']}:{line['length'] - 1}".lower()))
+        except (ValueError, KeyError, TypeError):
+            continue  # Not what is used.
+    return links
 
 
 CAUSES = fixture_seeds.read("events", "expected_timeline_links")
@@ -133,6 +182,37 @@ def test_figures_of_groups(tables, example):
             for previous in row["previous_epochs"].split()
         }
         assert drawn(graph) == expected
+
+
+OF_EACH = {
+    "tangle": "select tangle_name as name, root_id as id from {tangles} where tangle_name <> 'feed'",
+    "feed": "select '' as name, author as id from {feeds}",
+    "set": "select '' as name, set_id as id from {sets}",
+    "group": "select distinct '' as name, group_id as id from {group_epochs}",
+    "base": "select '' as name, base_id as id from {autobase_bases}",
+    "timeline": "select '' as name, timeline_id as id from {timeline_stats}",
+}
+
+
+@pytest.mark.parametrize("kind", OF_EACH)
+def test_what_the_terminal_shows_of_figures(tables, kind):
+    """Read back, the lanes say what the graph does, every node is there, and whoever follows is above."""
+    for row in tables.rows(OF_EACH[kind]):
+        graph = graphs.READ[kind](tables, row["name"], row["id"], 1000)
+        page = Page(io.StringIO(), width=10_000)
+        terminal_graph.write(page, graph)
+        nodes = {node.id: node for node in graph.nodes}
+        follows = {(edge.child, edge.parent) for edge in graph.edges if edge.is_order and edge.child in nodes}
+        parents = {child: sorted(parent for each, parent in follows if each == child) for child, _ in follows}
+        keys = {id_: (node.state == "in", node.place or 0, id_) for id_, node in nodes.items()}
+        lines = order(keys, parents)
+        place = {id_: n for n, id_ in enumerate(lines)}
+        # A link back up, which only cycles have, is said in words.
+        down = {(child, parent) for child, parent in follows if place[child] < place.get(parent, -1)}
+        assert read(list(draw(lines, parents)))[0] == down
+        shown = [line for line in page.console.file.getvalue().splitlines()[1:] if re.search("[●○◌]", line)]
+        said = sorted(re.search("[●○◌][^%@A-Za-z0-9]* ([^ ]+)", line)[1] for line in shown)
+        assert said == sorted(label(id_).split(" ")[0] for id_ in nodes)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -234,6 +314,62 @@ def test_a_peer_that_says_what_the_documents_do(ask, tmp_path):
     file.write_text("\n".join(map(json.dumps, answers)))
     code, answer = ask("check", str(file))
     assert (code, answer["lines"]) == (0, []) and answer["counts"]["agree"] == len(answers) > 100
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Lines
+
+
+LOGS = {"ssb": ("ssb", "ssb_fixture_log"), "autobase": ("autobase", "autobase_fixture_log")}
+LOGS |= {"pzp": ("pzp", "pzp_fixture_log"), "event": ("events", "event_fixture_log")}
+
+
+#: Which fields of a line say its id.
+SAID = {"ssb": ["key"], "pzp": ["id"], "autobase": ["writer", "length"], "event": ["event"]}
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_what_each_line_gave(tables, name):
+    """Lines that are used are those of the committed file, at its very number; the others have a reason."""
+    log = log_places.LOGS[name]
+    refused = {(row["source_file"], row["line"]) for row in tables.rows(f"select * from {{{log.rejects}}}")}
+    wrong = {
+        row["message_id"]
+        for row in tables.rows(
+            """select message_id from {ssb_messages} where not is_key_consistent
+            union all select message_id from {pzp_messages} where not is_id_consistent"""
+        )
+    }
+    rows = fixture_seeds.read(*LOGS[name])
+    found = log_places.files(tables, log)
+    assert {file: blocks.lines for file, blocks in found.items()} == Counter(row["source_file"] for row in rows)
+    compared = 0
+    for row in rows:
+        file, line = row["source_file"], int(row["line"])
+        if (file, line) in refused:
+            continue
+        gave = log_places.gave(tables, log, file, found[file], line)
+        assert gave["id"] is not None
+        document = json.loads(base64.b64decode(row["raw_base64"]))
+        said = [document[field] for field in SAID[name] if field in document]
+        if said and gave["id"] not in wrong:  # Bare values say none.
+            compared += 1
+            wanted = as_sigil(":".join(map(str, said)))
+            assert gave["id"] == (wanted.lower() if name == "autobase" else wanted)
+    assert compared > 10
+
+
+def test_lines_that_have_one_message(tables):
+    (row,) = tables.rows(
+        "select message_id, line_count from {ssb_messages} where is_usable order by line_count desc limit 1"
+    )
+    log = log_places.LOGS["ssb"]
+    found = log_places.files(tables, log)
+    total, places = log_places.lines_of(tables, log, found, {"id": row["message_id"], "within": None})
+    assert total == row["line_count"] == len(places) > 1
+    for place in places:
+        (line,) = why_line.explain(tables, f"{place['source_file']}:{place['line']}")["lines"]
+        assert line["id"] == row["message_id"] and place not in line["also_at"]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

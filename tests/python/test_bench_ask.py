@@ -57,4 +57,4 @@ def test_the_questions_are_answered(made):
 
 def test_it_is_run_by_its_name():
     results, goals = ask.run(command.parse(["ask", "--scale", "0.002", "--repeats", "1"]))
-    assert len(results) == 8 and len(goals) == 7 and all(goal.met is None for goal in goals)
+    assert len(results) == 9 and len(goals) == 2 * 8 and all(goal.met is None for goal in goals)

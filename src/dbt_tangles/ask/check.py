@@ -10,10 +10,12 @@ import click
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, USAGE, as_json, give, of_tables
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, Page, short
 from dbt_tangles.ask.peer_answers import AGREE, DIFFER, UNKNOWN, UNREADABLE, check
+from dbt_tangles.ask.peer_reasons import explain
 from dbt_tangles.ask.tables import Tables
 
 _SHOWN = 20
 _KEPT = 10_000
+_EXPLAINED = 200
 
 
 @click.command("check")
@@ -33,6 +35,10 @@ def command(answers: TextIO, as_json: bool, warehouse: str, schema: str) -> int:
         counts[each["verdict"]] += 1
         if each["verdict"] != AGREE and len(kept) < _KEPT:
             kept.append(each)
+    differing = [each for each in kept if each["verdict"] == DIFFER]
+    for n, each in enumerate(differing):
+        key = each.pop("key")
+        each["because"] = explain(tables, each["kind"], key, each["differ"]) if n < _EXPLAINED else None
     verdicts = {verdict: counts[verdict] for verdict in (AGREE, DIFFER, UNKNOWN, UNREADABLE)}
     give(tables, {"counts": verdicts, "lines": kept}, _write, as_json)
     if counts[UNREADABLE]:
@@ -51,6 +57,8 @@ def _write(page: Page, answer: dict) -> None:
             page.line(f"line {each['line']}:", *about, ": ", ("differs", BAD))
             for name, said in each["differ"].items():
                 page.line(_difference(name, said["peer"], said["tables"]), indent=1)
+            for text in each["because"] or []:
+                page.line((text, DIM), indent=2)
     rest = sum(answer["counts"].values()) - answer["counts"][AGREE] - _SHOWN
     if rest > 0:
         page.line((f"… and {rest:,} more (--json has them)", DIM))

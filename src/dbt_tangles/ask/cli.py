@@ -19,6 +19,7 @@ COMMANDS = {
     "diff": "dbt_tangles.ask.diff",
     "check": "dbt_tangles.ask.check",
     "report": "dbt_tangles.report.command",
+    "init": "dbt_tangles.init",
 }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 from dbt_tangles.ask.compare import COMPARED, compare
+from dbt_tangles.ask.compare_orders import ORDERS, SETTLED, compare_order
+from dbt_tangles.ask.first_causes import add_causes, find_inputs
 from dbt_tangles.ask.graph import label
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, give, says_exit_code
 from dbt_tangles.ask.options import schema as schema_option
@@ -34,10 +36,14 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
     """
     pair = Pair(Tables(a, schema), Tables(b, schema))
     found = [compare(pair, each, max(limit, 1)) for each in COMPARED]
+    found += [compare_order(pair, each, max(limit, 1)) for each in (*ORDERS, SETTLED)]
     tables = [each for each in found if each]
     if not tables:
         raise AskError(f"{pair.a.folder} and {pair.b.folder} have no table in common that could be compared")
     has_same = all(not each[side]["total"] for each in tables if each["is_input"] for side in ("only_a", "only_b"))
+    find_inputs(pair)
+    for each in tables:
+        add_causes(pair, each)
     differs = any(each[side]["total"] for each in tables for side in ("only_a", "only_b", "differ"))
     answer = {
         "a": str(pair.a.folder),
@@ -76,7 +82,7 @@ def _write(page: Page, answer: dict, limit: int) -> None:
         for side, said in (("only_a", "only in A"), ("only_b", "only in B"), ("differ", "differ")):
             if row[side]["total"]:
                 page.line((f"{row[side]['total']:>11,} ", STRONG), f"{row['what']} ", (said, BAD))
-                _write_first(page, row[side], limit)
+                _write_first(page, row[side], limit, row["is_input"])
     if not answer["has_same_messages"]:
         page.line("messages that one lacks may account for all else that differs")
     elif answer["vars"]:
@@ -85,12 +91,16 @@ def _write(page: Page, answer: dict, limit: int) -> None:
         page.line(("both have the same messages, and make something else of them", BAD), ": one is older, or wrong")
 
 
-def _write_first(page: Page, side: dict, limit: int) -> None:
+def _write_first(page: Page, side: dict, limit: int, is_input: bool) -> None:
     for row in side["first"][:limit]:
-        names = [label(str(value)) for name, value in row.items() if name != "values"]
+        names = [label(str(value)) for name, value in row.items() if name not in ("values", "cause")]
         changes = [
             f"{name} {short(str(one))} / {short(str(two))}" for name, (one, two) in row.get("values", {}).items()
         ]
         page.line((" ".join(names), ID), *([": " + ", ".join(changes)] if changes else []), indent=7)
+        if row.get("cause"):
+            page.line("first cause: ", (row["cause"]["id"], ID), f", {row['cause']['side']}", indent=8)
+        elif "cause" in row and not is_input:
+            page.line(("no message in it differs", DIM), indent=8)
     if side["total"] > limit and limit:
         page.line((f"… and {side['total'] - limit:,} more (--limit)", DIM), indent=7)

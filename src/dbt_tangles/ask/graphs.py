@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from dbt_tangles.ask.graph import ASIDE, IN, MISSING, Edge, Graph, Node, label
 from dbt_tangles.ask.tables import Tables
 
@@ -64,35 +66,84 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
     return Graph("tangle", root, name, total + total_aside, nodes, edges)
 
 
-def feed(tables: Tables, name: str, author: str, limit: int) -> Graph:
-    """Read a feed: its messages, in the chain and off it."""
+def feed(tables: Tables, name: str, author: str, limit: int, until: int | None = None) -> Graph:
+    """Read a feed: its messages, in the chain and off it, and what is missing before those.
+
+    Args:
+        tables: Where to look.
+        name: The feed has none.
+        author: Whose feed it is.
+        limit: How many messages are shown, the last ones.
+        until: Of those up to this sequence.
+    """
+    where = "{feed_messages} where author = $author"
     rows, total = _last(
         tables,
         limit,
         "message_id, sequence, in_chain, reason",
-        "{feed_messages} where author = $author",
+        where + (f" and sequence <= {until:d}" if until is not None else ""),
         "sequence desc, message_id desc",
         author=author,
     )
-    nodes = [
-        Node(
-            row["message_id"],
-            IN if row["in_chain"] else ASIDE,
-            row["sequence"],
-            words=f"{row['sequence']}" + (f", {row['reason']}" if row["reason"] else ""),
-        )
-        for row in rows
-    ]
+    if until is not None:
+        (count,) = tables.rows(f"select count(*) as total from {where}", author=author) or [{"total": 0}]
+        total = count["total"]
     links = tables.rows(
         """select message_id, previous_id from {ssb_messages}
         where author = $author and sequence >= $first and previous_id is not null
             and message_id in (select unnest($ids)) order by all""",
         author=author,
         first=min((row["sequence"] for row in rows), default=0),
-        ids=[node.id for node in nodes],
+        ids=[row["message_id"] for row in rows],
     )
-    edges = [Edge(row["message_id"], row["previous_id"], "previous") for row in links]
+    follows = {link["message_id"]: link["previous_id"] for link in links}
+    followers = Counter(follows.values())
+    ends = tables.row("select latest_message_id from {feeds} where author = $author", author=author) or {}
+    nodes = [
+        Node(
+            row["message_id"],
+            IN if row["in_chain"] else ASIDE,
+            row["sequence"],
+            ["root"] * (row["in_chain"] and row["sequence"] == 1)
+            + ["tip"] * (row["message_id"] == ends.get("latest_message_id"))
+            + ["fork"] * (followers[row["message_id"]] > 1),
+            f"{row['sequence']}" + (f", {row['reason']}" if row["reason"] else ""),
+        )
+        for row in rows
+    ]
+    edges = [Edge(child, parent, "previous") for child, parent in follows.items()]
+    nodes += _missing_of_feed(tables, author, rows, follows)
     return Graph("feed", author, name, total, nodes, edges)
+
+
+def _missing_of_feed(tables: Tables, author: str, rows: list[dict], follows: dict[str, str]) -> list[Node]:
+    """Find what messages off the chain follow that is not in the feed; those in the chain follow what is."""
+    shown = {row["message_id"] for row in rows}
+    off = [
+        row for row in rows if not row["in_chain"] and follows.get(row["message_id"], row["message_id"]) not in shown
+    ]
+    if not off:
+        return []
+    ids = list({follows[row["message_id"]] for row in off})
+    of_feed = tables.rows(
+        "select message_id from {feed_messages} where author = $author and message_id in (select unnest($ids))",
+        author=author,
+        ids=ids,
+    )
+    known = {row["message_id"] for row in of_feed}
+    in_log = tables.rows("select message_id from {ssb_messages} where message_id in (select unnest($ids))", ids=ids)
+    elsewhere = {row["message_id"] for row in in_log}
+    sequences = sorted({row["sequence"] for row in rows})
+    nodes = {}
+    for row in sorted(off, key=lambda row: row["sequence"]):
+        id_, sequence = follows[row["message_id"]], row["sequence"]
+        before = sequences[sequences.index(sequence) - 1] if sequence != sequences[0] else None
+        words = "no message of this feed" if id_ in elsewhere else "not in the log"
+        if before is not None and sequence - before > 2 and id_ not in elsewhere:
+            words = f"{before + 1:,} to {sequence - 1:,} are not in the log"
+        if id_ not in known:
+            nodes.setdefault(id_, Node(id_, MISSING, sequence - 1, words=words))
+    return [*nodes.values()]
 
 
 def set_(tables: Tables, name: str, set_id: str, limit: int) -> Graph:

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from dbt_tangles.ask.tables import AskError, Tables
 
-_URI = re.compile(r"ssb:(?://)?message/(?:classic|sha256)/([A-Za-z0-9_-]{0,43})(=*)")
+_URI = re.compile(r"ssb:(?://)?(message|feed)/(classic|sha256|ed25519)/([A-Za-z0-9_-]{0,43})(=*)")
+#: Of each kind of URI the beginning and the end of a sigil; feeds are called classic or by their key.
+_SIGILS = {("message", "classic"): "%{}.sha256", ("message", "sha256"): "%{}.sha256"}
+_SIGILS |= {("feed", "classic"): "@{}.ed25519", ("feed", "ed25519"): "@{}.ed25519"}
 _NODE = re.compile(r"([0-9a-fA-F]{1,64}):([0-9]{1,10})")
 #: No string that a column holds is behind this one.
 LAST = "\U0010ffff"
@@ -20,6 +23,8 @@ PLACES = {
     "node": [("autobase_links", "node_id"), ("autobase_nodes", "node_id"), ("autobase_rejects", "node_id")],
     "event": [("timeline_events", "event_id"), ("timeline_rejects", "event_id")],
 }
+#: What explains an id of each kind.
+MODULES = {kind: f"dbt_tangles.ask.why_{kind}" for kind in PLACES}
 # Events that stand for messages are found as messages.
 _ONLY = {"timeline_events": "message_id is null and "}
 
@@ -32,12 +37,13 @@ class Found(NamedTuple):
 
 
 def as_sigil(text: str) -> str:
-    """Write the URI of a classic SSB message, or the beginning of one, in the sigil form; other texts as they are."""
+    """Write the URI of a classic message or feed, or how it begins, in the sigil form; other texts as they are."""
     uri = _URI.fullmatch(text)
-    if not uri:
+    sigil = _SIGILS.get((uri[1], uri[2])) if uri else None
+    if not sigil:
         return text
-    digest = uri[1].replace("-", "+").replace("_", "/")
-    return f"%{digest}=.sha256" if len(digest) == 43 else f"%{digest}"
+    digest = uri[3].replace("-", "+").replace("_", "/")
+    return sigil.format(f"{digest}=") if len(digest) == 43 else f"{sigil[0]}{digest}"
 
 
 def find(tables: Tables, given: str, kind: str | None = None) -> list[Found]:
@@ -49,7 +55,8 @@ def find(tables: Tables, given: str, kind: str | None = None) -> list[Found]:
         kind: Look for this kind only.
 
     Returns:
-        One if the id is known in full, or if its prefix is unique; else at most 11.
+        One if the id is known in full, or if its prefix is unique; else at most 11. Where nothing begins so, messages
+        of SSB that do behind their sigil.
     """
     prefix = as_sigil(given)
     if not prefix:
@@ -65,6 +72,9 @@ def find(tables: Tables, given: str, kind: str | None = None) -> list[Found]:
         # Nothing else looks like an id of classic SSB, so the large tables of events need not be asked.
         if found and each == "message" and prefix.startswith("%"):
             break
+    # Sigils get lost when ids are copied.
+    if not found and kind in (None, "message") and prefix[0].isalnum():
+        found = [Found("message", id_) for id_ in sorted(_ids(tables, "ssb_messages", "message_id", f"%{prefix}"))]
     return found[: _SHOWN + 1]
 
 
@@ -83,7 +93,7 @@ def _ids(tables: Tables, table: str, column: str, prefix: str) -> set[str]:
         **values,
     )
     if is_once:
-        tables.found_in |= {(table, row["id"]): [row["filename"]] for row in rows}
+        tables.found_in |= {(table, column, row["id"]): [row["filename"]] for row in rows}
     ids = {row["id"] for row in rows}
     if len(rows) > _SHOWN and prefix not in ids:
         exact = tables.rows(f"select {column} from {{{table}}} where {column} = $id limit 1", id=prefix)

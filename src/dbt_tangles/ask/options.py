@@ -20,6 +20,7 @@ _WAREHOUSE = click.option(
     default="warehouse",
     show_default="TANGLES_WAREHOUSE, else warehouse",
     metavar="DIR",
+    type=click.Path(),  # So that shells complete it; `Tables` says what is not there, and a URI may do.
     help="The folder of the tables, as profiles.yml has it.",
 )
 schema = click.option(

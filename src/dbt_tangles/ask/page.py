@@ -6,9 +6,6 @@ import json
 from collections.abc import Iterable
 from typing import Any, TextIO
 
-from rich.console import Console
-from rich.text import Text
-
 #: A piece of a line: text, or text and how it looks.
 Piece = str | tuple[str, str]
 
@@ -22,7 +19,10 @@ def plain(text: object) -> str:
     Control characters, line ends, marks that turn the direction of text, lone surrogates and all else that is not
     printable become escapes.
     """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def short(text: str, length: int = 60) -> str:
@@ -34,6 +34,11 @@ class Page:
     """Lines for people."""
 
     def __init__(self, file: TextIO | None = None, **options: Any) -> None:
+        # Here, as answers in JSON do without.
+        from rich.console import Console
+        from rich.text import Text
+
+        self._text = Text
         self.console = Console(file=file, markup=False, emoji=False, highlight=False, soft_wrap=True, **options)
 
     @property
@@ -43,7 +48,7 @@ class Page:
 
     def line(self, *pieces: Piece, indent: int = 0) -> None:
         """Print a line."""
-        line = Text("  " * indent)
+        line = self._text("  " * indent)
         for piece in pieces:
             text, style = (piece, "") if isinstance(piece, str) else piece
             line.append(plain(text), style)

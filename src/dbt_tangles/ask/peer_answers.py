@@ -163,7 +163,7 @@ def _check(tables: Tables, batch: list[_Question | dict]) -> Iterator[dict]:
         if isinstance(each, dict):
             yield each
             continue
-        answer = {"line": each.line, "about": " ".join((each.kind, *each.key))}
+        answer = {"line": each.line, "kind": each.kind, "about": _about(each)}
         row = known.get((each.kind, *each.key))
         if row is None:
             yield answer | {"verdict": UNKNOWN}
@@ -173,7 +173,14 @@ def _check(tables: Tables, batch: list[_Question | dict]) -> Iterator[dict]:
             for name, value in each.said.items()
             if not _is_same(value, row[name], name in KINDS[each.kind].unordered)
         }
-        yield answer | ({"verdict": DIFFER, "differ": differ} if differ else {"verdict": AGREE})
+        yield answer | ({"verdict": DIFFER, "differ": differ, "key": each.key} if differ else {"verdict": AGREE})
+
+
+def _about(question: _Question) -> str:
+    if question.kind == "root":
+        root, name = question.key
+        return f"tangle {name}:{root}"
+    return " ".join((question.kind, *question.key))
 
 
 def _is_same(one: Any, other: Any, is_unordered: bool) -> bool:

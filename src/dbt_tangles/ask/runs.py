@@ -37,7 +37,7 @@ def results_of_tests(target: Path) -> dict | None:
         artifact = json.loads(path.read_text())
         tests = [row for row in artifact["results"] if row["unique_id"].startswith(("test.", "unit_test."))]
         failed = [
-            {"name": row["unique_id"].split(".")[2], "status": row["status"], "failures": row.get("failures")}
+            {"name": _name(row["unique_id"]), "status": row["status"], "failures": row.get("failures")}
             for row in tests
             if row["status"] in ("fail", "error", "warn")
         ]
@@ -52,3 +52,9 @@ def results_of_tests(target: Path) -> dict | None:
         return None
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise AskError(f"{path}: cannot be read as the results of dbt's tests: {error!r}") from error
+
+
+def _name(unique_id: str) -> str:
+    """Name a test; a unit test by its model too, where a test ends in a digest."""
+    kind, _, *names = unique_id.split(".")
+    return ".".join(names) if kind == "unit_test" else names[0]

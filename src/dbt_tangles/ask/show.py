@@ -6,11 +6,11 @@ import io
 
 import click
 
-from dbt_tangles.ask import formats, graphs, subjects, terminal_graph
+from dbt_tangles.ask import complete, formats, graphs, subjects, terminal_graph
 from dbt_tangles.ask.graph import Graph
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, give, of_tables
 from dbt_tangles.ask.page import Page, plain
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.ask.tables import AskError, Tables
 
 #: SVG as rich writes it, without the fonts that it would fetch.
 _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="rich-terminal">
@@ -28,7 +28,7 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
 
 
 @click.command("show")
-@click.argument("given", metavar="ID")
+@click.argument("given", metavar="ID", shell_complete=complete.of_subjects)
 @click.option("--as", "kind", type=click.Choice([*subjects.KINDS]), help="Take the ID for one of this kind.")
 @click.option(
     "--format",
@@ -57,8 +57,12 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
     tables = Tables(warehouse, schema)
     subject = subjects.find(tables, given, kind)
     if subject is None:
+        if tables.missing >= {table for table, *_ in subjects.KINDS.values()}:
+            raise AskError(f"{tables.folder}: none of the tables of what can be shown is built")
         wanted = kind or "tangle, set, group, base, timeline or feed"
         click.echo(plain(f"tangles: there is no {wanted} {given}"), err=True)
+        if tables.missing:
+            click.echo(f"not built, so nothing is said of it: {', '.join(sorted(tables.missing))}", err=True)
         return NOT_FOUND
     graph = graphs.READ[subject.kind](tables, subject.name, subject.id, limit)
     if form == "json" or as_json:

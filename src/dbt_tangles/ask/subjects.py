@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dbt_tangles.ask.ids import LAST, as_sigil
 from dbt_tangles.ask.tables import AskError, Tables
 
-_MOST = 11
+_MOST, _FEW = 11, 3
 _NAMED = re.compile(r"(.+):(%.*|ssb:.*)", re.DOTALL)
 #: Kind: the table, its ids, their names, and which rows count.
 KINDS = {
@@ -47,6 +47,11 @@ def find(tables: Tables, given: str, kind: str | None) -> Subject | None:
     if len(found) > 1:
         raise AskError("\n".join([f"{given} may be one of several; say which:", *map(_say, found[: _MOST - 1])]))
     return found[0] if found else None
+
+
+def matching(tables: Tables, given: str) -> list[Subject]:
+    """List what an id or its beginning may mean, at most a few of each kind, where it is no message."""
+    return [subject for kind in KINDS if kind != "timeline" for subject in _find(tables, given, kind)[:_FEW]]
 
 
 def _say(subject: Subject) -> str:

@@ -40,7 +40,7 @@ class Tables:
     Attributes:
         folder: Where they are.
         missing: Tables that were asked for and are not there.
-        found_in: Of a table and an id, all files that have it, where that is known.
+        found_in: Of a table, a column and an id, all files that have it, where that is known.
 
     Raises:
         AskError: The schema has no such name, or its folder is not there.
@@ -55,7 +55,7 @@ class Tables:
                 f"{self.folder}: there are no tables; build them with `make build`, or say where with --warehouse"
             )
         self.missing: set[str] = set()
-        self.found_in: dict[tuple[str, str], list[str]] = {}
+        self.found_in: dict[tuple[str, str, str], list[str]] = {}
         self._connection = duckdb.connect(":memory:", config=_SETTINGS)
 
     def files(self, name: str) -> list[str]:
@@ -118,6 +118,10 @@ class Tables:
                 raise AskError(f"{self.folder}: {error}") from error
         raise AssertionError("unreachable")
 
+    def use_one_thread(self) -> None:
+        """Answer further queries in one thread: of many small ones, others would only be waited for."""
+        self._connection.execute("set threads = 1")
+
     def row(self, sql: str, **values: object) -> dict | None:
         """Run a query and return its first row; None where there is none."""
         found = self.rows(sql, **values)
@@ -136,11 +140,12 @@ class Tables:
             rest: More of the query, behind its first condition.
         """
         sql = f"from {{{name}}} where {column} = $value"
-        files = self.found_in.get((name, value)) or [
+        files = self.found_in.get((name, column, value)) or [
             row["filename"] for row in self.rows(f"select distinct filename {sql}", value=value)
         ]
         if not files:
             return []
+        self.found_in[(name, column, value)] = files
         return self.rows(f"select {columns} {sql} {rest}", only=files, value=value)
 
 

@@ -6,17 +6,16 @@ import importlib
 
 import click
 
-from dbt_tangles.ask.ids import PLACES, awaited, find_one
+from dbt_tangles.ask import complete
+from dbt_tangles.ask.ids import MODULES, PLACES, awaited, find_one
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, give, of_tables
 from dbt_tangles.ask.tables import AskError, Tables
 
-_MODULES = {"message": "why_message", "pzp": "why_pzp", "node": "why_node", "event": "why_event"}
-
 
 @click.command("why")
-@click.argument("id_", metavar="[ID]", required=False)
+@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete.of_messages)
 @click.option("--line", metavar="FILE:N", help="Ask about a line of a log instead.")
-@click.option("--in", "only", metavar="NAME", help="Only this tangle (name or root), set, base or timeline.")
+@click.option("--in", "only", metavar="NAME", help="Only this tangle (name, root or NAME:ROOT), set, base or timeline.")
 @click.option("--kind", type=click.Choice([*PLACES]), help="Take the id for one of this kind.")
 @as_json
 @of_tables
@@ -32,17 +31,17 @@ def command(
         raise click.UsageError("say an ID, or --line FILE:N")
     tables = Tables(warehouse, schema)
     if line:
-        return _ask(tables, "why_line", line, {}, as_json)
+        return _ask(tables, "dbt_tangles.ask.why_line", line, {}, as_json)
     found = find_one(tables, id_, kind)
     if found is None:
         if tables.missing >= {places[0][0] for places in PLACES.values()}:
             raise AskError(f"{tables.folder}: none of the tables that have ids is built")
-        return _ask(tables, "why_unknown", awaited(tables, id_) or id_, {}, as_json)
-    return _ask(tables, _MODULES[found.kind], found.id, {"only": only}, as_json)
+        return _ask(tables, "dbt_tangles.ask.why_unknown", awaited(tables, id_) or id_, {}, as_json)
+    return _ask(tables, MODULES[found.kind], found.id, {"only": only}, as_json)
 
 
 def _ask(tables: Tables, module: str, given: str, options: dict, in_json: bool) -> int:
-    why = importlib.import_module(f"dbt_tangles.ask.{module}")
+    why = importlib.import_module(module)
     answer = why.explain(tables, given, **options)
     give(tables, answer, why.write, in_json)
     return FOUND if _is_found(answer) else NOT_FOUND
@@ -50,4 +49,6 @@ def _ask(tables: Tables, module: str, given: str, options: dict, in_json: bool) 
 
 def _is_found(answer: dict) -> bool:
     """Whether there is anything to tell; with `--in` something may be known, but not there."""
-    return any(answer.get(part) for part in ("message", "sets", "bases", "timelines", "rejects", "events"))
+    if answer.get("only") is not None:
+        return bool(answer.get("tangles") or answer.get("sets"))
+    return any(answer.get(part) for part in ("message", "sets", "bases", "timelines", "rejects", "lines"))

@@ -70,13 +70,13 @@ def write_feed(page: Page, feed: dict | None) -> None:
         page.line("feed: none, as the author has no usable message here", indent=1)
         return
     if feed["follows"] is None and feed["reason"] is None and not feed["in_chain"]:
-        page.line(f"feed: it does not count there; {_state(feed)}", indent=1)
+        page.line(f"feed: it does not count there; {state(feed)}", indent=1)
         return
     if feed["in_chain"]:
-        page.line("feed: ", ("in the chain", GOOD), f"; {_state(feed)}", indent=1)
+        page.line("feed: ", ("in the chain", GOOD), f"; {state(feed)}", indent=1)
     else:
         page.line("feed: ", ("not in the chain", BAD), f": {feed['reason']}, {feed['meaning']}", indent=1)
-        page.line(_state(feed), indent=2)
+        page.line(state(feed), indent=2)
         if feed["latest_message_id"]:
             page.line("the chain ends with ", (feed["latest_message_id"], ID), indent=2)
         page.ids("what breaks it:", [row["message_id"] for row in feed["broken_by"]], indent=2)
@@ -86,7 +86,8 @@ def write_feed(page: Page, feed: dict | None) -> None:
     page.ids("followed by", [row["message_id"] for row in feed["followed_by"]], indent=2)
 
 
-def _state(feed: dict) -> str:
+def state(feed: dict) -> str:
+    """Say how far a feed is whole, and what ends it; a row of `feeds`."""
     verified, most = feed["verified_length"], feed["max_sequence"]
     if feed["status"] == "complete":
         return f"the feed is whole: {verified:,} messages"

@@ -31,6 +31,7 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
     answer = {
         "kind": "message",
         "id": message_id,
+        "only": only,
         "is_verified": bool(message["is_usable"]),
         "rule": error,
         "meaning": words.ssb(error) if error else None,
@@ -39,7 +40,9 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
         "tangles": explain_tangles(tables, message_id, only) if message["is_usable"] else [],
         "group": _explain_group(tables, message_id) if _says_group(message) else None,
     }
-    answer["is_well"] = _is_well(answer)
+    # Of what is not built nothing is known: neither that there is none, nor that all is well.
+    answer["unknown"] = sorted({"feeds", "tangle_messages"} & tables.missing)
+    answer["is_well"] = not answer["unknown"] and _is_well(answer)
     answer["awaited_by"] = [] if message["is_usable"] else awaiting(tables, message_id)
     return answer
 
@@ -96,9 +99,14 @@ def write(page: Page, answer: dict) -> None:
     page.line(f"message {message['sequence']} of {message['author']}, {what}{time}", indent=1)
     page.line((short(message["content"] or "", 100), DIM), indent=1)
     _write_verdict(page, message, answer["meaning"])
-    write_feed(page, answer["feed"])
-    if message["is_usable"]:
-        write_tangles(page, answer["id"], answer["tangles"])
+    if "feeds" in answer["unknown"]:
+        page.line(("feed: not known, as it is not built", DIM), indent=1)
+    else:
+        write_feed(page, answer["feed"])
+    if message["is_usable"] and "tangle_messages" in answer["unknown"]:
+        page.line(("tangles: not known, as they are not built", DIM), indent=1)
+    elif message["is_usable"]:
+        write_tangles(page, answer["id"], answer["tangles"], answer["only"])
     else:
         page.line("tangles: it counts in none, as it is not verified", indent=1)
         write_awaiting(page, answer["awaited_by"])

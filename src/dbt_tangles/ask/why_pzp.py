@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.ask import words
-from dbt_tangles.ask.page import BAD, GOOD, ID, STRONG, Page
+from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.upstream import MOST_LINKS, origins
 from dbt_tangles.ask.way import write_causes, write_links
@@ -32,12 +32,16 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
     return {
         "kind": "pzp",
         "id": message_id,
+        "only": only,
         "is_verified": bool(message.get("is_usable")),
         "rule": code,
         "meaning": words.pzp(code) if code else None,
         "message": message,
         "sets": sets,
-        "is_well": bool(message.get("is_usable")) and all(row["is_valid"] for row in sets),
+        "unknown": sorted({"set_messages"} & tables.missing),
+        "is_well": bool(message.get("is_usable"))
+        and "set_messages" not in tables.missing
+        and all(row["is_valid"] for row in sets),
     }
 
 
@@ -127,8 +131,11 @@ def write(page: Page, answer: dict) -> None:
         page.line("its key was not one of the account's at the account tips that it names", indent=2)
     if message.get("has_data") is False:
         page.line("its data is not there", indent=2)
-    if not answer["sets"]:
-        page.line("sets: it is in none", indent=1)
+    if answer["unknown"]:
+        page.line(("sets: not known, as they are not built", DIM), indent=1)
+    elif not answer["sets"]:
+        named = "" if answer["only"] is None else f" that {answer['only']} names"
+        page.line(f"sets: it is in none{named}", indent=1)
     for row in answer["sets"]:
         _write_set(page, answer["id"], row)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.ids import as_sigil
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.upstream import MOST_LINKS, paths
@@ -21,13 +22,18 @@ def explain_tangles(tables: Tables, message_id: str, only: str | None = None) ->
     Args:
         tables: Where to look.
         message_id: The message.
-        only: Only tangles of this name, or on roots that begin so.
+        only: Only tangles of this name, or on roots that begin so, or both as `NAME:ROOT`.
     """
     rows = tables.rows_of("tangle_messages", _COLUMNS, "message_id", message_id)
     rows = sorted(rows, key=lambda row: (row["tangle_name"], row["root_id"] or ""))[:_MOST]
     if only is not None:
-        rows = [row for row in rows if row["tangle_name"] == only or (row["root_id"] or "").startswith(only)]
+        rows = [row for row in rows if _is_meant(row["tangle_name"], row["root_id"] or "", only)]
     return [_explain(tables, message_id, row) for row in rows]
+
+
+def _is_meant(name: str, root: str, only: str) -> bool:
+    begin = only.removeprefix(f"{name}:")
+    return name == only or root.startswith(as_sigil(begin))
 
 
 def _explain(tables: Tables, message_id: str, row: dict) -> dict:
@@ -119,10 +125,10 @@ def _cause(cause: str, root: str, ways: dict, bad: dict, missing: dict, message_
     return {"id": cause, "trouble": "no_candidate" if gone.get("is_in_log") else "missing", "path": way, **gone}
 
 
-def write_tangles(page: Page, message_id: str, tangles: list[dict]) -> None:
+def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | None) -> None:
     """Show how a message stands in its tangles."""
     if not tangles:
-        page.line("tangles: it claims none", indent=1)
+        page.line(f"tangles: it claims none{'' if only is None else f' that {only} names'}", indent=1)
     for tangle in tangles:
         root = tangle["root_id"]
         name = ["tangle ", (tangle["tangle_name"], STRONG)]

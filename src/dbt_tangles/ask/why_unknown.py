@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+
+from dbt_tangles.ask import subjects
 from dbt_tangles.ask.ids import PLACES, as_sigil
 from dbt_tangles.ask.page import DIM, ID, Page
 from dbt_tangles.ask.tables import Tables
@@ -36,12 +39,14 @@ def explain(tables: Tables, given: str) -> dict:
         rows = tables.rows_of(table, f"{who} as id, {where} as place", column, wanted, rest)
         referrers += [{"how": how, **row} for row in rows]
     missing = awaiting(tables, wanted)
-    near = [] if referrers or missing else _nearest(tables, wanted)
+    whole = subjects.matching(tables, wanted)
+    near = [] if referrers or missing or whole else _nearest(tables, wanted)
     return {
         "kind": None,
         "id": wanted,
         "referred_to_by": referrers,
         "awaited_by": missing,
+        "known_as": [subject._asdict() for subject in whole],
         "near": near,
         "is_well": False,
     }
@@ -64,13 +69,13 @@ def _nearest(tables: Tables, wanted: str) -> list[dict]:
             continue
         table, column = places[0]
         only = "message_id is null and " if kind == "event" else ""
-        for sign, order in ((">=", "asc"), ("<", "desc")):
-            rows = tables.rows(
-                f"""select {column} as id from {{{table}}} where {only}{column} {sign} $id
-                order by 1 {order} limit {_NEAR}""",
-                id=wanted,
-            )
-            near += [{"kind": kind, "id": row["id"]} for row in rows]
+        found = tables.row(
+            f"""select min({column}, {_NEAR}) filter (where {column} >= $id) as behind,
+                max({column}, {_NEAR}) filter (where {column} < $id) as before
+            from {{{table}}} where {only}true""",
+            id=wanted,
+        )
+        near += [{"kind": kind, "id": id_} for ids in (found or {}).values() for id_ in ids or []]
     near = [dict(pair) for pair in {tuple(each.items()) for each in near}]
     near.sort(key=lambda each: (-_alike(each["id"], wanted), each["id"]))
     return [each for each in near if _alike(each["id"], wanted) > wanted.startswith("%")][:_NEAR]
@@ -98,12 +103,19 @@ def write_awaiting(page: Page, rows: list[dict]) -> None:
 def write(page: Page, answer: dict) -> None:
     """Show the answer."""
     page.line((answer["id"], ID))
-    page.line("not in the log: no table has it as its own", indent=1)
+    kinds = " or ".join(dict.fromkeys(f"a {each['kind']}" for each in answer["known_as"]))
+    if kinds and not answer["referred_to_by"] and not answer["awaited_by"]:
+        page.line(f"no message, node or event begins so, but {kinds} does", indent=1)
+    else:
+        page.line("not in the log: no table has it as its own", indent=1)
     write_awaiting(page, answer["awaited_by"])
-    if not answer["referred_to_by"]:
+    if not answer["referred_to_by"] and not kinds:
         page.line("nobody refers to it", indent=1)
     for row in answer["referred_to_by"][:10]:
         page.line("referred to by ", (row["id"], ID), f" ({row['how']} {row['place']})", indent=1)
     if len(answer["referred_to_by"]) > 10:
         page.line((f"… and {len(answer['referred_to_by']) - 10:,} more (--json has them)", DIM), indent=1)
     page.ids("nearest ids:", [each["id"] for each in answer["near"]], indent=1)
+    for each in answer["known_as"]:
+        name = f"{each['name']}:{each['id']}" if each["kind"] == "tangle" else each["id"]
+        page.line((shlex.join(["tangles", "show", name, "--as", each["kind"]]), ID), indent=1)

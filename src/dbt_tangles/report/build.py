@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dbt_tangles.ask.tables import Tables
-from dbt_tangles.report import bases, glance, groups, sets, tangles, timelines, titles, whys
+from dbt_tangles.report import bases, feeds, glance, groups, sets, tangles, timelines, titles, whys
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.parts import Kind, Limits
 
 KINDS: dict[str, Callable[[Tables, Limits], Kind]] = {
     "tangle": tangles.collect,
+    "feed": feeds.collect,
     "set": sets.collect,
     "base": bases.collect,
     "group": groups.collect,
@@ -35,6 +36,7 @@ def build(tables: Tables, out: Path, limits: Limits) -> Folder:
     folder.write("glance", glance.collect(tables))
     kinds = {name: collect(tables, limits) for name, collect in KINDS.items()}
     slices = _slices(tables, kinds)
+    tables.use_one_thread()
     say = functools.cache(lambda ask: whys.say(slices[ask.kind], ask.kind, ask.id, ask.only))
     for name, kind in kinds.items():
         for number, part in enumerate(kind.parts):

@@ -35,7 +35,7 @@ from dbt_tangles.report.parts import Limits
 def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> int:
     """Write a folder of HTML that shows the tables: open its index.html, no network and no server are needed.
 
-    The log at a glance, tangles, sets, bases, private groups and timelines.
+    The log at a glance, tangles, feeds, sets, bases, private groups and timelines.
     """
     tables = Tables(warehouse, schema)
     folder = build(tables, Path(out), Limits(limit, nodes))

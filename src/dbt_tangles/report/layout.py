@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from dataclasses import replace
 
 from dbt_tangles.ask.graph import MISSING, Graph, label
 
 #: The lane of what is not there.
 NOT_HERE = "not here"
+#: So many more may be missing than are there.
+_FEW = 20
 
 
 def rows_of(graph: Graph) -> dict[str, int]:
@@ -55,6 +58,10 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
     Returns:
         Lanes with their first column and how wide they are, labels of rows, nodes and edges by number.
     """
+    missing = [node for node in graph.nodes if node.state == MISSING]
+    there = [node for node in graph.nodes if node.state != MISSING]
+    # Whoever writes may name as many as fit into a message.
+    graph = replace(graph, nodes=[*there, *missing[: len(there) + _FEW]])
     rows = rows_of(graph)
     nodes = sorted(graph.nodes, key=lambda node: (rows[node.id], node.id))
     number = {node.id: n for n, node in enumerate(nodes)}
@@ -92,6 +99,7 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
         "name": graph.name,
         "total": graph.total,
         "left_out": graph.left_out,
+        "missing_left_out": max(0, len(missing) - len(there) - _FEW),
         "columns": columns,
         "lanes": [
             {

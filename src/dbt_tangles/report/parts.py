@@ -1,4 +1,4 @@
-"""What a report has of one tangle, set, base, group or timeline."""
+"""What a report has of one tangle, feed, set, base, group or timeline."""
 
 from __future__ import annotations
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 
+from dbt_tangles.ask.ids import MODULES
 from dbt_tangles.ask.page import Page, Piece
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.report.slices import Slice
 
-_MODULES = {"message": "why_message", "pzp": "why_pzp", "node": "why_node", "event": "why_event"}
 #: Of a why no more lines; some lists have a hundred.
 _MOST_LINES = 80
 
@@ -33,7 +33,7 @@ def say(tables: Tables, kind: str, id_: str, only: str | None) -> list[list]:
         id_: The id.
         only: Of nodes and events the base or timeline, of pzp messages the set.
     """
-    why = importlib.import_module(f"dbt_tangles.ask.{_MODULES[kind]}")
+    why = importlib.import_module(MODULES[kind])
     page = Lines()
     why.write(page, why.explain(tables, id_, only=only))
     return page.lines[:_MOST_LINES]

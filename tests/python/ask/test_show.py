@@ -8,8 +8,9 @@ import pytest
 import ask_story as story
 from ask_kit import HOSTILE, Warehouse, assert_harmless
 from ask_story import A1, A2, B1, B2, GONE
-from dbt_tangles.ask import formats
+from dbt_tangles.ask import formats, graphs
 from dbt_tangles.ask.graph import Edge, Graph, Node, label
+from dbt_tangles.ask.tables import Tables
 
 
 @pytest.fixture
@@ -59,6 +60,27 @@ def test_a_feed(warehouse):
     assert answer["kind"] == "feed" and links(answer) == {(A1, story.ROOT), (A2, A1)}
     answer = warehouse.json("show", "@alice", "--limit", "1")
     assert links(answer) == {(A2, A1)} and answer["left_out"] == 2
+
+
+def test_a_feed_that_is_broken(tmp_path):
+    answer = story.write_broken_feed(Warehouse(tmp_path / "wh")).json("show", "@carol")
+    nodes = {node["id"]: node for node in answer["nodes"]}
+    assert {id_ for id_, node in nodes.items() if node["state"] == "in"} == {story.C1}
+    assert nodes[story.C1]["marks"] == ["root", "tip", "fork"] and nodes[story.C2]["words"] == "2, forked"
+    assert (nodes[story.C6]["state"], nodes[story.C6]["place"]) == ("missing", 6)
+    assert nodes[story.C6]["words"] == "4 to 6 are not in the log"
+    assert nodes[A1]["words"] == "no message of this feed" and answer["left_out"] == 0
+    assert links(answer) >= {(story.C2, story.C1), (story.C2B, story.C1), (story.C7, story.C6), (story.ELSEWHERE, A1)}
+
+
+def test_a_feed_shown_in_part_lacks_nothing(tmp_path):
+    """What is left out is not missing."""
+    warehouse = story.write_broken_feed(Warehouse(tmp_path / "wh"))
+    answer = warehouse.json("show", "@carol", "--limit", "1")
+    assert [(node["id"], node["state"]) for node in answer["nodes"]][:1] == [(story.ELSEWHERE, "aside")]
+    graph = graphs.feed(Tables(warehouse.root, "tangles"), "", story.CAROL, 2, until=3)
+    assert {node.id: node.state for node in graph.nodes} == {story.C3: "aside", story.C2B: "aside"}
+    assert graph.left_out == 5
 
 
 def test_a_set(tmp_path):
@@ -144,6 +166,15 @@ def test_a_timeline(tmp_path):
     )
     answer = warehouse.json("show", "t")
     assert links(answer) == {("two", "one"), ("two", "lost")} and states(answer)["lost"] == "missing"
+
+
+def test_tables_that_are_not_there(tmp_path):
+    warehouse = Warehouse(tmp_path / "wh")
+    result = warehouse.ask("show", "x")
+    assert result.exit_code == 2 and "none of the tables of what can be shown is built" in result.stderr
+    warehouse.write("sets", {"set_id": "y"})
+    result = warehouse.ask("show", "x")
+    assert result.exit_code == 1 and "not built" in result.stderr and "tangles," in result.stderr
 
 
 def test_what_may_be_meant(warehouse):

@@ -9,6 +9,7 @@ import pytest
 import ask_story as story
 from ask_kit import HOSTILE, assert_harmless
 from ask_story import run
+from dbt_tangles.ask.runs import _name
 
 
 @pytest.fixture
@@ -113,6 +114,12 @@ def test_results_of_tests(warehouse, tmp_path):
     assert (
         "of another run than these tables" in warehouse.ask("status", "--target-path", str(tmp_path / "target")).stdout
     )
+
+
+def test_names_of_tests():
+    assert _name("test.tangles.unique_feeds_author.0a1b2c") == "unique_feeds_author"
+    assert _name("unit_test.tangles.int_set_entries.what_is_an_entry") == "int_set_entries.what_is_an_entry"
+    assert _name("test.tangles.singular") == "singular"
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"results": [1]}', '{"results": [{"unique_id": 1}]}', "\x00"])

@@ -87,10 +87,39 @@ def test_an_id_that_nobody_knows(warehouse):
     assert warehouse.json("why", "%a1x")["near"][0]["id"] == A1
 
 
+def test_an_id_that_lost_its_sigil(warehouse, tmp_path):
+    assert warehouse.json("why", A1[1:])["id"] == warehouse.json("why", "a1")["id"] == A1
+    assert warehouse.ask("why", "a").exit_code == 2
+    other = story.write(tmp_path / "wh").write("pzp_messages", {"message_id": "a1z", "is_usable": True})
+    assert other.json("why", "a1")["kind"] == "pzp"
+
+
+@pytest.mark.parametrize("given", ["@ali", "ssb:feed/ed25519/ali", "ssb:feed/classic/alice"])
+def test_an_id_of_something_else(warehouse, given):
+    """It is said how to see it."""
+    result = warehouse.ask("why", given)
+    assert result.exit_code == 1 and "a feed does" in result.stdout
+    assert f"tangles show {story.ALICE} --as feed" in result.stdout
+    assert warehouse.json("why", given)["known_as"] == [{"kind": "feed", "id": story.ALICE, "name": ""}]
+    assert warehouse.json("show", given)["id"] == story.ALICE
+
+
+def test_the_tangle_of_a_missing_root(tmp_path):
+    """Who waits for it is said, and how to see its tangle."""
+    warehouse = story.write(tmp_path / "wh")
+    warehouse.write("tangles", {"tangle_name": "thread", "root_id": GONE, "root_status": "missing"})
+    text = warehouse.ask("why", GONE).stdout
+    assert "waits for it" in text and f"referred to by {B1}" in text
+    assert f"tangles show thread:{GONE} --as tangle" in text
+
+
 def test_only_one_tangle(warehouse):
     assert warehouse.json("why", A1, "--in", "other")["tangles"] == []
     assert len(warehouse.json("why", A1, "--in", "thread")["tangles"]) == 1
-    assert len(warehouse.json("why", A1, "--in", story.ROOT[:5])["tangles"]) == 1
+    for only in (story.ROOT[:5], f"thread:{story.ROOT[:4]}", "ssb:message/classic/root"):
+        assert len(warehouse.json("why", A1, "--in", only)["tangles"]) == 1
+    result = warehouse.ask("why", A1, "--in", "other")
+    assert result.exit_code == 1 and "it claims none that other names" in result.stdout
 
 
 @pytest.mark.parametrize("words", [[], [""], ["%a1", "--line", "x:1"], ["--line", "x"], ["%a1", "--kind", "other"]])

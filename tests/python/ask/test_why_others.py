@@ -121,21 +121,6 @@ def test_events_of_messages_are_no_events_of_their_own(warehouse):
     assert warehouse.ask("why", "m").exit_code == 1
 
 
-def test_a_line(warehouse):
-    warehouse.write(
-        "ssb_rejects",
-        {"source_file": "file:///logs/a.jsonl", "line": 12, "reason": "bad_signature", "message_id": "%x"},
-        {"source_file": "file:///logs/ba.jsonl", "line": 12, "reason": "malformed_json"},
-        {"source_file": "file:///logs/a.jsonl", "line": 13, "reason": "truncated_file"},
-    ).write("timeline_events", event("one"))
-    answer = warehouse.json("why", "--line", "a.jsonl:12")
-    assert [row["reason"] for row in answer["rejects"]] == ["bad_signature"]
-    assert "did not sign" in warehouse.ask("why", "--line", "/logs/a.jsonl:12").stdout
-    assert "The compressed file ends early" in warehouse.ask("why", "--line", "file:///logs/a.jsonl:13").stdout
-    assert "it is event one of timeline t" in warehouse.ask("why", "--line", "e.jsonl:1").stdout
-    assert warehouse.ask("why", "--line", "a.jsonl:14").exit_code == 1
-
-
 def test_the_same_name_of_several_kinds(warehouse):
     warehouse.write("timeline_events", event("abc"))
     warehouse.write("pzp_messages", {"message_id": "abd", "is_usable": True})

@@ -21,7 +21,14 @@ _TYPES = {
     "timestamp": pa.timestamp("us", "UTC"),
 }
 #: What no contract says.
-_INTERNAL = {"int_set_entries": {"set_id": "string", "message_id": "string", "prev": "array<string>"}}
+_PLACE = {"source_file": "string", "block_start": "bigint", "row_id": "bigint"}
+_INTERNAL = {
+    "int_set_entries": {"set_id": "string", "message_id": "string", "prev": "array<string>"},
+    "stg_ssb__lines": {**_PLACE, "message_id": "string"},
+    "stg_pzp__lines": {**_PLACE, "message_id": "string"},
+    "stg_autobase__lines": {**_PLACE, "kind": "string", "base_id": "string", "writer": "string", "length": "int"},
+    "stg_events__lines": {**_PLACE, "timeline_id": "string", "event_id": "string"},
+}
 
 
 #: What somebody might write into a log to get at whoever looks.

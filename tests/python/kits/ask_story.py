@@ -111,3 +111,26 @@ def write(root) -> Warehouse:
     warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": ROOT, "missing_id": GONE, **waiting})
     warehouse.write("tangle_writer_faults")
     return warehouse
+
+
+CAROL = "@carol.ed25519"
+C1, C2, C2B, C3, C7, C8, C6, ELSEWHERE = map(sigil, ("c1", "c2", "c2b", "c3", "c7", "c8", "c6lost", "elsewhere"))
+
+
+def write_broken_feed(warehouse: Warehouse) -> Warehouse:
+    """Write a feed that is forked at 2 and has a hole from 4 to 6: c1 <- c2 <- c3, c1 <- c2b, missing c6 <- c7 <- c8.
+
+    Another of sequence 8 follows a message of somebody else.
+    """
+    links = {C1: (1, None), C2: (2, C1), C2B: (2, C1), C3: (3, C2), C7: (7, C6), C8: (8, C7), ELSEWHERE: (8, A1)}
+    reasons = dict.fromkeys((C2, C2B), "forked") | dict.fromkeys((C3, C7, C8, ELSEWHERE), "after_forked")
+    rows = [message(id_, CAROL, n, previous_id=before) for id_, (n, before) in links.items()]
+    warehouse.write("ssb_messages", message(A1, ALICE, 2), *rows)
+    place = [{"message_id": id_, "author": CAROL, "sequence": n} for id_, (n, _) in links.items()]
+    warehouse.write(
+        "feed_messages",
+        {"message_id": A1, "author": ALICE, "sequence": 2, "in_chain": True},
+        *({**each, "in_chain": each["sequence"] == 1, "reason": reasons.get(each["message_id"])} for each in place),
+    )
+    counts = {"message_count": 7, "max_sequence": 8, "verified_length": 1, "fork_sequence": 2, "gap_sequence": 4}
+    return warehouse.write("feeds", {"author": CAROL, **counts, "status": "forked", "latest_message_id": C1})

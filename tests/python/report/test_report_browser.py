@@ -4,7 +4,9 @@ import re
 
 import pytest
 
+import ask_story
 import report_story as story
+from ask_kit import Warehouse
 from report_browser import drive, dump, needs_chromium, text
 from report_kit import hostile, make
 
@@ -21,7 +23,7 @@ def test_glance(out):
     said = text(page)
     assert "5 messages in tangles" in said and "missing_previous 1" in said
     assert page.count("<svg") > 5 and page.count("<table") >= 3
-    assert all(name in said for name in ("Tangles 1", "Sets 1", "Bases 1", "Groups 1", "Timelines 1"))
+    assert all(name in said for name in ("Tangles 1", "Feeds 2", "Sets 1", "Bases 1", "Groups 1", "Timelines 1"))
 
 
 def test_tangle_and_why(out):
@@ -99,6 +101,90 @@ def test_by_keyboard(out):
     assert second == "%b1AAAAAA, set aside, missing_previous" and why.startswith("why %")
 
 
+PLACE = """
+const place = await one(".canvas"), scene = document.querySelector(".drawing > g");
+await until(() => scene.getAttribute("transform"));
+const at = () => d3.zoomTransform(document.querySelector(".drawing"));
+"""
+
+
+def test_zoom_by_buttons_and_keys(out):
+    script = f"""{PLACE}
+    const seen = [at().k], node = document.querySelector(".node");
+    place.querySelector("[aria-label^='Zoom in']").click();
+    seen.push(at().k);
+    press(node, "+");
+    seen.push(at().k);
+    press(node, "-");
+    press(node, "-");
+    seen.push(at().k);
+    press(node, "0");
+    say(...seen.map((k) => k.toFixed(2)), at().k.toFixed(2), scene.getAttribute("transform").includes("scale("));
+    """
+    *steps, whole, is_applied = drive(out, "#tangle/0", script).split(" | ")
+    first, *rest = map(float, steps)
+    assert [round(k / first, 1) for k in rest] == [1.3, 1.7, 1.0]
+    assert 0 < float(whole) <= 1 and is_applied == "true"
+
+
+def test_moving_by_keys_wheel_and_drag(out):
+    script = f"""{PLACE}
+    const seen = [], picture = document.querySelector(".drawing"), node = document.querySelector(".node");
+    for (let n = 0; n < 6; n++) press(node, "+");
+    const key = (key) => node.dispatchEvent(new KeyboardEvent("keydown", {{ key, shiftKey: true, bubbles: true }}));
+    const before = at();
+    key("ArrowRight");
+    key("ArrowDown");
+    seen.push(at().x < before.x && at().y < before.y);
+    const point = {{ bubbles: true, cancelable: true, clientX: 300, clientY: 300, view: window }};
+    const wheel = (options) => picture.dispatchEvent(new WheelEvent("wheel", {{ deltaY: 60, ...point, ...options }}));
+    const lower = at();
+    seen.push(wheel({{}}) === false && at().y < lower.y && at().k === lower.k);
+    seen.push(wheel({{ ctrlKey: true }}) === false && at().k < lower.k);
+    const mouse = (target, kind, clientX) => target.dispatchEvent(new MouseEvent(kind, {{ ...point, clientX }}));
+    const left = at();
+    mouse(picture, "mousedown", 300);
+    mouse(window, "mousemove", 340);
+    mouse(window, "mouseup", 340);
+    seen.push(Math.round(at().x - left.x));
+    press(node, "0");
+    seen.push(wheel({{ deltaY: -60 }}));
+    say(...seen);
+    """
+    assert drive(out, "#tangle/0", script) == "true | true | true | 40 | true"
+
+
+def test_what_has_the_focus_is_in_sight(tmp_path):
+    """However far it is: all keys that lead to nodes lead the drawing there."""
+    warehouse = story.write(tmp_path / "wh")
+    chain = [f"%c{n:02}" for n in range(60)]
+    warehouse.write("ssb_messages", *(ask_story.message(id_, ask_story.BOB, n) for n, id_ in enumerate(chain)))
+    warehouse.write("tangle_messages", *(ask_story.candidate(id_, ask_story.BOB, n) for n, id_ in enumerate(chain)))
+    script = f"""{PLACE}
+    const first = await one(".node[tabindex='0']"), seen = [];
+    const isSeen = (node) => {{
+      const [box, frame] = [node.getBoundingClientRect(), document.querySelector(".drawing").getBoundingClientRect()];
+      return box.top >= frame.top && box.bottom <= frame.bottom;
+    }};
+    const last = [...document.querySelectorAll(".node")].at(-1);
+    seen.push(isSeen(last));
+    first.focus();
+    press(first, "End");
+    seen.push(isSeen(document.activeElement), document.activeElement === last, isSeen(first));
+    press(last, "Home");
+    say(...seen, isSeen(first));
+    """
+    assert drive(make(warehouse), "#tangle/0", script) == "false | true | true | false | true"
+
+
+def test_a_feed_that_is_broken(tmp_path):
+    out = make(ask_story.write_broken_feed(Warehouse(tmp_path / "wh")))
+    page = dump(out, "#feed/0/1")
+    assert page.count('data-node="') == 9 and page.count('class="node missing') == 2
+    assert page.count('class="hole"') == 1 and "4 to 5 are missing" in text(page)
+    assert "the feed is forked" in text(page) and 'class="node in root tip fork' in page
+
+
 def test_the_observer_that_is_chosen(out):
     script = """
     const choose = await one("#observer-2"), open = () => document.querySelectorAll(".node.open").length;
@@ -109,7 +195,7 @@ def test_the_observer_that_is_chosen(out):
     assert drive(out, "#base/0", script) == "2 | 2 | 1"
 
 
-@pytest.mark.parametrize("where", ["", "#tangle/0", "#set/0", "#base/0", "#group/0", "#timeline/0"])
+@pytest.mark.parametrize("where", ["", "#tangle/0", "#feed/0", "#set/0", "#base/0", "#group/0", "#timeline/0"])
 def test_a_table_behind_each_picture(out, where):
     script = """
     await until(() => document.querySelector("details"));
@@ -137,7 +223,7 @@ def test_what_is_not_there(out):
 
 def test_hostile_log(tmp_path):
     out = make(hostile(story.write(tmp_path / "wh")))
-    for where in ("", "#tangle/0/0", "#set/0/0", "#base/0/0", "#group/0/0", "#timeline/0/0"):
+    for where in ("", "#tangle/0/0", "#feed/0/0", "#set/0/0", "#base/0/0", "#group/0/0", "#timeline/0/0"):
         page = dump(out, where)
         assert "<img" not in page and "<script>" not in page and "\u202e" not in page and "\x1b" not in page
         assert where == "" or "<script>alert(1)</script>" in text(page)

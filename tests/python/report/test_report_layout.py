@@ -39,3 +39,11 @@ def test_no_two_nodes_share_a_place():
 def test_links_to_what_is_left_out():
     view = lay_out(graph([Node("a", IN, 6)], [("a", "b"), ("a", "c")]), {})
     assert view["edges"] == [] and view["nodes"][0]["cut"] == 2
+
+
+def test_what_is_missing_is_bounded():
+    """A message may name as many as fit into it; links to what is left out are counted."""
+    gone = [Node(f"gone{n}", MISSING) for n in range(1000)]
+    view = lay_out(graph([Node("a", IN, 6), *gone], [("a", node.id) for node in gone]), {})
+    assert len(view["nodes"]) == 22 and view["missing_left_out"] == 979
+    assert next(node for node in view["nodes"] if node["id"] == "a")["cut"] == 979

@@ -28,24 +28,28 @@ function draw(view, { pick, title, classOf }) {
   const slanted = !wide && view.lanes.some((lane) => lane.width < 2);
   const left = 52, top = slanted ? 84 : 46, width = left + view.columns * step + (slanted ? 60 : 20), height = top + view.rows.length * row + 10;
   const place = (node) => ({ x: left + node.x * step + (wide ? 28 : step / 2), y: top + node.y * row + row / 2 });
-  const picture = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "drawing", role: "group", "aria-label": title });
+  const picture = s("svg", { class: "drawing", role: "group", "aria-label": title }), scene = s("g");
   picture.append(s("defs", {}, ["plain", "supersedes"].map((kind) => s("marker", { id: `arrow-${kind}`, class: kind, viewBox: "0 0 8 8", refX: 7, refY: 4,
     markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path", { d: "M0,0.5L7,4L0,7.5z" })))));
   view.lanes.forEach((lane, n) => {
     const x = left + lane.start * step;
-    picture.append(s("rect", { x, y: top - 6, width: lane.width * step, height: height - top, class: n % 2 ? "lane odd" : "lane" }));
+    scene.append(s("rect", { x, y: top - 6, width: lane.width * step, height: height - top, class: n % 2 ? "lane odd" : "lane" }));
     const name = s("text", { x: slanted ? x + step / 2 : x + 8, y: top - 14, class: "lane-name", ...(slanted ? { transform: `rotate(-40 ${x + step / 2} ${top - 14})` } : {}) }, lane.name.length > 16 ? `${lane.name.slice(0, 15)}…` : lane.name);
     tip.on(name, () => [lane.id]);
-    picture.append(name);
+    scene.append(name);
   });
-  view.rows.forEach((depth, n) => picture.append(s("text", { x: left - 14, y: top + n * row + row / 2 + 4, class: "depth" }, depth === null ? "–" : String(depth))));
-  picture.append(s("text", { x: left - 14, y: top - 14, class: "depth" }, "depth"));
+  view.rows.forEach((depth, n) => scene.append(s("text", { x: left - 14, y: top + n * row + row / 2 + 4, class: "depth" }, depth === null ? "–" : String(depth))));
+  scene.append(s("text", { x: left - 14, y: top - 14, class: "depth" }, view.kind === "feed" ? "no." : "depth"));
+  for (const [n, words] of view.holes || []) {
+    const y = top + n * row;
+    scene.append(s("line", { x1: left, x2: width - 10, y1: y, y2: y, class: "hole" }), s("text", { x: width - 14, y: y - 4, class: "hole-name" }, words));
+  }
   const edges = s("g", { class: "edges" });
   for (const [child, parent, kind] of view.edges) {
     const from = place(view.nodes[child]), to = place(view.nodes[parent]);
     edges.append(s("path", { d: pathOf(from, to), class: `edge ${kind}`, "marker-end": `url(#arrow-${kind === "supersedes" ? "supersedes" : "plain"})`, "data-child": child, "data-parent": parent }));
   }
-  picture.append(edges);
+  scene.append(edges);
   const shown = view.nodes.map((node, n) => {
     const { x, y } = place(node), words = about(node);
     const group = s("g", { transform: `translate(${x},${y})`, class: ["node", node.state, ...node.marks.map((name) => name.replaceAll(" ", "-")), classOf ? classOf(node, n) : ""].join(" "),
@@ -56,7 +60,9 @@ function draw(view, { pick, title, classOf }) {
     group.addEventListener("click", () => choose(n));
     return group;
   });
-  picture.append(...shown);
+  scene.append(...shown);
+  picture.append(scene);
+  const zoom = zoomed(picture, scene, width, height);
 
   let current = 0;
   function choose(n) {
@@ -70,11 +76,13 @@ function draw(view, { pick, title, classOf }) {
     shown[current].setAttribute("tabindex", -1);
     current = n;
     shown[n].setAttribute("tabindex", 0);
-    shown[n].focus({ preventScroll: stay });
+    shown[n].focus({ preventScroll: true });
+    zoom.reveal(place(view.nodes[n]));
+    if (!stay) zoom.place.scrollIntoView({ block: "nearest" });
   }
   picture.addEventListener("keydown", (event) => {
     const at = shown.indexOf(event.target);
-    if (at < 0) return;
+    if (at < 0 || event.shiftKey) return;
     const rowOf = (n) => view.nodes[n].y;
     const nearest = (found) => found.sort((a, b) => Math.abs(view.nodes[a].x - view.nodes[at].x) - Math.abs(view.nodes[b].x - view.nodes[at].x))[0];
     const all = d3.range(shown.length);
@@ -93,7 +101,7 @@ function draw(view, { pick, title, classOf }) {
       event.preventDefault();
     }
   });
-  return h("div", { class: "canvas", tabindex: view.nodes.length ? -1 : 0 }, picture);
+  return zoom.place;
 }
 
 /** The tables behind a drawing. */

@@ -3,7 +3,9 @@
 
 const facts = (found) => h("dl", { class: "facts" }, Object.entries(found).flatMap(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, typeof value === "number" ? count(value) : said(value)))));
 
-const leftOut = (view) => (view.left_out > 0 ? h("p", { class: "note" }, `${count(view.left_out)} of ${count(view.total)} nodes are left out, the latest are drawn; tangles report --nodes shows more.`) : null);
+const leftOut = (view) => (view.left_out > 0 || view.missing_left_out > 0 ? h("p", { class: "note" }, [
+  view.left_out > 0 ? `${count(view.left_out)} of ${count(view.total)} nodes are left out, ${view.kind === "feed" && view.facts.status !== "complete" ? "those around the end of the chain" : "the latest"} are drawn.` : null,
+  view.missing_left_out > 0 ? `${count(view.missing_left_out)} more are missing.` : null, "tangles report --nodes shows more."].filter(Boolean).join(" ")) : null);
 
 function showGraph(page, view, shard, { legend, classOf, more, after } = {}) {
   const why = panel(shard, view);

@@ -1,7 +1,7 @@
 "use strict";
 // A list of subjects, and the one that is chosen.
 
-const VIEWS = { tangle: ["Tangles", showTangle], set: ["Sets", showSet], base: ["Bases", showBase], group: ["Groups", showGroup], timeline: ["Timelines", showTimeline] };
+const VIEWS = { tangle: ["Tangles", showTangle], feed: ["Feeds", showFeed], set: ["Sets", showSet], base: ["Bases", showBase], group: ["Groups", showGroup], timeline: ["Timelines", showTimeline] };
 
 function listOf(kind, found, chosen) {
   return h("nav", { class: "list", "aria-label": VIEWS[kind][0] },

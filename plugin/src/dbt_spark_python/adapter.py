@@ -1,0 +1,210 @@
+"""The Spark adapter with Python models on sessions, and with a warehouse of folders where the profile asks for one."""
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import agate
+from dbt.adapters.base import BaseRelation, PythonJobHelper
+from dbt.adapters.base.meta import available
+from dbt.adapters.spark import impl
+from dbt.artifacts.resources.types import NodeType
+from dbt_common.clients import agate_helper
+from dbt_common.invocation import get_invocation_id
+
+from dbt_spark_python import sail, sessions
+from dbt_spark_python.catalog import FolderCatalog
+from dbt_spark_python.submission import SessionPythonJob
+from dbt_spark_python.unchanged import digest_recipe, has_passed, note_passed
+
+SUBMISSION_METHOD = "session"
+
+# These write no row into a table that is there; any other materialization may go on from what is there.
+_NOT_GOING_ON = frozenset({"fixpoint", "kept", "republished", "seed", "table", "test", "unit", "view"})
+
+
+class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from the name of the class
+    """dbt-spark's adapter; what it adds is here, and every other behaviour is dbt-spark's."""
+
+    ConnectionManager = sessions.SessionConnections
+
+    def __init__(self, config: Any, mp_context: Any) -> None:
+        super().__init__(config, mp_context)
+        sessions.choose(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
+        self._recipes: dict[tuple[str, str], str | None] = {}  # of what is being made, until it is published
+        self._kept: set[tuple[str, str]] = set()  # what is not made again
+
+    @property
+    def python_submission_helpers(self) -> dict[str, type[PythonJobHelper]]:
+        """dbt-spark's submission methods, and `session`."""
+        return {**super().python_submission_helpers, SUBMISSION_METHOD: SessionPythonJob}
+
+    @property
+    def default_python_submission_method(self) -> str:
+        """`session`, unless the profile is of Databricks, for which dbt-spark has its own."""
+        return super().default_python_submission_method if self.config.credentials.token else SUBMISSION_METHOD
+
+    def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
+        """Prepare the place where a node's table is going to be written; returns the node."""
+        node = config.model
+        if catalog := sessions.catalog_of(self.config.credentials):
+            if node.get_materialization() not in _NOT_GOING_ON:
+                catalog.checkout(node.schema, node.alias)
+            else:
+                catalog.part(node.schema, node.alias)
+            catalog.make_room(node.schema, node.alias)
+        return node
+
+    def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
+        """Publish the failures that a test stored; what other nodes make is published when they have succeeded."""
+        node = context
+        if node.resource_type == NodeType.Test:
+            self._publish(node.schema, node.alias)
+        if node.resource_type in (NodeType.Test, NodeType.Unit):
+            recipe = self._recipes.pop(_key(node.schema, node.unique_id), None)
+            if recipe and passed(config):  # of a test it is the whole context
+                catalog = sessions.catalog_of(self.config.credentials)
+                note_passed(catalog.warehouse, node.schema, node.unique_id, recipe)
+
+    @available
+    def cache_added(self, relation: BaseRelation | None) -> str:
+        """Note a new relation; one that a node made, and that is complete, is published."""
+        if relation is not None and relation.dbt_created:
+            self._publish(relation.schema, relation.identifier)
+        return super().cache_added(relation)
+
+    @available
+    def stands(
+        self, relation: BaseRelation, recipe: str, inputs: list[list[str]], reads: Mapping[str, Any], anew: bool
+    ) -> bool:
+        """Whether a table stands that would come out the same if it was made again; then it is kept as it is.
+
+        Args:
+            relation: The table.
+            recipe: All that decides what comes out and is known to dbt: code, settings.
+            inputs: The tables it is made of, as schema and name.
+            reads: What else it reads; see `unchanged.digest_recipe`.
+            anew: It is made again in any case.
+        """
+        catalog = sessions.catalog_of(self.config.credentials)
+        key = _key(relation.schema, relation.identifier)
+        if catalog is None:
+            return False
+        self._recipes[key] = self._digest(catalog, recipe, inputs, reads)
+        if anew or self._recipes[key] is None or self._recipes[key] != catalog.warehouse.recipe_of(*key):
+            return False
+        self._kept.add(key)
+        return True
+
+    @available
+    def passes(self, schema: str, unique_id: str, recipe: str, inputs: list[list[str]], anew: bool) -> bool:
+        """Whether a test passed on tables that stand as they stood, and would pass again; arguments as for `stands`."""
+        catalog = sessions.catalog_of(self.config.credentials)
+        if catalog is None:
+            return False
+        self._recipes[_key(schema, unique_id)] = digest = self._digest(catalog, recipe, inputs, {})
+        return not anew and digest is not None and has_passed(catalog.warehouse, schema, unique_id, digest)
+
+    @available
+    def rows_of_pass(self, is_unit_test: bool) -> agate.Table:
+        """What dbt expects of a test that passes."""
+        if is_unit_test:
+            return agate_helper.table_from_data_flat([], ["actual_or_expected"])
+        return agate_helper.table_from_data_flat(
+            [{"failures": 0, "should_warn": False, "should_error": False}], ["failures", "should_warn", "should_error"]
+        )
+
+    def _digest(
+        self, catalog: FolderCatalog, recipe: str, inputs: list[list[str]], reads: Mapping[str, Any]
+    ) -> str | None:
+        made_by = [recipe, "sail" if sail.is_sail(catalog.spark) else "spark", self._macros_digest()]
+        return digest_recipe(catalog.warehouse, json.dumps(made_by), [(schema, name) for schema, name in inputs], reads)
+
+    @functools.cache  # noqa: B019 an adapter lives as long as a command
+    def _macros_digest(self) -> str:
+        """Digest the macros of the project and its packages: a materialization calls them when all is compiled."""
+        macros = sorted(
+            (name, macro.macro_sql)
+            for name, macro in self._macro_resolver.macros.items()
+            if macro.package_name not in ("dbt", "dbt_spark")
+        )
+        return hashlib.sha256(json.dumps(macros).encode()).hexdigest()
+
+    def create_schema(self, relation: BaseRelation) -> None:
+        """Make a schema, at the place in the warehouse where its new tables go."""
+        if catalog := sessions.catalog_of(self.config.credentials):
+            catalog.make_schema(relation.schema)
+        super().create_schema(relation)
+
+    def drop_relation(self, relation: BaseRelation) -> None:
+        """Drop a table or view; and the files of a new table, which not every engine removes."""
+        super().drop_relation(relation)
+        if catalog := sessions.catalog_of(self.config.credentials):
+            catalog.make_room(relation.schema, relation.identifier)
+
+    def rename_relation(self, from_relation: BaseRelation, to_relation: BaseRelation) -> None:
+        """Rename a table."""
+        catalog = sessions.catalog_of(self.config.credentials)
+        if catalog and sail.is_sail(catalog.spark):
+            sail.copy(catalog.spark, str(from_relation), str(to_relation))
+            self.drop_relation(from_relation)
+        else:
+            super().rename_relation(from_relation, to_relation)
+
+    @available
+    def publish(self, relation: BaseRelation) -> str:
+        """Publish a table that no node made: for operations and hooks. Elsewhere than in folders there is no need."""
+        self._publish(relation.schema, relation.identifier)
+        return ""
+
+    @available
+    def published(self, schema: str) -> list[dict[str, str | None]] | None:
+        """The tables of a schema as readers see them; None where it is not in folders.
+
+        Each has its `name`; `run_id`, the last run that built it or found it the same; `built_at`; `changed_in`, the
+        run since which it has the rows it has.
+        """
+        catalog = sessions.catalog_of(self.config.credentials)
+        if catalog is None:
+            return None
+        return [
+            {key: getattr(table, key) for key in ("name", "run_id", "built_at", "changed_in")}
+            for table in catalog.warehouse.published(schema.lower())
+        ]
+
+    def cleanup_connections(self) -> None:
+        """The command has ended: close its connections and let others build."""
+        super().cleanup_connections()
+        sessions.end()
+
+    def _publish(self, schema: str, name: str) -> None:
+        catalog = sessions.catalog_of(self.config.credentials)
+        if catalog is None:
+            return
+        key = _key(schema, name)
+        recipe = self._recipes.pop(key, None)
+        if key in self._kept:
+            self._kept.remove(key)
+            catalog.warehouse.keep(*key, get_invocation_id())
+        else:
+            catalog.publish(schema, name, get_invocation_id(), recipe)
+
+
+def _key(schema: str, name: str) -> tuple[str, str]:
+    return schema.lower(), name.lower()  # as Spark names folders
+
+
+def passed(context: Mapping[str, Any]) -> bool:
+    """Whether the test passed whose context this is; where that is not certain, it did not."""
+    result = context["load_result"]("main")
+    if not result:  # it raised an error
+        return False
+    rows = [dict(zip(map(str.lower, row.keys()), row.values(), strict=True)) for row in result["table"].rows]
+    if "unit" in context["model"]["resource_type"]:
+        sides = {"actual": [], "expected": []}
+        for row in rows:
+            sides[row.pop("actual_or_expected")].append(repr(sorted(row.items())))
+        return sorted(sides["actual"]) == sorted(sides["expected"])
+    return len(rows) == 1 and not rows[0]["should_warn"] and not rows[0]["should_error"]

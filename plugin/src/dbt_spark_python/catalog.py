@@ -1,0 +1,209 @@
+"""Keeps Spark's catalog in memory in step with a warehouse of folders."""
+
+import json
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow.parquet as pq
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+
+from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta
+
+# Where Spark keeps a table's own schema in its files.
+_SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+
+
+class FolderCatalog:
+    """The catalog of one Spark session over a warehouse.
+
+    A public table is an external one to Spark, so that dropping it leaves the files; a new one is a managed one in
+    the process's own folder until it is published.
+    """
+
+    def __init__(self, spark: SparkSession, warehouse: Warehouse) -> None:
+        self.spark = spark
+        self.warehouse = warehouse
+        self._listed: dict[tuple[str, str], PublishedTable] = {}
+
+    def refresh(self) -> None:
+        """List what the folders hold now; what is listed already and has not changed is left alone."""
+        held = {(table.schema, table.name): table for table in self.warehouse.published()}
+        for key in self._listed.keys() - held.keys():
+            self.spark.sql(f"drop table if exists {full_name(*key)}")
+            del self._listed[key]
+        for schema in sorted({schema for schema, _ in held}):
+            self.make_schema(schema)
+            known = {row["tableName"] for row in self.spark.sql(f"show tables in {quoted(schema)}").collect()}
+            for key, table in held.items():
+                if key[0] == schema and (key[1] not in known or self._listed.get(key) != table):
+                    self._list(table)
+        self._make_views()
+
+    def _make_views(self) -> None:
+        """Make the views, those that read other views after these; one whose tables are gone is left out."""
+        waiting = list(self.warehouse.views().values())
+        while waiting:
+            failed = [statement for statement in waiting if not self._make_view(statement)]
+            if len(failed) == len(waiting):
+                return
+            waiting = failed
+
+    def _make_view(self, statement: str) -> bool:
+        try:
+            self.spark.sql(statement.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
+        except AnalysisException:
+            return False
+        return True
+
+    def make_schema(self, schema: str) -> None:
+        """Make a schema, if there is none yet; its new tables go to this process's own folder."""
+        schema = schema.lower()  # as Spark names its folder
+        if schema != "default":
+            place = literal(self.warehouse.private_place(schema, "").as_posix())
+            self.spark.sql(f"create schema if not exists {quoted(schema)} location '{place}'")
+
+    def publish(self, schema: str, name: str, run_id: str, recipe: str | None = None) -> None:
+        """Move a new table to its public place, or keep a view; nothing where this process made no such thing.
+
+        Args:
+            schema: Its schema.
+            name: Its name.
+            run_id: Who built it.
+            recipe: Digest of what it is made of and how, if that is known.
+
+        Raises:
+            WarehouseError: The warehouse cannot take it.
+        """
+        schema, name = schema.lower(), name.lower()  # as Spark names their folders
+        if not self.spark.catalog.tableExists(full_name(schema, name)):
+            return
+        if self.spark.catalog.getTable(full_name(schema, name)).tableType == "VIEW":
+            self._listed.pop((schema, name), None)
+            self.warehouse.publish_view(schema, name, self._view_statement(schema, name))
+        elif self._is_private(schema, name):
+            self._write_empty(schema, name)
+            columns = nullable(self.spark.table(full_name(schema, name)).schema)
+            self._list(self.warehouse.publish(schema, name, run_id, recipe), columns)
+
+    def checkout(self, schema: str, name: str) -> None:
+        """Make a public table one of this process's own, with the same files, for a model that adds to it."""
+        schema, name = schema.lower(), name.lower()
+        table = self._listed.pop((schema, name), None)
+        if table is None:
+            return
+        columns = nullable(self.spark.table(full_name(schema, name)).schema)
+        self.spark.sql(f"drop table {full_name(schema, name)}")
+        self.warehouse.forget(schema, name)
+        self.warehouse.checkout(schema, name)
+        self._declare(schema, name, self.warehouse.private_place(schema, name), columns)
+
+    def part(self, schema: str, name: str) -> None:
+        """Take a public table out of this session's catalog: what is made in its place must not go to its folder.
+
+        Formats with logs of their own are replaced and not dropped, where they are.
+        """
+        table = self._listed.get((schema.lower(), name.lower()))
+        if table and is_delta(table.folder):
+            self.spark.sql(f"drop table {full_name(table.schema, table.name)}")
+            del self._listed[table.schema, table.name]
+
+    def _view_statement(self, schema: str, name: str) -> str:
+        return f"CREATE VIEW {full_name(schema, name)} AS {self._fact(schema, name, 'View Text')}"
+
+    def _is_private(self, schema: str, name: str) -> bool:
+        """Whether a table is a new one of this process; without rows it may have no files yet."""
+        place = self.warehouse.private_place(schema, name)
+        return place.is_dir() or self._fact(schema, name, "Location").removeprefix("file:") == str(place)
+
+    def _fact(self, schema: str, name: str, fact: str) -> str:
+        """What the catalog says of a table or view, behind its columns."""
+        rows = self.spark.sql(f"describe extended {full_name(schema, name)}").collect()
+        return {row["col_name"]: row["data_type"] for row in rows}.get(fact, "")
+
+    def _write_empty(self, schema: str, name: str) -> None:
+        """Give a new table without rows a file that says its columns, where the engine writes none for it."""
+        place = self.warehouse.private_place(schema, name)
+        if is_delta(place):
+            return
+        if not place.is_dir() or next(place.rglob("*.parquet"), None) is None:
+            place.mkdir(parents=True, exist_ok=True)
+            columns = to_arrow_schema(self.spark.table(full_name(schema, name)).schema)
+            pq.write_table(columns.empty_table(), place / "part-0.parquet", compression="zstd")
+
+    def make_room(self, schema: str, name: str) -> None:
+        """Remove what a failed attempt left where a new table is going to be written."""
+        if not self.spark.catalog.tableExists(full_name(schema, name)):
+            self.warehouse.forget(schema.lower(), name.lower())
+
+    def _list(self, table: PublishedTable, columns: StructType | None = None) -> None:
+        name = full_name(table.schema, table.name)
+        self.spark.sql(f"drop table if exists {name}")
+        self._declare(table.schema, table.name, table.folder, columns or read_schema(table.folder))
+        self._listed[table.schema, table.name] = table
+
+    def _declare(self, schema: str, name: str, folder: Path, columns: StructType | None) -> None:
+        """Make a table of the files in a folder; without columns they are inferred."""
+        if is_delta(folder):
+            self.spark.sql(f"create table {full_name(schema, name)} using delta location '{literal(folder)}'")
+            return
+        partitions = partition_columns(folder)
+        listed = f"({', '.join(f'{quoted(c.name)} {type_name(c.dataType)}' for c in columns)})" if columns else ""
+        by = f"partitioned by ({', '.join(map(quoted, partitions))})" if columns and partitions else ""
+        self.spark.sql(
+            f"create table {full_name(schema, name)} {listed} using parquet {by} location '{literal(folder)}'"
+        )
+        if partitions:
+            self.spark.sql(f"msck repair table {full_name(schema, name)}")
+
+
+def partition_columns(folder: Path) -> list[str]:
+    """The columns by whose values a table's files are in folders."""
+    names = []
+    while below := next((path for path in sorted(folder.iterdir()) if path.is_dir() and "=" in path.name), None):
+        names.append(unquote(below.name.partition("=")[0]))
+        folder = below
+    return names
+
+
+def read_schema(folder: Path) -> StructType | None:
+    """The schema of a table's files, as Spark wrote it there or as Arrow reads it; None if it has to be inferred."""
+    if is_delta(folder) or partition_columns(folder):  # the log has them; files have no such columns
+        return None
+    found = pq.read_schema(next(folder.rglob("*.parquet")))
+    if written := (found.metadata or {}).get(_SPARK_SCHEMA):
+        return StructType.fromJson(json.loads(written))
+    return nullable(from_arrow_schema(found))
+
+
+def nullable(columns: StructType) -> StructType:
+    """The same columns, any of which may be null, as those of files are to Spark."""
+    return StructType([StructField(column.name, column.dataType) for column in columns])
+
+
+def type_name(kind: DataType) -> str:
+    """A type as SQL has it."""
+    if isinstance(kind, ArrayType):
+        return f"array<{type_name(kind.elementType)}>"
+    if isinstance(kind, MapType):
+        return f"map<{type_name(kind.keyType)}, {type_name(kind.valueType)}>"
+    if isinstance(kind, StructType):
+        return f"struct<{', '.join(f'{quoted(field.name)}: {type_name(field.dataType)}' for field in kind)}>"
+    return kind.simpleString()
+
+
+def full_name(schema: str, name: str) -> str:
+    """A table's name as SQL has it."""
+    return f"{quoted(schema)}.{quoted(name)}"
+
+
+def quoted(identifier: str) -> str:
+    """An identifier as SQL has it."""
+    return "`" + identifier.replace("`", "``") + "`"
+
+
+def literal(text: object) -> str:
+    """The inside of a SQL string."""
+    return str(text).replace("\\", "\\\\").replace("'", "\\'")

@@ -1,0 +1,221 @@
+"""Sail as the engine: LakeSail's server, which takes what PySpark's Spark Connect client sends, without a JVM.
+
+A profile asks for it in its `server_side_parameters`:
+
+    spark.dbt.engine: sail
+    sail.runtime.memory_pool.type: fair       # and any setting of Sail's behind `sail.`
+
+The server is embedded: it is a part of this process, listens on 127.0.0.1 alone, and ends with the process. Python
+functions run in this process too. With SPARK_REMOTE set the server there is used instead; it has to see the warehouse
+and the logs at the same paths, and to have the packages that the functions import.
+
+All that differs from Spark because of Sail is here, each with the version it was seen in. What is marked "until" can go
+when a later version does as Spark does.
+"""
+
+import atexit
+import os
+import re
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from inspect import signature
+from typing import Any, BinaryIO
+
+from dbt.adapters.spark.session import SessionConnectionWrapper
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.types import StructField, StructType
+
+from dbt_spark_python import handles
+
+#: In a profile's `server_side_parameters`: which engine an embedded session is of; without it, Spark.
+ENGINE = "spark.dbt.engine"
+#: What Sail's own settings begin with there.
+PREFIX = "sail."
+
+#: The versions that these lines were written for. 0.7.0 to 0.7.2 refuse pyspark 4.3.
+VERSIONS = "0.6"
+_REMEDY = "pip install 'dbt-spark-python[sail]'"
+
+# Settings of Sail that users may change, by the environment or the profile.
+_SETTINGS = {
+    # The folders below a table change when it is replaced, and REFRESH TABLE is not supported (until 0.6.6 at least).
+    "sail.execution.file_listing_cache.type": "none",
+    "sail.parquet.file_statistics_cache.type": "none",
+    # Spark's own type of strings; readers of the files get no other either.
+    "sail.parquet.schema_force_view_types": "false",
+}
+
+# Sail's own defaults have units, and pyspark's client expects numbers of bytes (until 0.6.6 at least).
+_SESSION_SETTINGS = {
+    "spark.sql.session.localRelationSizeLimit": str(3 * 2**30),
+    "spark.sql.session.localRelationChunkSizeLimit": str(2000 * 2**20),
+}
+
+# Blanks and comments, which dbt puts before a statement.
+_BEFORE = r"(\s|/\*.*?\*/|--[^\n]*\n)*"
+
+# Statements that answer with a count of type uint64, which pyspark's client cannot take (until 0.6.6 at least).
+_COUNTING = re.compile(_BEFORE + r"(create|insert|merge|with\b.*?\binsert)\b", re.IGNORECASE | re.DOTALL)
+
+# What dbt-spark says before it replaces single partitions, which Sail cannot (until 0.6.6 at least).
+_PARTITIONS = re.compile(_BEFORE + r"set\s+spark[.]sql[.]sources[.]partitionOverwriteMode", re.IGNORECASE | re.DOTALL)
+
+
+class SailError(RuntimeError):
+    """Sail cannot be used; the message says why and names the remedy."""
+
+
+def connect(settings: dict[str, str], scratch: str) -> SparkSession:
+    """Open this process's session, on the server of SPARK_REMOTE or on an embedded one that is started now.
+
+    Args:
+        settings: Sail's own begin with `sail.`; the others are of the session.
+        scratch: A folder for what does not fit into memory.
+
+    Raises:
+        SailError: Sail is not installed, its version does not fit, or it does not start.
+    """
+    check_installed()
+    own = {key: value for key, value in settings.items() if key.startswith(PREFIX)}
+    remote = os.environ.get("SPARK_REMOTE") or start(own, scratch)
+    # A process that was started by one with a session of this kind has this, and no such session.
+    if "SPARK_REMOTE" not in os.environ:
+        os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
+    session = SparkSession.builder.remote(remote).getOrCreate()
+    for key, value in {**_SESSION_SETTINGS, **settings}.items():
+        if not key.startswith(PREFIX):
+            session.conf.set(key, value)
+    return session
+
+
+def check_installed() -> None:
+    """Refuse an environment where Sail cannot run.
+
+    Raises:
+        SailError: It is not installed, or its version does not fit.
+    """
+    try:
+        found = version("pysail")
+    except PackageNotFoundError:
+        raise SailError(f"the target needs pysail, and this environment has none: {_REMEDY}") from None
+    if not found.startswith(f"{VERSIONS}."):
+        raise SailError(f"pysail {found} does not fit pyspark {version('pyspark')}: version {VERSIONS} does, {_REMEDY}")
+
+
+def start(settings: dict[str, str], scratch: str) -> str:
+    """Start the embedded server; returns its address.
+
+    Raises:
+        SailError: It does not start.
+    """
+    settings = {**_SETTINGS, "sail.runtime.temporary_files.paths": f'["{scratch}"]', **settings}
+    for key, value in settings.items():
+        os.environ.setdefault(key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1), value)
+    os.environ.setdefault("RUST_LOG", "error")
+    from pysail.spark import SparkConnectServer
+
+    _teach_worker()
+    try:
+        server = SparkConnectServer("127.0.0.1", 0)
+        server.start(background=True)
+        host, port = server.listening_address
+    except Exception as error:
+        raise SailError(f"Sail does not start: {error}") from error
+    _servers.append(server)
+    atexit.register(server.stop)
+    return f"sc://{host}:{port}"
+
+
+_servers: list[Any] = []  # they end when nothing refers to them
+
+
+class SailCursor(handles.OpenCursor):
+    """A cursor on Sail."""
+
+    def execute(self, sql: str, *parameters: Any) -> None:
+        """Execute a statement.
+
+        Raises:
+            DbtRuntimeError: Sail does not take it, or it fails.
+        """
+        if _PARTITIONS.match(sql):
+            raise DbtRuntimeError(
+                "on Sail `insert_overwrite` replaces whole tables: leave `partition_by` out, or build with Spark"
+            )
+        super().execute(sql, *parameters)
+        if _COUNTING.match(sql):
+            self._df, self._rows = None, []
+
+
+def handle(session: SparkSession) -> SessionConnectionWrapper:
+    """What dbt-spark takes for a connection to a session."""
+    return handles.handle(session, SailCursor)
+
+
+@cache
+def is_sail(session: SparkSession) -> bool:
+    """Whether a session is one of Sail's."""
+    return "connect" in type(session).__module__ and session.sql("select current_catalog()").first()[0] == "sail"
+
+
+def checkpoint(rows: DataFrame) -> DataFrame:
+    """Compute some rows once, for all that reads them; on Sail each reader computes them (until 0.6.6 at least)."""
+    return rows if is_sail(rows.sparkSession) else rows.localCheckpoint()
+
+
+def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
+    """Cut a binary column to so many bytes. On Sail it stays whole: there only strings can be cut (until 0.6.6).
+
+    Lines of files are cut there as they are read.
+    """
+    return sf.col(column) if is_sail(session) else sf.expr(f"substring({column}, 1, {count:d})").alias(column)
+
+
+def nullable(rows: DataFrame) -> DataFrame:
+    """The same rows in columns that may be null, as Spark makes those of tables: MERGE needs it (until 0.6.6)."""
+    columns = StructType([StructField(column.name, column.dataType) for column in rows.schema])
+    return rows.sparkSession.createDataFrame([], columns).unionAll(rows)
+
+
+def copy(session: SparkSession, table: str, name: str) -> None:
+    """Make a table with the rows of another: ALTER TABLE cannot rename one (until 0.6.6 at least)."""
+    session.sql(f"create table {name} using parquet as select * from {table}")
+
+
+def _teach_worker() -> None:
+    """Let Sail call Python functions with a pyspark newer than it knows.
+
+    Sail calls `read_udfs` of pyspark's worker, in this process, as pyspark 4.1 and older have it; with those nothing is
+    changed here (pysail 0.6.6; 0.7.2 knows pyspark 4.2 and refuses newer ones).
+    """
+    from pyspark import worker
+    from pyspark.sql.pandas import serializers
+
+    newer = worker.read_udfs
+    if len(signature(newer).parameters) > 3:
+        worker.read_udfs = lambda *given: _read_map_in_arrow(*given) if len(given) == 3 else newer(*given)
+    for name in ("ArrowStreamPandasUDFSerializer", "ArrowStreamPandasUDTFSerializer"):
+        if not hasattr(serializers, name):  # Sail imports them, and uses them for functions on pandas alone
+            setattr(serializers, name, None)
+
+
+def _read_map_in_arrow(serializer: Any, stream: BinaryIO, kind: int) -> tuple:
+    """Read the function of one `mapInArrow` as Sail sends it; returns what pyspark 4.1 does."""
+    from pyspark.util import PythonEvalType
+
+    if kind != PythonEvalType.SQL_MAP_ARROW_ITER_UDF:
+        raise SailError("of Python functions Sail runs mapInArrow alone with this version of pyspark")
+
+    def read_int() -> int:
+        return int.from_bytes(stream.read(4), "big")
+
+    for _ in range(2 * read_int()):  # names and values of settings
+        stream.read(read_int())
+    stream.read(1)  # whether it is profiled
+    read_int()  # one function
+    stream.read(4 * read_int())  # of which columns
+    read_int()  # of one part
+    function, _ = serializer.loads(stream.read(read_int()))
+    return (lambda _, batches: ((batch, None) for batch in function(batch for (batch,) in batches)),)

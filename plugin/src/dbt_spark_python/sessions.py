@@ -1,0 +1,236 @@
+"""Opens the Spark session of a dbt command, once, when the first statement needs it."""
+
+import atexit
+import os
+import re
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from dbt.adapters.contracts.connection import Connection
+from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
+from dbt.flags import get_flags
+from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dbt_spark_python import environment, handles, sail, small
+from dbt_spark_python.catalog import FolderCatalog
+from dbt_spark_python.progress import is_connect
+from dbt_spark_python.warehouse import Warehouse, WarehouseError
+
+#: In a profile's `server_side_parameters`: the folder that is the warehouse. Spark itself never sees it.
+WAREHOUSE = "spark.dbt.warehouse"
+
+#: The dbt commands that build tables; the others only look, or ask for the warehouse when they come to write.
+WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", "snapshot"})
+
+# In a path Spark takes these for a pattern, or for what separates it from the next.
+_NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,]")
+
+_opening = threading.Lock()
+_parameters: dict | None = None  # of the last dbt command that was started
+_small: small.Small | None = None  # what is set for it besides
+_set: set[str] = set()  # what was set for the one before
+_catalog: FolderCatalog | None = None  # a process has one Spark session, so at most one warehouse
+
+
+class SessionConnections(SparkConnectionManager):
+    """dbt-spark's connections; the environment and the warehouse of an embedded session are made ready first."""
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        """Open a connection; see `SparkConnectionManager.open`.
+
+        Raises:
+            RuntimeError: There is no JVM, or the warehouse cannot be used; dbt shows the message and stops.
+        """
+        is_session = connection.credentials.method == SparkConnectionMethod.SESSION
+        if is_session:
+            prepare(connection.credentials)
+        connection = super().open(connection)
+        if is_session and _catalog and sail.is_sail(_catalog.spark):
+            connection.handle = sail.handle(_catalog.spark)
+        elif is_session and (session := of_process()) is not None and is_connect(session):
+            # Who opened it may have said its address nowhere else, so that dbt-spark would not find it.
+            configure(session, connection.credentials.server_side_parameters)
+            connection.handle = sail.handle(session) if sail.is_sail(session) else handles.handle(session)
+        elif is_session:
+            connection.handle = handles.SessionHandle(connection.handle.handle)
+        return connection
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        """Raise what dbt-spark does, but in one line where all it says is that the disk is full."""
+        try:
+            with super().exception_handler(sql):
+                yield
+        except Exception as error:
+            if said := full_disk(str(error)):
+                raise DbtRuntimeError(said) from None
+            raise
+
+
+def full_disk(message: str) -> str | None:
+    """Say where the disk is full, or None if that is not what an error's message is about."""
+    if "No space left on device" not in message:
+        return None
+    place = f"at {_catalog.warehouse.root}" if _catalog else "where Spark writes"
+    return f"no space is left {place}: free some and run again; nothing that was there is lost"
+
+
+def choose(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
+    """Find out what is set besides if the command about to run is small; a second call for it does nothing."""
+    global _parameters, _small
+    if credentials.server_side_parameters is not _parameters:
+        _parameters = credentials.server_side_parameters
+        _small = small.take(_parameters, variables) if _parameters else None
+
+
+def small_of(parameters: dict[str, str]) -> small.Small:
+    """What is set besides for a command, by its parameters; nothing where it is not small."""
+    return _small if _small and parameters is _parameters else small.Small("", {})
+
+
+def set_small(parameters: dict[str, str]) -> None:
+    """Put what is set in small runs into their parameters, and take it back from a session that had one before."""
+    settings = small_of(parameters).settings
+    if _catalog:
+        for name in _set - settings.keys():
+            _catalog.spark.conf.unset(name)
+    _set.clear()
+    _set.update(settings)
+    parameters.update(settings)
+
+
+def prepare(credentials: SparkCredentials) -> None:
+    """Make the environment and the warehouse ready for a dbt command; a second call for the same command does nothing.
+
+    Raises:
+        RuntimeError: There is no JVM, or the process has a Spark session of another kind.
+        WarehouseError: The warehouse cannot be used.
+    """
+    global _catalog
+    parameters = credentials.server_side_parameters
+    with _opening:
+        is_sail = parameters.pop(sail.ENGINE, None) == "sail"
+        needs_java = not is_sail and of_process() is None
+        environment.prepare(java_options=small_of(parameters).java, needs_java=needs_java)
+        set_small(parameters)
+        root = parameters.pop(WAREHOUSE, None)
+        if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the warehouse is the server's
+            return
+        warehouse = _catalog.warehouse if _catalog else open_warehouse(root)
+        if warehouse.root != Path(root).absolute():
+            raise RuntimeError(f"this process builds in {warehouse.root}; start another one to build in {root}")
+        if get_flags().WHICH in WRITING:
+            warehouse.begin_writing()
+        if _catalog is None:
+            session = open_sail(parameters, warehouse) if is_sail else None
+        parameters.update(spark_settings(warehouse))
+        _catalog = _catalog or FolderCatalog(session or open_session(parameters), warehouse)
+        _catalog.refresh()
+
+
+def open_warehouse(root: str) -> Warehouse:
+    """The warehouse at `root`; this process's own folder goes when the process ends.
+
+    Raises:
+        WarehouseError: It cannot be used.
+    """
+    if wrong := _NOT_IN_PATHS.search(str(Path(root).absolute())):
+        raise WarehouseError(
+            f"the warehouse cannot be {root!r}: Spark reads {wrong.group()!r} in a path as something else; "
+            f"use a folder without it"
+        )
+    warehouse = Warehouse(Path(root))
+    atexit.register(warehouse.close)
+    return warehouse
+
+
+def open_session(parameters: dict[str, str]) -> SparkSession:
+    """The process's Spark session.
+
+    Raises:
+        RuntimeError: There is one already, and it was opened with another warehouse.
+    """
+    spark = SparkSession.builder.config(map=parameters).getOrCreate()
+    place = spark.conf.get("spark.sql.warehouse.dir")
+    if Path(place.removeprefix("file:")) != Path(parameters["spark.sql.warehouse.dir"]):
+        raise RuntimeError(
+            f"this process has a Spark session with its tables in {place}: "
+            f"stop it first, or leave {WAREHOUSE} out of the profile to build there"
+        )
+    return spark
+
+
+def open_sail(parameters: dict[str, str], warehouse: Warehouse) -> SparkSession:
+    """The process's session on Sail.
+
+    Raises:
+        RuntimeError: There is a session of Spark's already.
+        SailError: Sail cannot be used.
+    """
+    if (active := SparkSession.getActiveSession()) and not is_connect(active):
+        raise RuntimeError("this process has a Spark session: start another process for Sail")
+    return sail.connect(parameters, str(warehouse.scratch))
+
+
+def spark_settings(warehouse: Warehouse) -> dict[str, str]:
+    """What Spark has to know of a warehouse."""
+    return {
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": str(warehouse.tables),
+        "spark.local.dir": str(warehouse.scratch),
+    }
+
+
+def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
+    """The catalog over the warehouse of these credentials; None where they have none, or it is not open yet."""
+    place = (credentials.server_side_parameters or {}).get("spark.sql.warehouse.dir")
+    return _catalog if _catalog and str(_catalog.warehouse.tables) == place else None
+
+
+def configure(session: SparkSession, parameters: Mapping[str, Any]) -> None:
+    """Set what a profile wants of a session that is there, but for what only a new one takes."""
+    for name, value in parameters.items():
+        with suppress(PySparkException):
+            session.conf.set(name, value)
+
+
+def of_process() -> SparkSession | None:
+    """The session that this process has, whichever thread or notebook opened it; None where it has none."""
+    if (active := SparkSession.getActiveSession()) is not None:
+        return active
+    connect = sys.modules.get("pyspark.sql.connect.session")
+    remote = connect.SparkSession._default_session if connect else None
+    if remote is not None and not remote.is_stopped:
+        return remote
+    return getattr(SparkSession, "_instantiatedSession", None)
+
+
+def current(credentials: SparkCredentials) -> SparkSession:
+    """The session that Python models run on: the one of the profile's warehouse, the process's, or else a new one.
+
+    Raises:
+        DbtRuntimeError: SQL goes to a server, and nothing says where Python models are to go.
+    """
+    if _catalog:
+        return _catalog.spark
+    if (session := of_process()) is not None:
+        return session
+    if credentials.method != SparkConnectionMethod.SESSION and "SPARK_REMOTE" not in os.environ:
+        raise DbtRuntimeError(
+            f"SQL models go to a server (method: {credentials.method}), and Python models to Spark Connect beside it: "
+            f"set SPARK_REMOTE to its address, as sc://host:15002"
+        )
+    return SparkSession.builder.getOrCreate()
+
+
+def end() -> None:
+    """Let others build: a dbt command has ended."""
+    if _catalog:
+        _catalog.warehouse.end_writing()

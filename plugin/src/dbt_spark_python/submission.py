@@ -1,0 +1,90 @@
+"""The submission method `session`: run a compiled Python model in the live Spark session."""
+
+import re
+import threading
+import traceback
+from types import CodeType
+from typing import Any
+
+from dbt.adapters.base import PythonJobHelper
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_spark_python import deadlines, requirements, writing
+from dbt_spark_python.packages import ship
+from dbt_spark_python.progress import NodeProgress
+from dbt_spark_python.sessions import current, full_disk
+
+_shipping = threading.Lock()
+
+
+class SessionPythonJob(PythonJobHelper):
+    """Runs one Python model.
+
+    The model may use everything dbt gives Python models: `dbt.ref`, `dbt.source`, `dbt.config`, `dbt.this`,
+    `dbt.is_incremental`. Models in several threads share the session; each has its own Spark job group, named after
+    its node. The README has the configs that count.
+    """
+
+    def __init__(self, parsed_model: dict, credential: Any) -> None:
+        self.model = parsed_model
+        self.credential = credential
+
+    def submit(self, compiled_code: str) -> None:
+        """Run the code dbt compiled: the model and dbt's own helpers; and write the table.
+
+        Raises:
+            DbtRuntimeError: whatever the model raised, with the model's own file and line.
+        """
+        config = self.model["config"]
+        path, node = self.model["original_file_path"], self.model["unique_id"]
+        seconds = deadlines.seconds_of(config)
+        requirements.check(writing.names(config.get("packages")))
+        spark = current(self.credential)
+        try:
+            with _shipping:
+                ship(spark, config.get("meta", {}).get("ship_packages") or [])
+            with NodeProgress(spark, node), deadlines.Deadline(spark, node, seconds):
+                code, target = writing.split(compiled_code)
+                names = {"spark": spark, "__name__": node}
+                exec(compile_model(code, self.model["raw_code"], path), names)
+                if target is not None:
+                    result = names["model"](names["dbtObj"](spark.table), spark)
+                    writing.write(spark, result, target, config)
+        except Exception as error:
+            raise DbtRuntimeError(explain(error, path, self.model["raw_code"])) from error
+
+
+def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
+    """Compile so that line n of the code is line n of the model's file (dbt puts a few lines before it)."""
+    first = max(compiled_code.find(raw_code.strip()), 0)
+    leading = raw_code[: len(raw_code) - len(raw_code.lstrip())].count("\n")
+    return compile("\n" * leading + compiled_code[first:], path, "exec")
+
+
+def explain(error: BaseException, path: str, raw_code: str) -> str:
+    """The error's own message, or which file could not be read; then each line of the model it passed through."""
+    source = raw_code.splitlines()
+    said = unread_file(str(error)) or full_disk(str(error))
+    lines = [said or f"{type(error).__name__}: {error}"]
+    met = error.__cause__ if isinstance(error, TimeoutError) and error.__cause__ else error  # where it was by then
+    for frame in traceback.extract_tb(met.__traceback__):
+        if frame.filename == path and 0 < (frame.lineno or 0) <= len(source):  # past the end is dbt's own part
+            lines.append(f"  {path}:{frame.lineno} in {frame.name}\n    {source[frame.lineno - 1].strip()}")
+    if isinstance(error, SyntaxError):
+        lines.append(f"  {path}:{error.lineno}")
+    return "\n".join(lines)
+
+
+def unread_file(message: str) -> str | None:
+    """Say which file Spark could not read and why, or None if that is not what an error's message is about."""
+    found = re.search(
+        r"while reading file ([^\s{].*?)(?:: (.*))?\.?(?: +SQLSTATE.*| File does not exist.*)?$", message, re.M
+    )
+    if not found:
+        return None
+    causes = re.findall(r"^Caused by: (?:[\w.$]+Exception: )?(.+)$", message, re.M)
+    cause = found[2] or (causes or ["it is not there any more" if "FILE_NOT_EXIST" in message else "unknown cause"])[-1]
+    return (
+        f"{found[1]} could not be read: {cause}. Mend it, move it away or make it readable, and run again. "
+        "What can be had of a large damaged file, `gzip -dc FILE > FILE.txt` unpacks"
+    )

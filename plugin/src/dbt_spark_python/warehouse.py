@@ -1,0 +1,390 @@
+"""A warehouse whose truth is its folders: `<schema>.db/<table>/`, and no catalog that has to agree with them.
+
+Spark writes every table of a process into the process's own folder; a table that is done moves to its public place in
+one step. So a public folder is always one whole table, old or new, and a killed process leaves nothing but its own
+folder, which the next one removes. Nothing here knows Spark or dbt.
+
+    <warehouse>/shop.db/orders/        the table `shop.orders`; `_table.json` says who built it, when, and of what
+    <warehouse>/shop.db/.views/        views, as the statements that make them
+    <warehouse>/.passed/               of tests that passed, of what (dbt_spark_python.unchanged)
+    <warehouse>/.lock                  held by the process that builds
+    <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
+        tables/                        what it is writing
+        scratch/                       Spark's local files
+"""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import uuid
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from dbt_spark_python.exchange import replace_folder, restore_folder
+from dbt_spark_python.locks import FileLock
+
+STAMP = "_table.json"  # Parquet readers pass over names that begin with an underscore.
+_ASIDE = ".replaced-"
+
+
+class WarehouseError(RuntimeError):
+    """The warehouse cannot be used; the message names it, the cause and the remedy."""
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A table in its public place. All but the first three are None where nobody left a stamp.
+
+    Attributes:
+        run_id: The last run that built the table, or found that it would come out the same.
+        built_at: When it was built (ISO 8601, UTC).
+        changed_in: The run that gave it the rows it has.
+        recipe: Digest of what it was made of and how, where its builder knew.
+    """
+
+    schema: str
+    name: str
+    folder: Path
+    run_id: str | None = None
+    built_at: str | None = None
+    changed_in: str | None = None
+    recipe: str | None = None
+
+
+class Warehouse:
+    """The warehouse at `root`, as one process sees it.
+
+    Raises:
+        WarehouseError: `root` is no folder, or none can be made there.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.absolute()
+        with self._explained("make the warehouse"):
+            self.root.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(self.root / ".lock")
+        self.session = self._open_session()
+
+    # A process's own folder ---------------------------------------------------------------------------------------
+
+    @property
+    def tables(self) -> Path:
+        """Where Spark puts this process's new tables."""
+        return self.session / "tables"
+
+    @property
+    def scratch(self) -> Path:
+        """Where Spark keeps this process's local files."""
+        return self.session / "scratch"
+
+    def _open_session(self) -> Path:
+        """Make this process's folder; whoever may not write to the warehouse gets one elsewhere, to look only."""
+        sessions = self.root / ".sessions"
+        try:
+            sessions.mkdir(mode=0o700, exist_ok=True)
+            with _alone(sessions):
+                self._alive = FileLock(sessions / f"{uuid.uuid4().hex[:12]}.lock")
+                self._alive.acquire(_describe_process())
+                session = self._alive.path.with_suffix("")
+                session.mkdir(mode=0o700)
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise self._error("make a folder for this process", error) from error
+            self._alive = None
+            session = Path(tempfile.mkdtemp(prefix="dbt_spark_python_"))
+        (session / "tables").mkdir()
+        (session / "scratch").mkdir()
+        return session
+
+    def close(self) -> None:
+        """Remove this process's folder and give back its locks."""
+        shutil.rmtree(self.session, ignore_errors=True)
+        if self._alive:
+            self._alive.release()
+            with contextlib.suppress(OSError):
+                self._alive.path.unlink()
+            self._alive = None
+        self.end_writing()
+
+    # Building -----------------------------------------------------------------------------------------------------
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether this process holds the warehouse."""
+        return self._lock.is_held
+
+    def begin_writing(self) -> None:
+        """Take the warehouse for this process alone, and clear away what dead ones left.
+
+        Raises:
+            WarehouseError: Another process holds it, or it cannot be written to.
+        """
+        if self.is_writing:
+            return
+        if self._alive is None:
+            raise WarehouseError(f"the warehouse {self.root} cannot be written to: see who owns it, or use another one")
+        with self._explained("write to the warehouse"):
+            taken = self._lock.acquire(_describe_process())
+        if not taken:
+            holder = self._lock.read_holder() or "another process"
+            raise WarehouseError(
+                f"the warehouse {self.root} is being built by {holder}: wait until that ends, or use another warehouse "
+                f"(reading this one is possible all the time)"
+            )
+        with self._explained("clear the warehouse"):
+            self._clear_dead_sessions()
+            self._restore_tables()
+
+    def end_writing(self) -> None:
+        """Let others build."""
+        self._lock.release()
+
+    def publish(self, schema: str, name: str, run_id: str, recipe: str | None = None) -> PublishedTable:
+        """Move a new table to its public place, in one step.
+
+        Args:
+            schema: Its schema.
+            name: Its name.
+            run_id: Who built it.
+            recipe: Digest of what it is made of and how, if that is known.
+
+        Returns:
+            The table in its public place. The old one is gone.
+
+        Raises:
+            WarehouseError: Another process holds the warehouse, or the disk refuses.
+        """
+        self.begin_writing()
+        new, place = self.private_place(schema, name), self.public_place(schema, name)
+        aside = place.with_name(f"{_ASIDE}{place.name}")
+        with self._explained(f"publish {schema}.{name}"):
+            before, content = _read_stamp(place / STAMP), digest_folder(new)
+            is_same = before.get("content") == content and before.get("changed_in")
+            stamp = {
+                "run_id": run_id,
+                "built_at": _now(),
+                "changed_in": before["changed_in"] if is_same else run_id,
+                "recipe": recipe,
+                "content": content,
+                "files": _list_files(new),
+            }
+            (new / STAMP).write_text(json.dumps(stamp))
+            replace_folder(new, place, aside)
+        for old in (new, aside):
+            shutil.rmtree(old, ignore_errors=True)
+        self._view(schema, name).unlink(missing_ok=True)
+        return _published(place, stamp)
+
+    def keep(self, schema: str, name: str, run_id: str) -> None:
+        """Note that a run found a public table to be what it would make.
+
+        Raises:
+            WarehouseError: As `publish`.
+        """
+        self.begin_writing()
+        place = self.public_place(schema, name)
+        with self._explained(f"keep {schema}.{name}"):
+            draft = self.session / f"{uuid.uuid4().hex}.json"
+            draft.write_text(json.dumps(_read_stamp(place / STAMP) | {"run_id": run_id}))
+            draft.replace(place / STAMP)
+
+    def publish_view(self, schema: str, name: str, statement: str) -> None:
+        """Keep the statement that makes a view, in place of what had its name.
+
+        Raises:
+            WarehouseError: As `publish`.
+        """
+        self.begin_writing()
+        view = self._view(schema, name)
+        with self._explained(f"publish {schema}.{name}"):
+            view.parent.mkdir(parents=True, exist_ok=True)
+            draft = self.session / f"{uuid.uuid4().hex}.sql"
+            draft.write_text(statement)
+            draft.rename(view)
+        shutil.rmtree(self.public_place(schema, name), ignore_errors=True)
+
+    def checkout(self, schema: str, name: str) -> bool:
+        """Copy a public table's folder to where new tables are written, by links, for a model that adds to it.
+
+        Spark never writes into a file that exists, so the public table stays what it is. False where there is none.
+        """
+        place, copy = self.public_place(schema, name), self.private_place(schema, name)
+        if not place.is_dir():
+            return False
+        with self._explained(f"copy {schema}.{name}"):
+            shutil.copytree(place, copy, copy_function=_link, dirs_exist_ok=True, ignore=_hidden)
+        return True
+
+    def forget(self, schema: str, name: str) -> None:
+        """Remove what a failed attempt left where a new table is going to be written."""
+        shutil.rmtree(self.private_place(schema, name), ignore_errors=True)
+
+    # Looking ------------------------------------------------------------------------------------------------------
+
+    def public_place(self, schema: str, name: str) -> Path:
+        """Where readers find a table."""
+        return self.root / f"{schema}.db" / name
+
+    def private_place(self, schema: str, name: str) -> Path:
+        """Where Spark writes a new table (it has the tables of `default` at the top)."""
+        return self.tables / (f"{schema}.db" if schema != "default" else "") / name
+
+    def published(self, schema: str | None = None) -> list[PublishedTable]:
+        """The tables in their public places, of one schema or of all, by name."""
+        found = []
+        for folder in sorted(self.root.glob(f"{schema or '*'}.db/*")):
+            if folder.name.startswith((".", "_")) or not folder.is_dir() or not _is_whole(folder):
+                continue
+            found.append(_published(folder, _read_stamp(folder / STAMP)))
+        return found
+
+    def recipe_of(self, schema: str, name: str) -> str | None:
+        """The digest of what a public table was made of and how; None where that is unknown, or its files changed."""
+        place = self.public_place(schema.lower(), name.lower())
+        return _trusted_stamp(place).get("recipe")
+
+    def content_of(self, schema: str, name: str) -> str | None:
+        """The digest of a public table's data files; None where there is none, or they are not what was published."""
+        place = self.public_place(schema.lower(), name.lower())
+        return _trusted_stamp(place).get("content")
+
+    def views(self) -> dict[tuple[str, str], str]:
+        """The statements of the views, by schema and name."""
+        files = sorted(self.root.glob("*.db/.views/*.sql"))
+        return {(file.parts[-3][: -len(".db")], file.stem): file.read_text() for file in files}
+
+    def _view(self, schema: str, name: str) -> Path:
+        return self.root / f"{schema}.db" / ".views" / f"{name}.sql"
+
+    # ----------------------------------------------------------------------------------------------------------------
+
+    def _clear_dead_sessions(self) -> None:
+        """Remove the folders of processes that are gone: their locks are free."""
+        sessions = self.root / ".sessions"
+        with _alone(sessions):
+            for folder in [path for path in sessions.iterdir() if path.is_dir() and path != self.session]:
+                alive = FileLock(folder.with_suffix(".lock"))
+                if alive.acquire():
+                    # The JVM of a killed process may still be writing: then the rest goes next time.
+                    shutil.rmtree(folder, ignore_errors=True)
+                    if not folder.exists():
+                        alive.path.unlink()
+                    alive.release()
+
+    def _restore_tables(self) -> None:
+        """Finish what a process that was killed between two renames began."""
+        for aside in self.root.glob(f"*.db/{_ASIDE}*"):
+            place = aside.with_name(aside.name[len(_ASIDE) :])
+            if not restore_folder(place, aside):
+                shutil.rmtree(aside, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def _explained(self, doing: str):
+        try:
+            yield
+        except OSError as error:
+            raise self._error(doing, error) from error
+
+    def _error(self, doing: str, error: OSError) -> WarehouseError:
+        remedy = {
+            errno.ENOSPC: "free some space and run again; nothing that was there is lost",
+            errno.EDQUOT: "free some space and run again; nothing that was there is lost",
+            errno.EACCES: "see who owns it, or use another warehouse",
+            errno.EPERM: "see who owns it, or use another warehouse",
+            errno.EROFS: "it is on a read-only file system; use another warehouse",
+            errno.EXDEV: "keep the warehouse in one file system",
+            errno.ENOTDIR: "a warehouse is a folder",
+            errno.EEXIST: "a warehouse is a folder",
+        }.get(error.errno, "see that the disk is well, or use another warehouse")
+        return WarehouseError(f"cannot {doing} at {self.root}: {os.strerror(error.errno or 0)} ({remedy})")
+
+
+def is_delta(folder: Path) -> bool:
+    """Whether the table in a folder is one of Delta Lake, whose log says which of its files count."""
+    return (folder / "_delta_log").is_dir()
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a folder holds a table: some data, and no sign of a writer that never ended."""
+    return not (folder / "_temporary").exists() and (is_delta(folder) or any(folder.rglob("*.parquet")))
+
+
+def digest_folder(folder: Path) -> str:
+    """Digest the data of a table's folder: the bytes of its files, whatever their names, and their partitions."""
+    digests = []
+    for file in _data_files(folder):
+        content = hashlib.blake2b(digest_size=32)
+        with file.open("rb") as data:
+            while chunk := data.read(1 << 20):
+                content.update(chunk)
+        digests.append([file.parent.relative_to(folder).as_posix(), content.hexdigest()])
+    return hashlib.sha256(json.dumps(sorted(digests)).encode()).hexdigest()
+
+
+def _data_files(folder: Path) -> list[Path]:
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if file.is_file() and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
+    )
+
+
+def _list_files(folder: Path) -> dict[str, list[int]]:
+    """The size and time of change of each data file, by which a change from outside is noticed."""
+    stats = {file.relative_to(folder).as_posix(): file.stat() for file in _data_files(folder)}
+    return {name: [found.st_size, found.st_mtime_ns] for name, found in stats.items()}
+
+
+def _trusted_stamp(folder: Path) -> dict:
+    """The stamp of a public table; nothing where its data files are not those it was published with."""
+    stamp = _read_stamp(folder / STAMP)
+    is_trusted = folder.is_dir() and not is_delta(folder) and stamp.get("files") == _list_files(folder)
+    return stamp if is_trusted else {}
+
+
+def _published(folder: Path, stamp: dict) -> PublishedTable:
+    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe")}
+    return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **said)
+
+
+def _read_stamp(path: Path) -> dict:
+    try:
+        stamp = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def _describe_process() -> str:
+    return f"process {os.getpid()} since {_now()}"
+
+
+def _now() -> str:
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextlib.contextmanager
+def _alone(sessions: Path):
+    """Making and clearing away session folders take turns."""
+    turn = FileLock(sessions / ".turn")
+    turn.acquire(wait=True)
+    try:
+        yield
+    finally:
+        turn.release()
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without links
+        shutil.copy2(source, target)
+
+
+def _hidden(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if name == STAMP]

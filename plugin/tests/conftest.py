@@ -1,0 +1,100 @@
+"""Drives dbt from pytest: one session for all tests, a schema for each project.
+
+DBT_SPARK_PYTHON_TEST_ENGINE=sail runs the builds on Sail, in a fraction of the time; tests marked `spark` are about
+Spark itself and are left out there.
+"""
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import dbt_common.tests
+import pyarrow.dataset as ds
+import pytest
+
+TESTS = Path(__file__).parent
+ENGINE = os.environ.get("DBT_SPARK_PYTHON_TEST_ENGINE", "local")
+
+
+def pytest_configure(config):
+    """Refuse an engine that there is not."""
+    if ENGINE not in ("local", "sail"):
+        raise pytest.UsageError(f"DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE!r}, but must be local or sail")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects by what is marked
+def pytest_collection_modifyitems(items):
+    """Leave out what is about another engine than the one that runs."""
+    left_out = {"local": "sail", "sail": "spark"}[ENGINE]
+    for item in items:
+        if item.get_closest_marker(left_out):
+            item.add_marker(pytest.mark.skip(reason=f"about {left_out}: DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE}"))
+
+
+@dataclass
+class DbtProject:
+    """A dbt project whose tables go to a schema of their own."""
+
+    warehouse: Path
+    schema: str
+    project_dir: Path
+    vars: dict = field(default_factory=dict)
+
+    def invoke(self, *args: str):
+        """Run a dbt command in this process and return its result, whatever it is."""
+        from dbt.cli.main import dbtRunner
+
+        os.environ["DBT_SPARK_PYTHON_TEST_SCHEMA"] = self.schema
+        options = [
+            "--project-dir",
+            str(self.project_dir),
+            "--profiles-dir",
+            str(TESTS),
+            "--vars",
+            json.dumps(self.vars),
+        ]
+        paths = ["--target-path", str(self.warehouse / "target" / self.schema)]
+        logs = ["--log-path", str(self.warehouse / "logs" / self.schema)]
+        return dbtRunner().invoke([*args, *options, *paths, *logs])
+
+    def build(self, *args: str) -> "DbtProject":
+        """Run `dbt build` and fail with what failed, unless everything is green."""
+        said = self.failures("build", *args)
+        assert not said, "\n".join(said.values())
+        return self
+
+    def failures(self, *args: str) -> dict[str, str]:
+        """Run a dbt command; what failed says, by the name of the node."""
+        result = self.invoke(*args)
+        assert result.exception is None, result.exception
+        return {r.node.name: r.message for r in result.result if r.status in ("error", "fail", "runtime error")}
+
+    def rows(self, name: str) -> list[dict]:
+        """Read a built table the way a notebook would: plain parquet files."""
+        return ds.dataset(self.warehouse / f"{self.schema}.db" / name, format="parquet").to_table().to_pylist()
+
+    def asked(self, sql: str) -> list[tuple]:
+        """Ask the process's session, as a notebook beside dbt would."""
+        from dbt_spark_python.sessions import of_process
+
+        return sorted(map(tuple, of_process().sql(sql).collect()))
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory) -> Path:
+    """A fresh warehouse; every dbt run of this process shares its session."""
+    path = tmp_path_factory.mktemp("warehouse")
+    os.environ["DBT_SPARK_PYTHON_TEST_WAREHOUSE"] = str(path)
+    dbt_common.tests.enable_test_caching()
+    return path
+
+
+@pytest.fixture(scope="session")
+def project(warehouse):
+    """Make a project: `project("schema", folder)`."""
+
+    def make(schema: str, project_dir: Path, **variables) -> DbtProject:
+        return DbtProject(warehouse, schema, project_dir, variables)
+
+    return make

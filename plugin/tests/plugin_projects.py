@@ -1,0 +1,16 @@
+"""Writes dbt projects that have nothing but the plugin."""
+
+import textwrap
+from pathlib import Path
+
+
+def make_project(folder: Path, models: dict[str, str]) -> Path:
+    """Write a small dbt project, with models by the names of their files."""
+    (folder / "models").mkdir(parents=True)
+    (folder / "dbt_project.yml").write_text("name: plugin\nprofile: plugin\nmodels:\n  +file_format: parquet\n")
+    for name, text in models.items():
+        (folder / "models" / name).write_text(textwrap.dedent(text).lstrip())
+    (folder / "models" / "sources.yml").write_text(
+        "sources: [{name: outside, schema: plugin_outside, tables: [{name: numbers}]}]\n"
+    )
+    return folder

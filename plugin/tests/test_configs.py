@@ -1,0 +1,106 @@
+"""The configs `timeout`, `packages` and `submission_method` of Python models."""
+
+import time
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_spark_python import deadlines, requirements
+from plugin_projects import make_project
+
+pytestmark = pytest.mark.both
+
+SLOW = {
+    "python.py": """
+        import time
+
+
+        def model(dbt, spark):
+            dbt.config(timeout=1)
+            while True:
+                time.sleep(0.05)
+            return spark.range(1)
+    """,
+    "engine.py": """
+        import time
+
+
+        def wait(batches):
+            for batch in batches:
+                for _ in range(3000):
+                    time.sleep(0.1)
+                yield batch
+
+
+        def model(dbt, spark):
+            dbt.config(timeout=1)
+            return spark.range(1).repartition(1).mapInArrow(wait, "id bigint")
+    """,
+    "fast.py": """
+        def model(dbt, spark):
+            dbt.config(timeout=600)
+            return spark.range(1)
+    """,
+}
+
+
+def test_a_model_that_takes_too_long(project, tmp_path):
+    """In Python or on the engine: it ends, says where it was, and the others are built."""
+    made = project("slow", make_project(tmp_path / "p", SLOW))
+    started = time.monotonic()
+    said = made.failures("run")
+    assert time.monotonic() - started < 200, "the engine would have worked on for 300 seconds"
+    assert said.keys() == {"python", "engine"}
+    assert all("it took longer than its `timeout` of 1 seconds" in message for message in said.values())
+    assert "models/python.py:7 in model" in said["python"]
+    assert made.rows("fast") == [{"id": 0}]
+    assert made.failures("run", "--select", "fast") == {}  # the session is as well as before
+
+
+@pytest.mark.parametrize("given", [0, -1, "soon", float("nan"), float("inf"), []])
+def test_timeouts_that_are_none(given):
+    with pytest.raises(DbtRuntimeError, match="a number of seconds above 0"):
+        deadlines.seconds_of({"timeout": given})
+
+
+def test_timeouts():
+    assert deadlines.seconds_of({}) is None
+    assert [deadlines.seconds_of({"timeout": given}) for given in (5, "0.5")] == [5.0, 0.5]
+
+
+def test_packages_that_are_there():
+    requirements.check(["pyarrow", "pyspark>=3.5,<5", "No.Such_Package; python_version < '3'", "dbt-core[x]"])
+
+
+@pytest.mark.parametrize(
+    ("package", "fault"),
+    [("no-such-package", "not installed"), ("pyspark<3", r"\d[\d.]+ is installed")],
+)
+def test_packages_that_are_not(package, fault):
+    with pytest.raises(DbtRuntimeError, match=rf"{package} \({fault}\).* pip install '{package}'"):
+        requirements.check(["pyarrow", package])
+
+
+def test_packages_that_pip_does_not_take():
+    with pytest.raises(DbtRuntimeError, match="'one two', which pip does not take"):
+        requirements.check(["one two"])
+
+
+def test_packages_and_methods_of_a_model(project, tmp_path):
+    """One model's packages are not there, one goes to a cluster of Databricks, one by a method that there is not."""
+    configs = {
+        "needy": "packages=['no-such-package']",
+        "sent": "submission_method='job_cluster'",
+        "lost": "submission_method='pigeon'",
+        "here": "submission_method='session'",
+    }
+    models = {
+        f"{name}.py": f"def model(dbt, spark):\n    dbt.config({config})\n    return spark.range(1)\n"
+        for name, config in configs.items()
+    }
+    made = project("methods", make_project(tmp_path / "p", models))
+    said = made.failures("run")
+    assert "no-such-package (not installed)" in said["needy"]
+    assert "job_cluster_config is required for commands submission" in said["sent"]
+    assert "Submission method pigeon is not supported" in said["lost"]
+    assert made.rows("here") == [{"id": 0}]

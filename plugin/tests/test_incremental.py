@@ -1,0 +1,109 @@
+"""Incremental Python models: append, insert_overwrite, merge, and what is refused."""
+
+import textwrap
+
+import pytest
+
+from plugin_projects import make_project
+
+pytestmark = pytest.mark.both
+
+MODELS = {
+    "growing.py": """
+        def model(dbt, spark):
+            dbt.config(materialized="incremental", incremental_strategy="append")
+            first = spark.table(str(dbt.this)).count() if dbt.is_incremental else 0
+            return spark.range(first, first + 2)
+    """,
+    "replaced.py": """
+        def model(dbt, spark):
+            dbt.config(materialized="incremental", incremental_strategy="insert_overwrite")
+            return spark.range(10, 12) if dbt.is_incremental else spark.range(5)
+    """,
+}
+
+
+@pytest.fixture
+def built(project, tmp_path):
+    """Two models without partitions, built three times in one process: what one run leaves is in no later one's way."""
+    built = project("incremental", make_project(tmp_path / "p", MODELS)).build("--full-refresh")
+    first = {name: ids(built, name) for name in ("growing", "replaced")}
+    assert first == {"growing": [0, 1], "replaced": [0, 1, 2, 3, 4]}
+    return built.build().build()
+
+
+def ids(built, name: str) -> list[int]:
+    """The ids of a table's rows."""
+    return sorted(row["id"] for row in built.rows(name))
+
+
+def test_append_and_insert_overwrite(built):
+    assert ids(built, "growing") == [0, 1, 2, 3, 4, 5]
+    assert ids(built, "replaced") == [10, 11]
+    built.build("--full-refresh")
+    assert ids(built, "growing") == [0, 1]
+    assert ids(built, "replaced") == [0, 1, 2, 3, 4]
+
+
+PARTS = """
+    def model(dbt, spark):
+        dbt.config(materialized="incremental", incremental_strategy="insert_overwrite", partition_by=["part"])
+        rows = spark.range(9).selectExpr("id % 3 as part", "id")
+        return rows.where("part = 1 and id > 4") if dbt.is_incremental else rows
+"""
+
+
+@pytest.mark.spark
+def test_insert_overwrite_replaces_the_parts_that_it_brings(project, tmp_path):
+    built = project("parts", make_project(tmp_path / "p", {"parts.py": PARTS})).build("--full-refresh").build()
+    assert (built.warehouse / "parts.db" / "parts" / "part=1").is_dir()
+    assert built.asked("select id from parts.parts") == [(0,), (2,), (3,), (5,), (6,), (7,), (8,)]
+
+
+@pytest.mark.sail
+def test_parts_are_refused_on_sail(project, tmp_path):
+    """By what they need, and with the remedy."""
+    made = project("parts", make_project(tmp_path / "p", {"parts.py": PARTS}))
+    assert "leave `partition_by` out, or build with Spark" in made.failures("run")["parts"]
+
+
+MERGED = """
+    def model(dbt, spark):
+        dbt.config(materialized="incremental", incremental_strategy="merge", unique_key="id", file_format="delta")
+        new = "values (1, 'new'), (7, 'new') as t(id, state)"
+        return spark.sql(f"select * from {new}" if dbt.is_incremental else "select id, 'old' as state from range(3)")
+"""
+
+
+@pytest.mark.sail  # with Spark it takes the jar of Delta Lake, which no wheel has
+def test_merge(project, tmp_path):
+    """Rows of the key are replaced, others are added; a run from the start makes the table anew."""
+    built = project("merged", make_project(tmp_path / "p", {"merged.py": MERGED})).build().build()
+    sql = "select id, state from merged.merged"
+    assert built.asked(sql) == [(0, "old"), (1, "new"), (2, "old"), (7, "new")]
+    assert built.build().asked(sql) == [(0, "old"), (1, "new"), (2, "old"), (7, "new")]
+    assert built.build("--full-refresh").asked(sql) == [(0, "old"), (1, "old"), (2, "old")]
+    assert (built.warehouse / "merged.db" / "merged" / "_delta_log").is_dir()
+
+
+@pytest.mark.sail
+def test_tables_of_delta_lake_are_published_whole(project, tmp_path):
+    """One that fails leaves the old one as it was; the next takes its place, with other columns."""
+    model = """
+        def model(dbt, spark):
+            dbt.config(materialized="table", file_format="delta")
+            return spark.sql("{}")
+    """
+    models = {"told.py": model.format("select 1 as id"), "asks.sql": "select * from {{ ref('told') }}"}
+    folder = make_project(tmp_path / "p", models)
+    built = project("of_delta", folder).build()
+    for sql, fails in (("select raise_error('x') as id", True), ("select 2 as other", False)):
+        (folder / "models" / "told.py").write_text(textwrap.dedent(model).lstrip().format(sql))
+        assert bool(built.failures("run", "--select", "told")) == fails
+        built.build("--select", "asks")
+        assert built.asked("select * from of_delta.asks") == [(1,)] if fails else [(2,)]
+
+
+def test_merge_needs_a_format_that_can(project, tmp_path):
+    made = project("no_merge", make_project(tmp_path / "p", {"merged.py": MERGED.replace("delta", "parquet")}))
+    assert "file_format is set to 'delta' or 'iceberg' or 'hudi'" in made.failures("run")["merged"]

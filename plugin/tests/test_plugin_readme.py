@@ -1,0 +1,37 @@
+"""The README's model and profile do what it says."""
+
+import re
+
+import pytest
+import yaml
+
+from conftest import TESTS
+from dbt_spark_python import sessions
+from plugin_projects import make_project
+
+README = (TESTS.parent / "README.md").read_text()
+
+
+def test_the_profile():
+    (profile,) = re.findall(r"```yaml\n# profiles\.yml\n(.*?)```", README, re.S)
+    (output,) = yaml.safe_load(profile)["shop"]["outputs"].values()
+    ours = yaml.safe_load((TESTS / "profiles.yml").read_text())["plugin"]["outputs"]["local"]
+    assert output.keys() <= ours.keys() and (output["type"], output["method"]) == (ours["type"], ours["method"])
+
+
+@pytest.mark.both
+def test_the_model(project, tmp_path):
+    """Built twice: the second time of what is new alone."""
+    (model,) = re.findall(r"```python\n# models/daily\.py\n(.*?)```", README, re.S)
+    folder = make_project(tmp_path / "p", {"daily.py": model, "first.sql": "select 1 as id"})
+    (folder / "models" / "sources.yml").write_text("sources: [{name: shop, tables: [{name: orders}]}]\n")
+    made = project("readme", folder)
+    assert made.invoke("run", "--select", "first").success  # starts the session
+    spark = sessions.of_process()
+    spark.sql("create schema if not exists shop")
+    for days, expected in (("1, 1, 2", [(1, 2), (2, 1)]), ("1, 2, 2, 3", [(1, 2), (2, 1), (3, 1)])):
+        place = tmp_path / f"orders {days}"
+        spark.sql(f"select explode(array({days})) as day").write.parquet(str(place))
+        spark.sql("drop table if exists shop.orders")
+        spark.sql(f"create table shop.orders using parquet location '{place}'")
+        assert made.build("--select", "daily").asked("select day, count from readme.daily") == expected

@@ -1,0 +1,144 @@
+"""The warehouse from outside: dbt in processes of their own, as users start it."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import time
+
+import pyarrow.dataset as ds
+import pytest
+
+from conftest import TESTS
+from dbt_spark_python import jvm
+from dbt_spark_python.warehouse import Warehouse
+from plugin_projects import make_project
+
+pytestmark = pytest.mark.spark
+
+MODELS = {
+    "numbers.sql": "{{ config(materialized='table') }} select id, {{ var('factor', 1) }} * id as value from range(10)",
+    "evens.sql": "{{ config(materialized='view') }} select * from {{ ref('numbers') }} where id % 2 = 0",
+    "above_evens.sql": "{{ config(materialized='view') }} select * from {{ ref('evens') }}",
+    "count.sql": """
+        {{ config(materialized='table') }} select count(*) as n, sum(value) as s from {{ ref('above_evens') }}
+    """,
+    "parts.sql": """
+        {{ config(materialized='incremental', incremental_strategy='insert_overwrite', partition_by=['part']) }}
+        select id, id % 3 as part from range(9) {% if is_incremental() %} where id % 3 = 1 and id > 4 {% endif %}
+    """,
+    "checks.yml": """
+        models:
+          - name: numbers
+            columns:
+              - name: id
+                data_tests:
+                  - accepted_values: {arguments: {values: [0, 1, 2], quote: false}, config: {store_failures: true}}
+    """,
+}
+
+
+def run(folder, project, arguments, environment):
+    """Run dbt in a process of its own, with what it writes below `folder`."""
+    places = ["--project-dir", project, "--profiles-dir", TESTS, "--log-path", folder / "logs"]
+    places += ["--target-path", folder / "target"] if arguments[0] != "deps" else []
+    return subprocess.run(
+        [sys.executable, "-m", "dbt.cli.main", *arguments, *places],
+        env={**os.environ, "NO_COLOR": "1", **environment},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+    )
+
+
+#: The variables of the profile that the tests of this file set.
+PLACES = {"warehouse": "DBT_SPARK_PYTHON_TEST_WAREHOUSE", "most": "DBT_SPARK_PYTHON_TEST_SMALL"}
+
+
+def dbt(project, *arguments, code=0, **environment):
+    """Run dbt on a small project; returns what it said."""
+    given = {PLACES.get(name, name): str(value) for name, value in environment.items()}
+    done = run(project, project, arguments, {"DBT_SPARK_PYTHON_TEST_SCHEMA": "s"} | given)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def rows(warehouse, table, schema="s"):
+    """Read a table as a notebook does."""
+    return ds.dataset(warehouse / f"{schema}.db" / table, format="parquet", partitioning="hive").to_table().to_pylist()
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A small dbt project."""
+    return make_project(tmp_path / "project", {name: textwrap.dedent(text) for name, text in MODELS.items()})
+
+
+def test_what_one_process_built_the_next_one_finds(small, tmp_path):
+    """Tables, views on views, partitions and stored failures, in a warehouse whose path Derby could not take."""
+    warehouse = tmp_path / "a ware;house %20 'of' ünits #1"
+    said = dbt(small, "run", "--exclude", "count", warehouse=warehouse, DBT_LOG_LEVEL="warn")
+    assert "OK created" not in said
+    # Nothing but what reads the views, and adds to the parts.
+    dbt(small, "run", "--select", "count", "parts", warehouse=warehouse)
+    said = dbt(small, "test", code=1, warehouse=warehouse, DBT_LOG_LEVEL="warn")
+    assert "Got 7 results, configured to fail if != 0" in said
+    assert rows(warehouse, "count") == [{"n": 5, "s": 20}]
+    assert sorted(row["id"] for row in rows(warehouse, "parts")) == [0, 2, 3, 5, 6, 7, 8], "one part of three is new"
+    assert len(rows(warehouse, next((warehouse / "s_dbt_test__audit.db").iterdir()).name, "s_dbt_test__audit")) == 7
+    shown = dbt(
+        small,
+        "show",
+        "--inline",
+        "select sum(value) as s from {{ ref('above_evens') }}",
+        warehouse=warehouse,
+    )
+    assert "20" in shown
+
+
+def test_a_busy_warehouse_is_said_at_once(small, tmp_path):
+    first = Warehouse(tmp_path / "warehouse")
+    first.begin_writing()
+    started = time.monotonic()
+    said = dbt(small, "run", code=2, warehouse=first.root)
+    assert time.monotonic() - started < 30
+    first.close()
+    assert f"the warehouse {first.root} is being built by process {os.getpid()}" in said
+    assert "START" not in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}"])
+def test_a_path_that_spark_takes_for_a_pattern_is_refused(small, tmp_path, name):
+    said = dbt(small, "run", code=2, warehouse=tmp_path / name)
+    assert "the warehouse cannot be" in said
+    assert "Spark reads '" in said
+    assert not (tmp_path / name).exists()
+
+
+def test_nothing_is_looked_for_before_a_session_is_opened(small):
+    """A project that never opens a session needs no JVM, whatever JAVA_HOME says."""
+    nowhere = {"JAVA_HOME": "/nowhere", jvm.REAL_JAVA: ""}  # what this process has found is not for others
+    for command in ("deps", "parse", "list"):
+        dbt(small, command, PATH="/usr/bin:/bin", **nowhere)
+    said = dbt(small, "run", code=2, warehouse=small / "warehouse", **nowhere)
+    assert "JAVA_HOME leads to no working java" in said
+
+
+JAVA = """
+    def model(dbt, spark):
+        bean = spark._jvm.java.lang.management.ManagementFactory.getRuntimeMXBean()
+        return spark.createDataFrame([(option,) for option in bean.getInputArguments()], "option string")
+"""
+
+
+@pytest.mark.parametrize(("most", "is_small"), [(10_000, True), (-1, False)])
+def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path, monkeypatch):
+    """By the profile's options; a large run has none of them."""
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)  # what this process has set is not for others
+    project = make_project(tmp_path / "project", {"java.py": JAVA})
+    dbt(project, "run", warehouse=tmp_path / "warehouse", most=most)
+    options = {row["option"] for row in rows(tmp_path / "warehouse", "java")}
+    assert any(option.startswith("-Xmx") for option in options)
+    assert ("-XX:TieredStopAtLevel=1" in options) == is_small

@@ -1,0 +1,192 @@
+"""Python models on an embedded session: what dbt promises them, what they return, errors, threads, interpreters."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbt_spark_python import sessions, submission
+from plugin_projects import make_project
+
+pytestmark = pytest.mark.both
+
+MODELS = {
+    "numbers.sql": "{{ config(materialized='table') }} select id from range(10)",
+    "from_ref.py": """
+        def model(dbt, spark):
+            dbt.config(materialized="table", answer=42)
+            answer = dbt.config.get("answer")
+            return dbt.ref("numbers").selectExpr("id", f"{answer} as answer", f"'{dbt.this.identifier}' as this_name")
+    """,
+    "from_source.py": """
+        def model(dbt, spark):
+            return dbt.source("outside", "numbers")
+    """,
+    "interpreter.py": """
+        import sys
+
+        import pyarrow as pa
+
+
+        def look(batches):
+            for batch in batches:
+                yield pa.RecordBatch.from_pydict({"python": [sys.executable]})
+
+
+        def model(dbt, spark):
+            return spark.range(1).repartition(1).mapInArrow(look, "python string")
+    """,
+    "from_pandas.py": """
+        import pandas as pd
+
+
+        def model(dbt, spark):
+            return pd.DataFrame({"id": [1, 2], "name": ["a", None], "none": [None, None]})
+    """,
+    "from_no_rows.py": """
+        import pandas as pd
+
+
+        def model(dbt, spark):
+            return pd.DataFrame({"id": pd.Series([], dtype="int64"), "name": pd.Series([], dtype="object")})
+    """,
+    "from_arrow.py": """
+        import pyarrow as pa
+
+
+        def model(dbt, spark):
+            return pa.table({"id": [1, 2], "name": ["a", None], "none": [None, None]})
+    """,
+    "from_a_stream.py": """
+        import pyarrow as pa
+
+
+        class Frame:
+            # as a DataFrame of polars is one
+            def __arrow_c_stream__(self, requested_schema=None):
+                rows = {"id": [1, 2], "name": ["a", None], "none": [None, None]}
+                return pa.table(rows).__arrow_c_stream__(requested_schema)
+
+
+        def model(dbt, spark):
+            return Frame()
+    """,
+}
+
+SPARK_MODELS = {
+    "job_group.py": """
+        def model(dbt, spark):
+            group = spark.sparkContext.getLocalProperty("spark.jobGroup.id")
+            return spark.createDataFrame([(group,)], "job_group string")
+    """,
+    "from_pandas_on_spark.py": """
+        import pyspark.pandas as ps
+
+
+        def model(dbt, spark):
+            return ps.DataFrame({"id": [1, 2]})
+    """,
+    "packed.py": """
+        def model(dbt, spark):
+            dbt.config(
+                options={"compression": "gzip"}, partition_by="part", tblproperties={"it's": "mine"}
+            )
+            return spark.range(4).selectExpr("id", "id % 2 as part")
+    """,
+}
+
+BROKEN = {
+    "driver.py": ("return {}['boom']", "KeyError: 'boom'"),
+    "worker.py": (
+        "return spark.range(3).mapInArrow(fail, 'id bigint')",
+        "ZeroDivisionError",
+    ),
+    "type.py": ("return 7", "not a supported type"),
+}
+
+
+@pytest.fixture(scope="module")
+def built(project, tmp_path_factory):
+    """The small project, built once; nothing in it says how Python models are submitted."""
+    folder = tmp_path_factory.mktemp("plugin")
+    built = project("plugin", make_project(folder / "p", MODELS))
+    assert built.invoke("run", "--select", "numbers").success  # starts the session
+    spark = sessions.of_process()
+    spark.sql("create schema if not exists plugin_outside")
+    spark.range(5, 6).write.mode("overwrite").parquet(str(folder / "outside"))
+    spark.sql("drop table if exists plugin_outside.numbers")
+    spark.sql(f"create table plugin_outside.numbers using parquet location '{folder / 'outside'}'")
+    return built.build("--threads", "4")
+
+
+def test_ref_config_and_this(built):
+    rows = built.rows("from_ref")
+    assert sorted(row["id"] for row in rows) == list(range(10))
+    assert {(row["answer"], row["this_name"]) for row in rows} == {(42, "from_ref")}
+
+
+def test_source(built):
+    assert built.rows("from_source") == [{"id": 5}]
+
+
+def test_workers_run_this_interpreter(built):
+    assert {row["python"] for row in built.rows("interpreter")} == {sys.executable}
+
+
+@pytest.mark.parametrize("name", ["from_pandas", "from_arrow", "from_a_stream"])
+def test_what_a_model_may_return(built, name):
+    rows = sorted(built.rows(name), key=lambda row: row["id"])
+    assert rows == [{"id": 1, "name": "a", "none": None}, {"id": 2, "name": None, "none": None}]
+
+
+def test_a_table_without_rows(built):
+    assert built.rows("from_no_rows") == []
+    assert built.asked("select count(id), count(name) from plugin.from_no_rows") == [(0, 0)]
+
+
+@pytest.mark.spark
+def test_what_is_of_spark_alone(project, tmp_path):
+    """Job groups, pandas on Spark, and how a table is stored."""
+    built = project("of_spark", make_project(tmp_path / "p", SPARK_MODELS)).build()
+    assert built.rows("job_group") == [{"job_group": "model.plugin.job_group"}]
+    assert sorted(row["id"] for row in built.rows("from_pandas_on_spark")) == [1, 2]
+    files = [path.relative_to(built.warehouse).as_posix() for path in built.warehouse.rglob("*.gz.parquet")]
+    assert {file.rpartition("/")[0] for file in files} == {f"of_spark.db/packed/part={part}" for part in (0, 1)}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_errors_show_the_models_file_and_line(project, tmp_path, name):
+    line, message = BROKEN[name]
+    code = f"def fail(batches):\n    1 / 0\n    yield\n\n\ndef model(dbt, spark):\n    {line}\n"
+    broken = project(f"broken_{Path(name).stem}", make_project(tmp_path / "p", {name: code}))
+    (said,) = broken.failures("run").values()
+    assert message in said
+    if name == "driver.py":
+        assert "models/driver.py:7 in model" in said
+        assert line in said  # the source line is shown
+    if name == "worker.py":
+        assert 'models/worker.py", line 2, in fail' in said
+
+
+def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
+    shipped = []
+    monkeypatch.setattr(submission, "ship", lambda spark, packages: shipped.append(packages))
+    named = """
+        def model(dbt, spark):
+            dbt.config(meta={"ship_packages": ["numpy"]})
+            return spark.range(1)
+    """
+    project("shipped", make_project(tmp_path / "p", {"named.py": named})).build()
+    assert shipped == [["numpy"]]
+
+
+def test_a_projects_own_way_to_write(project, tmp_path):
+    """A macro `py_write_table` in a project is run as it stands."""
+    folder = make_project(tmp_path / "p", {"mine.py": "def model(dbt, spark):\n    return spark.range(3)\n"})
+    (folder / "macros").mkdir()
+    (folder / "macros" / "write.sql").write_text(
+        "{% macro py_write_table(compiled_code, target_relation) %}\n{{ compiled_code }}\n"
+        "rows = model(dbtObj(spark.table), spark).where('id > 0')\n"
+        'rows.write.format("parquet").saveAsTable("{{ target_relation }}")\n{% endmacro %}\n'
+    )
+    assert sorted(row["id"] for row in project("own_way", folder).build().rows("mine")) == [1, 2]

@@ -1,0 +1,124 @@
+"""Whose session it is: a notebook's, a Spark Connect server's, or none that Python models could run on.
+
+The server is Sail's, in a process of its own; it speaks Spark Connect as Spark's does.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from conftest import TESTS
+from plugin_projects import make_project
+
+SERVER = """
+import sys
+from pysail.spark import SparkConnectServer
+from dbt_spark_python import sail
+
+sail._teach_worker()
+server = SparkConnectServer("127.0.0.1", 0)
+server.start(background=True)
+print("sc://{}:{}".format(*server.listening_address), flush=True)
+sys.stdin.read()
+"""
+
+NOTEBOOK = """
+import json, sys
+from dbt.cli.main import dbtRunner
+from pyspark.sql import SparkSession
+
+builder = SparkSession.builder
+builder = builder.remote(sys.argv[1]) if sys.argv[1].startswith("sc:") else builder.master(sys.argv[1])
+spark = builder.getOrCreate()
+spark.sql("select 42 as answer").createOrReplaceTempView("made_in_a_cell")
+done = dbtRunner().invoke(["run", *sys.argv[2:]])
+print(json.dumps([r.message for r in done.result if r.status == "error"]))
+print(json.dumps(spark.conf.get("spark.sql.session.timeZone")))
+print(json.dumps([list(row) for row in spark.table("s.looks").collect() + spark.table("s.asks").collect()]))
+"""
+
+MODELS = {
+    # From here on a project without Python would do as well.
+    "looks.py": "def model(dbt, spark):\n    return spark.table('made_in_a_cell')\n",
+    "asks.sql": "{{ config(materialized='table') }} select answer + 1 as answer from {{ ref('looks') }}",
+}
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A Spark Connect server; its address."""
+    environment = {**os.environ, "RUST_LOG": "error"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+    )
+    yield process.stdout.readline().strip()
+    process.stdin.close()
+    process.wait(30)
+
+
+def run(code: list[str], target: str, folder, **environment) -> subprocess.CompletedProcess:
+    """Run dbt on a project, in a process of its own."""
+    options = ["--project-dir", str(folder), "--profiles-dir", str(TESTS), "--target", target]
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "SAIL_", "PYSPARK_"))}
+    return subprocess.run(
+        [sys.executable, *code, *options, "--log-path", str(folder / "logs"), "--target-path", str(folder / "target")],
+        env={**clean, "JAVA_HOME": "/nowhere", "NO_COLOR": "1", "DBT_SPARK_PYTHON_TEST_SCHEMA": "s", **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=folder,
+    )
+
+
+@pytest.mark.sail
+def test_a_notebooks_session_is_the_one(server, tmp_path):
+    """Models see what its cells made, and the cells what models made; no JVM is looked for."""
+    assert in_a_notebook(server, tmp_path) == ([], [[42], [43]])
+
+
+@pytest.mark.spark
+def test_a_notebooks_session_that_is_no_server(tmp_path):
+    """As above; its JVM is there already, and is the notebook's."""
+    assert in_a_notebook("local[1]", tmp_path, JAVA_HOME=os.environ.get("JAVA_HOME", "")) == ([], [[42], [43]])
+
+
+def in_a_notebook(place: str, folder, **environment) -> tuple[list, list]:
+    """Run dbt from Python that has a session; what failed, and what the session says of the tables."""
+    done = run(["-c", NOTEBOOK, place], "connect", make_project(folder / "p", MODELS), **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    failed, zone, rows = map(json.loads, done.stdout.splitlines()[-3:])
+    assert zone == "Asia/Tokyo", "the profile's settings are made"
+    return failed, rows
+
+
+@pytest.mark.sail
+def test_a_server(server, tmp_path):
+    """Both languages by SPARK_REMOTE, and the table of one is the other's."""
+    models = MODELS | {"looks.py": "def model(dbt, spark):\n    return spark.sql('select 1 as answer')\n"}
+    folder = make_project(tmp_path / "p", models)
+    done = run(["-m", "dbt.cli.main", "build"], "connect", folder, SPARK_REMOTE=server)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PASS=2" in done.stdout
+
+
+CURRENT = """
+from types import SimpleNamespace
+from dbt_spark_python import sessions
+sessions.current(SimpleNamespace(method="thrift"))
+"""
+
+
+@pytest.mark.both
+def test_sql_on_a_server_and_nothing_for_python():
+    """No session of its own is started, whose tables would be nowhere."""
+    done = subprocess.run([sys.executable, "-c", CURRENT], capture_output=True, text=True, timeout=120)
+    assert "DbtRuntimeError" in done.stderr
+    assert "set SPARK_REMOTE to its address" in done.stderr

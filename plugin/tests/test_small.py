@@ -1,0 +1,105 @@
+"""Which runs are small, and what is set for them."""
+
+import pytest
+
+from dbt_spark_python import small
+from plugin_projects import make_project
+
+PROFILE = {
+    "spark.master": "local[*]",
+    "spark.sql.shuffle.partitions": "32",
+    "spark.dbt.small.inputs": "some_log, other_log",
+    "spark.dbt.small.bytes": "100",
+    "spark.dbt.small.java": "-Xint",
+    "spark.dbt.small.spark.sql.shuffle.partitions": 2,
+}
+
+
+def taken(**variables):
+    """What is set in a run with these vars; Spark sees none of the keys."""
+    parameters = dict(PROFILE)
+    found = small.take(parameters, variables)
+    assert parameters == {"spark.master": "local[*]", "spark.sql.shuffle.partitions": "32"}
+    return found
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A log of 60 bytes."""
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"x" * 60)
+    return path
+
+
+def test_no_input_is_small():
+    assert taken() == small.Small("-Xint", {"spark.sql.shuffle.partitions": "2"})
+    assert taken(some_log=None, other_log=None, third_log="s3a://bucket/x") is not None
+
+
+def test_a_small_file_a_folder_and_a_glob(log):
+    for path in (log, f"file:{log}", log.parent, log.parent / "*.jsonl", log.parent / "[l]og.js*"):
+        assert taken(some_log=str(path)) is not None
+        assert taken(project={"other_log": str(path)}) is not None
+
+
+def test_one_byte_more(log):
+    log.write_bytes(b"x" * 100)
+    assert taken(some_log=str(log)) is not None
+    log.write_bytes(b"x" * 101)
+    assert taken(some_log=str(log)) is None
+    assert taken(project={"some_log": str(log)}) is None
+
+
+def test_all_inputs_together(log, tmp_path):
+    other = tmp_path / "other"
+    other.write_bytes(b"x" * 60)
+    assert taken(some_log=str(log), other_log=str(log)) is not None
+    assert taken(some_log=str(log), other_log=str(other)) is None
+    assert taken(some_log=str(tmp_path)) is None
+
+
+@pytest.mark.parametrize(
+    "path", ["s3a://bucket/x", "hdfs:///x", "dbfs:/x", "nowhere.jsonl", "*.nothing", "//[x", "a\0b", 5, ["a"]]
+)
+def test_what_cannot_be_measured_is_large(path):
+    assert taken(some_log=path) is None
+
+
+def test_many_files_are_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(small, "_MAX_FILES", 3)
+    for name in "abc":
+        (tmp_path / name).touch()
+    assert taken(some_log=str(tmp_path)) is not None
+    (tmp_path / "d").touch()
+    assert taken(some_log=str(tmp_path)) is None
+
+
+def test_profiles_without_the_keys():
+    parameters = {"spark.master": "local[*]"}
+    assert small.take(parameters, {}) is None
+    assert parameters == {"spark.master": "local[*]"}
+
+
+TOLD = """
+    def model(dbt, spark):
+        names = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
+        return spark.createDataFrame([(name, spark.conf.get(name)) for name in names], "name string, value string")
+"""
+
+
+@pytest.mark.spark
+def test_a_small_run_and_a_large_one_behind_it(project, tmp_path, monkeypatch):
+    """The profile's settings are there, and gone again."""
+    folder = make_project(tmp_path / "p", {"told.py": TOLD})
+
+    def told(schema):
+        built = project(schema, folder)
+        assert built.invoke("run").success
+        return {row["name"]: row["value"] for row in built.rows("told")}
+
+    assert told("small_run") == {
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
+    monkeypatch.setenv("DBT_SPARK_PYTHON_TEST_SMALL", "-1")
+    assert told("large_run") == {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}

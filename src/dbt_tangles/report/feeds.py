@@ -1,0 +1,78 @@
+"""The feeds that are drawn: the longest, and those whose chain ends early, around the place where it does."""
+
+from __future__ import annotations
+
+from dbt_tangles.ask import graphs
+from dbt_tangles.ask.tables import Tables
+from dbt_tangles.report.layout import lay_out
+from dbt_tangles.report.parts import Kind, Limits, Part, chosen, many
+from dbt_tangles.report.tangles import asks
+
+_FACTS = {
+    "status": "status",
+    "message_count": "messages",
+    "verified_length": "in the chain",
+    "max_sequence": "greatest number",
+    "gap_sequence": "missing from",
+    "fork_sequence": "forked at",
+}
+
+
+def collect(tables: Tables, limits: Limits) -> Kind:
+    """Choose feeds and lay them out."""
+    count = tables.row("select count(*) as n from {feeds}") or {"n": 0}
+    read = f"select author, {', '.join(_FACTS)} from {{feeds}}"
+    last = f"author limit {limits.subjects}"
+    rows = chosen(
+        tables.rows(f"{read} order by message_count desc, {last}"),
+        tables.rows(f"{read} where status <> 'complete' order by message_count - verified_length desc, {last}"),
+        ("author",),
+    )
+    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+
+
+def _part(tables: Tables, row: dict, nodes: int) -> Part:
+    graph = graphs.feed(tables, "", row["author"], nodes, _until(tables, row, nodes))
+    view = lay_out(
+        graph, {node.id: "not in the chain" if node.state == graphs.ASIDE else "chain" for node in graph.nodes}
+    )
+    view["holes"] = _holes([n for n in view["rows"] if n is not None], starts_early=not row["verified_length"])
+    view["facts"] = {words: row[column] for column, words in _FACTS.items() if row[column] is not None}
+    entry = {
+        "name": "feed" if row["status"] == "complete" else f"feed, {row['status']}",
+        "id": row["author"],
+        "size": row["message_count"],
+        "trouble": (row["message_count"] or 0) - (row["verified_length"] or 0),
+        "chosen": row["chosen"],
+        "facts": f"{many(row['message_count'], 'message')}, {row['verified_length'] or 0:,} in the chain",
+    }
+    return Part(entry, view, asks(view, "message"))
+
+
+def _until(tables: Tables, row: dict, nodes: int) -> int | None:
+    """Say up to which sequence a feed is drawn: so far that half of the nodes are what the chain does not reach."""
+    if row["status"] == "complete":
+        return None
+    found = tables.row(
+        f"""select max(sequence) as until from (
+            select sequence from {{feed_messages}} where author = $author and not in_chain
+            order by sequence limit {max(nodes // 2, 1)}
+        ) as off_chain""",
+        author=row["author"],
+    )
+    return found and found["until"]
+
+
+def _holes(sequences: list[int], starts_early: bool) -> list[list]:
+    """List which sequences are not there: the row that they are above, and what is said of them.
+
+    Args:
+        sequences: Those that are drawn, in their order; in between are no others.
+        starts_early: Whether the first message of the feed would be drawn if it were there.
+    """
+    before = [0 if starts_early else sequences[0] - 1, *sequences[:-1]] if sequences else []
+    return [
+        [n, f"{low + 1:,} is missing" if high - low == 2 else f"{low + 1:,} to {high - 1:,} are missing"]
+        for n, (low, high) in enumerate(zip(before, sequences, strict=True))
+        if high - low > 1
+    ]

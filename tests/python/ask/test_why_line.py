@@ -1,0 +1,134 @@
+"""`tangles why --line`: what stands at a line, in which other lines too, and why it gave nothing."""
+
+import pytest
+
+import ask_story as story
+from ask_kit import Warehouse
+from ask_story import A1, A2, B1, BAD
+
+LOG = "file:///logs/a%20b.jsonl"
+
+
+def place(row: int, block: int = 0, file: str = LOG) -> dict:
+    return {"source_file": file, "block_start": block, "row_id": row}
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    """Two blocks of a file, whose rows are numbered from anywhere; a copy of a message in it, and one in another."""
+    warehouse = story.write(tmp_path_factory.mktemp("line") / "wh")
+    # The last is refused, and no message.
+    rows = [(7, 0, A1), (8, 0, A2), (20, 90, BAD), (21, 90, A1), (22, 90, None)]
+    bad = story.message(BAD, story.BOB, 3, is_usable=False, check_error="bad_signature")
+    messages = [story.message(A2, story.ALICE, 3), story.message(B1, story.BOB, 1), bad]
+    warehouse.write("ssb_messages", story.message(A1, story.ALICE, 2, line_count=3), *messages)
+    warehouse.write(
+        "stg_ssb__lines",
+        *({**place(row, block), "message_id": id_} for row, block, id_ in reversed(rows)),
+        {**place(0, file="file:///old/c.jsonl"), "message_id": A1},
+        {**place(0, file="file:///old/b.jsonl"), "message_id": B1},
+    )
+    return warehouse.write(
+        "ssb_rejects",
+        {"source_file": LOG, "line": 3, "reason": "bad_signature", "message_id": BAD},
+        {"source_file": LOG, "line": 5, "reason": "malformed_json"},
+    )
+
+
+@pytest.mark.parametrize("name", ["a b.jsonl", "./a b.jsonl", "logs/x/../a b.jsonl", "/logs/a b.jsonl", LOG, LOG[7:]])
+def test_a_line_that_gave_a_message(warehouse, name):
+    answer = warehouse.json("why", "--line", f"{name}:2")
+    (line,) = answer["lines"]
+    assert (line["id"], line["rejects"], line["line_count"], line["also_at"]) == (A2, [], 1, [])
+    assert line["why"] == {key: each for key, each in warehouse.json("why", A2).items() if key != "missing_tables"}
+    assert answer["is_well"]
+
+
+def test_copies(warehouse):
+    """Each says where the others are."""
+    places = [(LOG, 1), (LOG, 4), ("file:///old/c.jsonl", 1)]
+    for file, line in places:
+        (row,) = warehouse.json("why", "--line", f"{file}:{line}")["lines"]
+        assert row["id"] == A1 and row["line_count"] == 3
+        assert {(each["source_file"], each["line"]) for each in row["also_at"]} == {*places} - {(file, line)}
+    text = warehouse.ask("why", "--line", "old/c.jsonl:1").stdout
+    assert "2 more lines have it:" in text and f"{LOG}:4\n" in text and "member, depth 1" in text
+
+
+def test_a_line_that_was_refused(warehouse):
+    answer = warehouse.json("why", "--line", "a b.jsonl:3")
+    (line,) = answer["lines"]
+    assert [row["reason"] for row in line["rejects"]] == ["bad_signature"] and not answer["is_well"]
+    assert line["why"]["rule"] == "bad_signature"
+    text = warehouse.ask("why", "--line", "a b.jsonl:3").stdout
+    assert f"it would be {BAD}" in text and "not verified: bad_signature" in text
+    (nothing,) = warehouse.json("why", "--line", "a b.jsonl:5")["lines"]
+    assert (nothing["id"], nothing["why"]) == (None, None)
+
+
+def test_lines_and_files_that_are_not_there(warehouse):
+    for given in ("a b.jsonl:6", "a b.jsonl:0", f"a b.jsonl:{10**17}"):
+        result = warehouse.ask("why", "--line", given)
+        assert result.exit_code == 1 and f"ssb log, {LOG} has 5 lines" in result.stdout
+    result = warehouse.ask("why", "--line", "d.jsonl:1")
+    assert result.exit_code == 1 and "no log that was read has a file of that name" in result.stdout
+    assert warehouse.json("why", "--line", ".jsonl:1")["other_files"] == [
+        LOG,
+        "file:///old/b.jsonl",
+        "file:///old/c.jsonl",
+    ]
+
+
+def test_several_files_of_a_name(tmp_path):
+    """All are meant: in each the line may be another message."""
+    warehouse = story.write(tmp_path / "wh")
+    ids = {"/x/a.jsonl": A1, "/y/a.jsonl": B1, "/y/ba.jsonl": A2}
+    warehouse.write("stg_ssb__lines", *({**place(0, file=f"file://{f}"), "message_id": id_} for f, id_ in ids.items()))
+    assert [line["id"] for line in warehouse.json("why", "--line", "a.jsonl:1")["lines"]] == [A1, B1]
+    assert [line["id"] for line in warehouse.json("why", "--line", "y/a.jsonl:1")["lines"]] == [B1]
+
+
+def test_staging_may_be_gone(tmp_path):
+    """Then rejects are known, and the rest is said to be not built."""
+    warehouse = story.write(tmp_path / "wh")
+    warehouse.write("ssb_rejects", {"source_file": LOG, "line": 3, "reason": "truncated_file"})
+    result = warehouse.ask("why", "--line", "a b.jsonl:3")
+    assert result.exit_code == 0 and "The compressed file ends early" in result.stdout
+    assert "not built" in result.stdout and "stg_ssb__lines" in result.stdout
+    assert warehouse.ask("why", "--line", "a b.jsonl:2").exit_code == 1
+
+
+def test_lines_of_other_logs(tmp_path):
+    writer = "ab" * 32
+    warehouse = Warehouse(tmp_path / "wh")
+    nodes = [
+        {"kind": "base", "base_id": "x"},
+        *({"kind": "node", "base_id": b, "writer": writer, "length": 1} for b in "xy"),
+    ]
+    warehouse.write("stg_autobase__lines", *({**place(n), **node} for n, node in enumerate(nodes)))
+    warehouse.write(
+        "autobase_nodes", *({"base_id": b, "node_id": f"{writer}:1", "role": "indexing", "is_head": True} for b in "xy")
+    )
+    warehouse.write("stg_pzp__lines", {**place(0, file="p"), "message_id": "abc"})
+    warehouse.write("pzp_messages", {"message_id": "abc", "is_usable": True})
+    events = [("t", "one"), ("u", "one")]
+    warehouse.write(
+        "stg_events__lines",
+        *({**place(n, file="e"), "timeline_id": t, "event_id": e} for n, (t, e) in enumerate(events)),
+    )
+    event = {"rank": 0, "position": 0, "is_tip": True, "arrival": 1, "source_file": "e"}
+    warehouse.write("timeline_events", *({**event, "timeline_id": t, "event_id": e} for t, e in events))
+
+    def line(given: str) -> dict:
+        (row,) = warehouse.json("why", "--line", given)["lines"]
+        return row
+
+    assert "it says who writes to base x" in warehouse.ask("why", "--line", "a b.jsonl:1").stdout
+    node = line("a b.jsonl:3")
+    assert (node["id"], node["within"], node["line_count"]) == (f"{writer}:1", "y", 1)
+    assert [base["base_id"] for base in node["why"]["bases"]] == ["y"]
+    assert line("p:1")["why"]["kind"] == "pzp"
+    event = line("e:2")
+    assert (event["log"], event["within"], event["line_count"]) == ("event", "u", 1)
+    assert [row["timeline_id"] for row in event["why"]["timelines"]] == ["u"]
+    assert "it gave one of timeline u" in warehouse.ask("why", "--line", "e:2").stdout

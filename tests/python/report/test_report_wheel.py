@@ -1,0 +1,36 @@
+"""The package as people install it has all that a report is made of."""
+
+import os
+import subprocess
+import sys
+
+import report_story as story
+from conftest import ROOT
+
+
+def run(*command: str, **options) -> str:
+    """Run a command, and return what it prints."""
+    return subprocess.run([sys.executable, *command], check=True, capture_output=True, text=True, **options).stdout
+
+
+def test_a_report_of_an_installed_wheel(tmp_path):
+    """Its files are those of a report of the source tree."""
+    run("-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist"), cwd=ROOT)
+    (wheel,) = (tmp_path / "dist").iterdir()
+    site = tmp_path / "site"
+    run("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(site), str(wheel))
+    warehouse = story.write(tmp_path / "wh")
+    env = {**os.environ, "PYTHONPATH": str(site), "TANGLES_WAREHOUSE": str(warehouse.root)}
+    where = "import dbt_tangles.report as r, dbt_tangles.ask as a; print(r.__file__, a.__file__)"
+    assert run("-c", where, env=env, cwd=tmp_path).count(f"{site}{os.sep}") == 2
+    options = {"env": {**env, "TANGLES_SCHEMA": "tangles"}, "cwd": tmp_path}
+    run("-m", "dbt_tangles.ask.cli", "report", "--out", "installed", **options)
+    assert warehouse.ask("report", "--out", str(tmp_path / "of_source")).exit_code == 0
+
+    def files(out: str) -> dict[str, bytes]:
+        folder = tmp_path / out
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    installed = files("installed")
+    assert installed == files("of_source")
+    assert {"index.html", "assets/zoom.js", "assets/vendor/d3-zoom.js", "assets/vendor/NOTICE"} <= installed.keys()
