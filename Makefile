@@ -1,4 +1,4 @@
-# make build | test | test-all | docs | notebook | bench | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-all | integration | docs | notebook | bench | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 # ENGINE=sail builds with Sail in place of Spark (docs/engines.md).
 PYTHON ?= python3
 VENV := .venv
@@ -19,7 +19,7 @@ else
 READY = $(VENV)/installed
 endif
 
-.PHONY: build test test-all docs notebook bench servers wheels lint clean
+.PHONY: build test test-all integration docs notebook bench servers wheels lint clean
 
 build: $(READY)
 	$(DBT) build $(DBT_ARGS)
@@ -33,6 +33,13 @@ test: $(VENV)/installed lint
 test-all: $(VENV)/installed lint
 	$(BIN)/pytest -m ""
 	cd plugin && $(CURDIR)/$(BIN)/pytest
+
+# The project that installs this one, as docs/package.md has it; its tables go to integration_tests/target/warehouse.
+integration: export TANGLES_WAREHOUSE := target/warehouse
+integration: $(READY)
+	cd integration_tests && for step in deps seed build; do \
+	  DBT_PROFILES_DIR=. DBT_LOG_LEVEL=$(DBT_LOG_LEVEL) ../$(BIN)/dbt $$step || exit; \
+	done
 
 # One file that opens without a server: target/static_index.html.
 docs: $(READY)

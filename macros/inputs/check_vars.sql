@@ -1,15 +1,37 @@
 {#- Runs before anything else: a wrong value is refused by the name of its var. -#}
 {% macro check_vars() %}
-    {%- if execute and adapter.published is not defined -%}
+    {% do refuse_jinja() %}
+    {%- if execute -%}
+        {% do check_names() %}
+    {%- endif -%}
+    {%- if execute and is_selected() -%}
+        {% do check_plugin() %}
+        {% do check_schema() %}
+        {% do check_values() %}
+        {% do check_hmac_key() %}
+        {% do check_materializations() %}
+        {%- if flags.WHICH in ['build', 'test'] -%}
+            {% do check_tested_tables() %}
+        {%- endif -%}
+    {%- endif -%}
+{% endmacro %}
+
+
+{% macro check_plugin() %}
+    {%- if adapter.published is not defined -%}
         {% do exceptions.raise_compiler_error(
             'the Python models of tangles need its dbt plugin, and this environment has none: pip install dbt-tangles'
         ) %}
     {%- endif -%}
-    {% do refuse_jinja() %}
-    {% do check_schema() %}
+{% endmacro %}
+
+
+{% macro check_values() %}
     {%- for name in logs() -%}
         {%- set value = var(name) -%}
-        {% do refuse_unless(value is none or (value is string and value | trim), name, value, 'a path or glob') %}
+        {% do refuse_unless(
+            value is none or (value is string and value | trim) or is_table(value), name, value, log_forms()
+        ) %}
     {%- endfor -%}
     {% do refuse_unless(var('ssb_log_format') in ['lines', 'pretty'], 'ssb_log_format', var('ssb_log_format'),
         'lines or pretty') %}
@@ -35,13 +57,15 @@
         limit is none or (limit is integer and limit is not boolean and limit >= 1), 'max_previous', limit,
         'none or an integer, 1 or more'
     ) %}
-    {% do check_hmac_key() %}
 {% endmacro %}
 
 
 {% macro refuse_unless(is_right, name, value, wanted) %}
     {%- if not is_right -%}
-        {% do exceptions.raise_compiler_error("var '" ~ name ~ "' is " ~ value | tojson ~ ", but must be " ~ wanted) %}
+        {% do exceptions.raise_compiler_error(
+            "var '" ~ name ~ "' is " ~ value | tojson ~ ", but must be " ~ wanted
+            ~ ('; vars of tangles stand below vars: tangles:' if project_name != 'tangles' else '')
+        ) %}
     {%- endif -%}
 {% endmacro %}
 

@@ -1,9 +1,9 @@
 {#- A table made anew from a query that may read it. Where tables are folders it is the old one until it is the new one;
     elsewhere a kill between the two last statements leaves the new one under the other name, where it is found. -#}
-{% macro remake(relation, query) %}
+{% macro remake(relation, query, file_format='parquet') %}
     {%- set next = relation.incorporate(path={'identifier': relation.identifier ~ '__next'}) -%}
     {% do adapter.drop_relation(next) %}
-    {% do run_query('create table ' ~ next ~ ' using parquet as ' ~ query) %}
+    {% do run_query('create table ' ~ next ~ ' using ' ~ file_format ~ ' as ' ~ query) %}
     {% do adapter.drop_relation(relation) %}
     {% do adapter.rename_relation(next, relation) %}
     {% do adapter.cache_added(relation.incorporate(type='table')) %}

@@ -8,9 +8,15 @@
 {% endmacro %}
 
 
-{#- Whether the command builds tables, and so is a run. -#}
+{#- The file format that is set for `runs`. -#}
+{% macro runs_format() %}
+    {{ return(graph.nodes['model.tangles.runs'].config.get('file_format') or 'parquet') }}
+{% endmacro %}
+
+
+{#- Whether the command builds tables of this project, and so is a run. -#}
 {% macro is_run() %}
-    {{ return(execute and flags.WHICH in ['build', 'run', 'seed', 'retry']) }}
+    {{ return(execute and flags.WHICH in ['build', 'run', 'seed', 'retry'] and is_selected()) }}
 {% endmacro %}
 
 
@@ -37,9 +43,9 @@
                     {{ tables_of_runs(changed, column='changed_tables') }} as changed_tables
                 from {{ relation }}
             {%- endset -%}
-            {% do remake(relation, earlier ~ ' union all ' ~ begun) %}
+            {% do remake(relation, earlier ~ ' union all ' ~ begun, runs_format()) %}
         {%- else -%}
-            {% do remake(relation, begun) %}
+            {% do remake(relation, begun, runs_format()) %}
         {%- endif -%}
     {%- endif -%}
 {% endmacro %}
@@ -65,7 +71,7 @@
                 {{ tables_of_runs(standing_tables('changed_in'), results, 'changed_tables') }} as changed_tables
             from {{ relation }}
         {%- endset -%}
-        {% do remake(relation, query) %}
+        {% do remake(relation, query, runs_format()) %}
     {%- endif -%}
 {% endmacro %}
 
@@ -91,7 +97,7 @@
     cast(array(
     {%- for name in logs() if var(name) is not none -%}
         named_struct(
-            'var', '{{ name }}', 'path', {{ string_literal(var(name)) }},
+            'var', '{{ name }}', 'path', {{ string_literal(log_name(name)) }},
             'files', null, 'bytes', null, 'lines', null
         )
         {%- if not loop.last %}, {% endif -%}
@@ -111,14 +117,23 @@
             select array_sort(collect_list(struct(var, path, files, bytes, lines)))
             from (
                 select
-                    *,
+                    var,
+                    path,
+                    files,
+                    bytes,
                     case
                         {% for name, log in logs().items() if log.lines in built -%}
                             when var = '{{ name }}' then (select count(*) from {{ built[log.lines] }})
                         {% endfor -%}
                         when var is null then cast(null as bigint)
                     end as lines
-                from {{ built['int_run_inputs'] }}
+                from (
+                    select var, path, files, bytes from {{ built['int_run_inputs'] }}
+                    {%- for name in logs() if var(name) is mapping %}
+                    union all
+                    select '{{ name }}', {{ string_literal(log_name(name)) }}, cast(null as bigint), cast(null as bigint)
+                    {%- endfor %}
+                )
             )
         ), inputs)
     {%- else -%}

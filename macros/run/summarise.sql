@@ -1,6 +1,6 @@
 {#- After a build: what was built, and how to look at it. -#}
 {% macro summarise(results) %}
-    {%- if execute and flags.WHICH in ['build', 'run'] -%}
+    {%- if execute and flags.WHICH in ['build', 'run'] and is_selected() -%}
         {%- set built = {} -%}
         {%- for result in results if result.status == 'success' and result.node.resource_type == 'model'
             and result.node.package_name == 'tangles' -%}
@@ -23,7 +23,7 @@
             {%- for row in run_query(counted | join(' union all ') ~ ' order by n') -%}
                 {% do print('  ' ~ '%-18s' | format(row[1]) ~ '%12s rows' | format('{:,}'.format(row[2] | int))) %}
             {%- endfor -%}
-            {%- if target.name in ['local', 'sail'] -%}
+            {%- if project_name == 'tangles' and target.name in ['local', 'sail'] -%}
                 {%- set folders = [] -%}
                 {%- for schema in schemas | unique -%}
                     {% do folders.append(env_var('TANGLES_WAREHOUSE', 'warehouse') ~ '/' ~ schema ~ '.db/<table>/') %}
@@ -34,7 +34,9 @@
                 ) %}
             {%- endif -%}
         {%- endif -%}
-        {% do print('  ' ~ outcome(results)) %}
+        {%- if project_name == 'tangles' -%}
+            {% do print('  ' ~ outcome(results)) %}
+        {%- endif -%}
     {%- endif -%}
 {% endmacro %}
 
@@ -48,7 +50,7 @@
 {#- How many steps of a run came to what: `251 passed, 1 failed, 3 skipped (240 unchanged)`. -#}
 {% macro outcome(results) -%}
     {%- set counts = {'passed': 0, 'warned': 0, 'failed': 0, 'skipped': 0} -%}
-    {%- for result in results -%}
+    {%- for result in results if result.status != 'no-op' -%} {#- exposures -#}
         {%- set name = {'success': 'passed', 'pass': 'passed', 'warn': 'warned', 'skipped': 'skipped'}.get(
             result.status | string, 'failed') -%}
         {% do counts.update({name: counts[name] + 1}) %}

@@ -47,6 +47,7 @@ class DbtProject:
     schema: str
     project_dir: Path = ROOT
     vars: dict = field(default_factory=dict)
+    profiles_dir: Path = ROOT
 
     def invoke(self, *args: str, manifest=None):
         """Run a dbt command in this process and return its result, whatever it is.
@@ -56,7 +57,8 @@ class DbtProject:
         from dbt.cli.main import dbtRunner
 
         os.environ["TANGLES_SCHEMA"] = self.schema
-        options = ["--project-dir", str(self.project_dir), "--profiles-dir", str(ROOT), "--vars", json.dumps(self.vars)]
+        options = ["--project-dir", str(self.project_dir), "--profiles-dir", str(self.profiles_dir)]
+        options += ["--vars", json.dumps(self.vars)]
         paths = ["--target-path", str(self.warehouse / "target" / self.schema)]
         logs = ["--log-path", str(self.warehouse / "logs" / self.schema)]
         return dbtRunner(manifest=manifest).invoke([*args, *options, *paths, *logs])

@@ -968,5 +968,5 @@ def test_one_line(project, tmp_path):
 def test_no_log(project):
     """So does a log of another kind alone."""
     built = project("no_pzp_log", ssb_log=str(DATA / "ssb" / "small.jsonl"))
-    assert built.invoke("run", "--select", "stg_fixtures__lines", SELECTED[1]).success
+    assert built.invoke("run", "--select", "stg_tables__lines", SELECTED[1]).success
     assert [built.rows(table) for table in TABLES] == [[]] * len(TABLES)

@@ -11,7 +11,7 @@ from conftest import DATA
 MODELS = ("--select", "+feeds", "ssb_rejects", "stg_events__lines", "int_run_inputs", "runs")
 UNIT = ("--exclude-resource-type", "unit_test")
 #: What is not made of messages.
-OTHERS = {"stg_events__lines", "stg_fixtures__lines"}
+OTHERS = {"stg_events__lines", "stg_tables__lines"}
 #: `runs` is written by each run; so its tests have new rows to look at.
 ALWAYS = {"runs"}
 

@@ -1,10 +1,20 @@
+{%- set lines = ref('stg_events__lines') if is_on('staging.events.stg_events__lines') else no_rows({
+    'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
+    'causes': 'array<string>', 'author': 'string', 'arrival': 'bigint', 'detail': 'string'
+}) -%}
+{%- set messages = ref('int_timeline_messages') if has_message_timelines() else no_rows({
+    'timeline_id': 'string', 'event_id': 'string', 'causes': 'array<string>', 'feed_causes': 'array<string>',
+    'both_causes': 'array<string>', 'weak_causes': 'array<string>', 'author': 'string', 'arrival': 'bigint',
+    'is_tangle': 'boolean'
+}) -%}
+
 with blocks as (
-    {{- line_blocks(ref('stg_events__lines')) }}
+    {{- line_blocks(lines) }}
 ),
 
 taken as (
     select distinct timeline_id
-    from {{ ref('int_timeline_messages') }}
+    from {{ messages }}
 ),
 
 events as (
@@ -16,7 +26,7 @@ events as (
         lines.arrival,
         lines.source_file,
         lines.row_id + blocks.first_line as line
-    from {{ ref('stg_events__lines') }} as lines
+    from {{ lines }} as lines
     inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
     -- A timeline of the SSB log takes nothing but messages.
     left anti join taken on lines.timeline_id = taken.timeline_id
@@ -57,4 +67,4 @@ select
     cast(null as string) as refusal,
     cast(null as string) as source_file,
     cast(null as bigint) as line
-from {{ ref('int_timeline_messages') }}
+from {{ messages }}

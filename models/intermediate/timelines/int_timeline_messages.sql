@@ -1,3 +1,5 @@
+{{ config(enabled=has_message_timelines()) }}
+
 {#- Forks may be of any width; a message follows at most so many of them. -#}
 {% set widest_fork = 16 -%}
 

@@ -1,5 +1,11 @@
+{%- set lines = ref('stg_events__lines') if is_on('staging.events.stg_events__lines') else no_rows({
+    'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
+    'reject_reason': 'string', 'detail': 'string'
+}) -%}
+{%- set messages = ref('int_timeline_messages') if has_message_timelines() else no_rows({'timeline_id': 'string'}) -%}
+
 with blocks as (
-    {{- line_blocks(ref('stg_events__lines')) }}
+    {{- line_blocks(lines) }}
 ),
 
 lines as (
@@ -10,13 +16,13 @@ lines as (
         lines.event_id,
         lines.reject_reason,
         lines.detail
-    from {{ ref('stg_events__lines') }} as lines
+    from {{ lines }} as lines
     inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
 ),
 
 taken as (
     select distinct timeline_id
-    from {{ ref('int_timeline_messages') }}
+    from {{ messages }}
 )
 
 select

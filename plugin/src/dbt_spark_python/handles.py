@@ -1,5 +1,7 @@
 """What dbt-spark takes for a connection, over a session that is open."""
 
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrapper
@@ -41,6 +43,24 @@ class OpenConnection(Connection):
         return self.kind(self.session)
 
 
-def handle(session: SparkSession, kind: type[OpenCursor] = OpenCursor) -> SessionConnectionWrapper:
+class SessionHandle(SessionConnectionWrapper):
+    """dbt-spark's handle of a session; the values of seeds are literals that say what the file says.
+
+    dbt-spark puts them between quotes as they are: an empty cell becomes the word None, and quotes and backslashes
+    break the statement, or vanish.
+    """
+
+    @classmethod
+    def _fix_binding(cls, value: Any) -> str:
+        if value is None:
+            return "null"
+        if isinstance(value, bool | int | Decimal):
+            return str(value).lower()
+        if isinstance(value, float | datetime):
+            return str(super()._fix_binding(value))
+        return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def handle(session: SparkSession, kind: type[OpenCursor] = OpenCursor) -> SessionHandle:
     """Wrap a session as dbt-spark's connection managers want it."""
-    return SessionConnectionWrapper(OpenConnection(session, kind))
+    return SessionHandle(OpenConnection(session, kind))

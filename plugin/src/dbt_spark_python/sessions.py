@@ -58,6 +58,8 @@ class SessionConnections(SparkConnectionManager):
             # Who opened it may have said its address nowhere else, so that dbt-spark would not find it.
             configure(session, connection.credentials.server_side_parameters)
             connection.handle = sail.handle(session) if sail.is_sail(session) else handles.handle(session)
+        elif is_session:
+            connection.handle = handles.SessionHandle(connection.handle.handle)
         return connection
 
     @contextmanager

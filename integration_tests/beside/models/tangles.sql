@@ -1,0 +1,1 @@
+select {{ logs() }} as answer

@@ -1,0 +1,3 @@
+{% macro logs() %}
+    {{ return('not what tangles calls logs') }}
+{% endmacro %}

@@ -1,0 +1,54 @@
+{#- The table that a var names in the place of a path: `{ref: model}` is a model or seed of the project that
+    runs, `{source: [name, table]}` one of its sources. Each row of it is a line, in the column `raw`. -#}
+{% macro table_of(name) %}
+    {%- set given = var(name) -%}
+    {% do refuse_unless(is_table(given), name, given, log_forms()) %}
+    {%- if 'source' in given -%}
+        {{ return(source(given.source[0], given.source[1])) }}
+    {%- elif given.ref is string -%}
+        {{ return(ref(project_name, given.ref)) }}
+    {%- endif -%}
+    {{ return(ref(given.ref[0], given.ref[1])) }}
+{% endmacro %}
+
+
+{#- The tables that vars name, by the var. -#}
+{% macro log_tables() %}
+    {%- set tables = {} -%}
+    {%- for name in logs() if var(name) is mapping -%}
+        {% do tables.update({name: table_of(name)}) %}
+    {%- endfor -%}
+    {{ return(tables) }}
+{% endmacro %}
+
+
+{#- Whether a var's value names a table. -#}
+{% macro is_table(given) %}
+    {%- if given is not mapping or given | length != 1 -%}
+        {{ return(false) }}
+    {%- endif -%}
+    {%- set kind, names = (given.items() | list)[0] -%}
+    {%- if kind == 'ref' and names is string -%}
+        {{ return(names | trim | length > 0) }}
+    {%- endif -%}
+    {{ return(
+        kind in ['ref', 'source'] and names is sequence and names is not string
+        and names | select('string') | list | length == names | length == 2
+    ) }}
+{% endmacro %}
+
+
+{#- What a log may be given as, in words. -#}
+{% macro log_forms() %}
+    {{ return('a path or glob, {ref: model}, {ref: [package, model]} or {source: [name, table]}') }}
+{% endmacro %}
+
+
+{#- A log as the table `runs` shows it: the path, or how the table is named. -#}
+{% macro log_name(name) %}
+    {%- if var(name) is not mapping -%}
+        {{ return(var(name)) }}
+    {%- endif -%}
+    {%- set kind, names = (var(name).items() | list)[0] -%}
+    {{ return(kind ~ ':' ~ (names if names is string else names | join('.'))) }}
+{% endmacro %}

@@ -1,0 +1,14 @@
+{#- Folders of models take any materialization, but for models that chose their own. -#}
+{% macro check_materializations() %}
+    {%- for node in graph.nodes.values() if node.package_name == 'tangles' and node.resource_type == 'model' -%}
+        {%- set chosen = ['republished'] if 'dbt.this' in node.raw_code
+            else modules.re.findall("materialized='([a-z]+)'", node.raw_code) -%}
+        {%- if chosen and node.config.materialized not in chosen + ['view', 'table'] * (node.name == 'stg_tables__lines') -%}
+            {% do exceptions.raise_compiler_error(
+                node.name ~ ' of tangles must be ' ~ chosen[0] ~ ', and cannot be made as ' ~ node.config.materialized
+                ~ ': in dbt_project.yml, below models: tangles:, say {+materialized: ' ~ chosen[0] ~ '} for '
+                ~ node.fqn[1:] | join('.')
+            ) %}
+        {%- endif -%}
+    {%- endfor -%}
+{% endmacro %}

@@ -1,0 +1,58 @@
+{#- A table has no order: its rows are numbered by what they hold, in blocks, so that no one process sorts them all.
+
+    A view, where a table is given: its rows may hold the secrets of groups, and are not written again. -#}
+{%- set fixtures = logs() if is_fixture_run() else {} -%}
+{%- set tables = log_tables() -%}
+{{ config(materialized='view' if tables else 'table') }}
+
+
+with lines as (
+    select
+        cast(null as string) as log,
+        cast(null as string) as source_file,
+        cast(null as bigint) as block_start,
+        cast(null as bigint) as row_id,
+        cast(null as binary) as raw
+    where false
+    {%- for name, log in fixtures.items() %}
+
+    union all
+
+    select
+        '{{ name }}' as log,
+        source_file,
+        cast(0 as bigint) as block_start,
+        cast(line as bigint) as row_id,
+        unbase64(coalesce(raw_base64, '')) as raw
+    from {{ ref(log.fixture) }}
+    {%- endfor %}
+    {%- for name, table in tables.items() %}
+
+    union all
+
+    select
+        '{{ name }}' as log,
+        {{ string_literal(table.render()) }} as source_file,
+        block as block_start,
+        (block << 33) + row_number() over (partition by block order by digest) as row_id,
+        raw
+    from (
+        select
+            raw,
+            sha2(raw, 256) as digest,
+            cast(pmod(crc32(raw), 256) as bigint) as block
+        from (select coalesce(cast(raw as binary), cast('' as binary)) as raw from {{ table }})
+    )
+    {%- endfor %}
+)
+
+select
+    log,
+    source_file,
+    block_start,
+    row_id,
+    raw,
+    cast(null as bigint) as raw_length,
+    cast(null as string) as fault,
+    cast(null as string) as fault_detail
+from lines

@@ -1,0 +1,36 @@
+"""What the cells of a seed become in SQL, on a session."""
+
+from datetime import date, datetime
+from decimal import Decimal
+
+import pytest
+
+from dbt_spark_python.handles import SessionHandle
+
+
+@pytest.mark.parametrize(
+    "value, literal",
+    [
+        (None, "null"),
+        ("None", "'None'"),
+        ("", "''"),
+        ("o'hara", r"'o\'hara'"),
+        ("a\\b", r"'a\\b'"),
+        ("100 %s", "'100 %s'"),
+        (True, "true"),
+        (12345678901234567, "12345678901234567"),
+        (Decimal("1234567890.123456789"), "1234567890.123456789"),
+        (0.5, "0.5"),
+        (date(2024, 2, 29), "'2024-02-29'"),
+        (datetime(2024, 2, 29, 1, 2, 3), "'2024-02-29 01:02:03.000'"),
+    ],
+)
+def test_a_cell_is_a_literal_that_says_the_same(value, literal):
+    class Cursor:
+        def execute(self, sql, *values):
+            self.sql = sql % values
+
+    handle = SessionHandle(None)
+    handle._cursor = Cursor()
+    handle.execute("cast(%s as string)", [value])
+    assert handle._cursor.sql == f"cast({literal} as string)"

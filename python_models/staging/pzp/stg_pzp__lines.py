@@ -1,0 +1,26 @@
+"""Reads the pzp log line by line and checks every line; the rules are in dbt_tangles.pzp."""
+
+from functools import partial
+
+from pyspark.sql import functions as sf
+
+from dbt_spark_python.lines import check_lines
+from dbt_tangles.pzp.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+
+
+def model(dbt, spark):
+    path = dbt.config.meta_get("pzp_log")
+    verify_signatures = dbt.config.meta_get("verify_signatures")
+
+    options = CheckOptions(verify_signatures=verify_signatures)
+    fixtures = None if path else dbt.ref("stg_tables__lines")
+    return check_lines(
+        spark,
+        "pzp_log",
+        path,
+        fixtures,
+        partial(check_batches, options=options),
+        OUTPUT_SCHEMA,
+        options.max_line_bytes,
+        together=sf.xxhash64("raw"),  # equal lines together in a partition are verified once
+    )

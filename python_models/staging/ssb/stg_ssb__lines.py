@@ -1,0 +1,33 @@
+"""Reads the log line by line and checks every line; the rules are in dbt_tangles.ssb."""
+
+from functools import partial
+
+from pyspark.sql import functions as sf
+
+from dbt_spark_python.lines import check_lines
+from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.ssb.options import hmac_key
+
+
+def model(dbt, spark):
+    # dbt finds the configuration keys by reading this file, and sees them only in plain assignments.
+    path = dbt.config.meta_get("ssb_log")
+    log_format = dbt.config.meta_get("ssb_log_format")
+    verify_signatures = dbt.config.meta_get("verify_signatures")
+
+    options = CheckOptions(verify_signatures=verify_signatures, hmac_key=hmac_key())
+    fixtures = None if path else dbt.ref("stg_tables__lines")
+    return check_lines(
+        spark,
+        "ssb_log",
+        path,
+        fixtures,
+        partial(check_batches, options=options),
+        OUTPUT_SCHEMA,
+        options.max_line_bytes,
+        separator="\n\n" if log_format == "pretty" else "\n",
+        # Copies of a message carry the same signature: together in a partition, they are verified once.
+        together=sf.expr(
+            "substring(try_cast(raw as string), locate('.sig.ed25519', try_cast(raw as string)) - 88, 88)"
+        ),
+    )

@@ -1,0 +1,71 @@
+"""The project in integration_tests/, which installs this one, with changes."""
+
+import shutil
+from copy import deepcopy
+from pathlib import Path
+
+import yaml
+from dbt.cli.main import dbtRunner
+
+from conftest import ROOT, DbtProject
+from dbt_projects import write
+
+HERE = ROOT / "integration_tests"
+
+#: The folders of each part below staging, intermediate and marts; and the parts that it cannot do without.
+PARTS = {
+    "ssb": ({"staging": ["ssb"], "intermediate": ["feeds"], "marts": ["ssb", "feeds"]}, []),
+    "tangles": ({"intermediate": ["tangles"], "marts": ["tangles"]}, ["ssb"]),
+    "groups": ({"intermediate": ["groups"], "marts": ["groups"]}, ["tangles"]),
+    "pzp": ({"staging": ["pzp"], "intermediate": ["pzp"], "marts": ["pzp"]}, []),
+    "sets": ({"intermediate": ["sets"], "marts": ["sets"]}, ["pzp"]),
+    "autobase": ({"staging": ["autobase"], "intermediate": ["autobase"], "marts": ["autobase"]}, []),
+    "events": ({"staging": ["events"]}, []),
+    "timelines": ({"intermediate": ["timelines"], "marts": ["timelines"]}, []),
+    "runs": ({"intermediate": ["runs"], "marts": ["runs"]}, []),
+}
+
+
+def with_dependents(*parts: str) -> set[str]:
+    """Parts, and those that cannot do without them."""
+    found = set(parts)
+    while more := {part for part, (_, needs) in PARTS.items() if found & {*needs}} - found:
+        found |= more
+    return found
+
+
+def without(*parts: str) -> dict:
+    """What to write below `models: tangles:` to switch off some parts, and those that cannot do without them."""
+    settings: dict = {}
+    for part in with_dependents(*parts):
+        for layer, folders in PARTS[part][0].items():
+            settings.setdefault(layer, {}).update({folder: {"+enabled": False} for folder in folders})
+    return settings
+
+
+def integrating(folder: Path, change=lambda settings: None, models: dict[str, str] | None = None) -> Path:
+    """Copy the project, and install its packages.
+
+    Args:
+        folder: Where.
+        change: Is handed what is in dbt_project.yml, to change it.
+        models: Texts of more models by file name.
+    """
+    shutil.copytree(HERE, folder, ignore=shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse"))
+    settings = deepcopy(yaml.safe_load((HERE / "dbt_project.yml").read_text()))
+    change(settings)
+    write(folder / "dbt_project.yml", settings)
+    packages = (HERE / "packages.yml").read_text()
+    (folder / "packages.yml").write_text(packages.replace("local: ../", f"local: {ROOT}"))
+    for name, text in (models or {}).items():
+        (folder / "models" / name).write_text(text)
+    done = dbtRunner().invoke(
+        ["deps", "--project-dir", str(folder), "--profiles-dir", str(folder), "--log-path", str(folder / "logs")]
+    )
+    assert done.success, done.exception
+    return folder
+
+
+def installed_in(project: DbtProject, schema: str) -> DbtProject:
+    """The same build, as seen from another of its schemas."""
+    return DbtProject(project.warehouse, f"{project.schema}_{schema}")

@@ -1,0 +1,304 @@
+"""What a project that installs this one may do, by the example in integration_tests/."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conftest import ROOT, DbtProject
+from dbt_projects import installing
+from integration_kit import HERE, PARTS, installed_in, integrating, with_dependents, without
+
+
+def project_in(folder: Path, warehouse: Path, schema: str) -> DbtProject:
+    """A project that brings its own profile."""
+    return DbtProject(warehouse, schema, folder, profiles_dir=folder)
+
+
+@pytest.fixture(scope="module")
+def consumer(warehouse, tmp_path_factory) -> DbtProject:
+    """The example as it stands: its seeds, then all of it."""
+    made = project_in(integrating(tmp_path_factory.mktemp("consumer") / "p"), warehouse, "integration")
+    result = made.invoke("seed")
+    assert result.success, result.exception
+    return made.build(has_unit_tests=True)
+
+
+@pytest.fixture
+def changed(warehouse, tmp_path):
+    """Make the example with another dbt_project.yml, or more models."""
+
+    def make(change=lambda settings: None, models=None) -> DbtProject:
+        return project_in(integrating(tmp_path / "p", change, models), warehouse, "changed")
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def settled(warehouse, tmp_path_factory):
+    """The example with more said of our folders, never built, and its manifest."""
+
+    def change(settings):
+        settings["models"]["tangles"]["marts"] |= {"+file_format": "delta", "+tags": ["public"]}
+        settings["models"]["tangles"]["marts"]["tangles"] = {"+schema": "dag"}
+        settings["data_tests"] = {"tangles": {"+severity": "warn", "marts": {"groups": {"+enabled": False}}}}
+
+    made = project_in(integrating(tmp_path_factory.mktemp("settled") / "p", change), warehouse, "never_built")
+    return made, manifest_of(made)
+
+
+def tables(project: DbtProject) -> dict[str, set[str]]:
+    """The tables of a build, by what comes behind its schema."""
+    folders = project.warehouse.glob(f"{project.schema}*.db")
+    return {
+        folder.stem.removeprefix(project.schema): {table.name for table in folder.iterdir() if table.name[0] != "."}
+        for folder in folders
+    }
+
+
+def manifest_of(project: DbtProject):
+    """Parse a project and return its manifest."""
+    result = project.invoke("parse")
+    assert result.success, result.exception
+    return result.result
+
+
+def refused(result) -> str:
+    """What dbt said as it refused to run."""
+    assert not result.success
+    return str(result.exception) + "".join(str(each.message) for each in result.result or [])
+
+
+def ours(manifest) -> list:
+    """All that is enabled of this project."""
+    kinds = (manifest.nodes, manifest.exposures, manifest.unit_tests)
+    return [
+        node
+        for nodes in kinds
+        for node in nodes.values()
+        if node.package_name == "tangles" and node.resource_type != "operation"
+    ]
+
+
+def test_each_project_has_its_tables(consumer):
+    """Three projects with models of the same names; what is switched off, and the fixtures, are nowhere."""
+    found = tables(consumer)
+    assert found.keys() == {"", "_tangles", "_secret", "_beside"}
+    assert found[""] == {"event_lines", "feeds", "own_vars", "people", "room_events", "runs", "ssb_lines", "threads"}
+    assert found["_beside"] == {"tangles"}
+    assert found["_secret"] == {"stg_ssb__lines", "stg_events__lines"}
+    assert {"tangles", "runs", "tangle_messages", "timeline_events"} <= found["_tangles"]
+    assert not [name for name in found["_tangles"] if name.startswith(("set", "pzp", "autobase", "group", "expected"))]
+    assert not [name for name in found["_tangles"] if name.endswith("_fixture_log")]
+
+
+def test_models_of_one_name_stay_apart(consumer):
+    """Each reads what its own project means by a name."""
+    feeds = {(row["writer"], row["written"]) for row in consumer.rows("feeds")}
+    messages = installed_in(consumer, "tangles").rows("ssb_messages", ["author"])
+    assert {writer for writer, _ in feeds} == {row["author"] for row in messages}
+    assert len(feeds) == 12
+    assert {row["answer"] for row in consumer.rows("runs")} == {42}
+    assert installed_in(consumer, "beside").rows("tangles") == [{"answer": 42}]
+
+
+def test_input_is_a_table_of_the_installing_project(consumer):
+    """A source's rows become messages, a model's become events; each line has a number, from 1."""
+    with open(HERE / "seeds" / "ssb_lines.csv", newline="") as file:
+        keys = {json.loads(row["raw"])["key"] for row in csv.DictReader(file)}
+    assert len(keys) == 60
+    found = installed_in(consumer, "tangles")
+    messages = found.rows("ssb_messages")
+    assert {row["message_id"] for row in messages} == keys
+    assert all(row["is_usable"] for row in messages)
+    events = [row for row in found.rows("timeline_events") if row["timeline_id"] == "kitchen"]
+    assert [row["event_id"] for row in sorted(events, key=lambda row: row["position"])] == ["e1", "e2", "e3", "e4"]
+    assert {row["source_file"] for row in events} == {"integration.event_lines"}
+    assert {row["line"] for row in events} == {1, 2, 3, 4}
+    (run,) = {json.dumps(row["inputs"]) for row in found.rows("runs") if row["status"] == "success"}
+    assert {(given["var"], given["path"], given["files"], given["lines"]) for given in json.loads(run)} == {
+        ("ssb_log", "source:received.ssb_lines", None, 60),
+        ("event_log", "ref:event_lines", None, 4),
+    }
+
+
+def test_an_empty_cell_of_a_seed_is_null(consumer):
+    """And the word None is a word; numbers, quotes and backslashes are what they were."""
+    assert {tuple(row.values()) for row in consumer.rows("people")} == {
+        ("ann", None, 7),
+        ("bea", "None", 12345678901234567),
+        ("o'hara", 'a \\ and "quotes", None', None),
+    }
+
+
+def test_vars_stay_where_they_are(consumer):
+    """A var of one name is another one in another project, and what this one sets by itself is seen by no other."""
+    assert consumer.rows("own_vars") == [{"edit_limit": "mine", "ancestor_limit": "none"}]
+    run = max(installed_in(consumer, "tangles").rows("runs"), key=lambda row: row["started_at"])
+    taken = dict(run["vars"])
+    assert (taken["edit_limit"], taken["edit_batch_size"], taken["ancestor_limit"]) == ("500", "10", "1000")
+    edits = installed_in(consumer, "tangles").rows("timeline_edits", ["batch"])
+    assert max(row["batch"] for row in edits) == 60 // 10
+
+
+def test_hooks_leave_other_runs_alone(consumer):
+    """A run of nothing of ours writes no row, prints no counts, and may have a wrong var."""
+    parsed = manifest_of(consumer)
+    before = installed_in(consumer, "tangles").rows("runs")
+    log = consumer.warehouse / "logs" / consumer.schema / "dbt.log"
+    offset = log.stat().st_size
+    theirs = project_in(consumer.project_dir, consumer.warehouse, consumer.schema)
+    theirs.vars = {"tangle_engine": "steam"}
+    result = theirs.invoke("run", "--select", "integration.own_vars", "beside", manifest=parsed)
+    assert result.success, result.exception
+    assert installed_in(consumer, "tangles").rows("runs") == before
+    said = log.read_text()[offset:]
+    assert "beside has its say" in said
+    assert " rows" not in said
+    result = theirs.invoke("run", "--select", "tangles.marts.feeds", manifest=parsed)
+    assert "var 'tangle_engine' is \"steam\"" in refused(result)
+
+
+def test_folders_take_what_the_installing_project_says(settled):
+    """Schemas, tags, file formats and materializations, of models and of tests."""
+    of = {node.name: node for node in ours(settled[1])}
+    assert {of[name].config.get("file_format") for name in ("ssb_messages", "tangles")} == {"delta"}
+    assert of["int_tangle_edges"].config.get("file_format") == "parquet"
+    assert [of[name].schema for name in ("stg_ssb__lines", "int_tangle_edges", "feeds", "tangles")] == [
+        f"never_built_{name}" for name in ("secret", "tangles", "tangles", "dag")
+    ]
+    assert of["tangles"].config.tags == ["logs", "public"]
+    assert of["int_tangle_edges"].config.tags == ["logs"]
+    assert of["feeds"].config.materialized == "view"
+    assert of["timelines_hold_every_message"].config.severity == "warn"
+    assert not [node for node in of.values() if node.resource_type in ("seed", "exposure")]
+
+
+def test_tests_before_their_tables_are_refused_in_one_line(settled):
+    """By their number, some of the tables, and what to do."""
+    project, parsed = settled
+    said = refused(project.invoke("test", "--select", "tangles", manifest=parsed))
+    assert "of the selected tests read tables that are not built and not selected: never_built_" in said
+    assert "flags: {indirect_selection: buildable}" in said
+    some = ("--select", "stg_tables__lines", "tangles.marts.ssb", "--indirect-selection", "eager")
+    # A manifest whose hooks have failed runs them in another order.
+    assert "of the selected tests read tables" in refused(project.invoke("build", *some))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_can_be_switched_off(part, project, tmp_path):
+    """With what cannot do without it, and nothing else; tests, unit tests and exposures go along."""
+    folder = installing(tmp_path / "p", models={"tangles": without(part)})
+    left = ours(manifest_of(project("without", folder)))
+    off = {
+        (layer, folder) for each in with_dependents(part) for layer, names in PARTS[each][0].items() for folder in names
+    }
+    models = {node.name: tuple(node.fqn[1:3]) for node in left if node.resource_type == "model"}
+    ours_at_all = {
+        path.stem: path.relative_to(ROOT).parts[1:3]
+        for folder in ("models", "python_models")
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in (".sql", ".py")
+    }
+    lost = ours_at_all.keys() - models.keys()
+    # The one model that stands between two parts goes with either.
+    between = {"int_timeline_messages"} if with_dependents(part) & {"ssb", "tangles"} else set()
+    assert lost == {name for name, place in ours_at_all.items() if place in off} | between
+    assert not [node.name for node in left for each in node.depends_on.nodes if each.split(".")[-1] in lost]
+
+
+def test_events_alone(project, tmp_path):
+    """Whoever has no SSB log gets timelines of events, and runs nine models for them."""
+    settings = {
+        "models": {"tangles": without("ssb", "pzp", "autobase", "runs"), "installer": {"+file_format": "parquet"}},
+        "vars": {"tangles": {"event_log": {"ref": "event_lines"}}},
+    }
+    line = '{"timeline": "t", "event": "e%d", "after": [%s], "arrival": %d}'
+    lines = [line % (1, "", 1), line % (2, '"e1"', 2), line % (3, '"e2"', 3), "no event"]
+    models = {"event_lines.sql": " union all ".join(f"select '{line}' as raw" for line in lines)}
+    built = project("events_alone", installing(tmp_path / "p", models, **settings)).build()
+    assert tables(built)[""] == {
+        "stg_events__lines",
+        "int_timeline_arrivals",
+        "int_timeline_order",
+        *(path.stem for path in (ROOT / "models" / "marts" / "timelines").glob("*.sql")),
+    }
+    events = built.rows("timeline_events", ["event_id", "rank"])
+    assert {(row["event_id"], row["rank"]) for row in events} == {("e1", 0), ("e2", 1), ("e3", 2)}
+    assert [row["reason"] for row in built.rows("timeline_rejects")] == ["malformed"]
+
+
+def test_a_name_that_dbt_would_hand_to_us_is_refused(changed):
+    """Without the flag dbt takes the installing project's model for ours."""
+    project = changed(lambda settings: settings["flags"].pop("require_ref_searches_node_package_before_root"))
+    said = refused(project.invoke("run", "--select", "own_vars"))
+    assert "of tangles would read model.integration." in said
+    assert "flags: {require_ref_searches_node_package_before_root: true}" in said
+
+
+def test_a_name_of_what_is_switched_off_is_refused(changed):
+    """Dbt takes the yml of our model for that of theirs."""
+    said = refused(changed(models={"sets.sql": "select 1 as item"}).invoke("run", "--select", "own_vars"))
+    assert "model.integration.sets has the name of a model of tangles that is switched off" in said
+
+
+def test_one_schema_for_two_models_of_one_name_is_dbts_own_error(changed):
+    """The remedy is a schema for ours."""
+    said = refused(changed(lambda settings: settings["models"]["tangles"].pop("+schema")).invoke("parse"))
+    assert "database representation" in said
+
+
+def test_a_model_with_a_way_of_its_own_keeps_it(changed):
+    """A materialization for a whole folder does not take that from it silently."""
+    project = changed(lambda settings: settings["models"]["tangles"]["marts"].update({"+materialized": "view"}))
+    said = refused(project.invoke("run", "--select", "ssb_messages"))
+    assert "runs of tangles must be kept, and cannot be made as view" in said
+    assert "{+materialized: kept} for marts.runs.runs" in said
+
+
+@pytest.mark.parametrize(
+    "given", ["", {"ref": ""}, {"ref": ["a"]}, {"source": "a"}, {"table": "a"}, {"ref": "a", "source": ["a", "b"]}, 7]
+)
+def test_what_names_no_table_is_refused(given, manifest, project):
+    """By the var's name, and with what it may be; a table's own name is none, as dbt would not know what makes it."""
+    result = project("no_table", event_log=given).invoke("run", "--select", "stg_tables__lines", manifest=manifest)
+    said = refused(result)
+    assert "var 'event_log' is" in said
+    assert "{source: [name, table]}" in said
+
+
+def test_the_example_is_what_is_documented():
+    """Each YAML in docs/package.md that names a file is a part of that file."""
+    text = (ROOT / "docs" / "package.md").read_text()
+    blocks = [block.split("```")[0] for block in text.split("```yaml\n")[1:]]
+    named = [block.split("\n", 1) for block in blocks if block.startswith("# integration_tests/")]
+    assert len(named) >= 5
+    for first, block in named:
+        file = yaml.safe_load((ROOT / first.removeprefix("# ")).read_text())
+        assert is_part(yaml.safe_load(block), file), block
+    assert not is_part({"models": {"tangles": {"+schema": "other"}}}, file)
+
+
+def is_part(some, whole) -> bool:
+    """Whether all that is said in a part is said in the whole."""
+    if isinstance(some, dict):
+        return isinstance(whole, dict) and all(key in whole and is_part(each, whole[key]) for key, each in some.items())
+    if isinstance(some, list):
+        return isinstance(whole, list) and all(each in whole for each in some)
+    return some == whole
+
+
+def test_the_parts_are_those_that_are_documented():
+    """The table in docs/package.md has each part, its folders, and what it needs."""
+    text = (ROOT / "docs" / "package.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| **")]
+    documented = {row[0].strip("*"): row[2:] for row in rows}
+    assert documented == {
+        part: [
+            ", ".join(f"`{layer}.{folder}`" for layer, folders in places.items() for folder in folders),
+            ", ".join(needs),
+        ]
+        for part, (places, needs) in PARTS.items()
+    }

@@ -1,0 +1,220 @@
+"""The ecosystem's rules of how projects are built: each is kept, or an exception is written down with its reason."""
+
+import re
+from copy import deepcopy
+from fnmatch import fnmatchcase
+
+import pytest
+
+from conftest import ROOT
+from project_rules import RULES, Project
+
+RECORD = ROOT / "docs" / "decisions" / "034-rules-of-the-ecosystem.md"
+
+
+def exceptions() -> dict[str, list[str]]:
+    """What may break each rule, as patterns of names, from the table with the reasons."""
+    text = RECORD.read_text().split("## Generic tests")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", text, re.M)
+    found: dict[str, list[str]] = {}
+    for rule, names, reason in rows:
+        assert len(reason.split()) > 5, f"{rule}: a reason"
+        found.setdefault(rule, []).extend(re.findall(r"`([^`]+)`", names))
+    return found
+
+
+@pytest.fixture(scope="module")
+def project_of_ours(manifest) -> Project:
+    return Project(manifest.writable_manifest().to_dict(omit_none=False), "tangles")
+
+
+def test_exceptions_are_of_rules_that_there_are():
+    assert exceptions().keys() <= RULES.keys()
+    assert sum(map(len, exceptions().values())) > 10
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_is_kept(rule, project_of_ours):
+    """But for the exceptions; and an exception that nothing needs any more is one too many."""
+    broken, allowed = RULES[rule](project_of_ours), exceptions().get(rule, [])
+    assert {name for name in broken if not any(fnmatchcase(name, pattern) for pattern in allowed)} == set()
+    assert [pattern for pattern in allowed if not any(fnmatchcase(name, pattern) for name in broken)] == []
+
+
+def node(kind: str, name: str, path: str, parents=(), **more) -> dict:
+    """One entry of a manifest."""
+    return {
+        "name": name,
+        "resource_type": kind,
+        "package_name": "p",
+        "original_file_path": path,
+        "depends_on": {"nodes": [*parents]},
+        "description": "What it is.",
+        **more,
+    }
+
+
+def model(name: str, folder: str, *parents: str, **more) -> dict:
+    """A model that keeps all rules."""
+    config = {"materialized": "table", "contract": {"enforced": True}}
+    defaults = {"access": "public", "config": config, "language": "sql", "columns": {"id": {"description": "The id."}}}
+    return node("model", name, f"{folder}/{name}.sql", parents, raw_code="select 1", **{**defaults, **more})
+
+
+def sound() -> dict:
+    """A manifest that keeps all rules: a source, three layers, an exposure, and a test of each model."""
+    nodes = {
+        f"model.p.{each['name']}": each
+        for each in (
+            model("stg_shop__orders", "models/staging/shop", "source.p.shop.orders"),
+            model("int_orders", "models/intermediate", "model.p.stg_shop__orders", access="private"),
+            model("fct_orders", "models/marts", "model.p.int_orders"),
+        )
+    }
+    for key, each in [*nodes.items()]:
+        path = each["original_file_path"].replace(".sql", ".yml")
+        tested = {"attached_node": key, "test_metadata": {"name": "unique_combination"}}
+        nodes[f"test.p.{each['name']}"] = node("test", f"of_{each['name']}", path, [key], **tested)
+    orders = node("source", "orders", "models/staging/shop/shop.yml", schema="raw", identifier="orders")
+    orders |= {"source_name": "shop", "source_description": "The shop.", "freshness": {"warn_after": {"count": 1}}}
+    page = node("exposure", "page", "models/exposures.yml", ["model.p.fct_orders"])
+    return {"nodes": nodes, "sources": {"source.p.shop.orders": orders}, "exposures": {"exposure.p.page": page}}
+
+
+def read(manifest: dict, name: str, *parents: str) -> None:
+    """Let a model read more."""
+    manifest["nodes"][f"model.p.{name}"]["depends_on"]["nodes"] += parents
+
+
+def add(manifest: dict, *models: dict) -> None:
+    """Add models, each with a test."""
+    manifest["nodes"] |= {f"model.p.{each['name']}": each for each in models}
+
+
+def more_sources(manifest: dict, *names: str) -> None:
+    """Add sources like the one that is there."""
+    first = manifest["sources"]["source.p.shop.orders"]
+    for name in names:
+        manifest["sources"][f"source.p.shop.{name}"] = {**deepcopy(first), "name": name, "identifier": name}
+
+
+def of(name: str):
+    """A way to change a model."""
+    return lambda manifest: manifest["nodes"][f"model.p.{name}"]
+
+
+def leaves(manifest: dict) -> None:
+    add(manifest, *(model(f"fct_{name}", "models/marts", "model.p.int_orders") for name in ("days", "weeks")))
+
+
+def between(manifest: dict) -> None:
+    add(manifest, model("int_between", "models/intermediate", "model.p.int_orders"))
+    read(manifest, "fct_orders", "model.p.int_between")
+
+
+def two_of_a_source(manifest: dict) -> None:
+    add(manifest, model("stg_shop__more", "models/staging/shop", "source.p.shop.orders"))
+
+
+def seven_parents(manifest: dict) -> None:
+    add(manifest, *(model(f"int_{i}", "models/intermediate", "model.p.stg_shop__orders") for i in range(6)))
+    read(manifest, "fct_orders", *(f"model.p.int_{i}" for i in range(6)))
+
+
+def views(manifest: dict) -> None:
+    before = "model.p.stg_shop__orders"
+    for i in range(5):
+        add(manifest, model(f"int_view_{i}", "models/intermediate", before, config={"materialized": "view"}))
+        before = f"model.p.int_view_{i}"
+    read(manifest, "int_orders", before)
+
+
+#: Of each rule, how a sound project comes to break it, and the names of what then does.
+TWINS = {
+    "direct_join_to_source": (lambda m: read(m, "int_orders", "source.p.shop.orders"), {"int_orders"}),
+    "duplicate_sources": (
+        lambda m: (more_sources(m, "again"), m["sources"]["source.p.shop.again"].update(identifier="orders")),
+        {"raw.orders"},
+    ),
+    "hard_coded_references": (
+        lambda m: of("int_orders")(m).update(raw_code="select 1\nfrom raw.orders as orders"),
+        {"int_orders"},
+    ),
+    "marts_or_intermediate_dependent_on_source": (
+        lambda m: read(m, "fct_orders", "source.p.shop.orders"),
+        {"fct_orders"},
+    ),
+    "model_fanout": (leaves, {"int_orders"}),
+    "multiple_sources_joined": (
+        lambda m: (more_sources(m, "items"), read(m, "stg_shop__orders", "source.p.shop.items")),
+        {"stg_shop__orders"},
+    ),
+    "rejoining_of_upstream_concepts": (between, {"int_between"}),
+    "root_models": (lambda m: of("int_orders")(m).update(depends_on={"nodes": []}), {"int_orders"}),
+    "source_fanout": (two_of_a_source, {"orders"}),
+    "staging_dependent_on_marts_or_intermediate": (
+        lambda m: read(m, "stg_shop__orders", "model.p.fct_orders"),
+        {"stg_shop__orders"},
+    ),
+    "staging_dependent_on_staging": (
+        lambda m: add(m, model("stg_shop__more", "models/staging/shop", "model.p.stg_shop__orders")),
+        {"stg_shop__more"},
+    ),
+    "too_many_joins": (seven_parents, {"fct_orders"}),
+    "unused_sources": (lambda m: more_sources(m, "items"), {"items"}),
+    "undocumented_models": (lambda m: of("int_orders")(m).update(description=" "), {"int_orders"}),
+    "undocumented_sources": (
+        lambda m: m["sources"]["source.p.shop.orders"].update(source_description=""),
+        {"orders"},
+    ),
+    "exposures_dependent_on_private_models": (
+        lambda m: m["exposures"]["exposure.p.page"]["depends_on"]["nodes"].append("model.p.int_orders"),
+        {"page"},
+    ),
+    "public_models_without_contract": (
+        lambda m: of("fct_orders")(m)["config"].update(contract={"enforced": False}),
+        {"fct_orders"},
+    ),
+    "undocumented_public_models": (
+        lambda m: of("fct_orders")(m)["columns"].update(more={"description": ""}),
+        {"fct_orders"},
+    ),
+    "chained_views": (views, {"int_orders"}),
+    "exposure_parents_materializations": (
+        lambda m: of("fct_orders")(m)["config"].update(materialized="view"),
+        {"page"},
+    ),
+    "model_directories": (
+        lambda m: of("int_orders")(m).update(original_file_path="models/marts/int_orders.sql"),
+        {"int_orders"},
+    ),
+    "model_naming_conventions": (lambda m: of("fct_orders")(m).update(name="orders"), {"orders"}),
+    "source_directories": (
+        lambda m: m["sources"]["source.p.shop.orders"].update(original_file_path="models/staging/bank/shop.yml"),
+        {"orders"},
+    ),
+    "test_directories": (
+        lambda m: m["nodes"]["test.p.fct_orders"].update(original_file_path="models/staging/tests.yml"),
+        {"of_fct_orders"},
+    ),
+    "missing_primary_key_tests": (
+        lambda m: m["nodes"]["test.p.fct_orders"]["test_metadata"].update(name="not_null"),
+        {"fct_orders"},
+    ),
+    "sources_without_freshness": (
+        lambda m: m["sources"]["source.p.shop.orders"].update(freshness=None),
+        {"orders"},
+    ),
+}
+
+
+def test_a_sound_project_breaks_no_rule():
+    assert {name: broken for name, rule in RULES.items() if (broken := rule(Project(sound(), "p")))} == {}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_finds_what_breaks_it(rule):
+    change, broken = TWINS[rule]
+    manifest = sound()
+    change(manifest)
+    assert RULES[rule](Project(manifest, "p")) == broken
