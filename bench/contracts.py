@@ -1,6 +1,6 @@
 """The contracts of the public tables: what readers rely on, kept in a file and compared with the project.
 
-    python -m bench.contracts        # writes tests/data/contracts.yml: when a version is released
+    python -m bench.contracts        # writes docs/contracts.yml: when a version is released
 
 It reads target/manifest.json, which any dbt command writes.
 """
@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[1]
-CONTRACTS = ROOT / "tests" / "data" / "contracts.yml"
+CONTRACTS = ROOT / "docs" / "contracts.yml"
 
 #: A table's columns and their types.
 Columns = dict[str, str]

@@ -36,7 +36,7 @@ while read -r python core adapter spark; do
     interpreter=$(find_python "$python") || { echo "| $python | not here | | | | |"; continue; }
     "$interpreter" -m venv "$venv" &&
       "$venv/bin/pip" install --quiet --editable ".[java,sail,test]" "dbt-core==$core.*" "dbt-spark==$adapter.*" \
-        "pyspark[connect]==$spark.*" pandas > "$venv/pip.txt" 2>&1 && touch "$venv/ready"
+        "pyspark[connect]==$spark.*" "pandas<3" > "$venv/pip.txt" 2>&1 && touch "$venv/ready"
   fi
   if [ ! -e "$venv/ready" ]; then
     echo "| $python | $core | $adapter | $spark | cannot be installed | $(grep ERROR "$venv/pip.txt" | head -1 | cut -c1-100) |"

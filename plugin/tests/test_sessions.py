@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from conftest import TESTS
+from dbt_spark_python import environment, jvm
 from plugin_projects import make_project
 
 SERVER = """
@@ -50,13 +51,12 @@ MODELS = {
 @pytest.fixture
 def server(tmp_path):
     """A Spark Connect server; its address."""
-    environment = {**os.environ, "RUST_LOG": "error"}
     process = subprocess.Popen(
         [sys.executable, "-c", SERVER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env=environment,
+        env={**os.environ, "RUST_LOG": "error"},
         cwd=tmp_path,
     )
     yield process.stdout.readline().strip()
@@ -64,13 +64,13 @@ def server(tmp_path):
     process.wait(30)
 
 
-def run(code: list[str], target: str, folder, **environment) -> subprocess.CompletedProcess:
+def run(code: list[str], target: str, folder, **variables) -> subprocess.CompletedProcess:
     """Run dbt on a project, in a process of its own."""
     options = ["--project-dir", str(folder), "--profiles-dir", str(TESTS), "--target", target]
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "SAIL_", "PYSPARK_"))}
     return subprocess.run(
         [sys.executable, *code, *options, "--log-path", str(folder / "logs"), "--target-path", str(folder / "target")],
-        env={**clean, "JAVA_HOME": "/nowhere", "NO_COLOR": "1", "DBT_SPARK_PYTHON_TEST_SCHEMA": "s", **environment},
+        env={**clean, "JAVA_HOME": "/nowhere", "NO_COLOR": "1", "DBT_SPARK_PYTHON_TEST_SCHEMA": "s", **variables},
         capture_output=True,
         text=True,
         timeout=300,
@@ -87,24 +87,40 @@ def test_a_notebooks_session_is_the_one(server, tmp_path):
 @pytest.mark.spark
 def test_a_notebooks_session_that_is_no_server(tmp_path):
     """As above; its JVM is there already, and is the notebook's."""
-    assert in_a_notebook("local[1]", tmp_path, JAVA_HOME=os.environ.get("JAVA_HOME", "")) == ([], [[42], [43]])
+    assert in_a_notebook("local[1]", tmp_path, **java()) == ([], [[42], [43]])
 
 
-def in_a_notebook(place: str, folder, **environment) -> tuple[list, list]:
+def in_a_notebook(place: str, folder, **variables) -> tuple[list, list]:
     """Run dbt from Python that has a session; what failed, and what the session says of the tables."""
-    done = run(["-c", NOTEBOOK, place], "connect", make_project(folder / "p", MODELS), **environment)
+    done = run(["-c", NOTEBOOK, place], "connect", make_project(folder / "p", MODELS), **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     failed, zone, rows = map(json.loads, done.stdout.splitlines()[-3:])
     assert zone == "Asia/Tokyo", "the profile's settings are made"
     return failed, rows
 
 
+def java() -> dict[str, str]:
+    """What a process needs to start a JVM by itself, also where the machine has none but the packaged one."""
+    return {"JAVA_HOME": str(environment.HERE / "java_home"), jvm.REAL_JAVA: str(jvm.find())}
+
+
 @pytest.mark.sail
 def test_a_server(server, tmp_path):
     """Both languages by SPARK_REMOTE, and the table of one is the other's."""
+    on_a_server(server, tmp_path)
+
+
+@pytest.mark.spark
+def test_a_server_of_sparks_own(tmp_path):
+    """As above, with the Spark Connect server that pyspark starts by itself."""
+    on_a_server("local[1]", tmp_path, **java())
+
+
+def on_a_server(address: str, folder, **variables) -> None:
+    """Build a project of both languages."""
     models = MODELS | {"looks.py": "def model(dbt, spark):\n    return spark.sql('select 1 as answer')\n"}
-    folder = make_project(tmp_path / "p", models)
-    done = run(["-m", "dbt.cli.main", "build"], "connect", folder, SPARK_REMOTE=server)
+    folder = make_project(folder / "p", models)
+    done = run(["-m", "dbt.cli.main", "build"], "connect", folder, SPARK_REMOTE=address, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "PASS=2" in done.stdout
 

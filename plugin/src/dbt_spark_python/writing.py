@@ -102,10 +102,10 @@ def to_frame(spark: SparkSession, result: Any) -> DataFrame:
     for place, field in enumerate(table.schema):
         if pa.types.is_null(field.type):  # a column of nothing but null, which tables cannot have
             table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
-    if not table.num_rows:
-        return spark.createDataFrame([], from_arrow_schema(table.schema))
-    takes_arrow = int(pyspark.__version__.partition(".")[0]) >= 4
-    return spark.createDataFrame(table if takes_arrow else table.to_pandas())
+    if table.num_rows and int(pyspark.__version__.partition(".")[0]) >= 4:
+        return spark.createDataFrame(table)
+    # Older ones take no Arrow tables, and none infers the types of no rows.
+    return spark.createDataFrame([tuple(row.values()) for row in table.to_pylist()], from_arrow_schema(table.schema))
 
 
 def is_spark_frame(result: Any) -> bool:
