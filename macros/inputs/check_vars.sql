@@ -1,12 +1,15 @@
 {#- Runs before anything else: a wrong value is refused by the name of its var. -#}
 {% macro check_vars() %}
     {% do refuse_jinja() %}
+    {#- In a project of somebody else's, the schema is theirs as long as nothing of ours is in the command. -#}
+    {%- if project_name == 'tangles' or (execute and is_selected()) -%}
+        {% do check_schema() %}
+    {%- endif -%}
     {%- if execute -%}
         {% do check_names() %}
     {%- endif -%}
     {%- if execute and is_selected() -%}
         {% do check_plugin() %}
-        {% do check_schema() %}
         {% do check_values() %}
         {% do check_hmac_key() %}
         {% do check_materializations() %}
