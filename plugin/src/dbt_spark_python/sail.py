@@ -25,9 +25,8 @@ from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.types import StructField, StructType
 
-from dbt_spark_python import handles
+from dbt_spark_python import catalog, handles
 
 #: In a profile's `server_side_parameters`: which engine an embedded session is of; without it, Spark.
 ENGINE = "spark.dbt.engine"
@@ -175,8 +174,7 @@ def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
 
 def nullable(rows: DataFrame) -> DataFrame:
     """The same rows in columns that may be null, as Spark makes those of tables: MERGE needs it (until 0.6.6)."""
-    columns = StructType([StructField(column.name, column.dataType) for column in rows.schema])
-    return rows.sparkSession.createDataFrame([], columns).unionAll(rows)
+    return rows.sparkSession.createDataFrame([], catalog.nullable(rows.schema)).unionAll(rows)
 
 
 def copy(session: SparkSession, table: str, name: str) -> None:

@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from dbt_spark_python.local_files import find_files
-from dbt_spark_python.warehouse import Warehouse
+from dbt_spark_python.warehouse import Warehouse, digest_file
 
 #: Whose versions decide what comes of the same code.
 _ENGINES = ("dbt-core", "dbt-spark", "pyspark", "pysail", "pyarrow", "numpy", "numba")
 _TESTS = ".passed"
-_CHUNK = 1 << 20
 
 
 def digest_recipe(
@@ -70,11 +69,7 @@ def digest_log(path: str, name: str) -> str | None:
 @functools.lru_cache(maxsize=100_000)
 def _digest_file(file: str, size: int, changed: int, inode: int) -> str:
     """Digest a file, once in a process while all that is said of it stays."""
-    digest = hashlib.blake2b(digest_size=32)
-    with open(file, "rb") as content:
-        while chunk := content.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+    return digest_file(Path(file))
 
 
 @functools.cache

@@ -316,14 +316,17 @@ def _is_whole(folder: Path) -> bool:
 
 def digest_folder(folder: Path) -> str:
     """Digest the data of a table's folder: the bytes of its files, whatever their names, and their partitions."""
-    digests = []
-    for file in _data_files(folder):
-        content = hashlib.blake2b(digest_size=32)
-        with file.open("rb") as data:
-            while chunk := data.read(1 << 20):
-                content.update(chunk)
-        digests.append([file.parent.relative_to(folder).as_posix(), content.hexdigest()])
+    digests = [[file.parent.relative_to(folder).as_posix(), digest_file(file)] for file in _data_files(folder)]
     return hashlib.sha256(json.dumps(sorted(digests)).encode()).hexdigest()
+
+
+def digest_file(file: Path) -> str:
+    """Digest the bytes of a file."""
+    digest = hashlib.blake2b(digest_size=32)
+    with file.open("rb") as content:
+        while chunk := content.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _data_files(folder: Path) -> list[Path]:
