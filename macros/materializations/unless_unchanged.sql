@@ -30,6 +30,8 @@
     {{ run_hooks(pre_hooks) }}
     {%- if should_full_refresh() -%}
         {% do tangles.drop_known(this) %}
+    {%- else -%}
+        {% do tangles.find_remade(this) %}
     {%- endif -%}
     {% do tangles.drop_known(next) %}
     {%- call statement('main', language='python') -%}

@@ -1,7 +1,7 @@
 {#- A table made anew from a query that may read it. Where tables are folders it is the old one until it is the new one;
     elsewhere a kill between the two last statements leaves the new one under the other name, where it is found. -#}
 {% macro remake(relation, query, file_format='parquet') %}
-    {%- set next = relation.incorporate(path={'identifier': relation.identifier ~ '__next'}) -%}
+    {%- set next = tangles.beside(relation, 'next') -%}
     {% do adapter.drop_relation(next) %}
     {% do run_query('create table ' ~ next ~ ' using ' ~ file_format ~ ' as ' ~ query) %}
     {% do adapter.drop_relation(relation) %}
@@ -11,12 +11,14 @@
 {% endmacro %}
 
 
-{#- Brings back a table that a killed `remake` left under its other name; returns whether there is one now. -#}
+{#- Brings back a table that was being replaced, by `remake` or as `republished`, when the run was killed, and has its other
+    name still; returns whether there is one now. -#}
 {% macro find_remade(relation) %}
     {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none -%}
         {{ return(true) }}
     {%- endif -%}
-    {%- set next = adapter.get_relation(relation.database, relation.schema, relation.identifier ~ '__next') -%}
+    {%- set beside = tangles.beside(relation, 'next') -%}
+    {%- set next = adapter.get_relation(beside.database, beside.schema, beside.identifier) -%}
     {%- if next is none -%}
         {{ return(false) }}
     {%- endif -%}
