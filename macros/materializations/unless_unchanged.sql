@@ -6,14 +6,22 @@
     {%- elif model.language == 'sql' -%}
         {{ return(dbt.materialization_table_spark()) }}
     {%- endif -%}
-    {#- dbt submits Python only from a materialization that it has called itself. -#}
+    {#- dbt submits Python only from a materialization that it has called itself; so here is what dbt-spark's does. -#}
     {%- set target_relation = this.incorporate(type='table') -%}
+    {%- set old_relation = load_relation(this) -%}
     {{ run_hooks(pre_hooks) }}
-    {% do tangles.drop_known(this) %}
+    {%- if old_relation is not none and not (
+        (old_relation.is_delta and config.get('file_format') == 'delta')
+        or (old_relation.is_iceberg and config.get('file_format') == 'iceberg')
+    ) -%}
+        {% do adapter.drop_relation(old_relation) %}
+    {%- endif -%}
     {%- call statement('main', language='python') -%}
         {{ create_table_as(False, target_relation, compiled_code, 'python') }}
     {%- endcall -%}
+    {% do apply_grants(target_relation, config.get('grants'), should_revoke(old_relation, full_refresh_mode=True)) %}
     {% do persist_docs(target_relation, model) %}
+    {% do persist_constraints(target_relation, model) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
