@@ -237,43 +237,43 @@ def _base(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
 
 
 def _view(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
-    return [
-        _place(
-            tables.row(
-                """select position, is_confirmed as is_settled from {autobase_views}
-                where base_id = $base and observer = $observer and node_id = $id""",
-                base=key[0],
-                observer=key[1],
-                id=id_,
-            ),
-            tables.row(
-                "select min(reason) as reason from {autobase_rejects} where base_id = $base and node_id = $id",
-                base=key[0],
-                id=id_,
-            ),
-            id_,
-            words.autobase,
-        )
-        for id_ in _parting(differ, "order")
-    ]
+    return _places(
+        tables,
+        differ,
+        """select position, is_confirmed as is_settled from {autobase_views}
+        where base_id = $base and observer = $observer and node_id = $id""",
+        {"base": key[0], "observer": key[1]},
+        "select min(reason) as reason from {autobase_rejects} where base_id = $base and node_id = $id",
+        {"base": key[0]},
+        words.autobase,
+    )
 
 
 def _timeline(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
+    timeline = {"timeline": key[0]}
+    return _places(
+        tables,
+        differ,
+        "select position, rank from {timeline_events} where timeline_id = $timeline and event_id = $id",
+        timeline,
+        "select min(reason) as reason from {timeline_rejects} where timeline_id = $timeline and event_id = $id",
+        timeline,
+        words.event,
+    )
+
+
+def _places(
+    tables: Tables,
+    differ: dict,
+    places: str,
+    of_places: dict[str, str],
+    rejects: str,
+    of_rejects: dict[str, str],
+    meaning: Callable[[str], str],
+) -> list[str]:
+    """Say where each node or event stands with which two orders part, or why it is not used."""
     return [
-        _place(
-            tables.row(
-                "select position, rank from {timeline_events} where timeline_id = $timeline and event_id = $id",
-                timeline=key[0],
-                id=id_,
-            ),
-            tables.row(
-                "select min(reason) as reason from {timeline_rejects} where timeline_id = $timeline and event_id = $id",
-                timeline=key[0],
-                id=id_,
-            ),
-            id_,
-            words.event,
-        )
+        _place(tables.row(places, **of_places, id=id_), tables.row(rejects, **of_rejects, id=id_), id_, meaning)
         for id_ in _parting(differ, "order")
     ]
 
