@@ -6,6 +6,7 @@ set -m # what runs beside is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
 pytest=$PWD/.venv/bin/pytest
 builds=(tests/python/test_*.py)
+printed=target/tests.txt
 beside=target/tests-beside.txt
 
 if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
@@ -20,12 +21,16 @@ mkdir -p target
   (cd plugin && "$pytest" -m 'spark or both') || on_spark=$?
   "$pytest" --ignore-glob='*/python/test_*.py' tests/python && exit $on_spark
 } > "$beside" 2>&1 &
-trap 'kill -- -$! 2> /dev/null' EXIT
-TANGLES_TEST_ENGINE=sail "$pytest" "${builds[@]}"
+others=$!
+trap 'kill -- -$others 2> /dev/null' EXIT
+set -o pipefail
+TANGLES_TEST_ENGINE=sail "$pytest" "${builds[@]}" | tee "$printed"
 on_sail=$?
 [ $on_sail = 2 ] && exit 2 # interrupted
-(cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest") || on_sail=$?
-wait $!
+(cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest") | tee -a "$printed" || on_sail=$?
+wait $others
 others=$?
 cat "$beside"
+# What failed, once more and last: it is what whoever reads the end of a long log is after.
+grep -hE '^(FAILED|ERROR) ' "$printed" "$beside"
 exit $((on_sail || others))
