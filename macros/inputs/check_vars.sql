@@ -42,7 +42,7 @@
         'auto, sql or kernel') %}
     {% do refuse_unless(var('consensus_rule') in ['autobase', 'design'], 'consensus_rule', var('consensus_rule'),
         'autobase or design') %}
-    {%- for name in ['verify_signatures', 'log_timeline'] -%}
+    {%- for name in ['verify_signatures', 'log_timeline', 'count_changes'] -%}
         {% do refuse_unless(var(name) is boolean, name, var(name), 'true or false') %}
     {%- endfor -%}
     {%- for name in ['sql_round_budget', 'ancestor_limit', 'clock_limit', 'edit_batch_size', 'edit_limit'] -%}

@@ -3,7 +3,9 @@
 {% materialization table, adapter='spark', supported_languages=['sql', 'python'] %}
     {%- if tangles.is_unchanged() -%}
         {{ return(tangles.leave()) }}
-    {%- elif model.language == 'sql' -%}
+    {%- endif -%}
+    {% do tangles.count_changes() %}
+    {%- if model.language == 'sql' -%}
         {{ return(dbt.materialization_table_spark()) }}
     {%- endif -%}
     {#- dbt submits Python only from a materialization that it has called itself; so here is what dbt-spark's does. -#}

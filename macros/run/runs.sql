@@ -72,6 +72,7 @@
             from {{ relation }}
         {%- endset -%}
         {% do remake(relation, query, runs_format()) %}
+        {% do record_changes() %}
     {%- endif -%}
 {% endmacro %}
 
@@ -147,7 +148,7 @@
     map(
     {%- for name in ['ssb_log_format', 'verify_signatures', 'tangle_engine', 'sql_round_budget', 'ancestor_limit',
         'clock_limit', 'set_ghost_span', 'consensus_rule', 'quorum_degrees', 'log_timeline',
-        'edit_batch_size', 'edit_limit', 'max_previous'] -%}
+        'edit_batch_size', 'edit_limit', 'max_previous', 'count_changes'] -%}
         {{ string_literal(name) }}, {{ string_literal(var(name) | tojson) }}
         {%- if not loop.last %}, {% endif -%}
     {%- endfor -%}
@@ -158,7 +159,7 @@
 {#- Whether nothing is taken over from earlier runs. -#}
 {% macro is_full_run() %}
     {%- set carried = [] -%}
-    {%- for node in project_nodes() if node.resource_type == 'model' and node.name != 'runs' -%}
+    {%- for node in project_nodes() if node.resource_type == 'model' and node.name not in ['runs', 'run_changes'] -%}
         {%- if node.unique_id not in selected_resources
             or (node.config.materialized == 'republished' and not flags.FULL_REFRESH
                 and adapter.get_relation(node.database, node.schema, node.alias) is not none) -%}

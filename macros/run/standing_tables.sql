@@ -10,7 +10,7 @@
     tell. -#}
 {% macro standing_tables(by='run_id') %}
     {%- set ours, tables = [], {} -%}
-    {%- for node in project_nodes() if node.name != 'runs' -%}
+    {%- for node in project_nodes() if node.name not in ['runs', 'run_changes'] -%}
         {% do ours.append((node.schema ~ '.' ~ node.alias) | lower) %}
     {%- endfor -%}
     {%- for schema in project_nodes() | map(attribute='schema') | unique -%}

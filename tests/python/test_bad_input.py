@@ -534,6 +534,7 @@ WRONG_VARS = [
     *(("ssb_log_format", value) for value in ("xml", None)),
     *(("verify_signatures", value) for value in ("yes", 1, None)),
     *(("log_timeline", value) for value in ("no", 0, None, [])),
+    *(("count_changes", value) for value in ("no", 1)),
     *(("tangle_engine", value) for value in ("fast", None)),
     *(("sql_round_budget", value) for value in (1.5, -1, "5", None, True)),
     *(("ancestor_limit", value) for value in (-1, "many")),

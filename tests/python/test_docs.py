@@ -143,6 +143,7 @@ def test_words_are_explained_where_they_are_used(known):
 FOR_READERS = {
     "autobase_rebases",
     "autobase_updates",
+    "run_changes",
     "tangle_ancestors",
     "tangle_clocks",
 }

@@ -3,6 +3,7 @@
 import base64
 import os
 
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -163,3 +164,56 @@ def test_a_table_whose_input_failed_is_not_taken_for_new(project, logs):
     assert "stg_ssb__lines" in ran
     assert "stg_events__lines" in left
     assert len(built.rows("stg_ssb__lines", ["row_id"])) == 100
+
+
+def changes(built) -> dict[str, dict[str, tuple]]:
+    """Read `run_changes`, by run and table."""
+    found: dict[str, dict[str, tuple]] = {}
+    for row in built.rows("run_changes"):
+        counts = tuple(row[name] for name in ("rows_added", "rows_changed", "rows_removed"))
+        found.setdefault(row["run_id"], {})[row["table_name"].split(".")[1]] = counts
+    return found
+
+
+@pytest.mark.both
+def test_what_a_run_changed(project, logs):
+    """By the keys of the public tables; nothing of a run that changed nothing, nor where it is not wanted."""
+    folder, lines = logs
+    built = project("counted", **variables(folder))
+
+    def run() -> tuple[str, dict[str, list]]:
+        build(built, command="run")
+        return newest_run(built)["run_id"], {name: built.rows(name) for name in ("feeds", "ssb_messages")}
+
+    def by_key(rows: list[dict], key: str) -> dict[str, dict]:
+        return {row[key]: row for row in rows}
+
+    first, before = run()
+    assert changes(built)[first]["feeds"] == (len(before["feeds"]), 0, 0)
+    assert "stg_ssb__lines" not in changes(built)[first]
+    build(built, command="run")
+    assert changes(built).keys() == {first}
+
+    (folder / "ssb.jsonl").write_text("".join(lines[5:]))
+    second, after = run()
+    for name, key in (("feeds", "author"), ("ssb_messages", "message_id")):
+        was, now = by_key(before[name], key), by_key(after[name], key)
+        other = sum(was[id_] != now[id_] for id_ in was.keys() & now.keys())
+        counts = (len(now.keys() - was.keys()), other, len(was.keys() - now.keys()))
+        assert changes(built)[second][name] == counts
+        assert sum(counts) > 0
+
+    # A run that was killed before it ended: the next one writes down what it changed.
+    place = built.warehouse / "counted.db" / "run_changes"
+    for file in place.glob("*.parquet"):
+        table = pq.read_table(file)
+        pq.write_table(table.filter(pc.not_equal(table["run_id"], second)), file)
+    assert changes(built).keys() == {first}
+    build(built, command="run")
+    assert changes(built).keys() == {first, second}
+
+    built.vars["count_changes"] = False
+    (folder / "ssb.jsonl").write_text("".join(lines))
+    third, _ = run()
+    assert "counted.feeds" in newest_run(built)["changed_tables"]
+    assert third not in changes(built)

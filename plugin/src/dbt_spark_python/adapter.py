@@ -36,6 +36,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         sessions.choose(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
         self._recipes: dict[tuple[str, str], str | None] = {}  # of what is being made, until it is published
         self._ways: dict[tuple[str, str], str] = {}  # likewise
+        self._grains: dict[tuple[str, str], list[str]] = {}  # of what is being made and counted
         self._kept: set[tuple[str, str]] = set()  # what is not made again
 
     @property
@@ -121,6 +122,17 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         return self._ways.get(key) is not None and self._ways[key] == catalog.warehouse.way_of(*key)
 
     @available
+    def count_changes(self, relation: BaseRelation, grain: list[str]) -> str:
+        """Have the rows counted that a table, when it is published, has more, other and less than before.
+
+        Args:
+            relation: The table.
+            grain: The columns by which a row is the same one.
+        """
+        self._grains[_key(relation.schema, relation.identifier)] = grain
+        return ""
+
+    @available
     def passes(self, schema: str, unique_id: str, recipe: str, inputs: list[list[str]], anew: bool) -> bool:
         """Whether a test passed on tables that stand as they stood, and would pass again; arguments as for `stands`."""
         catalog = sessions.catalog_of(self.config.credentials)
@@ -189,17 +201,17 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         return ""
 
     @available
-    def published(self, schema: str) -> list[dict[str, str | None]] | None:
+    def published(self, schema: str) -> list[dict[str, Any]] | None:
         """The tables of a schema as readers see them; None where it is not in folders.
 
         Each has its `name`; `run_id`, the last run that built it or found it the same; `built_at`; `changed_in`, the
-        run since which it has the rows it has.
+        run since which it has the rows it has; `changes`, what that run changed, if it was counted.
         """
         catalog = sessions.catalog_of(self.config.credentials)
         if catalog is None:
             return None
         return [
-            {key: getattr(table, key) for key in ("name", "run_id", "built_at", "changed_in")}
+            {key: getattr(table, key) for key in ("name", "run_id", "built_at", "changed_in", "changes")}
             for table in catalog.warehouse.published(schema.lower())
         ]
 
@@ -213,12 +225,12 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         if catalog is None:
             return
         key = _key(schema, name)
-        recipe, way = self._recipes.pop(key, None), self._ways.pop(key, None)
+        recipe, way, grain = (known.pop(key, None) for known in (self._recipes, self._ways, self._grains))
         if key in self._kept:
             self._kept.remove(key)
             catalog.warehouse.keep(*key, get_invocation_id())
         else:
-            catalog.publish(schema, name, get_invocation_id(), recipe, way)
+            catalog.publish(schema, name, get_invocation_id(), recipe, way, grain)
 
 
 def _key(schema: str, name: str) -> tuple[str, str]:

@@ -1,6 +1,8 @@
 """Keeps Spark's catalog in memory in step with a warehouse of folders."""
 
 import json
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -10,6 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+from dbt_spark_python.changes import count_changes, count_rows
 from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta
 
 # Where Spark keeps a table's own schema in its files.
@@ -65,7 +68,15 @@ class FolderCatalog:
             place = literal(self.warehouse.private_place(schema, "").as_posix())
             self.spark.sql(f"create schema if not exists {quoted(schema)} location '{place}'")
 
-    def publish(self, schema: str, name: str, run_id: str, recipe: str | None = None, way: str | None = None) -> None:
+    def publish(
+        self,
+        schema: str,
+        name: str,
+        run_id: str,
+        recipe: str | None = None,
+        way: str | None = None,
+        grain: Sequence[str] | None = None,
+    ) -> None:
         """Move a new table to its public place, or keep a view; nothing where this process made no such thing.
 
         Args:
@@ -74,6 +85,7 @@ class FolderCatalog:
             run_id: Who built it.
             recipe: Digest of what it is made of and how, if that is known.
             way: Digest of how it is made, whatever of.
+            grain: The columns by which a row is the same one as before; None where changes are not counted.
 
         Raises:
             WarehouseError: The warehouse cannot take it.
@@ -87,7 +99,21 @@ class FolderCatalog:
         elif self._is_private(schema, name):
             self._write_empty(schema, name)
             columns = nullable(self.spark.table(full_name(schema, name)).schema)
-            self._list(self.warehouse.publish(schema, name, run_id, recipe, way), columns)
+            count = None if grain is None else partial(self._count_changes, schema, name, grain)
+            self._list(self.warehouse.publish(schema, name, run_id, recipe, way, count), columns)
+
+    def _count_changes(self, schema: str, name: str, grain: Sequence[str]) -> dict[str, int] | None:
+        """Count what differs between a new table and the public one; None where that cannot be known."""
+        place, new = self.warehouse.public_place(schema, name), self.warehouse.private_place(schema, name)
+        if is_delta(new):
+            return None
+        if not place.is_dir():
+            return {"rows_added": count_rows(new), "rows_changed": 0, "rows_removed": 0}
+        if not self.warehouse.is_trusted(schema, name):
+            return None
+        columns = read_schema(place)
+        reader = self.spark.read.schema(columns) if columns else self.spark.read
+        return count_changes(reader.parquet(str(place)), self.spark.table(full_name(schema, name)), grain)
 
     def rename(self, schema: str, name: str, other: str) -> bool:
         """Give a new table of this process another name, with its files; False where it has no files to be moved."""

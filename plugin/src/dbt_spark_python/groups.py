@@ -1,6 +1,6 @@
 """Reduced by group: a table that a kernel makes of groups of rows, each by itself, and of what the table was before.
 
-A model that is `republished` reads like this:
+A model whose materialization leaves the earlier table to it reads like this:
 
     def model(dbt, spark):
         orders = dbt.ref("orders").select("shop", "day", "amount")

@@ -21,6 +21,7 @@ import os
 import shutil
 import tempfile
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -45,6 +46,7 @@ class PublishedTable:
         built_at: When it was built (ISO 8601, UTC).
         changed_in: The run that gave it the rows it has.
         recipe: Digest of what it was made of and how, where its builder knew.
+        changes: What that run changed: `rows_added`, `rows_changed`, `rows_removed`; None where nobody counted.
     """
 
     schema: str
@@ -54,6 +56,7 @@ class PublishedTable:
     built_at: str | None = None
     changed_in: str | None = None
     recipe: str | None = None
+    changes: dict[str, int] | None = None
 
 
 class Warehouse:
@@ -145,7 +148,13 @@ class Warehouse:
         self._lock.release()
 
     def publish(
-        self, schema: str, name: str, run_id: str, recipe: str | None = None, way: str | None = None
+        self,
+        schema: str,
+        name: str,
+        run_id: str,
+        recipe: str | None = None,
+        way: str | None = None,
+        count: Callable[[], dict[str, int] | None] | None = None,
     ) -> PublishedTable:
         """Move a new table to its public place, in one step.
 
@@ -155,6 +164,7 @@ class Warehouse:
             run_id: Who built it.
             recipe: Digest of what it is made of and how, if that is known.
             way: Digest of how it is made, whatever of.
+            count: Counts what differs from the public table, where there is one; called if anything does.
 
         Returns:
             The table in its public place. The old one is gone.
@@ -168,12 +178,14 @@ class Warehouse:
         with self._explained(f"publish {schema}.{name}"):
             before, content = _read_stamp(place / STAMP), digest_folder(new)
             is_same = before.get("content") == content and before.get("changed_in")
+            changes = before.get("changes") if is_same else count() if count else None
             stamp = {
                 "run_id": run_id,
                 "built_at": _now(),
                 "changed_in": before["changed_in"] if is_same else run_id,
                 "recipe": recipe,
                 "way": way,
+                "changes": changes,
                 "content": content,
                 "files": _list_files(new),
             }
@@ -261,6 +273,10 @@ class Warehouse:
         """The digest of a public table's data files; None where there is none, or they are not what was published."""
         place = self.public_place(schema.lower(), name.lower())
         return _trusted_stamp(place).get("content")
+
+    def is_trusted(self, schema: str, name: str) -> bool:
+        """Whether there is a public table, and its files are those that were published."""
+        return bool(_trusted_stamp(self.public_place(schema.lower(), name.lower())))
 
     def views(self) -> dict[tuple[str, str], str]:
         """The statements of the views, by schema and name."""
@@ -360,7 +376,7 @@ def _trusted_stamp(folder: Path) -> dict:
 
 
 def _published(folder: Path, stamp: dict) -> PublishedTable:
-    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe")}
+    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe", "changes")}
     return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **said)
 
 

@@ -1,0 +1,80 @@
+{#- In a materialization, has the changes of a public table of this project counted, by the columns that its test of the grain
+    names. -#}
+{% macro count_changes() %}
+    {%- if model.package_name == 'tangles' and model.access == 'public' and var('count_changes') -%}
+        {% do adapter.count_changes(this, tangles.grain_of(model)) %}
+    {%- endif -%}
+{% endmacro %}
+
+
+{#- The columns, or the one, that a test of a model says to be unique; none where no test does. -#}
+{% macro grain_of(node) %}
+    {%- for test in graph.nodes.values() if test.resource_type == 'test' and test.attached_node == node.unique_id
+        and test.test_metadata -%}
+        {%- set given = test.test_metadata.kwargs -%}
+        {%- if test.test_metadata.name == 'unique_combination' -%}
+            {{ return(given.columns or given.arguments.columns) }}
+        {%- elif test.test_metadata.name == 'unique' -%}
+            {{ return([given.column_name]) }}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return([]) }}
+{% endmacro %}
+
+
+{#- As a run ends: writes into `run_changes` what the tables say that it changed, and what one before changed that was killed
+    and did not come to write it. -#}
+{% macro record_changes() %}
+    {%- set model = graph.nodes.get('model.tangles.run_changes') -%}
+    {%- if model is none or not model.config.enabled -%}
+        {{ return('') }}
+    {%- endif -%}
+    {%- set relation = api.Relation.create(schema=model.schema, identifier=model.alias, type='table') -%}
+    {%- set stands = find_remade(relation) -%}
+    {%- set known, rows = [], [] -%}
+    {%- if stands -%}
+        {%- for row in run_query('select run_id, table_name from ' ~ relation) -%}
+            {% do known.append((row[0], row[1])) %}
+        {%- endfor -%}
+    {%- endif -%}
+    {%- for table, run_id, counts in counted_tables() if (run_id, table) not in known -%}
+        {% do rows.append(
+            "('" ~ run_id ~ "', " ~ string_literal(table) ~ ', ' ~ counts.rows_added ~ ', ' ~ counts.rows_changed ~ ', '
+            ~ counts.rows_removed ~ ')'
+        ) %}
+    {%- endfor -%}
+    {%- if rows -%}
+        {%- set query -%}
+            select
+                run_id,
+                table_name,
+                cast(rows_added as bigint) as rows_added,
+                cast(rows_changed as bigint) as rows_changed,
+                cast(rows_removed as bigint) as rows_removed
+            from values {{ rows | join(', ') }} as counted (run_id, table_name, rows_added, rows_changed, rows_removed)
+            {%- if stands %}
+            union all
+            select run_id, table_name, rows_added, rows_changed, rows_removed from {{ relation }}
+            {%- endif %}
+        {%- endset -%}
+        {% do remake(relation, query, model.config.get('file_format') or 'parquet') %}
+    {%- endif -%}
+{% endmacro %}
+
+
+{#- The tables of this project of which changes were counted: name, the run since which it has its rows, and counts. -#}
+{% macro counted_tables() %}
+    {%- set ours, schemas, found = [], [], [] -%}
+    {%- for node in project_nodes() if node.access == 'public' -%}
+        {% do ours.append((node.schema ~ '.' ~ node.alias) | lower) %}
+        {% do schemas.append(node.schema | lower) %}
+    {%- endfor -%}
+    {%- for schema in schemas | unique -%}
+        {%- for table in adapter.published(schema) or [] if schema ~ '.' ~ table.name in ours -%}
+            {%- if (table.changes or {}).values() | sum > 0 -%}
+                {% do found.append((schema ~ '.' ~ table.name, table.changed_in, table.changes)) %}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{ return(found) }}
+{% endmacro %}

@@ -1,0 +1,75 @@
+"""How many rows of a table are new, other and gone."""
+
+import os
+
+import pytest
+
+from dbt_spark_python.changes import count_changes
+from dbt_spark_python.warehouse import Warehouse
+from plugin_projects import make_project
+
+COLUMNS = "shop string, day int, amount bigint, notes array<string>, rates map<string, int>"
+
+
+@pytest.fixture(scope="module")
+def spark(project, tmp_path_factory):
+    """The session of a project's build."""
+    folder = tmp_path_factory.mktemp("changes")
+    project("changes", make_project(folder, {"one.sql": "select 1 as id"})).build()
+    from dbt_spark_python.sessions import of_process
+
+    return of_process()
+
+
+def row(shop, day, amount, notes=None, rates=None):
+    return (shop, day, amount, notes, rates)
+
+
+@pytest.mark.both
+def test_rows_by_key(spark):
+    """Null is a value of a key; what differs may be in any column."""
+
+    def count(before, after, keys=("shop", "day"), columns=COLUMNS):
+        frames = spark.createDataFrame(before, COLUMNS), spark.createDataFrame(after, columns)
+        return tuple(count_changes(*frames, keys).values())
+
+    first = [row("a", 1, 5), row("a", 2, 5, ["x"]), row(None, 1, 5), row("b", None, 7, None, {"x": 1})]
+    assert count(first, first[::-1]) == (0, 0, 0)
+    assert count([], first) == (4, 0, 0)
+    assert count(first, []) == (0, 0, 4)
+    assert count([], []) == (0, 0, 0)
+    second = [row("a", 1, 6), row("a", 2, 5, ["y"]), row(None, 2, 5), row("b", None, 7, None, {"x": 2}), row("c", 1, 1)]
+    assert count(first, second) == (2, 3, 1)
+    assert count(first, second, keys=()) == (5, 0, 4)
+    renamed = COLUMNS.replace("amount", "sum")
+    assert count(first, first, columns=renamed) == (0, 4, 0)
+
+
+@pytest.fixture
+def folders(tmp_path):
+    made = Warehouse(tmp_path / "warehouse")
+    made.begin_writing()
+    yield made
+    made.close()
+
+
+def test_a_table_keeps_what_was_counted(folders):
+    """From the run that changed it on, until another does; and what has not changed is not counted."""
+    counted = []
+
+    def publish(text: str, run: str, counts: dict | None) -> dict | None:
+        place = folders.private_place("s", "t")
+        place.mkdir(parents=True)
+        (place / f"part-{os.urandom(8).hex()}.parquet").write_text(text)
+        folders.publish("s", "t", run, count=lambda: counted.append(run) or counts)
+        (table,) = folders.published("s")
+        return table.changes
+
+    one, two = {"rows_added": 1}, {"rows_added": 2}
+    assert publish("rows", "first", one) == one
+    assert publish("rows", "second", two) == one
+    folders.keep("s", "t", "third")
+    assert folders.published("s")[0].changes == one
+    assert publish("other rows", "fourth", two) == two
+    assert counted == ["first", "fourth"]
+    assert publish("rows again", "fifth", None) is None
