@@ -10,14 +10,14 @@ from pathlib import Path
 from bench import cpu, one
 
 BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
-BY_NAME = ("evaluation", "arrivals", "increments", "tables")
+BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others")
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 KINDS = ("ssb", "pzp")
 ENGINES = ("spark", "sail")
-# The command starts no engine; Spark's plan says which columns a table reads; dbt builds the graphs' models in the bare
-# catalog of a session, where Sail leaves the files of tables that it dropped.
-SPARK_ALONE = ("ask", "tables", "graphs")
+# `ask` and `others` start no engine; Spark's plan says which columns a table reads; dbt builds the graphs' models in the
+# bare catalog of a session, where Sail leaves the files of tables that it dropped.
+SPARK_ALONE = ("ask", "tables", "graphs", "others")
 INPUTS = ("fixtures", "medium", "peer", "peer_kernel")
 
 
