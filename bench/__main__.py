@@ -15,8 +15,8 @@ NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 KINDS = ("ssb", "pzp")
 ENGINES = ("spark", "sail")
-# `ask` and `others` start none; what Spark plans says which columns a table reads; dbt builds the models of graphs in the
-# bare catalog of a session, where Sail leaves the files of tables that it dropped.
+# Without an engine; with a plan of Spark's; by dbt in the bare catalog of a session, where Sail leaves the files of
+# tables that it dropped.
 SPARK_ALONE = ("ask", "tables", "graphs", "others")
 INPUTS = ("fixtures", "medium", "peer", "peer_kernel")
 
