@@ -128,12 +128,16 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed):
     killed.kill_once_published("ssb_messages")
     killed_run = stamp(tmp_path, "ssb_messages")
 
-    ended = 0
-    for number in range(1, kills):
+    ended, number = 0, 1
+    while number < kills:
         build = Build(tmp_path, logs[number % 2])
         build.open()
-        time.sleep(choice.uniform(0, duration))
-        ended += build.process.poll() is not None
+        moment = choice.uniform(0, duration)
+        time.sleep(moment)
+        if build.process.poll() is None:
+            number += 1
+        else:  # as less was left to be done; then moments are drawn from less time
+            ended, duration = ended + 1, moment
         build.kill()
         held = tables(schema)
         assert held.keys() == undisturbed[0].keys(), "a table that was there is there"
@@ -142,7 +146,7 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed):
         if number % 4 == 0:
             Build(tmp_path, logs[0]).end()
             assert tables(schema) == undisturbed[0]
-    assert ended < kills / 2, "most builds were killed before their end"
+        assert ended < kills, "most builds are killed before their end"
 
     Build(tmp_path, logs[1]).end()
     assert tables(schema) == undisturbed[1]
