@@ -27,8 +27,9 @@
 {% endmaterialization %}
 
 
-{#- A table made of its inputs and of what it was before; nothing with --full-refresh. Made of the same inputs it has to
-    come out the same: then it is left as it stands. The model finds what it was before by its name, or nothing. -#}
+{#- A table made of its inputs and of what it was before. Made of the same inputs it has to come out the same: then it is left
+    as it stands. The model finds what it was before by its name: nothing with --full-refresh, nor where that was made in
+    another way, unless the model is a history (`meta: is_history`), whose rows tell of the runs. -#}
 {% materialization republished, adapter='spark', supported_languages=['python'] %}
     {%- if tangles.is_unchanged() -%}
         {{ return(tangles.leave()) }}
@@ -40,6 +41,7 @@
         {% do tangles.drop_known(this) %}
     {%- else -%}
         {% do tangles.find_remade(this) %}
+        {% do tangles.drop_other_way(this) %}
     {%- endif -%}
     {% do tangles.drop_known(next) %}
     {%- call statement('main', language='python') -%}
@@ -50,6 +52,23 @@
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [target_relation]}) }}
 {% endmaterialization %}
+
+
+{#- Drops a table that was made in another way than it would be now, which is said; of a history nothing. -#}
+{% macro drop_other_way(relation) %}
+    {%- if not config.meta_get('is_history') and load_relation(relation) is not none -%}
+        {%- set is_of_this_way = adapter.is_of_this_way(relation) -%}
+        {%- if is_of_this_way == false -%}
+            {% do print(
+                model.name ~ ' is made anew: its way of being made (code, settings, versions) has changed, or its files were'
+                ~ ' changed from outside'
+            ) %}
+        {%- endif -%}
+        {%- if not is_of_this_way -%}
+            {% do tangles.drop_known(relation) %}
+        {%- endif -%}
+    {%- endif -%}
+{% endmacro %}
 
 
 {% materialization seed, adapter='spark' %}

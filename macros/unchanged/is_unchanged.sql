@@ -14,13 +14,14 @@
             {% do inputs.append([node.schema, node.alias]) %}
         {%- endif -%}
     {%- endfor -%}
-    {%- if unknown -%}
+    {%- if model.resource_type not in ['test', 'unit_test'] -%}
+        {{ return(adapter.stands(
+            this, tangles.recipe(), none if unknown else inputs, tangles.what_is_read(), should_full_refresh(), tangles.way()
+        )) }}
+    {%- elif unknown -%}
         {{ return(false) }}
     {%- endif -%}
-    {%- if model.resource_type in ['test', 'unit_test'] -%}
-        {{ return(adapter.passes(model.schema, model.unique_id, tangles.recipe(), inputs, should_full_refresh())) }}
-    {%- endif -%}
-    {{ return(adapter.stands(this, tangles.recipe(), inputs, tangles.what_is_read(), should_full_refresh())) }}
+    {{ return(adapter.passes(model.schema, model.unique_id, tangles.recipe(), inputs, should_full_refresh())) }}
 {% endmacro %}
 
 
@@ -28,6 +29,23 @@
 {% macro recipe() %}
     {{ return(tojson([
         model.resource_type, model.get('compiled_code'), model.config, model.get('columns'), model.get('contract')
+    ])) }}
+{% endmacro %}
+
+
+{#- Of the recipe what does not tell what a node is made of, as text: its code without the names of tables in it (of a Python
+    model, which is as written), its settings without the paths of logs. -#}
+{% macro way() %}
+    {%- set settings, meta = {}, {} -%}
+    {%- set paths = (config.meta_get('reads') or {}).get('paths', []) -%}
+    {%- for name, value in (model.config.get('meta') or {}).items() if name not in paths -%}
+        {% do meta.update({name: value}) %}
+    {%- endfor -%}
+    {% do settings.update(model.config) %}
+    {% do settings.update({'meta': meta}) %}
+    {{ return(tojson([
+        model.resource_type, model.raw_code if model.language == 'python' else model.get('compiled_code'), settings,
+        model.get('columns'), model.get('contract')
     ])) }}
 {% endmacro %}
 

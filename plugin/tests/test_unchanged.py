@@ -5,7 +5,7 @@ import os
 import pytest
 
 from dbt_spark_python import unchanged
-from dbt_spark_python.unchanged import digest_log, digest_package, digest_recipe, has_passed, note_passed
+from dbt_spark_python.unchanged import digest_log, digest_package, digest_recipe, digest_way, has_passed, note_passed
 from dbt_spark_python.warehouse import Warehouse
 
 
@@ -17,12 +17,14 @@ def warehouse(tmp_path):
     made.close()
 
 
-def publish(warehouse: Warehouse, name: str, text: str, run: str = "run", recipe: str | None = None) -> None:
+def publish(
+    warehouse: Warehouse, name: str, text: str, run: str = "run", recipe: str | None = None, way: str | None = None
+) -> None:
     """Publish a table whose one file holds this text, under a new name as Spark's files have."""
     place = warehouse.private_place("s", name)
     place.mkdir(parents=True)
     (place / f"part-{os.urandom(8).hex()}.parquet").write_text(text)
-    warehouse.publish("s", name, run, recipe)
+    warehouse.publish("s", name, run, recipe, way)
 
 
 def test_content_is_bytes_and_partitions_whatever_files_are_called(warehouse):
@@ -105,6 +107,35 @@ def test_the_recipe_has_all_that_decides(warehouse, tmp_path, monkeypatch):
     assert len(set(differing)) == len(differing)
     assert None not in differing
     assert "secret" not in "".join(differing)
+
+
+def test_the_way_has_all_but_what_a_table_is_made_of(tmp_path, monkeypatch):
+    log = tmp_path / "log.jsonl"
+    log.write_text("one\n")
+
+    def digest(way="code", **reads):
+        return digest_way(way, {"files": {"log": str(log)}, "variables": ["KEY"], **reads})
+
+    monkeypatch.delenv("KEY", raising=False)
+    first = digest()
+    log.write_text("one\ntwo\n")
+    assert first == digest() == digest(files={})
+    differing = [first, digest("other code"), digest(packages=["dbt_spark_python"])]
+    monkeypatch.setenv("KEY", "secret")
+    differing.append(digest())
+    monkeypatch.setattr(unchanged, "_versions", lambda: {"pyspark": "0"})
+    differing.append(digest())
+    assert len(set(differing)) == len(differing)
+
+
+def test_the_way_is_that_of_the_files(warehouse):
+    publish(warehouse, "t", "rows", way="way")
+    warehouse.keep("s", "t", "second")
+    assert warehouse.way_of("S", "T") == "way"
+    assert warehouse.way_of("s", "another") is None
+    (file,) = warehouse.public_place("s", "t").glob("*.parquet")
+    file.write_text("other rows")
+    assert warehouse.way_of("s", "t") is None
 
 
 def test_what_cannot_be_known_is_no_recipe(warehouse):

@@ -19,6 +19,9 @@ PLACE = (
     pa.field("row_id", pa.int64()),
 )
 
+#: May come with the lines, and is passed on too: of a line's bytes, null where that is not known.
+DIGEST = pa.field("line_digest", pa.binary())
+
 #: `raw` may be cut by the caller where `raw_length`, in bytes, exceeds the longest line that is read.
 INPUT_SCHEMA = pa.schema([*PLACE, pa.field("raw", pa.binary()), pa.field("raw_length", pa.int64())])
 
@@ -42,8 +45,8 @@ class LineOptions:
 
 
 def schema_of(row: type) -> pa.Schema:
-    """The schema of checked lines: where each is, and what came of it, a row of this class."""
-    return pa.schema([*PLACE, *fields_of(row)])
+    """The schema of checked lines: where each is, its digest, and what came of it, a row of this class."""
+    return pa.schema([*PLACE, DIGEST, *fields_of(row)])
 
 
 def check_in_turns(
@@ -56,7 +59,7 @@ def check_in_turns(
     """Check the lines of a log, some at a time.
 
     Args:
-        batches: Record batches with the columns of `INPUT_SCHEMA`, and perhaps those of `FAULT`.
+        batches: Record batches with the columns of `INPUT_SCHEMA`, and perhaps `DIGEST` and those of `FAULT`.
         check_turn: Takes some lines and their lengths, and returns columns by name, or what `array_of` makes them of.
             Those that it leaves out are null.
         turn_rows: How many lines at most it is given.
@@ -68,12 +71,14 @@ def check_in_turns(
         several. A row about a file is that of an empty line, but for `reason`, which is the fault, and `detail` if the
         result has that column.
     """
-    results = list(schema)[len(PLACE) :]
+    results = list(schema)[len(PLACE) + 1 :]
     for batch in batches:
         rows = SLICE_ROWS if batch.nbytes > SLICE_BYTES else max(batch.num_rows, 1)
         for start in range(0, max(batch.num_rows, 1), rows):
             part = batch.slice(start, rows)
             places = [_cast(part.column(field.name), field.type) for field in PLACE]
+            digests = part.column(DIGEST.name) if DIGEST.name in part.schema.names else pa.nulls(len(part))
+            places.append(_cast(digests, DIGEST.type))
             lines, lengths = part.column("raw"), part.column("raw_length")
             turns = []
             for first in range(0, max(len(lines), 1), turn_rows):

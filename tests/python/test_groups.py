@@ -297,9 +297,12 @@ def test_keys_are_compared_and_nothing_else(peers, project, tmp_path):
     def with_new_prints(row):
         return {name: new_prints.get(value, value) if isinstance(value, str) else value for name, value in row.items()}
 
+    def without_digests(built, table):
+        return [{k: v for k, v in row.items() if k != "group_digest"} for row in built.project.rows(table)]
+
     for table in (*TABLES, *INT_TABLES):
-        ours = sorted(repr(with_new_prints(row)) for row in peers.project.rows(table))
-        theirs = sorted(map(repr, other.project.rows(table)))
+        ours = sorted(repr(with_new_prints(row)) for row in without_digests(peers, table))
+        theirs = sorted(map(repr, without_digests(other, table)))
         assert ours == theirs, table
         assert ours or table == "int_group_foreign_excludes"
     assert {row["key_fingerprint"] for row in peers.messages.values()} & {*new_prints}

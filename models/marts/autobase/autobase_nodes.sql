@@ -3,7 +3,12 @@ with members as (
 ),
 
 clocks as (
-    select * from {{ ref('int_autobase_clocks') }}
+    select
+        base_id,
+        node_id,
+        writer,
+        length
+    from {{ ref('int_autobase_clocks') }}
 
     union all
 

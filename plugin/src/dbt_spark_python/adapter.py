@@ -17,7 +17,8 @@ from dbt_common.invocation import get_invocation_id
 from dbt_spark_python import sail, sessions
 from dbt_spark_python.catalog import FolderCatalog
 from dbt_spark_python.submission import SessionPythonJob
-from dbt_spark_python.unchanged import digest_recipe, has_passed, note_passed
+from dbt_spark_python.unchanged import digest_recipe, digest_way, has_passed, note_passed
+from dbt_spark_python.warehouse import is_delta
 
 SUBMISSION_METHOD = "session"
 
@@ -34,6 +35,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         super().__init__(config, mp_context)
         sessions.choose(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
         self._recipes: dict[tuple[str, str], str | None] = {}  # of what is being made, until it is published
+        self._ways: dict[tuple[str, str], str] = {}  # likewise
         self._kept: set[tuple[str, str]] = set()  # what is not made again
 
     @property
@@ -77,26 +79,46 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def stands(
-        self, relation: BaseRelation, recipe: str, inputs: list[list[str]], reads: Mapping[str, Any], anew: bool
+        self,
+        relation: BaseRelation,
+        recipe: str,
+        inputs: list[list[str]] | None,
+        reads: Mapping[str, Any],
+        anew: bool,
+        way: str | None = None,
     ) -> bool:
         """Whether a table stands that would come out the same if it was made again; then it is kept as it is.
 
         Args:
             relation: The table.
             recipe: All that decides what comes out and is known to dbt: code, settings.
-            inputs: The tables it is made of, as schema and name.
+            inputs: The tables it is made of, as schema and name; None where these cannot be known.
             reads: What else it reads; see `unchanged.digest_recipe`.
             anew: It is made again in any case.
+            way: Of the recipe what does not tell what the table is made of; without it, all.
         """
         catalog = sessions.catalog_of(self.config.credentials)
         key = _key(relation.schema, relation.identifier)
         if catalog is None:
             return False
         self._recipes[key] = self._digest(catalog, recipe, inputs, reads)
+        self._ways[key] = digest_way(self._made_by(catalog, way or recipe), reads)
         if anew or self._recipes[key] is None or self._recipes[key] != catalog.warehouse.recipe_of(*key):
             return False
         self._kept.add(key)
         return True
+
+    @available
+    def is_of_this_way(self, relation: BaseRelation) -> bool | None:
+        """Whether a table that stands was made as it would be made now, whatever of; asked behind `stands`.
+
+        None where a warehouse does not tell. False also where the table's files are not those that were published.
+        """
+        catalog = sessions.catalog_of(self.config.credentials)
+        key = _key(relation.schema, relation.identifier)
+        if catalog is None or is_delta(catalog.warehouse.public_place(*key)):
+            return None
+        return self._ways.get(key) is not None and self._ways[key] == catalog.warehouse.way_of(*key)
 
     @available
     def passes(self, schema: str, unique_id: str, recipe: str, inputs: list[list[str]], anew: bool) -> bool:
@@ -117,10 +139,15 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         )
 
     def _digest(
-        self, catalog: FolderCatalog, recipe: str, inputs: list[list[str]], reads: Mapping[str, Any]
+        self, catalog: FolderCatalog, recipe: str, inputs: list[list[str]] | None, reads: Mapping[str, Any]
     ) -> str | None:
-        made_by = [recipe, "sail" if sail.is_sail(catalog.spark) else "spark", self._macros_digest()]
-        return digest_recipe(catalog.warehouse, json.dumps(made_by), [(schema, name) for schema, name in inputs], reads)
+        if inputs is None:
+            return None
+        tables = [(schema, name) for schema, name in inputs]
+        return digest_recipe(catalog.warehouse, self._made_by(catalog, recipe), tables, reads)
+
+    def _made_by(self, catalog: FolderCatalog, code: str) -> str:
+        return json.dumps([code, "sail" if sail.is_sail(catalog.spark) else "spark", self._macros_digest()])
 
     @functools.cache  # noqa: B019 an adapter lives as long as a command
     def _macros_digest(self) -> str:
@@ -148,6 +175,8 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         """Rename a table."""
         catalog = sessions.catalog_of(self.config.credentials)
         if catalog and sail.is_sail(catalog.spark):
+            if catalog.rename(from_relation.schema, from_relation.identifier, to_relation.identifier):
+                return
             sail.copy(catalog.spark, str(from_relation), str(to_relation))
             self.drop_relation(from_relation)
         else:
@@ -184,12 +213,12 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         if catalog is None:
             return
         key = _key(schema, name)
-        recipe = self._recipes.pop(key, None)
+        recipe, way = self._recipes.pop(key, None), self._ways.pop(key, None)
         if key in self._kept:
             self._kept.remove(key)
             catalog.warehouse.keep(*key, get_invocation_id())
         else:
-            catalog.publish(schema, name, get_invocation_id(), recipe)
+            catalog.publish(schema, name, get_invocation_id(), recipe, way)
 
 
 def _key(schema: str, name: str) -> tuple[str, str]:

@@ -65,7 +65,7 @@ class FolderCatalog:
             place = literal(self.warehouse.private_place(schema, "").as_posix())
             self.spark.sql(f"create schema if not exists {quoted(schema)} location '{place}'")
 
-    def publish(self, schema: str, name: str, run_id: str, recipe: str | None = None) -> None:
+    def publish(self, schema: str, name: str, run_id: str, recipe: str | None = None, way: str | None = None) -> None:
         """Move a new table to its public place, or keep a view; nothing where this process made no such thing.
 
         Args:
@@ -73,6 +73,7 @@ class FolderCatalog:
             name: Its name.
             run_id: Who built it.
             recipe: Digest of what it is made of and how, if that is known.
+            way: Digest of how it is made, whatever of.
 
         Raises:
             WarehouseError: The warehouse cannot take it.
@@ -86,7 +87,20 @@ class FolderCatalog:
         elif self._is_private(schema, name):
             self._write_empty(schema, name)
             columns = nullable(self.spark.table(full_name(schema, name)).schema)
-            self._list(self.warehouse.publish(schema, name, run_id, recipe), columns)
+            self._list(self.warehouse.publish(schema, name, run_id, recipe, way), columns)
+
+    def rename(self, schema: str, name: str, other: str) -> bool:
+        """Give a new table of this process another name, with its files; False where it has no files to be moved."""
+        schema, name, other = schema.lower(), name.lower(), other.lower()
+        place, to = self.warehouse.private_place(schema, name), self.warehouse.private_place(schema, other)
+        if not place.is_dir():
+            return False
+        columns = nullable(self.spark.table(full_name(schema, name)).schema)
+        self.warehouse.forget(schema, other)
+        place.rename(to)
+        self.spark.sql(f"drop table {full_name(schema, name)}")
+        self._declare(schema, other, to, columns)
+        return True
 
     def checkout(self, schema: str, name: str) -> None:
         """Make a public table one of this process's own, with the same files, for a model that adds to it."""

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from dbt_spark_python import sail, unpack
+from dbt_spark_python import known_lines, sail, unpack
 from dbt_spark_python.local_files import find_files, is_hidden, uri
 from dbt_spark_python.progress import is_connect
 from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault
@@ -161,8 +161,9 @@ def check_lines(
     max_bytes: int,
     separator: str = "\n",
     together: Column | None = None,
+    known: DataFrame | None = None,
 ) -> DataFrame:
-    """Read the lines of a log and check them in Python.
+    """Read the lines of a log and check them in Python, but for those that were checked before.
 
     Args:
         spark: The session.
@@ -170,20 +171,28 @@ def check_lines(
         path: As for `read_lines`; None or empty where there is no log.
         fixtures: The lines that take a log's place where there is none, as `read_lines` returns them but for another
             column, `log`: which log they are for, by its name.
-        check: Takes the lines of a partition and returns rows of `schema`.
+        check: Takes the lines of a partition and returns rows of `schema`: where a line is and its digest
+            (`known_lines`), and what depends on nothing but its bytes.
         schema: Of the result.
         max_bytes: Longer lines are cut.
         separator: As for `read_lines`.
         together: Lines with the same value of this go into one partition.
+        known: The table as it was before, made with the same check; see `earlier`.
 
     Raises:
         ValueError: There is no such file.
     """
     lines = read_lines(spark, path, name, max_bytes, separator) if path else fixtures.where(sf.col("log") == name)
     lines = cut(lines, max_bytes)
+    lines = lines.select("*", known_lines.line_digest(max_bytes))
+    parted = None
+    if known is not None:
+        parted = known_lines.part(lines, known)
+        lines = parted.unknown
     if together is not None:
         lines = lines.repartition(together)
-    return lines.mapInArrow(check, from_arrow_schema(schema))
+    checked = lines.mapInArrow(check, from_arrow_schema(schema))
+    return checked if parted is None else parted.known.unionByName(checked)
 
 
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:

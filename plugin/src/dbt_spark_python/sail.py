@@ -16,15 +16,19 @@ when a later version does as Spark does.
 import atexit
 import os
 import re
+import uuid
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
+from pathlib import Path
 from typing import Any, BinaryIO
 
+import pyarrow.parquet as pq
 from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from dbt_spark_python import catalog, handles
 
@@ -77,6 +81,7 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
         SailError: Sail is not installed, its version does not fit, or it does not start.
     """
     check_installed()
+    _scratch.append(scratch)
     own = {key: value for key, value in settings.items() if key.startswith(PREFIX)}
     remote = os.environ.get("SPARK_REMOTE") or start(own, scratch)
     # A process that was started by one with a session of this kind has this, and no such session.
@@ -127,6 +132,7 @@ def start(settings: dict[str, str], scratch: str) -> str:
     return f"sc://{host}:{port}"
 
 
+_scratch: list[str] = []  # where the session of this process keeps files of its own
 _servers: list[Any] = []  # they end when nothing refers to them
 
 
@@ -160,8 +166,19 @@ def is_sail(session: SparkSession) -> bool:
 
 
 def checkpoint(rows: DataFrame) -> DataFrame:
-    """Compute some rows once, for all that reads them; on Sail each reader computes them (until 0.6.6 at least)."""
-    return rows if is_sail(rows.sparkSession) else rows.localCheckpoint()
+    """Compute some rows once, for all that reads them.
+
+    Sail has no checkpoints (until 0.6.6 at least): there they go to a file, which goes with the process.
+    """
+    if not is_sail(rows.sparkSession):
+        return rows.localCheckpoint()
+    columns = catalog.nullable(rows.schema)
+    place = Path(_scratch[-1]) / f"checkpoint-{uuid.uuid4().hex}"
+    place.mkdir(parents=True)
+    rows.write.mode("overwrite").parquet(str(place))
+    if next(place.rglob("*.parquet"), None) is None:
+        pq.write_table(to_arrow_schema(columns).empty_table(), place / "part-0.parquet")
+    return rows.sparkSession.read.schema(columns).parquet(str(place))
 
 
 def leading_bytes(session: SparkSession, column: str, count: int) -> Column:

@@ -39,7 +39,7 @@ def digest_recipe(
     Returns:
         A digest in hexadecimal digits; None where something that it reads cannot be known.
     """
-    parts: list[Any] = [recipe, _versions()]
+    parts: list[Any] = [digest_way(recipe, reads)]
     for schema, name in inputs:
         content = warehouse.content_of(schema, name)
         if content is None:
@@ -50,6 +50,17 @@ def digest_recipe(
         if content is None:
             return None
         parts.append([name, content])
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def digest_way(way: str, reads: Mapping[str, Any]) -> str:
+    """Digest the way in which a node is made, whatever it is made of.
+
+    Args:
+        way: Its code, its settings and the engine, as text.
+        reads: As for `digest_recipe`; of these the variables and packages count, and no file.
+    """
+    parts: list[Any] = [way, _versions()]
     parts += [[name, os.environ.get(name)] for name in reads.get("variables") or []]
     parts += [[name, digest_package(name)] for name in reads.get("packages") or []]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -144,7 +144,9 @@ class Warehouse:
         """Let others build."""
         self._lock.release()
 
-    def publish(self, schema: str, name: str, run_id: str, recipe: str | None = None) -> PublishedTable:
+    def publish(
+        self, schema: str, name: str, run_id: str, recipe: str | None = None, way: str | None = None
+    ) -> PublishedTable:
         """Move a new table to its public place, in one step.
 
         Args:
@@ -152,6 +154,7 @@ class Warehouse:
             name: Its name.
             run_id: Who built it.
             recipe: Digest of what it is made of and how, if that is known.
+            way: Digest of how it is made, whatever of.
 
         Returns:
             The table in its public place. The old one is gone.
@@ -170,6 +173,7 @@ class Warehouse:
                 "built_at": _now(),
                 "changed_in": before["changed_in"] if is_same else run_id,
                 "recipe": recipe,
+                "way": way,
                 "content": content,
                 "files": _list_files(new),
             }
@@ -247,6 +251,11 @@ class Warehouse:
         """The digest of what a public table was made of and how; None where that is unknown, or its files changed."""
         place = self.public_place(schema.lower(), name.lower())
         return _trusted_stamp(place).get("recipe")
+
+    def way_of(self, schema: str, name: str) -> str | None:
+        """The digest of how a public table was made; None where that is unknown, or its files changed."""
+        place = self.public_place(schema.lower(), name.lower())
+        return _trusted_stamp(place).get("way")
 
     def content_of(self, schema: str, name: str) -> str | None:
         """The digest of a public table's data files; None where there is none, or they are not what was published."""

@@ -4,27 +4,25 @@ from functools import partial
 
 from pyspark.sql import functions as sf
 
+from dbt_spark_python.earlier import earlier
+from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.graph.partition import clocks_of_partition
 
-CLOCKS = "graph_kind string, graph_id string, node_id string, author string, sequence int"
+CLOCKS = "graph_id string, node_id string, author string, sequence int"
+GRAPH_NAMES = {"base_id": "graph_id", "writer": "author", "length": "sequence"}
+BASE_NAMES = {graph: base for base, graph in GRAPH_NAMES.items()}
 
 
 def model(dbt, spark):
     max_rows = dbt.config.meta_get("clock_limit")
-    members = dbt.ref("int_autobase_members").select(
-        sf.lit("autobase").alias("graph_kind"),
-        sf.col("base_id").alias("graph_id"),
-        "node_id",
-        "previous",
-        "depth",
-        sf.col("writer").alias("author"),
-        sf.col("length").alias("sequence"),
+    before = earlier(spark, dbt.this)
+    members = dbt.ref("int_autobase_members").withColumnsRenamed(GRAPH_NAMES)
+    kind = sf.lit("autobase").alias("graph_kind")
+    clocks = reduced_by_group(
+        members.select(kind, "graph_id", "node_id", "previous", "depth", "author", "sequence"),
+        ["graph_id"],
+        partial(clocks_of_partition, limit=0, max_rows=max_rows),
+        CLOCKS,
+        before and before.withColumnsRenamed(GRAPH_NAMES),
     )
-    whole_bases = members.repartition("graph_id")
-    clocks = whole_bases.mapInArrow(partial(clocks_of_partition, limit=0, max_rows=max_rows), CLOCKS)
-    return clocks.select(
-        sf.col("graph_id").alias("base_id"),
-        "node_id",
-        sf.col("author").alias("writer"),
-        sf.col("sequence").alias("length"),
-    )
+    return clocks.withColumnsRenamed(BASE_NAMES)

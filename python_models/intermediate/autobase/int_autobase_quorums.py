@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from pyspark.sql.pandas.types import from_arrow_schema
-
+from dbt_spark_python.earlier import earlier
+from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.autobase.quorums import QUORUM_SCHEMA, quorums_of_partition
 
 
 def model(dbt, spark):
     max_degree = dbt.config.meta_get("quorum_degrees")
-    whole_bases = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names).repartition("base_id")
+    members = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names)
     quorums = partial(quorums_of_partition, max_degree=max_degree)
-    return whole_bases.mapInArrow(quorums, from_arrow_schema(QUORUM_SCHEMA))
+    return reduced_by_group(members, ["base_id"], quorums, QUORUM_SCHEMA, earlier(spark, dbt.this))

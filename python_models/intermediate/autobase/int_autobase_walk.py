@@ -1,14 +1,16 @@
 """Which nodes of a base are in, and how deep; the rules are in dbt_tangles.graph."""
 
-import pyarrow as pa
 from pyspark.sql import functions as sf
-from pyspark.sql.pandas.types import from_arrow_schema
 
+from dbt_spark_python.earlier import earlier
+from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.graph.partition import levels_of_partition
-from dbt_tangles.graph.walk import WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA
+
+PLACES = "graph_id string, node_id string, previous array<string>, depth int, child_count int, set_aside_reason string"
 
 
 def model(dbt, spark):
+    before = earlier(spark, dbt.this)
     candidates = dbt.ref("int_autobase_candidates").select(
         sf.lit("autobase").alias("graph_kind"),
         sf.col("base_id").alias("graph_id"),
@@ -19,13 +21,6 @@ def model(dbt, spark):
         sf.lit(None).cast("double").alias("asserted_at"),
         sf.lit(None).cast("double").alias("received_at"),
     )
-    whole_bases = candidates.repartition("graph_id")
-    walked = pa.schema([*WALK_INPUT_SCHEMA, *WALK_OUTPUT_SCHEMA])
-    return whole_bases.mapInArrow(levels_of_partition, from_arrow_schema(walked)).select(
-        sf.col("graph_id").alias("base_id"),
-        "node_id",
-        "previous",
-        "depth",
-        "child_count",
-        "set_aside_reason",
-    )
+    before = before and before.withColumnRenamed("base_id", "graph_id")
+    walked = reduced_by_group(candidates, ["graph_id"], levels_of_partition, PLACES, before)
+    return walked.withColumnRenamed("graph_id", "base_id")

@@ -1,8 +1,9 @@
 """Epochs, members and who was dropped, of every group; the rules are in dbt_tangles.groups."""
 
 from pyspark.sql import functions as sf
-from pyspark.sql.pandas.types import from_arrow_schema
 
+from dbt_spark_python.earlier import earlier
+from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.groups.partition import groups_of_partition
 from dbt_tangles.groups.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 
@@ -13,6 +14,12 @@ def model(dbt, spark):
     lines = dbt.ref("stg_ssb__lines").where("epoch_key is not null")
     inits = lines.select("message_id", "group_claim.key_fingerprint", "epoch_key")
     keys = inits.groupBy("message_id", "key_fingerprint").agg(sf.min("epoch_key").alias("epoch_key"))
-    inputs = messages.join(keys, ["message_id", "key_fingerprint"], "left").select(INPUT_SCHEMA.names)
-    whole_groups = inputs.repartition("group_id")
-    return whole_groups.mapInArrow(groups_of_partition, from_arrow_schema(OUTPUT_SCHEMA))
+    inputs = messages.join(keys, ["message_id", "key_fingerprint"], "left")
+    return reduced_by_group(
+        inputs.select(*INPUT_SCHEMA.names, "key_fingerprint"),
+        ["group_id"],
+        groups_of_partition,
+        OUTPUT_SCHEMA,
+        earlier(spark, dbt.this),
+        uncounted=["epoch_key"],
+    )

@@ -1,8 +1,9 @@
 """Whether the keys that signed were their accounts'; the rules are in dbt_tangles.pzp.signers."""
 
 from pyspark.sql import functions as sf
-from pyspark.sql.pandas.types import from_arrow_schema
 
+from dbt_spark_python.earlier import earlier
+from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.pzp.partition import AUTHORITY_SCHEMA, authority_of_partition
 
 
@@ -14,5 +15,11 @@ def model(dbt, spark):
         .select(sf.col("account").alias("account_id"), "account_tips", "sigkey")
         .distinct()
     )
-    whole_accounts = accounts.unionByName(questions, allowMissingColumns=True).repartition("account_id")
-    return whole_accounts.mapInArrow(authority_of_partition, from_arrow_schema(AUTHORITY_SCHEMA))
+    return reduced_by_group(
+        accounts.unionByName(questions, allowMissingColumns=True),
+        ["account_id"],
+        authority_of_partition,
+        AUTHORITY_SCHEMA,
+        earlier(spark, dbt.this),
+        gives_rows=sf.bool_or(sf.col("message_id").isNull()),
+    )

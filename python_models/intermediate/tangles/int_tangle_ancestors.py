@@ -2,16 +2,28 @@
 
 from functools import partial
 
+from pyspark.sql import functions as sf
+
+from dbt_spark_python.earlier import earlier
+from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.graph.partition import ancestors_of_partition
-from dbt_tangles.ssb.graphs import tangle_columns, whole_graphs
+from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 PAIRS = "graph_kind string, graph_id string, node_id string, ancestor_id string, distance int"
 
 
 def model(dbt, spark):
+    before = earlier(spark, dbt.this)
     limit = dbt.config.meta_get("ancestor_limit")
     deeper_than = dbt.config.meta_get("deeper_than")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
-    nodes = whole_graphs(members.select("tangle_name", "root_id", "message_id", "previous", "depth"))
-    pairs = nodes.mapInArrow(partial(ancestors_of_partition, limit=limit, deeper_than=deeper_than), PAIRS)
+    nodes = graph_columns(members.select("tangle_name", "root_id", "message_id", "previous", "depth"))
+    pairs = reduced_by_group(
+        nodes,
+        GRAPH_KEYS,
+        partial(ancestors_of_partition, limit=limit, deeper_than=deeper_than),
+        PAIRS,
+        before and graph_columns(before),
+        gives_rows=sf.count("*").between(2, limit) & (sf.max("depth") > deeper_than),
+    )
     return tangle_columns(pairs)

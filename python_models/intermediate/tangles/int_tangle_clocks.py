@@ -2,19 +2,31 @@
 
 from functools import partial
 
+from pyspark.sql import functions as sf
+
+from dbt_spark_python.earlier import earlier
+from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.graph.partition import clocks_of_partition
-from dbt_tangles.ssb.graphs import tangle_columns, whole_graphs
+from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 CLOCKS = "graph_kind string, graph_id string, node_id string, author string, sequence int"
 
 
 def model(dbt, spark):
+    before = earlier(spark, dbt.this)
     limit = dbt.config.meta_get("ancestor_limit")
     max_rows = dbt.config.meta_get("clock_limit")
     deeper_than = dbt.config.meta_get("deeper_than")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
-    nodes = whole_graphs(
+    nodes = graph_columns(
         members.select("tangle_name", "root_id", "message_id", "previous", "depth", "author", "sequence")
     )
-    clocks = partial(clocks_of_partition, limit=limit, max_rows=max_rows, deeper_than=deeper_than)
-    return tangle_columns(nodes.mapInArrow(clocks, CLOCKS))
+    clocks = reduced_by_group(
+        nodes,
+        GRAPH_KEYS,
+        partial(clocks_of_partition, limit=limit, max_rows=max_rows, deeper_than=deeper_than),
+        CLOCKS,
+        before and graph_columns(before),
+        gives_rows=(sf.count("*") > limit) & (sf.max("depth") > deeper_than),
+    )
+    return tangle_columns(clocks)

@@ -1,5 +1,6 @@
 """Reads the event log line by line; the rules are in dbt_tangles.events."""
 
+from dbt_spark_python.earlier import earlier
 from dbt_spark_python.lines import check_lines
 from dbt_tangles.events.check import OUTPUT_SCHEMA, check_batches
 from dbt_tangles.lines import MAX_LINE_BYTES
@@ -8,4 +9,13 @@ from dbt_tangles.lines import MAX_LINE_BYTES
 def model(dbt, spark):
     path = dbt.config.meta_get("event_log")
     fixtures = None if path else dbt.ref("stg_tables__lines")
-    return check_lines(spark, "event_log", path, fixtures, check_batches, OUTPUT_SCHEMA, MAX_LINE_BYTES)
+    return check_lines(
+        spark,
+        "event_log",
+        path,
+        fixtures,
+        check_batches,
+        OUTPUT_SCHEMA,
+        MAX_LINE_BYTES,
+        known=earlier(spark, dbt.this),
+    )

@@ -4,6 +4,7 @@ from functools import partial
 
 from pyspark.sql import functions as sf
 
+from dbt_spark_python.earlier import earlier
 from dbt_spark_python.lines import check_lines
 from dbt_tangles.pzp.check import OUTPUT_SCHEMA, CheckOptions, check_batches
 
@@ -23,4 +24,5 @@ def model(dbt, spark):
         OUTPUT_SCHEMA,
         options.max_line_bytes,
         together=sf.xxhash64("raw"),  # equal lines together in a partition are verified once
+        known=earlier(spark, dbt.this),
     )

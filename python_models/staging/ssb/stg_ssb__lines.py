@@ -4,6 +4,7 @@ from functools import partial
 
 from pyspark.sql import functions as sf
 
+from dbt_spark_python.earlier import earlier
 from dbt_spark_python.lines import check_lines
 from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
 from dbt_tangles.ssb.options import hmac_key
@@ -30,4 +31,5 @@ def model(dbt, spark):
         together=sf.expr(
             "substring(try_cast(raw as string), locate('.sig.ed25519', try_cast(raw as string)) - 88, 88)"
         ),
+        known=earlier(spark, dbt.this),
     )

@@ -8,12 +8,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 GRAPH_NAMES = {"tangle_name": "graph_kind", "root_id": "graph_id", "message_id": "node_id"}
+#: What names a graph.
+GRAPH_KEYS = ["graph_kind", "graph_id"]
 TANGLE_NAMES = {graph: tangle for tangle, graph in GRAPH_NAMES.items()}
 
 
-def whole_graphs(rows: DataFrame) -> DataFrame:
-    """Bring the rows of a tangle together in one partition, as nodes of a graph."""
-    return rows.withColumnsRenamed(GRAPH_NAMES).repartition("graph_kind", "graph_id")
+def graph_columns(rows: DataFrame) -> DataFrame:
+    """Give messages of tangles their names as nodes of graphs."""
+    return rows.withColumnsRenamed(GRAPH_NAMES)
 
 
 def tangle_columns(rows: DataFrame) -> DataFrame:

@@ -61,6 +61,7 @@ def test_row_of_a_good_line():
             "source_file": "log.jsonl",
             "block_start": 5,
             "row_id": 0,
+            "line_digest": None,
             "timeline_id": "t",
             "event_id": "e",
             "causes": ["a", "b"],

@@ -45,6 +45,7 @@ def test_row_of_a_sound_message():
         "source_file": 0,
         "block_start": 0,
         "row_id": 0,
+        "line_digest": None,
         "message_id": id_of(message["metadata"]),
         "claimed_id": "claimed",
         "account": ACCOUNT,

@@ -32,6 +32,7 @@ def test_row_of_a_message():
         "source_file": "log.jsonl",
         "block_start": 5,
         "row_id": 0,
+        "line_digest": None,
         "message_id": ALICE.sign({n: f for n, f in value.items() if n != "signature"}, NOW)["key"],
         "claimed_id": "%claimed",
         "author": ALICE.feed_id,

@@ -1,0 +1,36 @@
+"""What a table was before, for a model that goes on from it; and what differs from that, sent to where the rest is."""
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from dbt_spark_python.sail import checkpoint
+
+#: So many rows of few columns go to every worker, where that spares moving all others.
+MOST_SENT = 500_000
+
+
+def earlier(spark: SparkSession, relation: object) -> DataFrame | None:
+    """The table that a model's name (`dbt.this`) leads to; None where there is none."""
+    return spark.table(str(relation)) if spark.catalog.tableExists(str(relation)) else None
+
+
+def compared(now: DataFrame, before: DataFrame) -> DataFrame:
+    """The distinct rows of two frames with the same columns, with `is_now` and `was_before`: 1 where they are, or 0."""
+    sides = (now, 1, 0), (before, 0, 1)
+    marked = [
+        rows.withColumn("is_now", sf.lit(is_now)).withColumn("was_before", sf.lit(was)) for rows, is_now, was in sides
+    ]
+    found = marked[0].unionByName(marked[1]).groupBy(*now.columns)
+    return found.agg(sf.max("is_now").alias("is_now"), sf.max("was_before").alias("was_before"))
+
+
+class Few:
+    """Rows of few columns that are computed once, and joined in the cheapest way for as many as they are."""
+
+    def __init__(self, rows: DataFrame) -> None:
+        self.rows = checkpoint(rows)
+        self.count = self.rows.count()
+
+    def sent(self, rows: DataFrame) -> DataFrame:
+        """What was made of these rows, with a hint to send it to all workers if they are few."""
+        return sf.broadcast(rows) if self.count <= MOST_SENT else rows

@@ -1,0 +1,123 @@
+"""Lines that were checked before are not checked again, wherever they are now."""
+
+import hashlib
+
+import pyarrow as pa
+import pytest
+
+from dbt_spark_python.lines import check_lines
+from plugin_projects import make_project
+
+SCHEMA = pa.schema(
+    [
+        ("source_file", pa.string()),
+        ("block_start", pa.int64()),
+        ("row_id", pa.int64()),
+        ("line_digest", pa.binary()),
+        ("verdict", pa.string()),
+    ]
+)
+MAX_BYTES = 20
+LONG = "x" * 30
+
+
+def checked_in(run: str):
+    """A check that says of which run it is."""
+
+    def check(batches):
+        for batch in batches:
+            faults, lines = batch.column("fault").to_pylist(), batch.column("raw").to_pylist()
+            verdicts = [
+                f"{run}: {fault or (line or b'')[:5].decode()}" for fault, line in zip(faults, lines, strict=True)
+            ]
+            columns = [batch.column(name) for name in SCHEMA.names[:-1]]
+            yield pa.RecordBatch.from_arrays([*columns, pa.array(verdicts)], schema=SCHEMA)
+
+    return check
+
+
+@pytest.fixture(scope="module")
+def runs(project, tmp_path_factory):
+    """Make the table of a log from the one before, as often as is asked for."""
+    folder = tmp_path_factory.mktemp("known_lines")
+    project("known_lines", make_project(folder / "project", {"one.sql": "select 1 as id"})).build()
+    from dbt_spark_python.sessions import of_process
+
+    spark = of_process()
+    tables = []
+
+    def make(files: dict[str, str], known: bool = True) -> list[tuple]:
+        log = folder / "log"
+        log.mkdir(exist_ok=True)
+        for path in log.iterdir():
+            path.unlink()
+        for name, text in files.items():
+            (log / name).write_bytes(text.encode())
+        before = spark.read.parquet(tables[-1]) if tables and known else None
+        run = f"run {len(tables)}"
+        made = check_lines(spark, "log", str(log), None, checked_in(run), SCHEMA, MAX_BYTES, known=before)
+        tables.append(str(folder / f"table{len(tables)}"))
+        made.write.parquet(tables[-1])
+        rows = spark.read.parquet(tables[-1]).collect()
+        assert len({(row.source_file, row.row_id) for row in rows}) == len(rows)
+        return sorted((row.source_file.rpartition("/")[2], row.row_id % 2**33, row.verdict) for row in rows)
+
+    make.digests = lambda: {row.verdict: row.line_digest for row in spark.read.parquet(tables[-1]).collect()}
+    return make
+
+
+@pytest.mark.both
+def test_what_is_known_stays(runs):
+    """Lines that stand, that moved, copies, new ones, ones that are gone, too long or of a damaged file."""
+    assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\n", "b.gz": "not packed\n"}) == [
+        ("a.txt", 0, "run 0: one"),
+        ("a.txt", 1, "run 0: two"),
+        ("a.txt", 2, "run 0: two"),
+        ("a.txt", 3, "run 0: xxxxx"),
+        ("a.txt", 4, "run 0: "),
+        ("b.gz", 0, "run 0: not_compressed"),
+    ]
+    digests = runs.digests()
+    assert digests["run 0: one"] == hashlib.sha256(b"one").digest()
+    assert digests["run 0: "] == hashlib.sha256(b"").digest()
+    assert digests["run 0: xxxxx"] is digests["run 0: not_compressed"] is None
+
+    # It grows, by a copy of what is known too; what has no digest is checked again.
+    assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\nthree\none\n", "b.gz": "not packed\n"}) == [
+        ("a.txt", 0, "run 0: one"),
+        ("a.txt", 1, "run 0: two"),
+        ("a.txt", 2, "run 0: two"),
+        ("a.txt", 3, "run 1: xxxxx"),
+        ("a.txt", 4, "run 0: "),
+        ("a.txt", 5, "run 1: three"),
+        ("a.txt", 6, "run 0: one"),
+        ("b.gz", 0, "run 1: not_compressed"),
+    ]
+
+    # Another name, another order, other neighbors; lines change, and are gone.
+    assert runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n"}) == [
+        ("a.txt", 0, "run 0: two"),
+        ("a.txt", 1, "run 1: three"),
+        ("a.txt", 2, "run 2: four"),
+        ("a.txt", 3, "run 2: four"),
+        ("c.txt", 0, "run 1: three"),
+        ("c.txt", 1, "run 0: one"),
+        ("c.txt", 2, "run 2: ONE"),
+    ]
+
+    # What was gone is new when it is back; nothing else is.
+    back = runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n\n"})
+    assert [verdict for _, _, verdict in back if verdict.startswith("run 3")] == ["run 3: "]
+
+    # And without what was before everything is.
+    assert {verdict[:5] for _, _, verdict in runs({"c.txt": "three\none\n"}, known=False)} == {"run 4"}
+
+
+@pytest.mark.both
+def test_more_rows_than_are_sent(runs, monkeypatch):
+    """The other way to join comes to the same."""
+    monkeypatch.setattr("dbt_spark_python.earlier.MOST_SENT", 0)
+    runs({"a.txt": "one\ntwo\n"}, known=False)
+    found = runs({"b.txt": "two\nthree\none\n", "a.txt": "one\ntwo\n"})
+    assert [verdict.partition(": ")[2] for _, _, verdict in found] == ["one", "two", "two", "three", "one"]
+    assert len({verdict for _, _, verdict in found}) == 3

@@ -1,0 +1,155 @@
+"""Logs that grow, lose files and are shuffled: tables made of what they were before are those of one build.
+
+What was verified or reduced before is not verified or reduced again: a mark in an earlier table is found in the next.
+"""
+
+import json
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from conftest import ROOT
+from dbt_spark_python.warehouse import digest_folder
+from mutations import KINDS, mutated
+
+#: Tables of all ways of making them are filled; ids are claimed, so that much of what was mutated is let in.
+OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "sql_round_budget": 1}
+LATER = {"ancestor_limit": 5}
+REDUCED = sorted(
+    path.stem
+    for path in (ROOT / "python_models").rglob("*.py")
+    if "dbt.this" in path.read_text() and path.stem != "int_autobase_published"
+)
+MODELS = ("--select", *(f"+{name}" for name in REDUCED))
+# What tells of the runs.
+HISTORY = {"previous_publication", "update_step", "update_from_position", "update_to_position"}
+LINES = {kind: mutated(kind, 500, 7, False) for kind in KINDS}
+
+
+def write(folder: Path, files: dict[str, dict[str, list[bytes]]]) -> None:
+    """Make the folder of each log hold these files and no others."""
+    for kind in KINDS:
+        (folder / kind).mkdir(exist_ok=True)
+        for path in (folder / kind).iterdir():
+            path.unlink()
+        for name, lines in files[kind].items():
+            (folder / kind / name).write_bytes(b"".join(line + b"\n" for line in lines))
+
+
+def halves(kind: str) -> dict[str, list[bytes]]:
+    """Nine of ten lines, whatever they are, in two files: roots and what others follow are missing."""
+    kept = [line for place, line in enumerate(LINES[kind]) if place % 10 != 3]
+    return {"a.jsonl": kept[::2], "b.jsonl": kept[1::2]}
+
+
+def more(kind: str) -> dict[str, list[bytes]]:
+    """One file grows, another is new: what was missing comes at last, and copies of what was there."""
+    files = halves(kind)
+    late = LINES[kind][3::10]
+    return files | {"b.jsonl": files["b.jsonl"] + late[::2], "c.jsonl": late[1::2] + files["a.jsonl"][:20] * 3}
+
+
+def others(kind: str) -> dict[str, list[bytes]]:
+    """A file is gone, the lines of another are in another order, the third has another name."""
+    files = more(kind)
+    shuffled = random.Random(kind).sample(files["b.jsonl"], len(files["b.jsonl"]))
+    return {"b.jsonl": shuffled, "d.jsonl": files["c.jsonl"]}
+
+
+def contents(built, table: str) -> list[str]:
+    """Read a table, rows in a fixed order."""
+    rows = ({name: value for name, value in row.items() if name not in HISTORY} for row in built.rows(table))
+    return sorted(map(repr, rows))
+
+
+def run(built, *options: str) -> None:
+    result = built.invoke("run", *MODELS, *options)
+    assert result.success, [r.message for r in result.result or [] if r.status == "error"]
+
+
+def tables(built) -> list[str]:
+    folders = (built.warehouse / f"{built.schema}.db").iterdir()
+    return sorted(folder.name for folder in folders if folder.is_dir() and folder.name[0] not in "._")
+
+
+@pytest.fixture(scope="module")
+def variables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("growing")
+    return folder, OPTIONS | {f"{kind}_log": str(folder / kind) for kind in KINDS}
+
+
+@pytest.mark.both
+def test_any_way_ends_in_the_same_rows(project, variables):
+    """As one build of what is there at the end makes them."""
+    folder, given = variables
+    grown, at_once = project("growing", **given), project("grown_at_once", **given | LATER)
+    before: dict[str, list[str]] = {}
+    for state in (halves, more, others):
+        write(folder, {kind: state(kind) for kind in KINDS})
+        grown.vars.update(LATER if state is others else {})
+        run(grown)
+        found = {table: contents(grown, table) for table in REDUCED}
+        assert [table for table, rows in found.items() if not rows or rows == before.get(table)] == []
+        before = found
+    run(at_once)
+    assert set(REDUCED) < set(tables(grown)) == set(tables(at_once))
+    for table in set(tables(grown)) - {"runs"}:
+        assert contents(grown, table) == contents(at_once, table), table
+
+
+def mark(built, table: str, column: str, value: str) -> None:
+    """Change a column of all rows of a table, behind the back of what looks after it."""
+    place = built.warehouse / f"{built.schema}.db" / table
+    for file in place.glob("*.parquet"):
+        rows = pq.read_table(file)
+        at = rows.column_names.index(column)
+        pq.write_table(rows.set_column(at, column, pa.array([value] * len(rows), pa.string())), file)
+    stamp = json.loads((place / "_table.json").read_text())
+    stamp["content"] = digest_folder(place)
+    stats = {file.name: file.stat() for file in place.glob("*.parquet")}
+    stamp["files"] = {name: [found.st_size, found.st_mtime_ns] for name, found in stats.items()}
+    (place / "_table.json").write_text(json.dumps(stamp))
+
+
+def test_what_is_known_is_not_made_again(project, variables, capsys):
+    """Neither lines nor groups; but all of them where they would be made in another way, or the files were changed."""
+    folder, given = variables
+    write(folder, {kind: halves(kind) for kind in KINDS})
+    models = ("run", "--select", "+int_autobase_walk", "+int_set_messages")
+    built = project("known", **given)
+    assert built.invoke(*models).success
+    first = {name: built.rows(name) for name in ("stg_autobase__lines", "int_autobase_walk", "stg_pzp__lines")}
+
+    mark(built, "stg_autobase__lines", "detail", "marked")
+    mark(built, "int_autobase_walk", "set_aside_reason", "marked")
+    with (folder / "autobase" / "b.jsonl").open("a") as log:
+        log.write('no JSON\n{"base": "of its own", "indexers": ["%s"]}\n' % ("a" * 64))
+    capsys.readouterr()
+    assert built.invoke(*models).success
+    assert "made anew" not in capsys.readouterr().out
+    lines, walk = built.rows("stg_autobase__lines"), built.rows("int_autobase_walk")
+    assert [row["detail"] for row in lines if row["detail"] != "marked"] in (["not JSON", None], [None, "not JSON"])
+    assert len(lines) == len(first["stg_autobase__lines"]) + 2
+    assert {row["base_id"] for row in walk if row["set_aside_reason"] != "marked"} == {"of its own"}
+    assert len(walk) == len(first["int_autobase_walk"]) + 1
+
+    # Another way: for the pzp log alone.
+    mark(built, "stg_pzp__lines", "data_kind", "marked")
+    built.vars["verify_signatures"] = True
+    assert built.invoke(*models).success
+    said = capsys.readouterr().out
+    assert "stg_pzp__lines is made anew: its way of being made" in said
+    assert "stg_autobase__lines is made anew" not in said
+    assert "marked" not in {row["data_kind"] for row in built.rows("stg_pzp__lines")}
+    assert "marked" in {row["detail"] for row in built.rows("stg_autobase__lines")}
+
+    # A hand in the files, that does not know of the stamp.
+    file = max((built.warehouse / "known.db" / "stg_autobase__lines").glob("*.parquet"), key=lambda f: f.stat().st_size)
+    pq.write_table(pq.read_table(file).slice(1), file)
+    assert built.invoke(*models).success
+    assert "stg_autobase__lines is made anew" in capsys.readouterr().out
+    assert "marked" not in {row["detail"] for row in built.rows("stg_autobase__lines")}
+    assert len(built.rows("stg_autobase__lines")) == len(lines)
