@@ -10,7 +10,7 @@ from pathlib import Path
 from bench import cpu, one
 
 BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
-BY_NAME = ("evaluation", "arrivals", "increments", "tables")
+BY_NAME = ("evaluation", "arrivals", "increments", "tables", "skew")
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 KINDS = ("ssb", "pzp")
