@@ -10,14 +10,14 @@ from pathlib import Path
 from bench import cpu, one
 
 BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
-BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others")
+BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others", "skew")
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 KINDS = ("ssb", "pzp")
 ENGINES = ("spark", "sail")
 # Without an engine; with a plan of Spark's; by dbt in the bare catalog of a session, where Sail leaves the files of
 # tables that it dropped.
-SPARK_ALONE = ("ask", "tables", "graphs", "others")
+SPARK_ALONE = ("ask", "tables", "graphs", "others", "skew")
 INPUTS = ("fixtures", "medium", "peer", "peer_kernel")
 
 
