@@ -8,8 +8,10 @@ import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from dbt_spark_python import sail
+from dbt_spark_python.columns import nullable
 from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta
 
 # Where Spark keeps a table's own schema in its files.
@@ -87,7 +89,9 @@ class FolderCatalog:
         elif self._is_private(schema, name):
             self._write_empty(schema, name)
             columns = nullable(self.spark.table(full_name(schema, name)).schema)
-            self._list(self.warehouse.publish(schema, name, run_id, recipe, way), columns)
+            # Of columns that are folders' names nobody else knows the type.
+            said = columns.json() if partition_columns(self.warehouse.private_place(schema, name)) else None
+            self._list(self.warehouse.publish(schema, name, run_id, recipe, way, said), columns)
 
     def rename(self, schema: str, name: str, other: str) -> bool:
         """Give a new table of this process another name, with its files; False where it has no files to be moved."""
@@ -155,7 +159,7 @@ class FolderCatalog:
     def _list(self, table: PublishedTable, columns: StructType | None = None) -> None:
         name = full_name(table.schema, table.name)
         self.spark.sql(f"drop table if exists {name}")
-        self._declare(table.schema, table.name, table.folder, columns or read_schema(table.folder))
+        self._declare(table.schema, table.name, table.folder, columns or read_schema(table))
         self._listed[table.schema, table.name] = table
 
     def _declare(self, schema: str, name: str, folder: Path, columns: StructType | None) -> None:
@@ -169,7 +173,7 @@ class FolderCatalog:
         self.spark.sql(
             f"create table {full_name(schema, name)} {listed} using parquet {by} location '{literal(folder)}'"
         )
-        if partitions:
+        if partitions and not sail.is_sail(self.spark):  # which looks into the folder each time
             self.spark.sql(f"msck repair table {full_name(schema, name)}")
 
 
@@ -182,19 +186,16 @@ def partition_columns(folder: Path) -> list[str]:
     return names
 
 
-def read_schema(folder: Path) -> StructType | None:
-    """The schema of a table's files, as Spark wrote it there or as Arrow reads it; None if it has to be inferred."""
-    if is_delta(folder) or partition_columns(folder):  # the log has them; files have no such columns
+def read_schema(table: PublishedTable) -> StructType | None:
+    """The schema of a table, as its builder left it or as Arrow reads it; None if it has to be inferred."""
+    if table.columns:
+        return StructType.fromJson(json.loads(table.columns))
+    if is_delta(table.folder) or partition_columns(table.folder):  # the log has them; files have no such columns
         return None
-    found = pq.read_schema(next(folder.rglob("*.parquet")))
+    found = pq.read_schema(next(table.folder.rglob("*.parquet")))
     if written := (found.metadata or {}).get(_SPARK_SCHEMA):
         return StructType.fromJson(json.loads(written))
     return nullable(from_arrow_schema(found))
-
-
-def nullable(columns: StructType) -> StructType:
-    """The same columns, any of which may be null, as those of files are to Spark."""
-    return StructType([StructField(column.name, column.dataType) for column in columns])
 
 
 def type_name(kind: DataType) -> str:

@@ -45,6 +45,7 @@ class PublishedTable:
         built_at: When it was built (ISO 8601, UTC).
         changed_in: The run that gave it the rows it has.
         recipe: Digest of what it was made of and how, where its builder knew.
+        columns: Its columns as Spark's JSON has them, where its files do not say them all.
     """
 
     schema: str
@@ -54,6 +55,7 @@ class PublishedTable:
     built_at: str | None = None
     changed_in: str | None = None
     recipe: str | None = None
+    columns: str | None = None
 
 
 class Warehouse:
@@ -145,7 +147,13 @@ class Warehouse:
         self._lock.release()
 
     def publish(
-        self, schema: str, name: str, run_id: str, recipe: str | None = None, way: str | None = None
+        self,
+        schema: str,
+        name: str,
+        run_id: str,
+        recipe: str | None = None,
+        way: str | None = None,
+        columns: str | None = None,
     ) -> PublishedTable:
         """Move a new table to its public place, in one step.
 
@@ -155,6 +163,7 @@ class Warehouse:
             run_id: Who built it.
             recipe: Digest of what it is made of and how, if that is known.
             way: Digest of how it is made, whatever of.
+            columns: Its columns as Spark's JSON has them, where its files do not say them all.
 
         Returns:
             The table in its public place. The old one is gone.
@@ -176,6 +185,7 @@ class Warehouse:
                 "way": way,
                 "content": content,
                 "files": _list_files(new),
+                "columns": columns,
             }
             (new / STAMP).write_text(json.dumps(stamp))
             replace_folder(new, place, aside)
@@ -360,7 +370,7 @@ def _trusted_stamp(folder: Path) -> dict:
 
 
 def _published(folder: Path, stamp: dict) -> PublishedTable:
-    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe")}
+    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe", "columns")}
     return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **said)
 
 
