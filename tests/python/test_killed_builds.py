@@ -1,5 +1,6 @@
 """Builds that are killed at any moment: readers see whole tables, the next run mends, nothing is left over."""
 
+import contextlib
 import json
 import os
 import random
@@ -54,8 +55,9 @@ class Build:
         return time.monotonic()
 
     def kill(self) -> None:
-        """Kill -9, and wait until all of it is gone."""
-        os.killpg(self.process.pid, signal.SIGKILL)
+        """Kill -9, and wait until all of it is gone; it may have ended before."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def kill_once_published(self, table: str) -> None:
