@@ -10,10 +10,14 @@ from pathlib import Path
 from bench import cpu, one
 
 BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
-BY_NAME = ("evaluation", "arrivals", "increments", "tables")
+BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others", "skew")
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 KINDS = ("ssb", "pzp")
+ENGINES = ("spark", "sail")
+# Without an engine; with a plan of Spark's; by dbt in the bare catalog of a session, where Sail leaves the files of
+# tables that it dropped.
+SPARK_ALONE = ("ask", "tables", "graphs", "others", "skew")
 INPUTS = ("fixtures", "medium", "peer", "peer_kernel")
 
 
@@ -33,6 +37,13 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--peer", action="store_true", help="builds: also from a log in the size of a real peer's")
     parser.add_argument(
         "--peer-log", type=Path, help="builds, arrivals, increments: that log, not a made one (implies --peer)"
+    )
+    parser.add_argument(
+        "--engines",
+        nargs="+",
+        choices=ENGINES,
+        default=["spark"],
+        help="in turn, each part on each (default: spark)",
     )
     parser.add_argument("--built", default="peer", help="tables: of which build of `builds` (default: peer)")
     parser.add_argument("--tables", nargs="+", metavar="TABLE", help="tables: only these")
@@ -54,6 +65,14 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     return options
 
 
+def run_apart(name: str, options: argparse.Namespace) -> bool:
+    """Run a benchmark in a process of its own; whether it succeeded."""
+    process = multiprocessing.get_context("spawn").Process(target=one.run_or_explain, args=(name, options))
+    process.start()
+    process.join()
+    return not process.exitcode
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the benchmarks one after the other; 0 also where a goal is missed, 1 where a benchmark failed.
 
@@ -68,11 +87,10 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     failed = []
     for name in options.names:
-        process = multiprocessing.get_context("spawn").Process(target=one.run_or_explain, args=(name, options))
-        process.start()
-        process.join()
-        if process.exitcode:
-            failed.append(name)
+        for engine in options.engines if name not in SPARK_ALONE else ENGINES[:1]:
+            of_engine = argparse.Namespace(**{**vars(options), "engine": engine})
+            if not run_apart(name, of_engine):
+                failed.append(f"{name} on {engine}")
     if failed:
         print(f"bench: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -53,7 +53,8 @@ SPARK_GOAL = 2.0  # the model / the limit
 #: of the row among those of its node.
 ALIKE = {
     "int_autobase_views": {
-        "observer": "case when copy = 0 then 'all' when copy <= size(indexers) then indexers[copy - 1] else writer end",
+        "observer": "case when copy = 0 then 'all' when copy <= size(indexers) then element_at(indexers, copy) "
+        "else writer end",
         "position": "length + batch + size(previous) + size(start)",
         "is_confirmed": "is_relayed",
     },
@@ -90,7 +91,7 @@ def run(options: Namespace) -> Part:
         results += found
         goals += wanted
     if not options.no_spark:
-        spark = session.start(NAME)
+        spark = session.start(NAME, options.engine)
         with Watch() as watch:
             for model in ALIKE:
                 result = InSpark(model, options.scale, spark, watch).measure(options.repeats)

@@ -11,7 +11,7 @@ import shutil
 from argparse import Namespace
 
 from bench import builds, logs
-from bench.report import RESULTS, Goal, at_most
+from bench.report import Goal, at_most
 
 NAME = "increments"
 #: The builds: what is new, and how much of the log is there.
@@ -31,8 +31,8 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     results: dict[str, dict] = {}
     for night, share in NIGHTS:
         shutil.copyfile(logs.head(whole, share), log)
-        built = builds.build(NAME, log, is_first=not results)
-        results[night] = {"night": night, **counts(), **built}
+        built = builds.build(NAME, log, is_first=not results, engine=options.engine)
+        results[night] = {"night": night, **counts(options.engine), **built}
     cpu = {night: result["cpu_s"] for night, result in results.items()}
     variable = cpu["everything"] - cpu["nothing new"]
     share = round((cpu["1 % more"] - cpu["nothing new"]) / variable, 3)
@@ -43,8 +43,8 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     ]
 
 
-def counts() -> dict[str, int]:
+def counts(engine: str) -> dict[str, int]:
     """Count the steps of the last build, and those that were left as they stood."""
-    nodes = json.loads((RESULTS / builds.NAME / NAME / "target" / "run_results.json").read_text())["results"]
+    nodes = json.loads((builds.folder_of(NAME, engine) / "target" / "run_results.json").read_text())["results"]
     unchanged = sum(node["adapter_response"].get("_message") == "unchanged" for node in nodes)
     return {"steps": len(nodes), "unchanged": unchanged}

@@ -14,9 +14,9 @@ from bench import report
 def run(name: str, options: argparse.Namespace) -> None:
     """Run a benchmark in this process, and write and print its report."""
     results, goals = importlib.import_module(f"bench.{name}").run(options)
-    path = report.save(name, options.scale, options.repeats, results, goals)
+    path = report.save(name, options.scale, options.repeats, results, goals, engine=options.engine)
     for goal in goals:
-        report.say(f"{name} {goal}")
+        report.say(f"{name} on {options.engine}: {goal}")
     report.say(f"{name}: written to {os.path.relpath(path)}")
 
 

@@ -63,9 +63,15 @@ def summary(runs: list[Spent]) -> dict:
 
 
 def save(
-    name: str, scale: float, repeats: int, results: list[dict], goals: list[Goal], folder: Path | None = None
+    name: str,
+    scale: float,
+    repeats: int,
+    results: list[dict],
+    goals: list[Goal],
+    folder: Path | None = None,
+    engine: str = "spark",
 ) -> Path:
-    """Write `target/bench/<name>.json`.
+    """Write `target/bench/<name>.json`, or `<name>-sail.json`.
 
     Args:
         name: The benchmark.
@@ -74,15 +80,17 @@ def save(
         results: The figures.
         goals: The goals.
         folder: Where to write (default: target/bench).
+        engine: What ran it.
 
     Returns:
         The file.
     """
     folder = folder or RESULTS
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.json"
+    path = folder / f"{name if engine == 'spark' else f'{name}-{engine}'}.json"
     report = {
         "benchmark": name,
+        "engine": engine,
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
         "scale": scale,
         "repeats": repeats,

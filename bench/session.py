@@ -1,10 +1,11 @@
-"""A local Spark session with the settings of profiles.yml, its tables under target/bench."""
+"""A session of Spark or Sail with the settings of profiles.yml, its tables under target/bench."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,16 +13,19 @@ import jinja2
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from pyspark.sql import SparkSession
 
 from bench.machine import ROOT
 from bench.report import RESULTS
-from dbt_spark_python import environment, small
+from dbt_spark_python import environment, sail, small
+from dbt_spark_python.catalog import literal
 from dbt_spark_python.sessions import WAREHOUSE
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 SCHEMA = "bench"
+ENGINES = {"spark": "local", "sail": "sail"}  # and the targets of profiles.yml
 
 
 def settings(environ: Mapping[str, str], target: str = "local") -> dict[str, str]:
@@ -32,8 +36,13 @@ def settings(environ: Mapping[str, str], target: str = "local") -> dict[str, str
     return {
         name: jinja.from_string(value).render() if isinstance(value, str) else str(value)
         for name, value in profile["server_side_parameters"].items()
-        if name != WAREHOUSE and not name.startswith(small.PREFIX)
+        if name not in (WAREHOUSE, sail.ENGINE) and not name.startswith(small.PREFIX)
     }
+
+
+def batch_rows() -> int:
+    """How many rows a batch has that a Python model is handed."""
+    return int(settings(os.environ)["spark.sql.execution.arrow.maxRecordsPerBatch"])
 
 
 def write_parts(table: pa.Table, folder: Path, parts: int) -> None:
@@ -45,22 +54,34 @@ def write_parts(table: pa.Table, folder: Path, parts: int) -> None:
     (folder / "_SUCCESS").touch()
 
 
-def start(name: str) -> SparkSession:
+def start(name: str, engine: str = "spark") -> SparkSession:
     """Start a session with a fresh warehouse, where tables stay that are written: no dbt command publishes them."""
-    from pyspark.sql import SparkSession
-
-    warehouse = RESULTS / name / "warehouse"
+    warehouse = RESULTS / name / f"warehouse-{engine}"
     shutil.rmtree(warehouse, ignore_errors=True)
-    environment.prepare()
-    builder = SparkSession.builder.appName(f"bench-{name}")
-    of_warehouse = {"spark.sql.catalogImplementation": "in-memory", "spark.sql.warehouse.dir": str(warehouse)}
-    for setting, value in (settings(os.environ) | of_warehouse).items():
-        builder = builder.config(setting, value)
-    spark = builder.getOrCreate()
-    spark.sql(f"create schema {SCHEMA}")
+    warehouse.mkdir(parents=True)
+    environment.prepare(needs_java=engine == "spark")
+    parameters = settings(os.environ, ENGINES[engine])
+    if engine == "sail":
+        spark = sail.connect(parameters, str(warehouse))
+    else:
+        of_warehouse = {"spark.sql.catalogImplementation": "in-memory", "spark.sql.warehouse.dir": str(warehouse)}
+        spark = SparkSession.builder.appName(f"bench-{name}").config(map=parameters | of_warehouse).getOrCreate()
+    spark.sql(f"create schema {SCHEMA} location '{literal(warehouse)}'")
     return spark
 
 
 def write(frame: DataFrame, table: str) -> None:
     """Write a table as dbt-spark writes those of Python models."""
     frame.write.mode("overwrite").format("parquet").option("overwriteSchema", "true").saveAsTable(f"{SCHEMA}.{table}")
+
+
+def count_jobs(spark: SparkSession, work: Callable[[], object]) -> int | None:
+    """Do some work, and count the Spark jobs of it; None where the engine has no such thing."""
+    if sail.is_sail(spark):
+        work()
+        return None
+    context, group = spark.sparkContext, f"bench-{uuid.uuid4()}"
+    context.setJobGroup(group, group)
+    work()
+    context.setLocalProperty("spark.jobGroup.id", None)
+    return len(context.statusTracker().getJobIdsForGroup(group))

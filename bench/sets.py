@@ -75,7 +75,7 @@ def run(options: Namespace) -> Part:
         results += found
         goals += wanted
     if not options.no_spark:
-        spark = session.start(NAME)
+        spark = session.start(NAME, options.engine)
         with Watch() as watch:
             for name in SHAPES:
                 result = InSpark(name, options.scale, spark, watch).measure(options.repeats)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench import session
-from bench.builds import NAME as BUILDS
+from bench.builds import folder_of
 from bench.cpu import Watch
-from bench.report import RESULTS, Goal, at_most
+from bench.report import Goal, at_most
 from bench.turns import beside_limit
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     Raises:
         RuntimeError: There is no such build.
     """
-    folder = RESULTS / BUILDS / options.built
+    folder = folder_of(options.built)
     if not (folder / "target" / "manifest.json").exists():
         raise RuntimeError(f"{folder} has no build: run `python -m bench builds --inputs {options.built}` before")
-    spark = session.start(NAME)
+    spark = session.start(NAME, options.engine)
     statements = compiled(folder)
     tables = find_tables(spark, folder)
     results, goals = [], []

@@ -59,7 +59,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
         results += found
         goals += wanted
     if not options.no_spark:
-        spark = session.start(NAME)
+        spark = session.start(NAME, options.engine)
         with Watch() as watch:
             for name in ("one", "many"):
                 result = InSpark(name, options.scale, spark, watch).measure(options.repeats)

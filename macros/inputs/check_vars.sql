@@ -13,6 +13,9 @@
         {% do check_values() %}
         {% do check_hmac_key() %}
         {% do check_materializations() %}
+        {%- if flags.WHICH in ['build', 'retry', 'run'] -%}
+            {% do check_python_models() %}
+        {%- endif -%}
         {%- if flags.WHICH in ['build', 'test'] -%}
             {% do check_tested_tables() %}
         {%- endif -%}

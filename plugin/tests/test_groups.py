@@ -1,5 +1,7 @@
 """Tables that are reduced by group: daily totals of shops, made again for the shops alone whose orders changed."""
 
+from functools import partial
+
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -53,6 +55,29 @@ def shops(spark, tmp_path):
 
     make.tables = tables
     return make
+
+
+@pytest.mark.both
+def test_a_table_that_has_the_rows_needs_no_digest(spark, tmp_path):
+    """Orders with the day's number of orders: those of a shop that has news are counted again."""
+
+    def count(run: str, batches):
+        table = pa.Table.from_batches(batches)
+        yield from table.append_column("run", pa.array([run] * len(table), pa.string())).to_batches()
+
+    def make(run: str, orders: list[tuple], before: str | None) -> list[tuple]:
+        rows = spark.createDataFrame([(*order, *[None] * (7 - len(order))) for order in orders], ORDERS)
+        earlier = spark.read.parquet(before) if before else None
+        made = reduced_by_group(rows, KEYS, partial(count, run), f"{ORDERS}, run string", earlier, keeps_rows=True)
+        assert DIGEST not in made.columns
+        made.write.parquet(str(tmp_path / run))
+        found = spark.read.parquet(str(tmp_path / run)).select("shop", "town", "day", "run").collect()
+        return sorted(map(tuple, found))
+
+    first = [("a", "x", 1, 10), ("a", "x", 2, 10), ("b", "x", 1, 5, ["note"], 0.1, b"slip"), ("gone", "x", 1, 1)]
+    make("one", first, None)
+    found = make("two", [first[2], first[1], ("a", "x", 2, 11), ("c", "x", 1, 1)], str(tmp_path / "one"))
+    assert found == [("a", "x", 2, "two"), ("a", "x", 2, "two"), ("b", "x", 1, "one"), ("c", "x", 1, "two")]
 
 
 @pytest.mark.both

@@ -35,3 +35,22 @@ def test_the_model(project, tmp_path):
         spark.sql("drop table if exists shop.orders")
         spark.sql(f"create table shop.orders using parquet location '{place}'")
         assert made.build("--select", "daily").asked("select day, count from readme.daily") == expected
+
+
+def test_the_macro_that_asks_workers(project, tmp_path):
+    """It refuses a run before any model of it, and only for the models that are selected."""
+    (hook,) = re.findall(r"```yaml\n(on-run-start: .*\n)```", README)
+    (macro,) = re.findall(r"```jinja\n(.*?)```", README, re.S)
+    needy = "def model(dbt, spark):\n    dbt.config(packages=['no-such-package'])\n    return spark.range(1)\n"
+    folder = make_project(tmp_path / "p", {"needy.py": needy, "plain.sql": "select 1 as id"})
+    (folder / "macros").mkdir()
+    (folder / "macros" / "check_python_models.sql").write_text(macro)
+    settings = yaml.safe_load((folder / "dbt_project.yml").read_text()) | yaml.safe_load(hook)
+    settings["models"]["+materialized"] = "table"
+    (folder / "dbt_project.yml").write_text(yaml.safe_dump(settings))
+    made = project("asked", folder)
+    refused = made.invoke("run")
+    assert not refused.success
+    assert "no-such-package (not installed)" in (made.warehouse / "logs" / "asked" / "dbt.log").read_text()
+    assert not (made.warehouse / "asked.db" / "plain").exists()
+    assert made.build("--select", "plain").rows("plain") == [{"id": 1}]

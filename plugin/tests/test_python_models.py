@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from dbt_spark_python import sessions, submission
+from dbt_spark_python.catalog import FolderCatalog
+from dbt_spark_python.warehouse import Warehouse
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.both
@@ -152,6 +154,39 @@ def test_what_is_of_spark_alone(project, tmp_path):
     assert sorted(row["id"] for row in built.rows("from_pandas_on_spark")) == [1, 2]
     files = [path.relative_to(built.warehouse).as_posix() for path in built.warehouse.rglob("*.gz.parquet")]
     assert {file.rpartition("/")[0] for file in files} == {f"of_spark.db/packed/part={part}" for part in (0, 1)}
+
+
+PARTED_MODELS = {
+    "parted.py": """
+        def model(dbt, spark):
+            dbt.config(partition_by=["day", "part"])
+            return spark.range(4).selectExpr("id", "date'2026-11-23' as day", "id % 2 as part")
+    """,
+    "parted_sql.sql": """
+        {{ config(materialized='table', partition_by='part') }}
+        select id, cast(id % 2 as smallint) as part from {{ ref('parted') }}
+    """,
+}
+
+
+def test_partitions(project, tmp_path):
+    """In folders of their own; whoever opens the warehouse later finds the columns and types that were written."""
+    built = project("parted", make_project(tmp_path / "p", PARTED_MODELS)).build()
+    places = {
+        path.parent.relative_to(built.warehouse).as_posix() for path in built.warehouse.rglob("parted*/**/*.parquet")
+    }
+    assert places == {
+        *(f"parted.db/parted/day=2026-11-23/part={part}" for part in (0, 1)),
+        *(f"parted.db/parted_sql/part={part}" for part in (0, 1)),
+    }
+    later = FolderCatalog(sessions.of_process(), Warehouse(built.warehouse))
+    later.refresh()
+    assert sorted(built.asked("select id, cast(day as string), part from parted.parted")) == [
+        (id, "2026-11-23", id % 2) for id in range(4)
+    ]
+    for name, types in (("parted", ["bigint", "date", "bigint"]), ("parted_sql", ["bigint", "smallint"])):
+        assert [kind for _, kind in later.spark.table(f"parted.{name}").dtypes] == types
+    assert built.build().rows("parted_sql")
 
 
 @pytest.mark.parametrize("name", BROKEN)

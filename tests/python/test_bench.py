@@ -4,6 +4,7 @@ import gzip
 import json
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 from types import ModuleType
 
@@ -154,7 +155,7 @@ def test_reports_say_where_they_come_from(tmp_path):
     """A report holds the goals, the figures, the date and the machine."""
     goal = report.at_most("ratio", 2, 1.5)
     saved = json.loads(report.save("graphs", 0.5, 3, [{"ratio": 1.5}], [goal], tmp_path / "new").read_text())
-    assert list(saved) == ["benchmark", "date", "scale", "repeats", "goals", "results", "machine"]
+    assert list(saved) == ["benchmark", "engine", "date", "scale", "repeats", "goals", "results", "machine"]
     assert saved["goals"] == [{"what": "ratio", "goal": "at most 2", "measured": 1.5, "met": True}]
     assert saved["results"] == [{"ratio": 1.5}]
     assert saved["machine"]["cores"] >= 1
@@ -188,6 +189,7 @@ def test_summaries_are_medians_of_runs():
         (["--kinds", "email"], "--kinds"),
         (["--pzp-log", "nowhere.jsonl"], "nowhere.jsonl"),
         (["--peer-log", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["--engines", "duckdb"], "--engines"),
         (["--fast"], "--fast"),
     ],
 )
@@ -225,7 +227,7 @@ def test_one_failure_stops_no_other(ends, code, monkeypatch, capsys):
 
     class FakeProcess:
         def __init__(self, target, args):
-            self.name = args[0]
+            self.name = args[0], args[1].engine
             self.exitcode = None
 
         def start(self):
@@ -239,8 +241,18 @@ def test_one_failure_stops_no_other(ends, code, monkeypatch, capsys):
 
     monkeypatch.setattr(command.multiprocessing, "get_context", lambda method: Context)
     assert command.main(["graphs", "verify"]) == code
-    assert started == ["graphs", "verify"]
+    assert started == [("graphs", "spark"), ("verify", "spark")]
     assert ("graphs" in capsys.readouterr().err) == bool(code)
+
+
+@linux
+def test_engines_take_turns(monkeypatch):
+    """Each benchmark runs on one engine, then on the other; what starts none, or looks into Spark, runs once."""
+    started = []
+    monkeypatch.setattr(command, "run_apart", lambda name, options: started.append((name, options.engine)) or True)
+    assert command.main(["verify", "ask", "sets", "--engines", "sail", "spark"]) == 0
+    turns = [("verify", "sail"), ("verify", "spark"), ("ask", "spark"), ("sets", "sail"), ("sets", "spark")]
+    assert started == turns
 
 
 def stub(monkeypatch, run) -> None:
@@ -250,11 +262,16 @@ def stub(monkeypatch, run) -> None:
     monkeypatch.setitem(sys.modules, "bench.graphs", module)
 
 
+def of_engine(engine: str) -> Namespace:
+    """Return what a benchmark is handed."""
+    return Namespace(scale=1.0, repeats=3, engine=engine)
+
+
 def test_a_missed_goal_is_reported_and_no_failure(monkeypatch, tmp_path, capsys):
     """It stands in the report and on the screen."""
     stub(monkeypatch, lambda options: ([{"ratio": 3}], [report.at_most("ratio", 2, 3)]))
     monkeypatch.setattr(report, "RESULTS", tmp_path)
-    one.run_or_explain("graphs", command.parse(["graphs"]))
+    one.run_or_explain("graphs", of_engine("spark"))
     assert json.loads((tmp_path / "graphs.json").read_text())["goals"][0]["met"] is False
     assert "MISSED" in capsys.readouterr().out
 
@@ -268,7 +285,7 @@ def test_a_failed_benchmark_ends_with_one(monkeypatch, tmp_path, capsys):
     stub(monkeypatch, run)
     monkeypatch.setattr(report, "RESULTS", tmp_path)
     with pytest.raises(SystemExit) as stopped:
-        one.run_or_explain("graphs", command.parse(["graphs"]))
+        one.run_or_explain("graphs", of_engine("sail"))
     assert stopped.value.code == 1
     assert "no luck" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -1,25 +1,4 @@
-with members as (
-    select
-        tangle_name,
-        root_id,
-        message_id,
-        author,
-        sequence,
-        is_root,
-        previous,
-        redundant_previous,
-        count(*) over (partition by tangle_name, root_id) > {{ var('ancestor_limit') }} as has_clocks,
-        -- The latest of those that the author wrote before.
-        max(named_struct('sequence', sequence, 'message_id', message_id)) over (
-            partition by tangle_name, root_id, author
-            order by cast(sequence as bigint)
-            range between unbounded preceding and 1 preceding
-        ) as own
-    from {{ ref('int_tangle_levels') }}
-    where set_aside_reason is null
-),
-
-with_clocks as (
+with with_clocks as (
     select distinct
         tangle_name,
         root_id
@@ -28,8 +7,15 @@ with_clocks as (
 
 -- A tangle that is too large even for clocks is not judged.
 members_with_clocks as (
-    select members.*
-    from members
+    select
+        members.tangle_name,
+        members.root_id,
+        members.message_id,
+        members.author,
+        members.sequence,
+        members.own_id,
+        members.own_sequence
+    from {{ ref('int_tangle_own_messages') }} as members
     left semi join with_clocks
         on members.tangle_name = with_clocks.tangle_name and members.root_id = with_clocks.root_id
     where members.has_clocks
@@ -42,8 +28,8 @@ left_out as (
         members.message_id,
         members.author,
         earlier.message_id as other_id
-    from members
-    inner join members as earlier
+    from {{ ref('int_tangle_own_messages') }} as members
+    inner join {{ ref('int_tangle_own_messages') }} as earlier
         on
             members.tangle_name = earlier.tangle_name
             and members.root_id = earlier.root_id
@@ -55,7 +41,7 @@ left_out as (
             and members.root_id = ancestors.root_id
             and members.message_id = ancestors.message_id
             and earlier.message_id = ancestors.ancestor_id
-    where not members.has_clocks and not earlier.has_clocks
+    where not members.has_clocks and members.own_id is not null
 
     union all
 
@@ -64,7 +50,7 @@ left_out as (
         members.root_id,
         members.message_id,
         members.author,
-        members.own.message_id as other_id
+        members.own_id as other_id
     from members_with_clocks as members
     left anti join {{ ref('tangle_clocks') }} as clocks
         on
@@ -72,8 +58,8 @@ left_out as (
             and members.root_id = clocks.root_id
             and members.message_id = clocks.message_id
             and members.author = clocks.author
-            and members.own.sequence <= clocks.sequence
-    where members.own is not null
+            and members.own_sequence <= clocks.sequence
+    where members.own_id is not null
 ),
 
 listed as (
@@ -82,11 +68,10 @@ listed as (
         members.root_id,
         members.message_id,
         members.has_clocks,
-        members.own.message_id as own_id,
+        members.own_id,
         edge.previous_id
-    from members
+    from {{ ref('int_tangle_own_messages') }} as members
         lateral view explode(members.previous) edge as previous_id
-    where not members.is_root and members.own is not null
 ),
 
 authors_left_out as (
@@ -182,7 +167,7 @@ faults as (
         message_id,
         'redundant_previous' as fault,
         other_id
-    from members
+    from {{ ref('int_tangle_own_messages') }}
         lateral view explode(redundant_previous) edge as other_id
 )
 

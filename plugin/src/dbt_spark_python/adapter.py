@@ -14,7 +14,7 @@ from dbt.artifacts.resources.types import NodeType
 from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
 
-from dbt_spark_python import sail, sessions
+from dbt_spark_python import sail, sessions, workers
 from dbt_spark_python.catalog import FolderCatalog
 from dbt_spark_python.submission import SessionPythonJob
 from dbt_spark_python.unchanged import digest_recipe, digest_way, has_passed, note_passed
@@ -193,6 +193,16 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             self.drop_relation(from_relation)
         else:
             super().rename_relation(from_relation, to_relation)
+
+    @available
+    def check_python_models(self, models: list[Mapping[str, Any]]) -> str:
+        """Refuse a run, before any model of it, whose Python models have no session or lack a package on a worker.
+
+        Args:
+            models: Those that are about to run, each with its `name` and its config `packages`.
+        """
+        workers.check(self.config.credentials, models)
+        return ""
 
     @available
     def publish(self, relation: BaseRelation) -> str:

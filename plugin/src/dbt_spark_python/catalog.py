@@ -10,9 +10,11 @@ import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
+from dbt_spark_python import sail
 from dbt_spark_python.changes import count_changes, count_rows
+from dbt_spark_python.columns import nullable
 from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta
 
 # Where Spark keeps a table's own schema in its files.
@@ -99,21 +101,24 @@ class FolderCatalog:
         elif self._is_private(schema, name):
             self._write_empty(schema, name)
             columns = nullable(self.spark.table(full_name(schema, name)).schema)
+            # Of columns that are folders' names nobody else knows the type.
+            said = columns.json() if partition_columns(self.warehouse.private_place(schema, name)) else None
             count = None if grain is None else partial(self._count_changes, schema, name, grain)
-            self._list(self.warehouse.publish(schema, name, run_id, recipe, way, count), columns)
+            self._list(self.warehouse.publish(schema, name, run_id, recipe, way, said, count), columns)
 
     def _count_changes(self, schema: str, name: str, grain: Sequence[str]) -> dict[str, int] | None:
         """Count what differs between a new table and the public one; None where that cannot be known."""
-        place, new = self.warehouse.public_place(schema, name), self.warehouse.private_place(schema, name)
+        new = self.warehouse.private_place(schema, name)
         if is_delta(new):
             return None
-        if not place.is_dir():
+        before = next((table for table in self.warehouse.published(schema) if table.name == name), None)
+        if before is None:
             return {"rows_added": count_rows(new), "rows_changed": 0, "rows_removed": 0}
         if not self.warehouse.is_trusted(schema, name):
             return None
-        columns = read_schema(place)
+        columns = read_schema(before)
         reader = self.spark.read.schema(columns) if columns else self.spark.read
-        return count_changes(reader.parquet(str(place)), self.spark.table(full_name(schema, name)), grain)
+        return count_changes(reader.parquet(str(before.folder)), self.spark.table(full_name(schema, name)), grain)
 
     def rename(self, schema: str, name: str, other: str) -> bool:
         """Give a new table of this process another name, with its files; False where it has no files to be moved."""
@@ -181,7 +186,7 @@ class FolderCatalog:
     def _list(self, table: PublishedTable, columns: StructType | None = None) -> None:
         name = full_name(table.schema, table.name)
         self.spark.sql(f"drop table if exists {name}")
-        self._declare(table.schema, table.name, table.folder, columns or read_schema(table.folder))
+        self._declare(table.schema, table.name, table.folder, columns or read_schema(table))
         self._listed[table.schema, table.name] = table
 
     def _declare(self, schema: str, name: str, folder: Path, columns: StructType | None) -> None:
@@ -195,7 +200,7 @@ class FolderCatalog:
         self.spark.sql(
             f"create table {full_name(schema, name)} {listed} using parquet {by} location '{literal(folder)}'"
         )
-        if partitions:
+        if partitions and not sail.is_sail(self.spark):  # which looks into the folder each time
             self.spark.sql(f"msck repair table {full_name(schema, name)}")
 
 
@@ -208,19 +213,16 @@ def partition_columns(folder: Path) -> list[str]:
     return names
 
 
-def read_schema(folder: Path) -> StructType | None:
-    """The schema of a table's files, as Spark wrote it there or as Arrow reads it; None if it has to be inferred."""
-    if is_delta(folder) or partition_columns(folder):  # the log has them; files have no such columns
+def read_schema(table: PublishedTable) -> StructType | None:
+    """The schema of a table, as its builder left it or as Arrow reads it; None if it has to be inferred."""
+    if table.columns:
+        return StructType.fromJson(json.loads(table.columns))
+    if is_delta(table.folder) or partition_columns(table.folder):  # the log has them; files have no such columns
         return None
-    found = pq.read_schema(next(folder.rglob("*.parquet")))
+    found = pq.read_schema(next(table.folder.rglob("*.parquet")))
     if written := (found.metadata or {}).get(_SPARK_SCHEMA):
         return StructType.fromJson(json.loads(written))
     return nullable(from_arrow_schema(found))
-
-
-def nullable(columns: StructType) -> StructType:
-    """The same columns, any of which may be null, as those of files are to Spark."""
-    return StructType([StructField(column.name, column.dataType) for column in columns])
 
 
 def type_name(kind: DataType) -> str:

@@ -1,12 +1,20 @@
 """What must be in the environment before the JVM of an embedded session starts."""
 
 import os
+import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from dbt_spark_python import jvm
 
 HERE = Path(__file__).parent
+
+#: The folder of Derby, below that of the tables.
+CATALOG = ".catalog"
+
+# Spark and Python's launcher take options apart at what a shell would; a path with more than this is left out.
+_PLAIN = re.compile(r"[\w./@%+=,~-]+")
 
 
 def prepare(environ: dict | None = None, java_options: str = "", needs_java: bool = True) -> None:
@@ -31,3 +39,17 @@ def prepare(environ: dict | None = None, java_options: str = "", needs_java: boo
     environ["JAVA_HOME"] = str(HERE / "java_home")
     options = f"-Dlog4j2.configurationFile={(HERE / 'log4j2.properties').as_uri()} {java_options}".strip()
     environ.setdefault("PYSPARK_SUBMIT_ARGS", f'--driver-java-options "{options}" pyspark-shell')
+
+
+def catalog_option(parameters: Mapping[str, str]) -> str:
+    """The option of a JVM that puts Derby, Spark's catalog where it is set up with no other, beside the tables.
+
+    Left alone it goes into the current folder. Whoever has a metastore has no Derby, and the option does nothing.
+
+    Args:
+        parameters: The session's; without a warehouse on this machine there is nothing to be beside.
+    """
+    place = parameters.get("spark.sql.warehouse.dir", "").removeprefix("file://")
+    if not place or ":/" in place or not _PLAIN.fullmatch(place):
+        return ""
+    return f"-Dderby.system.home={Path(place).absolute() / CATALOG}"

@@ -42,6 +42,7 @@ def reduced_by_group(
     derived: DataFrame | None = None,
     uncounted: Collection[str] = (),
     gives_rows: Column | None = None,
+    keeps_rows: bool = False,
 ) -> DataFrame:
     """Make a table of groups, those alone that are not what they were.
 
@@ -58,27 +59,34 @@ def reduced_by_group(
             there are fingerprints.
         gives_rows: An aggregate of `rows` that is true of every group of which the kernel makes a row. The table knows
             nothing of the others, which without this are looked at each time.
+        keeps_rows: The kernel returns each row of `rows` with more columns. Then the table says itself what it was made
+            of, and has no digest: nothing of this costs a first build anything.
 
     Returns:
-        Rows of `schema`, with `group_digest` behind them.
+        Rows of `schema`, with `group_digest` behind them unless `keeps_rows`.
     """
-    arrow = _arrow_schema(rows, schema).append(pa.field(DIGEST, pa.binary()))
+    arrow = _arrow_schema(rows, schema)
     counted = [name for name in rows.columns if name not in uncounted]
-    given = rows.withColumn(_ROW, sf.unhex(_digest_row(counted)))
+    given = rows
+    if not keeps_rows:
+        arrow = arrow.append(pa.field(DIGEST, pa.binary()))
+        given = rows.withColumn(_ROW, sf.unhex(_digest_row(counted)))
+        kernel = partial(group_digests.reduce_partition, keys=keys, row=_ROW, kernel=kernel, schema=arrow)
     if derived is not None:
         given = given.unionByName(derived, allowMissingColumns=True)
     kept = None
     if earlier is not None:
-        before = earlier.select(*keys, DIGEST).distinct()
-        changes = Few(
-            compared(digest_groups(rows.select(counted), keys, gives_rows), before).where("is_now <> was_before")
-        )
+        now = digest_groups(rows.select(counted), keys, gives_rows)
+        if keeps_rows:
+            before = digest_groups(earlier.select(counted), keys, gives_rows)
+        else:
+            before = earlier.select(*keys, DIGEST).distinct()
+        changes = Few(compared(now, before).where("is_now <> was_before"))
         changed = changes.rows.select(*keys).distinct()
         given = _join(given, keys, changes.sent(changed), "left_semi")
         kept = _join(earlier, keys, changes.sent(changed), "left_anti")
     whole = given.repartition(*keys)
-    digested = partial(group_digests.reduce_partition, keys=keys, row=_ROW, kernel=kernel, schema=arrow)
-    made = whole.mapInArrow(digested, from_arrow_schema(arrow))
+    made = whole.mapInArrow(kernel, from_arrow_schema(arrow))
     return made if kept is None else kept.unionByName(made)
 
 

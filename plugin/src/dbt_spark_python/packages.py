@@ -5,9 +5,19 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
 from dbt_spark_python import sail
+from dbt_spark_python.progress import is_connect
+
+#: In a profile's `server_side_parameters`: the file that `dbt_spark_python.pack` made. Spark itself never sees it.
+PACKED = "spark.dbt.packed"
+
+# What the file's folder is called where the workers run, which is also where they look for it.
+_UNPACKED = "dbt_spark_python_packed"
+
+_ARCHIVES, _PYTHONPATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
 
 _SKIP = {"__pycache__"}
 
@@ -30,8 +40,37 @@ def ship(spark: SparkSession, packages: list[str]) -> None:
 
 
 def is_local(spark: SparkSession) -> bool:
-    """Whether the workers run on this machine, started by this session, or in this process."""
-    return sail.is_sail(spark) or spark.conf.get("spark.master", "").startswith("local")
+    """Whether the workers run on this machine, started by this session, or in this process.
+
+    Those of a Spark Connect server are the server's, even if that has no cluster.
+    """
+    if sail.is_sail(spark):
+        return True
+    return not is_connect(spark) and _is_local_master(spark.conf.get("spark.master", ""))
+
+
+def send_packed(parameters: dict[str, str]) -> None:
+    """Have Spark send what `pack` packed to the workers of a session that is yet to be opened.
+
+    Args:
+        parameters: The session's; the file's name in them is replaced by what Spark takes.
+
+    Raises:
+        DbtRuntimeError: There is no such file.
+    """
+    given = parameters.pop(PACKED, "")
+    if not given or _is_local_master(parameters.get("spark.master", "")):
+        return
+    if "://" not in given:
+        if not Path(given).is_file():
+            raise DbtRuntimeError(
+                f"{PACKED} in the profile is {given!r}, and there is no such file: "
+                f"`python -m dbt_spark_python.pack` makes one"
+            )
+        given = Path(given).absolute().as_uri()
+    added = {_ARCHIVES: (",", f"{given}#{_UNPACKED}"), _PYTHONPATH: (":", _UNPACKED)}
+    for name, (separator, value) in added.items():
+        parameters[name] = separator.join(filter(None, [value, parameters.get(name)]))
 
 
 def zip_package(name: str) -> Path:
@@ -50,3 +89,7 @@ def zip_package(name: str) -> Path:
             if file.is_file() and not _SKIP.intersection(file.parts):
                 archive.write(file, str(Path(name) / file.relative_to(root)))
     return target
+
+
+def _is_local_master(master: str) -> bool:
+    return master == "local" or master.startswith("local[")  # `local-cluster` has workers of its own

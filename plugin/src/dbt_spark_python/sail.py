@@ -30,7 +30,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from dbt_spark_python import catalog, handles
+from dbt_spark_python import handles
+from dbt_spark_python.columns import nullable as nullable_columns
 
 #: In a profile's `server_side_parameters`: which engine an embedded session is of; without it, Spark.
 ENGINE = "spark.dbt.engine"
@@ -172,7 +173,7 @@ def checkpoint(rows: DataFrame) -> DataFrame:
     """
     if not is_sail(rows.sparkSession):
         return rows.localCheckpoint()
-    columns = catalog.nullable(rows.schema)
+    columns = nullable_columns(rows.schema)
     place = Path(_scratch[-1]) / f"checkpoint-{uuid.uuid4().hex}"
     place.mkdir(parents=True)
     rows.write.mode("overwrite").parquet(str(place))
@@ -191,7 +192,7 @@ def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
 
 def nullable(rows: DataFrame) -> DataFrame:
     """The same rows in columns that may be null, as Spark makes those of tables: MERGE needs it (until 0.6.6)."""
-    return rows.sparkSession.createDataFrame([], catalog.nullable(rows.schema)).unionAll(rows)
+    return rows.sparkSession.createDataFrame([], nullable_columns(rows.schema)).unionAll(rows)
 
 
 def copy(session: SparkSession, table: str, name: str) -> None:

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python import environment, handles, sail, small
+from dbt_spark_python import environment, handles, packages, sail, small
 from dbt_spark_python.catalog import FolderCatalog
 from dbt_spark_python.progress import is_connect
 from dbt_spark_python.warehouse import Warehouse, WarehouseError
@@ -118,9 +118,11 @@ def prepare(credentials: SparkCredentials) -> None:
     with _opening:
         is_sail = parameters.pop(sail.ENGINE, None) == "sail"
         needs_java = not is_sail and of_process() is None
-        environment.prepare(java_options=small_of(parameters).java, needs_java=needs_java)
-        set_small(parameters)
         root = parameters.pop(WAREHOUSE, None)
+        options = [small_of(parameters).java, "" if root else environment.catalog_option(parameters)]
+        environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
+        set_small(parameters)
+        packages.send_packed(parameters)
         if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the warehouse is the server's
             return
         warehouse = _catalog.warehouse if _catalog else open_warehouse(root)
@@ -222,12 +224,26 @@ def current(credentials: SparkCredentials) -> SparkSession:
         return _catalog.spark
     if (session := of_process()) is not None:
         return session
-    if credentials.method != SparkConnectionMethod.SESSION and "SPARK_REMOTE" not in os.environ:
-        raise DbtRuntimeError(
-            f"SQL models go to a server (method: {credentials.method}), and Python models to Spark Connect beside it: "
-            f"set SPARK_REMOTE to its address, as sc://host:15002"
-        )
-    return SparkSession.builder.getOrCreate()
+    if not has_place(credentials):
+        raise DbtRuntimeError(no_place(credentials, []))
+    session = SparkSession.builder.getOrCreate()
+    configure(session, credentials.server_side_parameters)  # as the server's other sessions, which SQL models run on
+    return session
+
+
+def has_place(credentials: SparkCredentials) -> bool:
+    """Whether there is anything that Python models could run on."""
+    is_session = credentials.method == SparkConnectionMethod.SESSION
+    return is_session or "SPARK_REMOTE" in os.environ or of_process() is not None
+
+
+def no_place(credentials: SparkCredentials, models: Sequence[str]) -> str:
+    """Say that there is nothing that Python models could run on, and which of them are to."""
+    listed = f": {', '.join(sorted(models))}" if models else ""
+    return (
+        f"SQL models go to a server (method: {credentials.method}), and Python models to Spark Connect beside it: set "
+        f"SPARK_REMOTE to its address, as sc://host:15002, or leave the Python models out{listed}"
+    )
 
 
 def end() -> None:

@@ -64,7 +64,7 @@ def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
 def explain(error: BaseException, path: str, raw_code: str) -> str:
     """The error's own message, or which file could not be read; then each line of the model it passed through."""
     source = raw_code.splitlines()
-    said = unread_file(str(error)) or full_disk(str(error))
+    said = unread_file(str(error)) or full_disk(str(error)) or missing_module(str(error))
     lines = [said or f"{type(error).__name__}: {error}"]
     met = error.__cause__ if isinstance(error, TimeoutError) and error.__cause__ else error  # where it was by then
     for frame in traceback.extract_tb(met.__traceback__):
@@ -73,6 +73,17 @@ def explain(error: BaseException, path: str, raw_code: str) -> str:
     if isinstance(error, SyntaxError):
         lines.append(f"  {path}:{error.lineno}")
     return "\n".join(lines)
+
+
+def missing_module(message: str) -> str | None:
+    """Say which module a worker has not, or None if that is not what an error's message is about."""
+    found = re.search(r"^(?:\w+\.)*(?:ModuleNotFound|Import)Error: No module named '([^']+)'", message, re.M)
+    if not found:
+        return None
+    return (
+        f"a worker's Python has no module {found[1]}: the config `packages` has it looked for before models run. "
+        "Install it there, or send it with the job, as `python -m dbt_spark_python.pack` packs it"
+    )
 
 
 def unread_file(message: str) -> str | None:

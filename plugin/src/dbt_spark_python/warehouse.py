@@ -46,6 +46,7 @@ class PublishedTable:
         built_at: When it was built (ISO 8601, UTC).
         changed_in: The run that gave it the rows it has.
         recipe: Digest of what it was made of and how, where its builder knew.
+        columns: Its columns as Spark's JSON has them, where its files do not say them all.
         changes: What that run changed: `rows_added`, `rows_changed`, `rows_removed`; None where nobody counted.
     """
 
@@ -56,6 +57,7 @@ class PublishedTable:
     built_at: str | None = None
     changed_in: str | None = None
     recipe: str | None = None
+    columns: str | None = None
     changes: dict[str, int] | None = None
 
 
@@ -154,6 +156,7 @@ class Warehouse:
         run_id: str,
         recipe: str | None = None,
         way: str | None = None,
+        columns: str | None = None,
         count: Callable[[], dict[str, int] | None] | None = None,
     ) -> PublishedTable:
         """Move a new table to its public place, in one step.
@@ -164,6 +167,7 @@ class Warehouse:
             run_id: Who built it.
             recipe: Digest of what it is made of and how, if that is known.
             way: Digest of how it is made, whatever of.
+            columns: Its columns as Spark's JSON has them, where its files do not say them all.
             count: Counts what differs from the public table, where there is one; called if anything does.
 
         Returns:
@@ -188,6 +192,7 @@ class Warehouse:
                 "changes": changes,
                 "content": content,
                 "files": _list_files(new),
+                "columns": columns,
             }
             (new / STAMP).write_text(json.dumps(stamp))
             replace_folder(new, place, aside)
@@ -376,7 +381,7 @@ def _trusted_stamp(folder: Path) -> dict:
 
 
 def _published(folder: Path, stamp: dict) -> PublishedTable:
-    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe", "changes")}
+    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe", "columns", "changes")}
     return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **said)
 
 

@@ -24,5 +24,6 @@ def model(dbt, spark):
         f"{fields}, {PLACES}",
         before and graph_columns(before),
         derived=depths,
+        keeps_rows=True,
     )
     return tangle_columns(nodes)

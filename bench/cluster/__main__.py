@@ -1,0 +1,123 @@
+"""Builds a log on a cluster on this machine and compares its tables with those of `local`: `make cluster-demo`.
+
+`python -m bench.cluster [--log FILE] [--select …] [cluster connect thrift]`. Each target has a warehouse of its own
+below target/cluster; the servers end when this program does, however it does. 0 where all tables are the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from bench.cluster.build import BuildError, build
+from bench.cluster.servers import Cluster, ServerError
+from bench.cluster.tables import differences, names_of
+from bench.machine import ROOT
+from bench.report import say
+
+FOLDER = ROOT / "target" / "cluster"
+SMALL = ROOT / "tests" / "data" / "ssb" / "small.jsonl"
+
+#: What has to be there for a target, and the extra that brings it.
+NEEDS = {"cluster": {}, "connect": {"grpc": "connect"}, "thrift": {"pyhive": "thrift", "grpc": "connect"}}
+
+Run = Callable[..., float]
+
+
+def parse(argv: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line; what is wrong with it ends the process with exit code 2."""
+    parser = argparse.ArgumentParser(prog="python -m bench.cluster", description=__doc__.splitlines()[0])
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"{', '.join(NEEDS)} (default: all)")
+    parser.add_argument("--log", type=Path, default=SMALL, help="an SSB log (default: tests/data/ssb/small.jsonl)")
+    parser.add_argument("--select", help="build only that, as dbt takes it (default: everything, with all tests)")
+    options = parser.parse_args(argv)
+    for target in options.targets:
+        if target not in NEEDS:
+            parser.error(f"no target is called {target!r}; there are {', '.join(NEEDS)}")
+    if not options.log.is_file():
+        parser.error(f"--log: there is no file {options.log}")
+    return options
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command; 0 where the tables are the same everywhere, 1 where they are not, or something failed."""
+    options = parse(argv)
+    missing = {target: lacking(target) for target in options.targets or NEEDS}
+    for target, extras in missing.items():
+        if extras:
+            say(f"{target}: left out, as this environment cannot: make servers, or pip install {' '.join(extras)}")
+    targets = [target for target, extras in missing.items() if not extras]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
+    try:
+        differing = demonstrate(targets, options)
+    except (BuildError, ServerError) as error:
+        print(f"cluster: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("cluster: interrupted", file=sys.stderr)
+        return 130
+    # What was asked for by name and is not there is a failure; of what was not, the line above is enough.
+    return 1 if differing or not set(options.targets) <= set(targets) else 0
+
+
+def lacking(target: str) -> list[str]:
+    """What to install for a target, as pip takes it."""
+    extras = {extra for module, extra in NEEDS[target].items() if importlib.util.find_spec(module) is None}
+    return [f"'dbt-tangles[{extra}]'" for extra in sorted(extras)]
+
+
+def demonstrate(targets: list[str], options: argparse.Namespace) -> int:
+    """Build on `local`, then on each target; in how many something differs."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    command = ["build", *(["--select", *options.select.split()] if options.select else [])]
+    run = partial(build, folder=FOLDER, command=command, variables={"ssb_log": str(options.log.resolve())})
+    wanted = FOLDER / "local" / "warehouse"
+    run("local", target="local", environ={**os.environ, "TANGLES_WAREHOUSE": str(wanted)})
+    differing = 0
+    with Cluster(FOLDER / "servers") as cluster:
+        for target in targets:
+            warehouse = FOLDER / target / "warehouse"
+            RUNS[target](cluster, warehouse, run)
+            said = differences(warehouse, wanted)
+            for line in said:
+                say(f"{target}: {line}")
+            say(f"{target}: {len(names_of(warehouse))} tables, {'not ' if said else ''}those of local")
+            differing += bool(said)
+    return differing
+
+
+def on_cluster(cluster: Cluster, warehouse: Path, run: Run) -> None:
+    """Build with a driver here and tasks on the cluster."""
+    run(
+        "cluster",
+        target="cluster",
+        environ=cluster.environ(SPARK_MASTER=cluster.master, TANGLES_WAREHOUSE=str(warehouse)),
+    )
+
+
+def on_connect(cluster: Cluster, warehouse: Path, run: Run) -> None:
+    """Build on a Spark Connect server."""
+    address = cluster.start_connect(warehouse)
+    run("connect", target="connect", environ=cluster.environ(SPARK_REMOTE=address))
+    cluster.stop("connect")
+
+
+def on_thrift(cluster: Cluster, warehouse: Path, run: Run) -> None:
+    """Build on a Thrift server, and Python models on Spark Connect in its JVM."""
+    port, address = cluster.start_thrift(warehouse)
+    environ = cluster.environ(SPARK_THRIFT_HOST="127.0.0.1", SPARK_THRIFT_PORT=str(port), SPARK_REMOTE=address)
+    run("thrift", target="thrift", environ=environ)
+    cluster.stop("thrift")
+
+
+RUNS = {"cluster": on_cluster, "connect": on_connect, "thrift": on_thrift}
+
+if __name__ == "__main__":
+    sys.exit(main())

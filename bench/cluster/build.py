@@ -1,0 +1,135 @@
+"""dbt in a process of its own, as a user starts it, on one of the targets."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from bench.machine import ROOT
+from bench.report import say
+
+SCHEMA = "tangles"
+PATIENCE = 30.0  # seconds between two lines of progress
+
+
+class BuildError(RuntimeError):
+    """A build failed; the message has what it said last."""
+
+
+class Build:
+    """A dbt process that is running.
+
+    Args:
+        name: What lines of progress call it; its files are in the folder of that name.
+        folder: Where that one is.
+        target: dbt's target.
+        environ: Its environment.
+        command: dbt's command and options.
+        variables: dbt's vars.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        target: str,
+        environ: Mapping[str, str],
+        command: Sequence[str] = ("build",),
+        variables: Mapping[str, object] | None = None,
+    ) -> None:
+        self.name = name
+        self.folder = folder.resolve() / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        started = [str(Path(sys.executable).with_name("dbt")), *command, "--no-use-colors"]
+        started += ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--target", target]
+        started += ["--target-path", str(self.folder / "target"), "--log-path", str(self.folder / "logs")]
+        started += ["--vars", json.dumps(dict(variables or {}))]
+        self.output = self.folder / "output.txt"
+        self._written: TextIO = self.output.open("w")
+        self._begun = time.monotonic()
+        self.process = subprocess.Popen(
+            started,
+            env={**environ, "TANGLES_SCHEMA": SCHEMA},
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=self._written,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Build:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.kill()
+        self._written.close()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    @property
+    def seconds(self) -> float:
+        """How long ago it was begun."""
+        return time.monotonic() - self._begun
+
+    def said(self) -> str:
+        """All that it has said."""
+        return self.output.read_text()
+
+    def kill(self) -> None:
+        """Kill -9 it and the JVM that it has started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def wait(self) -> int:
+        """Wait until it has ended, and repeat a line of it now and then; its exit code."""
+        shown = time.monotonic()
+        while self.is_running:
+            time.sleep(0.2)
+            if time.monotonic() - shown > PATIENCE:
+                shown = time.monotonic()
+                lines = self.said().splitlines()
+                say(f"{self.name}: {lines[-1].strip() if lines else 'starting'}")
+        return self.process.returncode
+
+    def end(self) -> float:
+        """Wait until it has ended well; the seconds that it took.
+
+        Raises:
+            BuildError: It has not.
+        """
+        if self.wait():
+            last = "\n".join(self.said().splitlines()[-30:])
+            raise BuildError(f"{self.name}: dbt failed, see {self.output}:\n{last}")
+        return self.seconds
+
+
+def build(
+    name: str,
+    folder: Path,
+    target: str,
+    environ: Mapping[str, str],
+    command: Sequence[str] = ("build",),
+    variables: Mapping[str, object] | None = None,
+) -> float:
+    """Run dbt to its end; see `Build`. The seconds that it took.
+
+    Raises:
+        BuildError: It failed.
+    """
+    say(f"{name}: dbt {' '.join(command)}")
+    with Build(name, folder, target, environ, command, variables) as running:
+        seconds = running.end()
+    say(f"{name}: {seconds:.0f} s")
+    return seconds

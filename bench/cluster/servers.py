@@ -1,0 +1,268 @@
+"""A Spark cluster on 127.0.0.1, and servers on it, of the pyspark that is installed.
+
+Each is a process group of its own, so that Ctrl-C reaches this program alone, which then ends them all. A mark in their
+environment tells them from other processes: what is left of them at the end, such as Python workers, is found by it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pyspark
+
+from dbt_spark_python import environment, jvm
+
+SPARK_HOME = Path(pyspark.__file__).parent
+HOST = "127.0.0.1"
+STARTING = 180.0  # seconds that a server may take
+ENDING = 15.0
+MARK = "TANGLES_CLUSTER"
+
+MASTER = "org.apache.spark.deploy.master.Master"
+WORKER = "org.apache.spark.deploy.worker.Worker"
+CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
+THRIFT = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
+CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+
+#: What a cluster's spark-defaults.conf says: all of it on this machine, and small.
+DEFAULTS = {
+    "spark.driver.host": HOST,
+    "spark.driver.bindAddress": HOST,
+    "spark.driver.memory": "2g",
+    "spark.executor.memory": "1g",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.ui.enabled": "false",
+}
+
+
+class ServerError(RuntimeError):
+    """A server did not start; the message says which log says why."""
+
+
+class Cluster:
+    """Context manager: a master and its workers, and whatever is started besides; all of it ends with it.
+
+    Args:
+        folder: Where logs, settings and the workers' files go.
+        workers: How many there are, of one core each.
+        defaults: More of spark-defaults.conf.
+    """
+
+    def __init__(self, folder: Path, workers: int = 2, defaults: Mapping[str, str] | None = None) -> None:
+        self.folder = folder.resolve()
+        self.count = workers
+        self.mark = uuid.uuid4().hex
+        self.workers: list[subprocess.Popen] = []
+        self._started: list[subprocess.Popen] = []
+        self._defaults = DEFAULTS | dict(defaults or {})
+        self._port, self._page = free_port(), free_port()
+        self._named = 0
+
+    @property
+    def master(self) -> str:
+        """The master's address."""
+        return f"spark://{HOST}:{self._port}"
+
+    @property
+    def scratch(self) -> Path:
+        """Where executors and drivers keep what they shuffle."""
+        return self.folder / "scratch"
+
+    def __enter__(self) -> Cluster:
+        (self.folder / "conf").mkdir(parents=True, exist_ok=True)
+        self.set_defaults({})
+        try:
+            self._start("master", [MASTER, "--host", HOST, "--port", self._port, "--webui-port", self._page])
+            self._wait("master", lambda: self.alive_workers() == 0)
+            for _ in range(self.count):
+                self.add_worker()
+            self._wait("master", lambda: self.alive_workers() == self.count)
+        except BaseException:
+            self.end()
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+    def set_defaults(self, more: Mapping[str, str]) -> None:
+        """Write spark-defaults.conf anew; it counts for what is started from then on."""
+        lines = [f"{name} {value}\n" for name, value in (self._defaults | dict(more)).items()]
+        (self.folder / "conf" / "spark-defaults.conf").write_text("".join(lines))
+
+    def add_worker(self) -> None:
+        """Start one more worker."""
+        self._named += 1
+        name = f"worker-{self._named}"
+        # Two names of one address: Spark begins no copy of a slow task on a host that has one already.
+        host = HOST if self._named % 2 else "localhost"
+        command = [WORKER, "--host", host, "--webui-port", 0, "--cores", 1, "--memory", "2g"]
+        self.workers.append(self._start(name, [*command, "--work-dir", self.folder / name, self.master]))
+
+    def kill_worker(self) -> None:
+        """Kill -9 a worker, and the executors that it has started."""
+        _signal(self.workers[0], signal.SIGKILL)
+        self.workers[0].wait()
+
+    def replace_dead(self) -> int:
+        """Start a worker for each that has died; how many that are."""
+        dead = [process for process in self.workers if process.poll() is not None]
+        for process in dead:
+            self.workers.remove(process)
+            self._started.remove(process)
+            self.add_worker()
+        return len(dead)
+
+    def alive_workers(self) -> int | None:
+        """How many workers the master knows; None while it does not answer."""
+        try:
+            with urllib.request.urlopen(f"http://{HOST}:{self._page}/json/", timeout=5) as answer:
+                return json.load(answer)["aliveworkers"]
+        except OSError:
+            return None
+
+    def environ(self, **more: str) -> dict[str, str]:
+        """The environment of whatever works with the cluster, without what this process's own has of Spark's."""
+        clean = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
+        return {
+            **clean,
+            MARK: self.mark,
+            "SPARK_HOME": str(SPARK_HOME),
+            "JAVA_HOME": str(environment.HERE / "java_home"),
+            jvm.REAL_JAVA: str(jvm.find()),
+            "SPARK_CONF_DIR": str(self.folder / "conf"),
+            "SPARK_LOCAL_DIRS": str(self.scratch),
+            "SPARK_LOCAL_IP": HOST,
+            **more,
+        }
+
+    def start_connect(self, warehouse: Path) -> str:
+        """Start a Spark Connect server on the cluster; its address."""
+        port = free_port()
+        self._submit("connect", CONNECT, {"spark.connect.grpc.binding.port": port}, warehouse, [port])
+        return f"sc://{HOST}:{port}"
+
+    def start_thrift(self, warehouse: Path) -> tuple[int, str]:
+        """Start a Thrift server on the cluster with the Spark Connect plugin in it; its port, and Connect's address."""
+        port, of_connect = free_port(), free_port()
+        settings = {"spark.plugins": CONNECT_PLUGIN, "spark.connect.grpc.binding.port": of_connect}
+        arguments = ["--hiveconf", f"hive.server2.thrift.port={port}"]
+        arguments += ["--hiveconf", f"hive.server2.thrift.bind.host={HOST}"]
+        self._submit("thrift", THRIFT, settings, warehouse, [port, of_connect], arguments)
+        return port, f"sc://{HOST}:{of_connect}"
+
+    def stop(self, name: str) -> None:
+        """End what was started under a name, and its executors with it."""
+        for process in [process for process in self._started if process.args[0] == name]:
+            end([process])
+            self._started.remove(process)
+
+    def end(self) -> None:
+        """End everything, the last one first, and make sure that nothing is left."""
+        end(self._started[::-1])
+        self._started.clear()
+        for pid in marked(self.mark):  # a Python worker is in a group of its own
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+    def _submit(
+        self,
+        name: str,
+        main_class: str,
+        settings: Mapping[str, object],
+        warehouse: Path,
+        ports: list[int],
+        arguments: list[str] = (),
+    ) -> None:
+        own = {"spark.master": self.master, "spark.connect.grpc.binding.address": HOST}
+        own |= {"spark.sql.warehouse.dir": warehouse, "spark.sql.catalogImplementation": "hive"}
+        command = ["org.apache.spark.deploy.SparkSubmit", "--class", main_class]
+        for key, value in (own | dict(settings)).items():
+            command += ["--conf", f"{key}={value}"]
+        # Derby, which is the catalog where there is no other, goes where it is told, else into the current folder.
+        command += ["--driver-java-options", f"-Dderby.system.home={self.folder / name}", "spark-internal", *arguments]
+        (self.folder / name).mkdir(exist_ok=True)
+        self._start(name, command, PYSPARK_PYTHON=sys.executable)
+        self._wait(name, lambda: all(map(is_open, ports)))
+
+    def _start(self, name: str, arguments: list, **more: str) -> subprocess.Popen:
+        java = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+        environ = self.environ(SPARK_DAEMON_MEMORY="512m", SPARK_DAEMON_JAVA_OPTS=" ".join(java), **more)
+        with (self.folder / f"{name}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [name, *map(str, arguments)],  # what it is called, and below what is run
+                executable=SPARK_HOME / "bin" / "spark-class",
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                cwd=self.folder,
+            )
+        self._started.append(process)
+        return process
+
+    def _wait(self, name: str, is_ready: Callable[[], bool]) -> None:
+        until = time.monotonic() + STARTING
+        while not is_ready():
+            ended = [process.args[0] for process in self._started if process.poll() is not None]
+            if ended or time.monotonic() > until:
+                said = f"{ended[0]} ended" if ended else f"{name} was not ready after {STARTING:.0f} s"
+                raise ServerError(f"{said}: see {self.folder / (ended or [name])[0]}.log")
+            time.sleep(0.2)
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as found:
+        found.bind((HOST, 0))
+        return found.getsockname()[1]
+
+
+def is_open(port: int) -> bool:
+    """Whether somebody listens on a port."""
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        return probe.connect_ex((HOST, port)) == 0
+
+
+def end(processes: list[subprocess.Popen]) -> None:
+    """Ask process groups to end, and kill those that do not."""
+    for process in processes:
+        _signal(process, signal.SIGTERM)
+    until = time.monotonic() + ENDING
+    for process in processes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, until - time.monotonic()))
+        _signal(process, signal.SIGKILL)
+        process.wait()
+
+
+def marked(mark: str) -> list[int]:
+    """The processes with a mark in their environment (Linux only; elsewhere none is found)."""
+    wanted, found = f"{MARK}={mark}".encode(), []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if wanted in path.read_bytes().split(b"\0"):
+                found.append(int(path.parent.name))
+        except OSError:  # gone, or somebody else's
+            continue
+    return found
+
+
+def _signal(process: subprocess.Popen, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)

@@ -1,0 +1,82 @@
+"""The depth of every message, next to what else people take: graph libraries, and DuckDB's recursive SQL.
+
+Everybody starts from the same parquet file of candidates, in a process of its own, and ends with the depth of each. The
+shapes have members alone, so nobody has to find out who is one; ours does so all the same, and finds the orders and
+redundant links besides. Whoever does not end in time, or in memory, at one size is not asked at the next.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from bench.machine import ROOT
+from bench.one_other import ANSWERS
+from bench.report import RESULTS, Goal, say
+from bench.shapes import shape
+
+NAME = "others"
+SHAPES = {"W": (1_000, 10_000, 100_000, 1_000_000), "D": (1_000, 10_000, 100_000, 524_288)}
+PATIENCE = 60  # CPU seconds
+MEMORY = 8 * 2**30  # bytes of address space
+
+
+def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
+    """Ask everybody at growing sizes; the figures, and no goals.
+
+    Raises:
+        RuntimeError: Two of them do not agree.
+    """
+    results = []
+    for shape_name in options.shapes or SHAPES:
+        tired: set[str] = set()
+        for size in SHAPES.get(shape_name, ()):
+            nodes = max(int(size * options.scale), 1)
+            file = stored(shape_name, nodes)
+            found = {}
+            for name in ANSWERS:
+                if name not in tired:
+                    found[name] = ask(name, file)
+                    if "depth_sum" not in found[name]:
+                        tired.add(name)
+            if len({answer["depth_sum"] for answer in found.values() if "depth_sum" in answer}) > 1:
+                raise RuntimeError(f"of {shape_name} of {nodes} messages there are several depths: {found}")
+            told = ", ".join(f"{name} {answer.get('cpu_s', answer.get('ended'))}" for name, answer in found.items())
+            say(f"others {shape_name}, {nodes:,} messages: CPU seconds: {told}")
+            results += [{"shape": shape_name, "messages": nodes, "who": who, **answer} for who, answer in found.items()]
+    return results, []
+
+
+def stored(name: str, nodes: int) -> Path:
+    """Write a shape of about so many messages, unless it is there already."""
+    file = RESULTS / NAME / f"{name}-{nodes}.parquet"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(shape(name, nodes / SHAPES[name][-1]), file)
+    return file
+
+
+def ask(name: str, file: Path) -> dict:
+    """Let one answer in a process of its own; what it took, or how it ended without an answer."""
+
+    def bound() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.one_other", name, str(file)],
+        cwd=ROOT,
+        preexec_fn=bound,
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    said = done.stderr.strip().splitlines()
+    return {"ended": f"over {PATIENCE} s" if done.returncode < 0 or not said else said[-1][:200]}

@@ -1,0 +1,186 @@
+"""Workers that lack what models need: what is asked of them, what is said, and what is sent."""
+
+import json
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from types import SimpleNamespace
+
+import pytest
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt_spark_python import environment, pack, packages, probe, workers
+from dbt_spark_python.submission import explain
+
+LOOK = "import sys; sys.path.insert(0, sys.argv[1]); import probe; print(probe.look(sys.argv[2:]))"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel of a package that no index has; its folder."""
+    folder = tmp_path_factory.mktemp("wheels")
+    texts = {
+        "carried/__init__.py": "weight = 5\n",
+        "carried-1.5.dist-info/METADATA": "Metadata-Version: 2.1\nName: Carried\nVersion: 1.5\n",
+        "carried-1.5.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "carried-1.5.dist-info/RECORD"
+    with zipfile.ZipFile(folder / "carried-1.5-py3-none-any.whl", "w") as made:
+        for name, text in {**texts, record: "".join(f"{name},,\n" for name in [*texts, record])}.items():
+            made.writestr(name, text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A Python that has no packages."""
+    place = tmp_path_factory.mktemp("bare")
+    venv.create(place, with_pip=False)
+    return place / "bin" / "python"
+
+
+def look(python, *names, **variables) -> dict:
+    """What another Python says of packages."""
+    command = [python, "-c", LOOK, environment.HERE, *names]
+    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def test_what_is_there_and_what_is_not(bare):
+    assert json.loads(probe.look(["pyarrow", "PyYAML"], 7))["faults"] == {}
+    report = look(bare, "pyarrow", "PyYAML")
+    assert report["faults"] == {"pyarrow": "not installed", "PyYAML": "not installed"}
+    assert report["python"] == str(bare)
+
+
+def test_a_package_that_is_there_and_cannot_be_imported(bare, tmp_path):
+    """One of another platform looks like that."""
+    (tmp_path / "broken-2.0.dist-info").mkdir()
+    (tmp_path / "broken-2.0.dist-info" / "METADATA").write_text("Name: Broken\nVersion: 2.0\n")
+    (tmp_path / "broken-2.0.dist-info" / "top_level.txt").write_text("_broken\nbroken\n")
+    (tmp_path / "broken.py").write_text("raise ImportError('wrong ELF class')\n")
+    faults = look(bare, "Broken", PYTHONPATH=str(tmp_path))["faults"]
+    assert faults == {"Broken": "cannot be imported: ImportError: wrong ELF class"}
+
+
+def test_what_pip_calls_a_package_and_python_calls_another(bare, tmp_path):
+    """By its list of files, where it says no name itself."""
+    of_package = tmp_path / "spelled_otherwise-1.dist-info"
+    of_package.mkdir()
+    (of_package / "METADATA").write_text("Name: spelled-otherwise\nVersion: 1\n")
+    (of_package / "RECORD").write_text("so/__init__.py,,\nspelled_otherwise-1.dist-info/METADATA,,\n")
+    assert (
+        "No module named 'so'"
+        in look(bare, "spelled-otherwise", PYTHONPATH=str(tmp_path))["faults"]["spelled-otherwise"]
+    )
+    (tmp_path / "so.py").write_text("")
+    assert look(bare, "spelled-otherwise", PYTHONPATH=str(tmp_path))["faults"] == {}
+
+
+def test_a_run_is_refused_by_the_names_of_worker_and_packages():
+    report = {"host": "w7", "python": "/usr/bin/python3", "faults": {"numba": "not installed"}}
+    workers.refuse(["pyarrow"], [{**report, "faults": {}}])
+    with pytest.raises(DbtRuntimeError) as refused:
+        workers.refuse(["pyarrow", "numba"], [{**report, "faults": {}}, report])
+    assert "a worker lacks: numba (not installed); worker w7, /usr/bin/python3." in str(refused.value)
+    assert "python -m dbt_spark_python.pack workers.zip pyarrow numba" in str(refused.value)
+
+
+def test_nothing_is_asked_for_a_run_without_python():
+    """No session is opened either: there is no such method."""
+    workers.check(SimpleNamespace(method="pigeon"), [])
+
+
+CHECK = """
+from types import SimpleNamespace
+from dbt_spark_python import workers
+workers.check(SimpleNamespace(method="thrift"), [{"name": "second"}, {"name": "first"}])
+"""
+
+
+def test_a_server_that_takes_sql_alone():
+    clean = {key: value for key, value in os.environ.items() if key != "SPARK_REMOTE"}
+    done = subprocess.run([sys.executable, "-c", CHECK], env=clean, capture_output=True, text=True, timeout=120)
+    assert "DbtRuntimeError" in done.stderr
+    assert "set SPARK_REMOTE to its address" in done.stderr
+    assert "leave the Python models out: first, second" in done.stderr
+
+
+def test_a_model_that_meets_a_module_that_is_not_there():
+    """Whoever says no `packages` is told the module, and not a trace of Spark's."""
+    trace = "Job aborted\nTraceback (most recent call last):\nModuleNotFoundError: No module named 'numba.core'\n\n"
+    said = explain(RuntimeError(trace), "models/a.py", "")
+    assert said.startswith("a worker's Python has no module numba.core: the config `packages`")
+    assert "Job aborted" not in said
+    assert explain(ModuleNotFoundError("No module named 'here'"), "models/a.py", "").startswith("ModuleNotFoundError: ")
+
+
+def test_packages_are_packed_as_they_are_here(wheel, bare, tmp_path, monkeypatch):
+    """In this environment's versions, and so that another Python finds them."""
+    file = tmp_path / "workers.zip"
+    assert pack.main([str(file), "carried", "--", "--no-index", "--find-links", str(wheel)]) == 0
+    zipfile.ZipFile(file).extractall(tmp_path / "unpacked")
+    assert look(bare, "Carried", PYTHONPATH=str(tmp_path / "unpacked"))["faults"] == {}
+
+    monkeypatch.setattr(pack, "versions", lambda: {"carried==1.4\n"})
+    before = file.read_bytes()
+    assert pack.main([str(file), "carried", "--", "--no-index", "--find-links", str(wheel)]) != 0
+    assert file.read_bytes() == before
+
+
+def test_the_versions_are_those_that_are_installed():
+    import pyarrow
+
+    assert f"pyarrow=={pyarrow.__version__}\n" in pack.versions()
+
+
+def test_only_zip_files_are_made(capsys):
+    with pytest.raises(SystemExit):
+        pack.main(["workers.tar.gz", "pyarrow"])
+    assert "its name must end in .zip" in capsys.readouterr().err
+
+
+def test_a_packed_file_goes_to_the_workers(tmp_path):
+    file = tmp_path / "workers.zip"
+    given = {"spark.master": "spark://host:7077", packages.PACKED: str(file)}
+    with pytest.raises(DbtRuntimeError, match=r"spark.dbt.packed .* is '.*workers.zip', and there is no such file"):
+        packages.send_packed(dict(given))
+    file.touch()
+    parameters = dict(given) | {"spark.archives": "mine.zip", "spark.executorEnv.PYTHONPATH": "mine"}
+    packages.send_packed(parameters)
+    assert parameters == {
+        "spark.master": "spark://host:7077",
+        "spark.archives": f"{file.as_uri()}#dbt_spark_python_packed,mine.zip",
+        "spark.executorEnv.PYTHONPATH": "dbt_spark_python_packed:mine",
+    }
+
+
+@pytest.mark.parametrize(("master", "given"), [("yarn", ""), ("local[2]", "nowhere.zip"), ("local", "nowhere.zip")])
+def test_without_a_packed_file_nothing_is_set(master, given):
+    """Nor for workers that have this very environment."""
+    parameters = {"spark.master": master, packages.PACKED: given}
+    packages.send_packed(parameters)
+    assert parameters == {"spark.master": master}
+
+
+def test_a_packed_file_may_be_in_the_clusters_file_system():
+    parameters = {packages.PACKED: "hdfs://all/workers.zip"}
+    packages.send_packed(parameters)
+    assert parameters["spark.archives"] == "hdfs://all/workers.zip#dbt_spark_python_packed"
+
+
+@pytest.mark.parametrize(
+    ("place", "option"),
+    [
+        ("/data/w", "-Dderby.system.home=/data/w/.catalog"),
+        ("file:///data/w", "-Dderby.system.home=/data/w/.catalog"),
+        ("s3a://bucket/w", ""),
+        ("/data/w 'n' x", ""),
+        ("", ""),
+    ],
+)
+def test_where_derby_goes(place, option):
+    """Beside the tables, if these are on this machine."""
+    assert environment.catalog_option({"spark.sql.warehouse.dir": place}) == option
