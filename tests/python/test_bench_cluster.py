@@ -60,7 +60,9 @@ def test_a_strike_falls_once_in_the_middle_of_a_function(tmp_path, monkeypatch):
     """Of a package that came as a zip file, as on a cluster."""
     (tmp_path / "carried").mkdir()
     (tmp_path / "carried" / "__init__.py").write_text("")
-    (tmp_path / "carried" / "counts.py").write_text("def numbers(most):\n    yield from range(most)\n")
+    (tmp_path / "carried" / "first.py").write_text("zero = 0\n")
+    counts = "from carried.first import zero\n\ndef numbers(most):\n    yield from range(zero, most)\n"
+    (tmp_path / "carried" / "counts.py").write_text(counts)
     mark = tmp_path / "mark"
     strike = asdict(Strike("carried.counts", "numbers", "out_of_memory")) | {"mark": str(mark)}
     monkeypatch.syspath_prepend(tmp_path)

@@ -102,6 +102,8 @@ class Finder:
 
         def exec_module(module):
             execute(module)
+            if module.__name__ != name:  # a zip file has one loader for all its modules
+                return
             for strike in mine:
                 function = getattr(module, strike["function"])
                 setattr(module, strike["function"], struck(function, strike["what"], strike["mark"]))
