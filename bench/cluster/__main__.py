@@ -110,18 +110,10 @@ def on_connect(cluster: Cluster, warehouse: Path, run: Run) -> None:
 
 
 def on_thrift(cluster: Cluster, warehouse: Path, run: Run) -> None:
-    """Build on a Thrift server, and Python models on Spark Connect in its JVM; without that the build is refused."""
+    """Build on a Thrift server, and Python models on Spark Connect in its JVM."""
     port, address = cluster.start_thrift(warehouse)
-    environ = cluster.environ(SPARK_THRIFT_HOST="127.0.0.1", SPARK_THRIFT_PORT=str(port))
-    try:
-        run("thrift-alone", target="thrift", environ=environ)
-    except BuildError as error:
-        if "leave the Python models out: " not in str(error):
-            raise
-        say("thrift-alone: refused, as it should be")
-    else:
-        raise BuildError("thrift-alone: Python models ran somewhere, and nobody knows where")
-    run("thrift", target="thrift", environ=environ | {"SPARK_REMOTE": address})
+    environ = cluster.environ(SPARK_THRIFT_HOST="127.0.0.1", SPARK_THRIFT_PORT=str(port), SPARK_REMOTE=address)
+    run("thrift", target="thrift", environ=environ)
     cluster.stop("thrift")
 
 

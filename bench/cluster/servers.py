@@ -35,16 +35,12 @@ CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 THRIFT = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 
-#: Options of JVMs that start fast: most of what they do here is starting.
-JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
-
 #: What a cluster's spark-defaults.conf says: all of it on this machine, and small.
 DEFAULTS = {
     "spark.driver.host": HOST,
     "spark.driver.bindAddress": HOST,
     "spark.driver.memory": "2g",
     "spark.executor.memory": "1g",
-    "spark.executor.extraJavaOptions": JAVA,
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
 }
@@ -71,21 +67,16 @@ class Cluster:
         self._started: list[subprocess.Popen] = []
         self._defaults = DEFAULTS | dict(defaults or {})
         self._port, self._page = free_port(), free_port()
-        self._named = 0
 
     @property
     def master(self) -> str:
         """The master's address."""
         return f"spark://{HOST}:{self._port}"
 
-    @property
-    def scratch(self) -> Path:
-        """Where executors and drivers keep what they shuffle."""
-        return self.folder / "scratch"
-
     def __enter__(self) -> Cluster:
         (self.folder / "conf").mkdir(parents=True, exist_ok=True)
-        self.set_defaults({})
+        lines = [f"{name} {value}\n" for name, value in self._defaults.items()]
+        (self.folder / "conf" / "spark-defaults.conf").write_text("".join(lines))
         try:
             self._start("master", [MASTER, "--host", HOST, "--port", self._port, "--webui-port", self._page])
             self._wait("master", lambda: self.alive_workers() == 0)
@@ -100,33 +91,11 @@ class Cluster:
     def __exit__(self, *error: object) -> None:
         self.end()
 
-    def set_defaults(self, more: Mapping[str, str]) -> None:
-        """Write spark-defaults.conf anew; it counts for what is started from then on."""
-        lines = [f"{name} {value}\n" for name, value in (self._defaults | dict(more)).items()]
-        (self.folder / "conf" / "spark-defaults.conf").write_text("".join(lines))
-
     def add_worker(self) -> None:
         """Start one more worker."""
-        self._named += 1
-        name = f"worker-{self._named}"
-        # Two names of one address: Spark begins no copy of a slow task on a host that has one already.
-        host = HOST if self._named % 2 else "localhost"
-        command = [WORKER, "--host", host, "--webui-port", 0, "--cores", 1, "--memory", "2g"]
+        name = f"worker-{len(self.workers) + 1}"
+        command = [WORKER, "--host", HOST, "--webui-port", 0, "--cores", 1, "--memory", "2g"]
         self.workers.append(self._start(name, [*command, "--work-dir", self.folder / name, self.master]))
-
-    def kill_worker(self) -> None:
-        """Kill -9 a worker, and the executors that it has started."""
-        _signal(self.workers[0], signal.SIGKILL)
-        self.workers[0].wait()
-
-    def replace_dead(self) -> int:
-        """Start a worker for each that has died; how many that are."""
-        dead = [process for process in self.workers if process.poll() is not None]
-        for process in dead:
-            self.workers.remove(process)
-            self._started.remove(process)
-            self.add_worker()
-        return len(dead)
 
     def alive_workers(self) -> int | None:
         """How many workers the master knows; None while it does not answer."""
@@ -146,9 +115,8 @@ class Cluster:
             "JAVA_HOME": str(environment.HERE / "java_home"),
             jvm.REAL_JAVA: str(jvm.find()),
             "SPARK_CONF_DIR": str(self.folder / "conf"),
-            "SPARK_LOCAL_DIRS": str(self.scratch),
+            "SPARK_LOCAL_DIRS": str(self.folder / "scratch"),
             "SPARK_LOCAL_IP": HOST,
-            "SPARK_SUBMIT_OPTS": JAVA,
             **more,
         }
 
@@ -204,7 +172,8 @@ class Cluster:
         self._wait(name, lambda: all(map(is_open, ports)))
 
     def _start(self, name: str, arguments: list, **more: str) -> subprocess.Popen:
-        environ = self.environ(SPARK_DAEMON_MEMORY="512m", SPARK_DAEMON_JAVA_OPTS=JAVA, **more)
+        java = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+        environ = self.environ(SPARK_DAEMON_MEMORY="512m", SPARK_DAEMON_JAVA_OPTS=" ".join(java), **more)
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
                 [name, *map(str, arguments)],  # what it is called, and below what is run
