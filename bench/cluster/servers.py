@@ -67,21 +67,16 @@ class Cluster:
         self._started: list[subprocess.Popen] = []
         self._defaults = DEFAULTS | dict(defaults or {})
         self._port, self._page = free_port(), free_port()
-        self._named = 0
 
     @property
     def master(self) -> str:
         """The master's address."""
         return f"spark://{HOST}:{self._port}"
 
-    @property
-    def scratch(self) -> Path:
-        """Where executors and drivers keep what they shuffle."""
-        return self.folder / "scratch"
-
     def __enter__(self) -> Cluster:
         (self.folder / "conf").mkdir(parents=True, exist_ok=True)
-        self.set_defaults({})
+        lines = [f"{name} {value}\n" for name, value in self._defaults.items()]
+        (self.folder / "conf" / "spark-defaults.conf").write_text("".join(lines))
         try:
             self._start("master", [MASTER, "--host", HOST, "--port", self._port, "--webui-port", self._page])
             self._wait("master", lambda: self.alive_workers() == 0)
@@ -96,33 +91,11 @@ class Cluster:
     def __exit__(self, *error: object) -> None:
         self.end()
 
-    def set_defaults(self, more: Mapping[str, str]) -> None:
-        """Write spark-defaults.conf anew; it counts for what is started from then on."""
-        lines = [f"{name} {value}\n" for name, value in (self._defaults | dict(more)).items()]
-        (self.folder / "conf" / "spark-defaults.conf").write_text("".join(lines))
-
     def add_worker(self) -> None:
         """Start one more worker."""
-        self._named += 1
-        name = f"worker-{self._named}"
-        # Two names of one address: Spark begins no copy of a slow task on a host that has one already.
-        host = HOST if self._named % 2 else "localhost"
-        command = [WORKER, "--host", host, "--webui-port", 0, "--cores", 1, "--memory", "2g"]
+        name = f"worker-{len(self.workers) + 1}"
+        command = [WORKER, "--host", HOST, "--webui-port", 0, "--cores", 1, "--memory", "2g"]
         self.workers.append(self._start(name, [*command, "--work-dir", self.folder / name, self.master]))
-
-    def kill_worker(self) -> None:
-        """Kill -9 a worker, and the executors that it has started."""
-        _signal(self.workers[0], signal.SIGKILL)
-        self.workers[0].wait()
-
-    def replace_dead(self) -> int:
-        """Start a worker for each that has died; how many that are."""
-        dead = [process for process in self.workers if process.poll() is not None]
-        for process in dead:
-            self.workers.remove(process)
-            self._started.remove(process)
-            self.add_worker()
-        return len(dead)
 
     def alive_workers(self) -> int | None:
         """How many workers the master knows; None while it does not answer."""
@@ -142,7 +115,7 @@ class Cluster:
             "JAVA_HOME": str(environment.HERE / "java_home"),
             jvm.REAL_JAVA: str(jvm.find()),
             "SPARK_CONF_DIR": str(self.folder / "conf"),
-            "SPARK_LOCAL_DIRS": str(self.scratch),
+            "SPARK_LOCAL_DIRS": str(self.folder / "scratch"),
             "SPARK_LOCAL_IP": HOST,
             **more,
         }

@@ -1,4 +1,4 @@
-"""A cluster of two workers on this machine: the tables are those of one process, whatever workers lack or lose."""
+"""A cluster of two workers on this machine: the tables are those of one process, or workers lack what is named."""
 
 import os
 import venv
@@ -6,18 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from bench.cluster import strikes
 from bench.cluster.build import Build
 from bench.cluster.servers import Cluster, marked
-from bench.cluster.strikes import Strike
 from bench.cluster.tables import differences, names_of
 from conftest import DATA
 from dbt_spark_python import pack
 
 pytestmark = pytest.mark.spark
 
-#: SQL, SQL in rounds, and a Python model of each kind: lines are checked, graphs walked, timelines ordered.
-SELECTED = "+tangle_messages", "+timeline_edits"
+#: SQL, SQL in rounds, and Python models that check lines and walk graphs.
+SELECTED = "+tangle_messages"
 VARIABLES = {"ssb_log": str(DATA / "ssb" / "small.jsonl")}
 
 
@@ -39,12 +37,11 @@ def build(cluster: Cluster, folder: Path, name: str, **environ: str) -> Build:
     """Begin a build on the cluster."""
     places = {"SPARK_MASTER": cluster.master, "TANGLES_WAREHOUSE": str(folder / name / "warehouse")}
     environment = cluster.environ(NO_COLOR="1", **places, **environ)
-    return Build(name, folder, "cluster", environment, ("run", "--select", *SELECTED), VARIABLES)
+    return Build(name, folder, "cluster", environment, ("run", "--select", SELECTED), VARIABLES)
 
 
 def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
     """By the packages' names; nothing is made."""
-    cluster.set_defaults({})
     venv.create(folder / "bare", with_pip=False)
     with build(cluster, folder, "refused", PYSPARK_PYTHON=str(folder / "bare" / "bin" / "python")) as refused:
         assert refused.wait() != 0
@@ -56,22 +53,16 @@ def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
     assert names_of(folder / "refused" / "warehouse") == set()
 
 
-def test_workers_are_killed_and_the_tables_are_the_same(cluster, folder, project):
-    """Between SQL rounds, and in the middle of a model that checks lines and of one that walks graphs."""
-    falling = [Strike(*strikes.LINES, "kill_worker"), Strike(*strikes.LEVELS, "kill_worker")]
-    cluster.set_defaults(strikes.settings(cluster, folder, falling))
-    with build(cluster, folder, "struck") as struck:
-        died = strikes.tend(cluster, struck, kill_in_rounds=True)
-        struck.end()
-    assert [strike for strike in falling if not strike.mark(folder).exists()] == []
-    assert died == 3
-
+def test_the_tables_are_those_of_one_process(cluster, folder, project):
+    """Every row; and nothing is left in the folder that dbt was started in."""
+    with build(cluster, folder, "built") as built:
+        built.end()
     here = project("one_machine", **VARIABLES)
-    assert here.invoke("run", "--select", *SELECTED).success
-    warehouse = folder / "struck" / "warehouse"
-    assert {"stg_ssb__lines", "int_tangle_depths", "timeline_edits"} <= names_of(warehouse)
+    assert here.invoke("run", "--select", SELECTED).success
+    warehouse = folder / "built" / "warehouse"
+    assert {"stg_ssb__lines", "int_tangle_depths", "int_tangle_levels"} <= names_of(warehouse)
     assert differences(warehouse, here.warehouse, wanted_schema=here.schema) == []
-    assert not {"metastore_db", "derby.log", "spark-warehouse"} & {*os.listdir(folder / "struck")}
+    assert not {"metastore_db", "derby.log", "spark-warehouse"} & {*os.listdir(folder / "built")}
 
 
 @pytest.mark.exhaustive  # pip and an index are asked for what workers need
@@ -80,11 +71,10 @@ def test_workers_get_their_packages_with_the_job(cluster, folder):
     venv.create(folder / "bare", with_pip=False)
     needed = ["numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785"]
     assert pack.pack(folder / "workers.zip", needed) == 0
-    cluster.set_defaults({})
     python = str(folder / "bare" / "bin" / "python")
     with build(cluster, folder, "packed", PYSPARK_PYTHON=python, TANGLES_PACKED=str(folder / "workers.zip")) as packed:
         packed.end()
-    assert {"stg_ssb__lines", "timeline_edits"} <= names_of(folder / "packed" / "warehouse")
+    assert {"stg_ssb__lines", "int_tangle_levels"} <= names_of(folder / "packed" / "warehouse")
 
 
 def test_nothing_is_left_of_a_cluster_that_cannot_start(folder, monkeypatch):
