@@ -1,8 +1,9 @@
 """Which runs are small, and what is set for them."""
 
 import pytest
+from dbt.adapters.spark.session import Cursor
 
-from dbt_spark_python import small
+from dbt_spark_python import handles, sessions, small
 from plugin_projects import make_project
 
 PROFILE = {
@@ -16,11 +17,11 @@ PROFILE = {
 
 
 def taken(**variables):
-    """What is set in a run with these vars; Spark sees none of the keys."""
+    """What is set in a run with these vars, None where it is large; Spark sees none of the keys."""
     parameters = dict(PROFILE)
     found = small.take(parameters, variables)
     assert parameters == {"spark.master": "local[*]", "spark.sql.shuffle.partitions": "32"}
-    return found
+    return found if found.is_run else None
 
 
 @pytest.fixture
@@ -103,3 +104,46 @@ def test_a_small_run_and_a_large_one_behind_it(project, tmp_path, monkeypatch):
     }
     monkeypatch.setenv("DBT_SPARK_PYTHON_TEST_SMALL", "-1")
     assert told("large_run") == {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+
+
+UNIT_TESTS = """
+    unit_tests:
+      - name: twice
+        model: doubled
+        given: [{input: ref('numbers'), rows: [{id: 3}]}]
+        expect: {rows: [{id: 6}]}
+      - name: thrice
+        model: doubled
+        given: [{input: ref('numbers'), rows: [{id: 3}]}]
+        expect: {rows: [{id: 9}]}
+"""
+
+
+@pytest.mark.spark
+def test_unit_tests_of_a_large_run_are_small(project, tmp_path, monkeypatch):
+    """Their statements have the small settings, also behind one that failed; those of models do not."""
+    models = {
+        "numbers.sql": "select 1 as id",
+        "doubled.sql": "select 2 * id as id from {{ ref('numbers') }}",
+        "unit_tests.yml": UNIT_TESTS,
+    }
+    built = project("unit_tests", make_project(tmp_path / "p", models))
+    monkeypatch.setenv("DBT_SPARK_PYTHON_TEST_SMALL", "-1")
+    assert built.invoke("run").success
+    seen = []
+
+    def watch(kind):
+        execute = kind.execute
+
+        def look(self, sql, *parameters):
+            session = getattr(self, "session", None) or sessions.of_process()
+            seen.append((sql, session.conf.get("spark.sql.codegen.wholeStage")))
+            return execute(self, sql, *parameters)
+
+        monkeypatch.setattr(kind, "execute", look)
+
+    watch(Cursor)
+    watch(handles.OpenCursor)
+    assert set(built.failures("build")) == {"thrice"}
+    assert {codegen for sql, codegen in seen if "actual_or_expected" in sql} == {"false"}
+    assert {codegen for sql, codegen in seen if "view unit_tests" in sql.replace("`", "")} == {"true"}

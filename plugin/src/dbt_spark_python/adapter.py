@@ -14,7 +14,7 @@ from dbt.artifacts.resources.types import NodeType
 from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
 
-from dbt_spark_python import sail, sessions, workers
+from dbt_spark_python import handles, sail, sessions, workers
 from dbt_spark_python.catalog import FolderCatalog
 from dbt_spark_python.submission import SessionPythonJob
 from dbt_spark_python.unchanged import digest_recipe, digest_way, has_passed, note_passed
@@ -52,6 +52,8 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
         """Prepare the place where a node's table is going to be written; returns the node."""
         node = config.model
+        if node.resource_type == NodeType.Unit and (session := sessions.of_unit_tests()):
+            self.connections.get_thread_connection().handle = handles.handle(session)
         if catalog := sessions.catalog_of(self.config.credentials):
             if node.get_materialization() not in _NOT_GOING_ON:
                 catalog.checkout(node.schema, node.alias)
@@ -63,6 +65,8 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """Publish the failures that a test stored; what other nodes make is published when they have succeeded."""
         node = context
+        if node.resource_type == NodeType.Unit and sessions.of_unit_tests():
+            self.connections.get_thread_connection().handle = handles.handle(sessions.of_process())
         if node.resource_type == NodeType.Test:
             self._publish(node.schema, node.alias)
         if node.resource_type in (NodeType.Test, NodeType.Unit):

@@ -33,7 +33,8 @@ _NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,]")
 
 _opening = threading.Lock()
 _parameters: dict | None = None  # of the last dbt command that was started
-_small: small.Small | None = None  # what is set for it besides
+_small: small.Small | None = None  # what is set for it besides, if it is small
+_of_unit_tests: SparkSession | None = None  # a session of its own settings beside the process's
 _set: set[str] = set()  # what was set for the one before
 _catalog: FolderCatalog | None = None  # a process has one Spark session, so at most one warehouse
 
@@ -92,7 +93,20 @@ def choose(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
 
 def small_of(parameters: dict[str, str]) -> small.Small:
     """What is set besides for a command, by its parameters; nothing where it is not small."""
-    return _small if _small and parameters is _parameters else small.Small("", {})
+    return _small if _small and _small.is_run and parameters is _parameters else small.Small("", {})
+
+
+def of_unit_tests() -> SparkSession | None:
+    """The session for unit tests, which have few rows in large runs too; None where they have the process's own."""
+    global _of_unit_tests
+    main = of_process()
+    if _small is None or main is None or is_connect(main):
+        return None
+    with _opening:
+        if _of_unit_tests is None or _of_unit_tests.sparkContext is not main.sparkContext:
+            _of_unit_tests = main.newSession()
+            configure(_of_unit_tests, _small.settings)
+    return _of_unit_tests
 
 
 def set_small(parameters: dict[str, str]) -> None:

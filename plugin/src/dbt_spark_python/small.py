@@ -7,6 +7,8 @@ A profile turns them on, in its `server_side_parameters`:
     spark.dbt.small.java: -XX:TieredStopAtLevel=1      # options of the JVM, if one is started
     spark.dbt.small.spark.sql.shuffle.partitions: 2    # and any setting of Spark behind `spark.dbt.small.`
 
+Unit tests, whose rows are written by hand, have them in every run, but for those of the JVM.
+
 A run is small if every one of these vars that is given leads to files on this machine, and all of them together have at
 most that many bytes, as they are stored. Whatever cannot be measured is taken for large.
 """
@@ -23,10 +25,11 @@ _MAX_FILES = 1000
 
 
 class Small(NamedTuple):
-    """What is set in a small run: options of the JVM, and Spark's settings."""
+    """What is set in a small run: options of the JVM, and Spark's settings; and whether the run is one."""
 
     java: str
     settings: dict[str, str]
+    is_run: bool = True
 
 
 def take(parameters: dict[str, Any], variables: Mapping[str, Any]) -> Small | None:
@@ -37,7 +40,7 @@ def take(parameters: dict[str, Any], variables: Mapping[str, Any]) -> Small | No
         variables: dbt's vars: values, and below the names of packages theirs.
 
     Returns:
-        What is to be set, or None where the run is not small.
+        What is to be set, or None where the profile has nothing of this.
     """
     found = {key.removeprefix(PREFIX): str(parameters.pop(key)) for key in [*parameters] if key.startswith(PREFIX)}
     if "inputs" not in found or "bytes" not in found:
@@ -45,9 +48,7 @@ def take(parameters: dict[str, Any], variables: Mapping[str, Any]) -> Small | No
     wanted, limit = {name.strip() for name in found.pop("inputs").split(",")}, int(found.pop("bytes"))
     scopes = [variables, *(scope for scope in variables.values() if isinstance(scope, Mapping))]
     paths = {str(scope[name]) for scope in scopes for name in wanted & scope.keys() if scope[name] is not None}
-    if sum(measure(path, limit) for path in paths) > limit:
-        return None
-    return Small(found.pop("java", ""), found)
+    return Small(found.pop("java", ""), found, sum(measure(path, limit) for path in paths) <= limit)
 
 
 def measure(path: str, limit: int) -> float:
