@@ -2,8 +2,8 @@
 
 import base64
 import os
+import shutil
 
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -194,6 +194,8 @@ def test_what_a_run_changed(project, logs):
     build(built, command="run")
     assert changes(built).keys() == {first}
 
+    place = built.warehouse / "counted.db" / "run_changes"
+    shutil.copytree(place, folder / "run_changes")
     (folder / "ssb.jsonl").write_text("".join(lines[5:]))
     second, after = run()
     for name, key in (("feeds", "author"), ("ssb_messages", "message_id")):
@@ -204,10 +206,8 @@ def test_what_a_run_changed(project, logs):
         assert sum(counts) > 0
 
     # A run that was killed before it ended: the next one writes down what it changed.
-    place = built.warehouse / "counted.db" / "run_changes"
-    for file in place.glob("*.parquet"):
-        table = pq.read_table(file)
-        pq.write_table(table.filter(pc.not_equal(table["run_id"], second)), file)
+    shutil.rmtree(place)
+    (folder / "run_changes").rename(place)
     assert changes(built).keys() == {first}
     build(built, command="run")
     assert changes(built).keys() == {first, second}
