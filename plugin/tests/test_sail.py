@@ -63,3 +63,30 @@ def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
         [sys.executable, "-c", SERVER, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.stdout.splitlines() == ["1", "{'0100007F'}"], done.stderr
+
+
+LEFT_RUNNING = """
+import tempfile, time
+from dbt_spark_python import deadlines, sail
+
+def wait(batches):
+    for batch in batches:
+        for _ in range(600):
+            time.sleep(0.1)
+        yield batch
+
+spark = sail.connect({}, tempfile.mkdtemp())
+spark.addTag("slow")
+try:
+    with deadlines.Deadline(spark, "slow", 1):
+        spark.range(1).repartition(1).mapInArrow(wait, "id bigint").collect()
+except TimeoutError:
+    print("took too long")
+"""
+
+
+@pytest.mark.sail
+def test_a_process_ends_though_a_function_runs():
+    """That of a model which took too long."""
+    done = subprocess.run([sys.executable, "-c", LEFT_RUNNING], capture_output=True, text=True, timeout=40)
+    assert (done.returncode, done.stdout) == (0, "took too long\n"), done.stderr

@@ -42,7 +42,7 @@ class Deadline:
         self._done.set()
         with self._lock:
             if self._is_over:
-                _interrupt(self._thread, None)  # one that was sent and has not arrived
+                interrupt(self._thread, None)  # one that was sent and has not arrived
                 raise TimeoutError(f"it took longer than its `timeout` of {self.seconds:g} seconds") from error
 
     def _wait(self) -> None:
@@ -59,7 +59,7 @@ class Deadline:
             patience -= _PAUSE
             with self._lock:
                 if -_PAUSE < patience <= 0 and not self._done.is_set():
-                    _interrupt(self._thread, _Interrupted)
+                    interrupt(self._thread, _Interrupted)
 
     def _cancel_jobs(self) -> None:
         try:
@@ -89,7 +89,7 @@ def seconds_of(config: dict[str, Any]) -> float | None:
     return seconds
 
 
-def _interrupt(thread: int, exception: type | None) -> None:
+def interrupt(thread: int, exception: type | None) -> None:
     """Raise an exception in another thread at its next step in Python, or take one back that has not arrived."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(exception) if exception else None

@@ -16,6 +16,9 @@ when a later version does as Spark does.
 import atexit
 import os
 import re
+import sys
+import threading
+import time
 import uuid
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -32,6 +35,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from dbt_spark_python import handles
 from dbt_spark_python.columns import nullable as nullable_columns
+from dbt_spark_python.deadlines import interrupt
 
 #: In a profile's `server_side_parameters`: which engine an embedded session is of; without it, Spark.
 ENGINE = "spark.dbt.engine"
@@ -129,10 +133,25 @@ def start(settings: dict[str, str], scratch: str) -> str:
     except Exception as error:
         raise SailError(f"Sail does not start: {error}") from error
     _servers.append(server)
-    atexit.register(server.stop)
+    atexit.register(_stop, server)
     return f"sc://{host}:{port}"
 
 
+def _stop(server: Any) -> None:
+    """Stop the server; what still runs in it of a model that took too long ends first.
+
+    A Python function that goes on while the interpreter ends takes the process down, with an exit code of its own.
+    """
+    known = {thread.ident for thread in threading.enumerate() if not isinstance(thread, threading._DummyThread)}
+    patience = time.monotonic() + _PATIENCE
+    while (running := sys._current_frames().keys() - known) and time.monotonic() < patience:
+        for thread in running:
+            interrupt(thread, SystemExit)
+        time.sleep(0.05)
+    server.stop()
+
+
+_PATIENCE = 10.0  # seconds
 _scratch: list[str] = []  # where the session of this process keeps files of its own
 _servers: list[Any] = []  # they end when nothing refers to them
 
