@@ -702,7 +702,7 @@ def test_the_short_way_is_the_long_way(listed):
         assert not is_plain or any(row.reject_reason is not None for row in rows)
         return
     long = columns_of(kernel.Row, rows)
-    for name in RESULT:
+    for name in short.keys() | long.keys():  # of the line alone; the digest comes with it
         column = short.get(name, pa.nulls(len(rows), OUTPUT_SCHEMA.field(name).type))
         assert column.equals(array_of(long[name], OUTPUT_SCHEMA.field(name).type))
 
