@@ -100,7 +100,7 @@ class FolderCatalog:
             self.warehouse.publish_view(schema, name, self._view_statement(schema, name))
         elif self._is_private(schema, name):
             self._write_empty(schema, name)
-            columns = nullable(self.spark.table(full_name(schema, name)).schema)
+            columns = self._columns_of(schema, name)
             # Of columns that are folders' names nobody else knows the type.
             said = columns.json() if partition_columns(self.warehouse.private_place(schema, name)) else None
             count = None if grain is None else partial(self._count_changes, schema, name, grain)
@@ -111,7 +111,7 @@ class FolderCatalog:
         new = self.warehouse.private_place(schema, name)
         if is_delta(new):
             return None
-        before = next((table for table in self.warehouse.published(schema) if table.name == name), None)
+        before = self.warehouse.find(schema, name)
         if before is None:
             return {"rows_added": count_rows(new), "rows_changed": 0, "rows_removed": 0}
         if not self.warehouse.is_trusted(schema, name):
@@ -126,7 +126,7 @@ class FolderCatalog:
         place, to = self.warehouse.private_place(schema, name), self.warehouse.private_place(schema, other)
         if not place.is_dir():
             return False
-        columns = nullable(self.spark.table(full_name(schema, name)).schema)
+        columns = self._columns_of(schema, name)
         self.warehouse.forget(schema, other)
         place.rename(to)
         self.spark.sql(f"drop table {full_name(schema, name)}")
@@ -139,7 +139,7 @@ class FolderCatalog:
         table = self._listed.pop((schema, name), None)
         if table is None:
             return
-        columns = nullable(self.spark.table(full_name(schema, name)).schema)
+        columns = self._columns_of(schema, name)
         self.spark.sql(f"drop table {full_name(schema, name)}")
         self.warehouse.forget(schema, name)
         self.warehouse.checkout(schema, name)
@@ -154,6 +154,9 @@ class FolderCatalog:
         if table and is_delta(table.folder):
             self.spark.sql(f"drop table {full_name(table.schema, table.name)}")
             del self._listed[table.schema, table.name]
+
+    def _columns_of(self, schema: str, name: str) -> StructType:
+        return nullable(self.spark.table(full_name(schema, name)).schema)
 
     def _view_statement(self, schema: str, name: str) -> str:
         return f"CREATE VIEW {full_name(schema, name)} AS {self._fact(schema, name, 'View Text')}"

@@ -257,12 +257,12 @@ class Warehouse:
 
     def published(self, schema: str | None = None) -> list[PublishedTable]:
         """The tables in their public places, of one schema or of all, by name."""
-        found = []
-        for folder in sorted(self.root.glob(f"{schema or '*'}.db/*")):
-            if folder.name.startswith((".", "_")) or not folder.is_dir() or not _is_whole(folder):
-                continue
-            found.append(_published(folder, _read_stamp(folder / STAMP)))
-        return found
+        folders = sorted(self.root.glob(f"{schema or '*'}.db/*"))
+        return [table for folder in folders if (table := _find(folder))]
+
+    def find(self, schema: str, name: str) -> PublishedTable | None:
+        """A table in its public place; None where there is none."""
+        return _find(self.public_place(schema, name))
 
     def recipe_of(self, schema: str, name: str) -> str | None:
         """The digest of what a public table was made of and how; None where that is unknown, or its files changed."""
@@ -378,6 +378,12 @@ def _trusted_stamp(folder: Path) -> dict:
     stamp = _read_stamp(folder / STAMP)
     is_trusted = folder.is_dir() and not is_delta(folder) and stamp.get("files") == _list_files(folder)
     return stamp if is_trusted else {}
+
+
+def _find(folder: Path) -> PublishedTable | None:
+    if folder.name.startswith((".", "_")) or not folder.is_dir() or not _is_whole(folder):
+        return None
+    return _published(folder, _read_stamp(folder / STAMP))
 
 
 def _published(folder: Path, stamp: dict) -> PublishedTable:
