@@ -85,7 +85,7 @@ def of_tangles(file: Path) -> int:
 
     from dbt_tangles.graph.partition import levels_of_partition
 
-    batches = levels_of_partition(iter(pq.read_table(file).to_batches(4096)))
+    batches = levels_of_partition(iter(pq.read_table(file).to_batches()))
     return sum(pc.sum(batch["depth"]).as_py() or 0 for batch in batches)
 
 

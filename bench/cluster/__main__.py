@@ -12,11 +12,10 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench.cluster.build import BuildError, build
+from bench.cluster.build import Build, BuildError
 from bench.cluster.servers import Cluster, ServerError
 from bench.cluster.tables import differences, names_of
 from bench.machine import ROOT
@@ -28,7 +27,8 @@ SMALL = ROOT / "tests" / "data" / "ssb" / "small.jsonl"
 #: What has to be there for a target, and the extra that brings it.
 NEEDS = {"cluster": {}, "connect": {"grpc": "connect"}, "thrift": {"pyhive": "thrift", "grpc": "connect"}}
 
-Run = Callable[..., float]
+#: Builds on a target, in an environment.
+Run = Callable[[str, Mapping[str, str]], None]
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
@@ -77,9 +77,15 @@ def demonstrate(targets: list[str], options: argparse.Namespace) -> int:
     """Build on `local`, then on each target; in how many something differs."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     command = ["build", *(["--select", *options.select.split()] if options.select else [])]
-    run = partial(build, folder=FOLDER, command=command, variables={"ssb_log": str(options.log.resolve())})
+    variables = {"ssb_log": str(options.log.resolve())}
+
+    def run(target: str, environ: Mapping[str, str]) -> None:
+        say(f"{target}: dbt {' '.join(command)}")
+        with Build(target, FOLDER, target, environ, command, variables) as running:
+            say(f"{target}: {running.end():.0f} s")
+
     wanted = FOLDER / "local" / "warehouse"
-    run("local", target="local", environ={**os.environ, "TANGLES_WAREHOUSE": str(wanted)})
+    run("local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)})
     differing = 0
     with Cluster(FOLDER / "servers") as cluster:
         for target in targets:
@@ -95,17 +101,13 @@ def demonstrate(targets: list[str], options: argparse.Namespace) -> int:
 
 def on_cluster(cluster: Cluster, warehouse: Path, run: Run) -> None:
     """Build with a driver here and tasks on the cluster."""
-    run(
-        "cluster",
-        target="cluster",
-        environ=cluster.environ(SPARK_MASTER=cluster.master, TANGLES_WAREHOUSE=str(warehouse)),
-    )
+    run("cluster", cluster.environ(SPARK_MASTER=cluster.master, TANGLES_WAREHOUSE=str(warehouse)))
 
 
 def on_connect(cluster: Cluster, warehouse: Path, run: Run) -> None:
     """Build on a Spark Connect server."""
     address = cluster.start_connect(warehouse)
-    run("connect", target="connect", environ=cluster.environ(SPARK_REMOTE=address))
+    run("connect", cluster.environ(SPARK_REMOTE=address))
     cluster.stop("connect")
 
 
@@ -113,7 +115,7 @@ def on_thrift(cluster: Cluster, warehouse: Path, run: Run) -> None:
     """Build on a Thrift server, and Python models on Spark Connect in its JVM."""
     port, address = cluster.start_thrift(warehouse)
     environ = cluster.environ(SPARK_THRIFT_HOST="127.0.0.1", SPARK_THRIFT_PORT=str(port), SPARK_REMOTE=address)
-    run("thrift", target="thrift", environ=environ)
+    run("thrift", environ)
     cluster.stop("thrift")
 
 

@@ -113,23 +113,3 @@ class Build:
             last = "\n".join(self.said().splitlines()[-30:])
             raise BuildError(f"{self.name}: dbt failed, see {self.output}:\n{last}")
         return self.seconds
-
-
-def build(
-    name: str,
-    folder: Path,
-    target: str,
-    environ: Mapping[str, str],
-    command: Sequence[str] = ("build",),
-    variables: Mapping[str, object] | None = None,
-) -> float:
-    """Run dbt to its end; see `Build`. The seconds that it took.
-
-    Raises:
-        BuildError: It failed.
-    """
-    say(f"{name}: dbt {' '.join(command)}")
-    with Build(name, folder, target, environ, command, variables) as running:
-        seconds = running.end()
-    say(f"{name}: {seconds:.0f} s")
-    return seconds
