@@ -29,8 +29,9 @@ on_sail=$?
 [ $on_sail = 2 ] && exit 2 # interrupted
 (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest") | tee -a "$printed" || on_sail=$?
 wait $others
-others=$?
+on_others=$?
+trap - EXIT
 cat "$beside"
 # What failed, once more and last: it is what whoever reads the end of a long log is after.
 grep -hE '^(FAILED|ERROR) ' "$printed" "$beside"
-exit $((on_sail || others))
+exit $((on_sail || on_others))
