@@ -54,7 +54,8 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         node = config.model
         if node.resource_type == NodeType.Unit and (session := sessions.of_unit_tests()):
             self.connections.get_thread_connection().handle = handles.handle(session)
-        if catalog := sessions.catalog_of(self.config.credentials):
+        catalog = sessions.catalog_of(self.config.credentials)
+        if catalog and makes_table(node):
             if node.get_materialization() not in _NOT_GOING_ON:
                 catalog.checkout(node.schema, node.alias)
             else:
@@ -67,9 +68,9 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         node = context
         if node.resource_type == NodeType.Unit and sessions.of_unit_tests():
             self.connections.get_thread_connection().handle = handles.handle(sessions.of_process())
-        if node.resource_type == NodeType.Test:
-            self._publish(node.schema, node.alias)
         if node.resource_type in (NodeType.Test, NodeType.Unit):
+            if makes_table(node):
+                self._publish(node.schema, node.alias)
             recipe = self._recipes.pop(_key(node.schema, node.unique_id), None)
             if recipe and passed(config):  # of a test it is the whole context
                 catalog = sessions.catalog_of(self.config.credentials)
@@ -142,8 +143,11 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         catalog = sessions.catalog_of(self.config.credentials)
         if catalog is None:
             return False
-        self._recipes[_key(schema, unique_id)] = digest = self._digest(catalog, recipe, inputs, {})
-        return not anew and digest is not None and has_passed(catalog.warehouse, schema, unique_id, digest)
+        digest = self._digest(catalog, recipe, inputs, {})
+        if not anew and digest is not None and has_passed(catalog.warehouse, schema, unique_id, digest):
+            return True
+        self._recipes[_key(schema, unique_id)] = digest
+        return False
 
     @available
     def rows_of_pass(self, is_unit_test: bool) -> agate.Table:
@@ -249,6 +253,11 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
 def _key(schema: str, name: str) -> tuple[str, str]:
     return schema.lower(), name.lower()  # as Spark names folders
+
+
+def makes_table(node: Any) -> bool:
+    """Whether a node writes a table; of tests those do that store their failures."""
+    return node.resource_type not in (NodeType.Test, NodeType.Unit) or node.should_store_failures
 
 
 def passed(context: Mapping[str, Any]) -> bool:
