@@ -12,10 +12,13 @@ is kept in the first of these places that can be written to:
 
 What is read there is run. Everywhere but beside the source it is therefore in a folder that is the user's alone, and
 that nobody else can put another in the place of.
+
+Processes of one machine do not make the same code at once: one does, and the others wait for it.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import re
@@ -37,6 +40,8 @@ from numba.core.serialize import dumps
 
 #: Seconds after which the code of other sources is removed. Jobs of several editions may run on one machine.
 KEPT_S = 7 * 24 * 3600
+#: Seconds to wait for another process that makes the same code; the slowest kernel takes a fifth of that.
+PATIENCE_S = 120
 
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)(?:[ \t]+import[ \t]+(\([^)]*\)|.+))?", re.MULTILINE)
 
@@ -49,6 +54,7 @@ class _SignatureFiles:
 
     def __init__(self, place: Path, name: str, stamp: str, line: int) -> None:
         self.place, self.name, self.stamp, self.line = place, name, stamp, line
+        self._turns: dict[Path, int | None] = {}  # open files, of what this process makes
 
     def path(self, key: tuple) -> Path:
         signature, machine, source = key
@@ -56,11 +62,31 @@ class _SignatureFiles:
         return self.place / f"{self.name}-{self.stamp}-{sha256(said.encode()).hexdigest()[:16]}.nbc"
 
     def load(self, key: tuple):
+        """The code; None where this process is to make it, for all that wait."""
+        path = self.path(key)
+        found = self._read(key)
+        if found is None and path not in self._turns:
+            self._turns[path] = wait_for_turn(path.with_suffix(".turn"))
+            found = self._read(key)
+            if found is not None:
+                self.end_turns()
+        return found
+
+    def _read(self, key: tuple):
         try:
             known_key, data = pickle.loads(self.path(key).read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, EOFError, pickle.UnpicklingError):
             return None
         return data if known_key == key else None
+
+    def end_turns(self) -> None:
+        """Let others go on: the code is there, or there is none that could be kept."""
+        while self._turns:
+            path, held = self._turns.popitem()
+            if held is not None:
+                with suppress(OSError):
+                    path.with_suffix(".turn").unlink()
+                os.close(held)
 
     def save(self, key: tuple, data) -> None:
         handle, name = tempfile.mkstemp(dir=self.place, prefix=f"{self.name}-")
@@ -74,6 +100,32 @@ class _SignatureFiles:
         for other in self.place.glob(f"{escape(self.name)}-*"):
             if self.stamp not in other.name and other.stat().st_mtime < time.time() - KEPT_S:
                 other.unlink(missing_ok=True)
+
+
+def wait_for_turn(place: Path) -> int | None:
+    """Wait until no other process has this file open as its own.
+
+    Returns:
+        The file, open, which ends with this process; None if that takes too long, or nothing can be locked there.
+    """
+    patience = time.monotonic() + PATIENCE_S
+    try:
+        opened = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        return None
+    while True:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() < patience:
+                time.sleep(0.05)
+                continue
+            os.close(opened)
+            return None
+        except OSError:
+            os.close(opened)
+            return None
+        return opened
 
 
 class _Locator:
@@ -136,6 +188,7 @@ class MachineCode(FunctionCache):
         """Keep the code for a signature, if that is possible."""
         with suppress(OSError):
             super().save_overload(sig, data)
+        self._cache_file.end_turns()
 
 
 @cache

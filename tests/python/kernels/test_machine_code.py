@@ -237,6 +237,33 @@ def test_processes_that_write_at_once(toy: Path):
     assert said(start(both, CALL, "3", "1.5")) == ["8", "5.0", "0"]
 
 
+def test_one_process_makes_what_others_wait_for(toy: Path):
+    both = f"{toy.parent}:{SOURCE}"
+    outs = [said(process) for process in [start(both, CALL, "3") for _ in range(3)]]
+    assert sorted(outs) == [["8", "0"], ["8", "0"], ["8", "1"]]
+    assert not list(toy.rglob("*.turn"))
+
+
+def test_who_dies_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    turn = "import os, sys, pathlib; from dbt_tangles.machine_code import wait_for_turn; "
+    turn += "assert wait_for_turn(pathlib.Path(sys.argv[1])); print('mine', flush=True); sys.stdin.read()"
+    place = tmp_path / "kernel.turn"
+    known = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)}
+    with subprocess.Popen(
+        [sys.executable, "-c", turn, place], env=known, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "mine\n"
+        with monkeypatch.context() as patched:
+            patched.setattr(machine_code, "PATIENCE_S", 0.2)
+            assert machine_code.wait_for_turn(place) is None  # nor for ever on who lives
+        other.kill()
+        os.close(machine_code.wait_for_turn(place))
+
+
+def test_where_nothing_can_be_locked(tmp_path: Path):
+    assert machine_code.wait_for_turn(tmp_path / "no folder" / "kernel.turn") is None
+
+
 def test_a_worker_that_imports_a_zip_file(tmp_path: Path):
     packed = zip_package("dbt_tangles")
     script = f"{ORDER}\nassert positions.__code__.co_filename.startswith({str(packed)!r})"
