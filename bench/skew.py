@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bench.report import RESULTS, Goal, at_most, say
 from dbt_tangles.graph.partition import clocks_of_partition, levels_of_partition
@@ -38,9 +39,9 @@ EXPONENT = 1.15
 #: By the model that has it, with the vars' defaults, but without edit scripts: those are a matter of how events arrive,
 #: which `timelines` measures, and a tangle of more than `edit_limit` messages gets none.
 KERNELS = {
-    "int_tangle_levels": levels_of_partition,
+    "int_tangle_levels": partial(levels_of_partition, rows_in_memory=1_000_000),
     "int_tangle_clocks": partial(clocks_of_partition, limit=1000, max_rows=100_000_000),
-    "int_timeline_order": partial(order_of_partition, batch_size=0, edit_limit=0),
+    "int_timeline_order": partial(order_of_partition, batch_size=0, edit_limit=0, rows_in_memory=1_000_000),
 }
 
 
@@ -82,7 +83,8 @@ def prepare(folder: Path, size: int, kernel: str) -> None:
     if kernel == "int_timeline_order":
         table = arrivals_of(table)
     elif kernel == "int_tangle_levels":
-        table = table.select(WALK_INPUT_SCHEMA.names)
+        table = table.select([*WALK_INPUT_SCHEMA.names, "author", "sequence"])
+        table = table.append_column("known_depth", pa.nulls(len(table), pa.int32()))
     else:
         table = table.append_column("depth", walk_graphs(table)["depth"])
         table = table.select([*WALK_INPUT_SCHEMA.names[:4], "depth", "author", "sequence"])
@@ -92,8 +94,14 @@ def prepare(folder: Path, size: int, kernel: str) -> None:
 
 
 def arrivals_of(candidates: pa.Table) -> pa.Table:
-    """The same tangle as a timeline, which arrives in the order of the rows."""
+    """The same tangle as a timeline, which arrives in the order of the rows; what is listed first is of its feed."""
+    lists = candidates["previous"]
+    # Not null: a column of lists that are all null comes with one buffer, which each batch has whole in the stream.
+    nothing = pc.list_slice(lists, 0, 0).cast(lists.type)
     known = {
+        "feed_causes": nothing,
+        "both_causes": pc.list_slice(lists, 0, 1).cast(lists.type),
+        "weak_causes": nothing,
         "timeline_id": candidates["graph_id"],
         "event_id": candidates["node_id"],
         "causes": candidates["previous"],

@@ -150,6 +150,7 @@ def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | 
 _ROOTS = {
     "missing": "the root is not in the log",
     "unusable": "the root is in the log and is not verified, or is no root of such a tangle",
+    "too_large": "the tangle has more candidates than graph_limit allows",
 }
 
 

@@ -115,6 +115,22 @@ def lists_of(column: pa.ChunkedArray | pa.Array) -> Lists:
     return Lists(np.concatenate(starts), strings_of(flat))
 
 
+def taken(strings: Strings, rows: np.ndarray) -> pa.Array:
+    """Collect some strings anew. Arrow's own `take` stops at two gigabytes, and first makes one piece of all chunks.
+
+    Args:
+        strings: Some strings, none of them null.
+        rows: int[...], which of them.
+    """
+    offsets, data = copied(strings, rows)
+    return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def copied(strings: Strings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Collect some strings anew, as arrays: int64[rows + 1] into uint8[...]."""
+    return _copy_strings(strings.offsets, strings.data, rows)
+
+
 def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
     """Number the graphs of a table.
 
@@ -158,7 +174,7 @@ def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
     place, run = _tied(graph_start, row, keys)
     if len(place):
         rows = row[place]
-        by_id = pc.sort_indices(_taken(ids, rows)).to_numpy().astype(np.int64)
+        by_id = pc.sort_indices(taken(ids, rows)).to_numpy().astype(np.int64)
         row[place] = rows[by_id[np.argsort(run[by_id], kind="stable")]]
     return Nodes(graph_start, row)
 
@@ -278,12 +294,6 @@ def _frozen(data: np.ndarray) -> np.ndarray:
     data = data.view()
     data.flags.writeable = False
     return data
-
-
-def _taken(ids: Strings, rows: np.ndarray) -> pa.Array:
-    """Collect some strings anew. Arrow's own `take` stops at two gigabytes."""
-    offsets, data = _copy_strings(ids.offsets, ids.data, rows)
-    return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 @compiled

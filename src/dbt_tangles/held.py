@@ -1,0 +1,196 @@
+"""The rows of whole groups as they come from Spark: counted, and beyond some number on disk.
+
+A kernel looks at a few columns, one after another, and gives each row back with more columns. So of a large graph it
+holds what it made of those columns, numbers above all; the rows themselves can wait on the worker's disk.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.partition import ROWS_PER_BATCH
+
+#: Where nothing is said: what fits.
+NO_LIMIT = 2**63 - 1
+
+
+class Rows:
+    """Rows in memory up to some number, and beyond it on disk; read by column, or whole in batches.
+
+    Files have no names, so nothing is left of them, however the process ends.
+    """
+
+    def __init__(self, schema: pa.Schema, in_memory: int) -> None:
+        """Begin without rows.
+
+        Args:
+            schema: Of the rows.
+            in_memory: How many may be in memory.
+        """
+        self.schema = schema
+        self._in_memory = in_memory
+        self._count = 0
+        self._waiting: list[pa.RecordBatch] = []
+        self._files: list[IO[bytes]] = []
+        self._writer: pa.RecordBatchFileWriter | None = None
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return self._count
+
+    @property
+    def column_names(self) -> list[str]:
+        """Name the columns."""
+        return self.schema.names
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Say where the rows are."""
+        return bool(self._files)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add rows."""
+        if not len(batch):
+            return
+        self._waiting.append(batch)
+        self._count += len(batch)
+        if self._count > self._in_memory:
+            self._write()
+
+    def __getitem__(self, name: str) -> pa.ChunkedArray:
+        """Read a column."""
+        return self.select([name])[name]
+
+    def select(self, names: Sequence[str]) -> pa.Table:
+        """Read some columns."""
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return pa.Table.from_batches(self._read(list(names)), schema)
+
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """Read all rows a few at a time, in the order of all reading."""
+        for batch in self._read(self.schema.names):
+            for begin in range(0, len(batch), ROWS_PER_BATCH):
+                yield batch.slice(begin, ROWS_PER_BATCH)
+
+    def _read(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+        self._close()
+        places = [self.schema.get_field_index(name) for name in names]
+        for file in self._files:
+            options = pa.ipc.IpcReadOptions(included_fields=places, use_threads=False)
+            reader = pa.ipc.open_file(file, options=options)
+            yield from (reader.get_batch(number).select(names) for number in range(reader.num_record_batches))
+        yield from (batch.select(names) for batch in self._waiting)
+
+    def _write(self) -> None:
+        if self._writer is None:
+            self._files.append(tempfile.TemporaryFile(prefix="tangles-", dir=_folder()))  # noqa: SIM115 as long as we
+            self._writer = pa.ipc.new_file(self._files[-1], self.schema)
+        for batch in self._waiting:
+            self._writer.write_batch(batch)
+        self._waiting = []
+
+    def _close(self) -> None:
+        """End a file, so that it can be read; rows that come later have another."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+
+
+class Held:
+    """Takes the rows of groups from a stream, and gives back those of groups that are too large for one task.
+
+    Nothing is counted until there are more rows in all than a group may have.
+    """
+
+    def __init__(self, keys: Sequence[str], limit: int, in_memory: int, uncounted: str | None = None) -> None:
+        """Begin without rows.
+
+        Args:
+            keys: The columns that name a group; null is a name.
+            limit: How many rows a group may have.
+            in_memory: How many rows may be in memory, as of `Rows`.
+            uncounted: A column that may be there; rows for which it is true do not count.
+        """
+        self._keys, self._limit, self._in_memory, self._uncounted = list(keys), limit, in_memory, uncounted
+        self._rows: Rows | None = None
+        self._counts: Counter[tuple] | None = None
+
+    def take(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Hold some rows, but yield those of groups that have shown to be too large."""
+        if self._rows is None:
+            self._rows = Rows(batch.schema, self._in_memory)
+        if self._counts is None and len(self._rows) + len(batch) > self._limit:
+            self._counts = Counter()
+            columns = [name for name in (*self._keys, self._uncounted) if name in batch.schema.names]
+            for held in self._rows.select(columns).to_batches():
+                self._count(held)
+        if self._counts is not None:
+            self._count(batch)
+            large, batch = self.split(batch)
+            if len(large):
+                yield large
+        self._rows.add(batch)
+
+    def give_up(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of groups that are too large, and were held before that showed; once all rows were taken."""
+        if self._rows is None or not self.has_large:
+            return
+        rows, self._rows = self._rows, Rows(self._rows.schema, self._in_memory)
+        for batch in rows.to_batches():
+            large, batch = self.split(batch)
+            if len(large):
+                yield large
+            self._rows.add(batch)
+
+    @property
+    def rows(self) -> Rows | None:
+        """What is held; None where there was nothing at all."""
+        return self._rows if self._rows is not None and len(self._rows) else None
+
+    @property
+    def has_large(self) -> bool:
+        """Say whether some group is too large."""
+        return self._counts is not None and any(count > self._limit for count in self._counts.values())
+
+    def split(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+        """Part rows into those of groups that are too large, and the others."""
+        is_large = np.zeros(len(batch), np.bool_)
+        for key, _ in _counted(batch, self._keys) if self._counts else ():
+            if self._counts[key] > self._limit:
+                is_large |= np.logical_and.reduce(
+                    [_equal(batch[name], value) for name, value in zip(self._keys, key, strict=True)]
+                )
+        return batch.filter(pa.array(is_large)), batch.filter(pa.array(~is_large))
+
+    def _count(self, batch: pa.RecordBatch) -> None:
+        if self._uncounted in batch.schema.names:
+            batch = batch.filter(pc.invert(batch[self._uncounted].fill_null(False)))
+        for key, count in _counted(batch, self._keys):
+            self._counts[key] += count
+
+
+def _counted(batch: pa.RecordBatch, keys: list[str]) -> Iterator[tuple[tuple, int]]:
+    """Count the rows of each group in a batch."""
+    rows = pa.Table.from_batches([batch.select(keys)])
+    counts = rows.group_by(keys, use_threads=False).aggregate([([], "count_all")])
+    *names, numbers = (counts[name].to_pylist() for name in [*keys, "count_all"])
+    return zip(zip(*names, strict=True), numbers, strict=True)
+
+
+def _equal(column: pa.Array, value: str | None) -> np.ndarray:
+    equal = column.is_null() if value is None else pc.equal(column, value).fill_null(False)
+    return equal.to_numpy(zero_copy_only=False)
+
+
+def _folder() -> str | None:
+    """Where Spark keeps a worker's files, if it says so; else where temporary files are."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    return next((folder for folder in folders if folder and os.access(folder, os.W_OK)), None)
