@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
 import numpy as np
@@ -25,7 +25,8 @@ NO_LIMIT = 2**63 - 1
 class Rows:
     """Rows in memory up to some number, and beyond it on disk; read by column, or whole in batches.
 
-    Files have no names, so nothing is left of them, however the process ends.
+    Each column has a file of its own, so that one is read without the others. Files have no names: nothing is left of
+    them, however the process ends.
     """
 
     def __init__(self, schema: pa.Schema, in_memory: int) -> None:
@@ -39,8 +40,8 @@ class Rows:
         self._in_memory = in_memory
         self._count = 0
         self._waiting: list[pa.RecordBatch] = []
-        self._files: list[IO[bytes]] = []
-        self._writer: pa.RecordBatchFileWriter | None = None
+        self._files: list[list[IO[bytes]]] = []
+        self._writers: list[pa.RecordBatchStreamWriter] = []
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -67,41 +68,54 @@ class Rows:
 
     def __getitem__(self, name: str) -> pa.ChunkedArray:
         """Read a column."""
-        return self.select([name])[name]
+        return pa.chunked_array(self.chunks(name), self.schema.field(name).type)
 
-    def select(self, names: Sequence[str]) -> pa.Table:
-        """Read some columns."""
+    def chunks(self, name: str) -> Iterator[pa.Array]:
+        """Read a column piece by piece, for who needs no more than one of them at a time."""
+        return (batch[0] for batch in self.to_batches([name]))
+
+    def to_batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Read all columns, or some, a few rows at a time and always in the same order."""
+        names = self.schema.names if names is None else list(names)
         schema = pa.schema([self.schema.field(name) for name in names])
-        return pa.Table.from_batches(self._read(list(names)), schema)
+        for batch in self._read(names):
+            for begin in range(0, len(batch[0]), ROWS_PER_BATCH):
+                columns = [column.slice(begin, ROWS_PER_BATCH) for column in batch]
+                yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """Read all rows a few at a time, in the order of all reading."""
-        for batch in self._read(self.schema.names):
-            for begin in range(0, len(batch), ROWS_PER_BATCH):
-                yield batch.slice(begin, ROWS_PER_BATCH)
-
-    def _read(self, names: list[str]) -> Iterator[pa.RecordBatch]:
+    def _read(self, names: list[str]) -> Iterator[Sequence[pa.Array]]:
         self._close()
-        places = [self.schema.get_field_index(name) for name in names]
-        for file in self._files:
-            options = pa.ipc.IpcReadOptions(included_fields=places, use_threads=False)
-            reader = pa.ipc.open_file(file, options=options)
-            yield from (reader.get_batch(number).select(names) for number in range(reader.num_record_batches))
-        yield from (batch.select(names) for batch in self._waiting)
+        for files in self._files:
+            chosen = [files[self.schema.get_field_index(name)] for name in names]
+            for file in chosen:
+                file.seek(0)
+            for parts in zip(*map(pa.ipc.open_stream, chosen), strict=True):
+                yield [part[0] for part in parts]
+        yield from (batch.select(names).columns for batch in self._waiting)
 
     def _write(self) -> None:
-        if self._writer is None:
-            self._files.append(tempfile.TemporaryFile(prefix="tangles-", dir=_folder()))  # noqa: SIM115 as long as we
-            self._writer = pa.ipc.new_file(self._files[-1], self.schema)
+        if not self._writers:
+            folder = _folder()
+            self._files.append([tempfile.TemporaryFile(prefix="tangles-", dir=folder) for _ in self.schema])  # noqa: SIM115
+            self._writers = [
+                pa.ipc.new_stream(file, pa.schema([field]))
+                for file, field in zip(self._files[-1], self.schema, strict=True)
+            ]
         for batch in self._waiting:
-            self._writer.write_batch(batch)
+            for writer, field, column in zip(self._writers, self.schema, batch.columns, strict=True):
+                writer.write_batch(pa.RecordBatch.from_arrays([column], schema=pa.schema([field])))
         self._waiting = []
 
     def _close(self) -> None:
-        """End a file, so that it can be read; rows that come later have another."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        """End what is on disk, so that it can be read; rows that come later have other files."""
+        for writer in self._writers:
+            writer.close()
+        self._writers = []
+
+
+def chunks_of(table: pa.Table | Rows, name: str) -> Iterable[pa.Array]:
+    """List the pieces of a column, or read them one by one."""
+    return table.chunks(name) if isinstance(table, Rows) else table[name].chunks
 
 
 class Held:
@@ -130,7 +144,7 @@ class Held:
         if self._counts is None and len(self._rows) + len(batch) > self._limit:
             self._counts = Counter()
             columns = [name for name in (*self._keys, self._uncounted) if name in batch.schema.names]
-            for held in self._rows.select(columns).to_batches():
+            for held in self._rows.to_batches(columns):
                 self._count(held)
         if self._counts is not None:
             self._count(batch)

@@ -20,7 +20,7 @@ from dbt_tangles.graph.levels import (
 )
 from dbt_tangles.graph.orders import positions, renumber, thread_positions, time_keys
 from dbt_tangles.graph.redundancy import redundant_edges
-from dbt_tangles.held import Rows
+from dbt_tangles.held import Rows, chunks_of
 
 WALK_INPUT_SCHEMA = pa.schema(
     [
@@ -95,14 +95,16 @@ def walk_graphs(
         ValueError: A `node_id` is null, a known depth is not the true one, or is that of no candidate.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
-    ids = strings_of(table["node_id"])
+    ids = strings_of(chunks_of(table, "node_id"))
     if not ids.valid.all():
         raise ValueError("a node_id is null")
-    graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
+    graph, graph_count = group_rows(
+        strings_of(chunks_of(table, "graph_kind")), strings_of(chunks_of(table, "graph_id"))
+    )
     nodes = number_nodes(graph, graph_count, ids)
     candidate = table["claim_error"].is_null().to_numpy()[nodes.row]
     root = flags(table, "is_root")[nodes.row] & candidate
-    links = link(nodes, ids, lists_of(table["previous"]), candidate, root)
+    links = link(nodes, ids, lists_of(chunks_of(table, "previous")), candidate, root)
     del graph
 
     # Membership.
@@ -180,7 +182,7 @@ def known_depths(table: pa.Table | Rows, depths: pa.Table) -> np.ndarray:
         ValueError: A depth is negative, or that of no candidate.
     """
     ids = DEPTH_SCHEMA.names[:3]
-    places = table.select(ids).cast(pa.schema([DEPTH_SCHEMA.field(name) for name in ids]))
+    places = pa.table([table[name] for name in ids], ids).cast(pa.schema([DEPTH_SCHEMA.field(name) for name in ids]))
     places = places.append_column("row", pa.array(np.arange(len(table))))
     found = depths.select(DEPTH_SCHEMA.names).cast(DEPTH_SCHEMA).join(places, ids, join_type="inner", use_threads=False)
     if len(found) < len(depths):

@@ -11,7 +11,7 @@ from dbt_tangles.graph.arrays import flags, keep_entries, starts, sums
 from dbt_tangles.graph.identity import Nodes, group_rows, lists_of, look_up, number_ids, number_nodes, strings_of
 from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 from dbt_tangles.graph.orders import in_order, positions
-from dbt_tangles.held import Rows
+from dbt_tangles.held import Rows, chunks_of
 from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, admit
 from dbt_tangles.timelines.answer import (
     cyclic_column,
@@ -114,10 +114,10 @@ def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = N
         ValueError: An event has no name.
         OverflowError: There are more than 2^31 - 1 rows or causes.
     """
-    ids = strings_of(table["event_id"])
+    ids = strings_of(chunks_of(table, "event_id"))
     if not ids.valid.all():
         raise ValueError("an event_id is null")
-    timeline, timeline_count = group_rows(strings_of(table["timeline_id"]))
+    timeline, timeline_count = group_rows(strings_of(chunks_of(table, "timeline_id")))
     nodes = number_nodes(timeline, timeline_count, ids)
     name = number_ids(nodes, ids)
     is_new = np.ones(len(table), np.bool_)
@@ -125,9 +125,10 @@ def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = N
         is_new = ~flags(table, "is_published")
 
     # Who is in.
-    causes = lists_of(table["causes"])
+    causes = lists_of(chunks_of(table, "causes"))
     list_start, list_end = causes.starts[nodes.row], causes.starts[nodes.row + 1]
     found = look_up(nodes, ids, causes, is_new[nodes.row], np.zeros(len(table), np.bool_))
+    del causes
     start, node = in_order(nodes.graph_start, integers(table, "arrival")[nodes.row], is_new[nodes.row])
     _settle_ties(table, nodes, name, node)
     listed = causes_of_arrivals(node, name, list_start, list_end, found)
@@ -137,7 +138,7 @@ def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = N
     knotted = sums((verdict == CYCLE) & is_message, start) > 0
     cyclic = np.zeros(len(listed[1]), np.bool_)
     if knotted.any():
-        weak = lists_of(table["weak_causes"])
+        weak = lists_of(chunks_of(table, "weak_causes"))
         found_weak = look_up(nodes, ids, weak, is_new[nodes.row], np.zeros(len(table), np.bool_))
         weak_links = causes_of_arrivals(node, name, weak.starts[nodes.row], weak.starts[nodes.row + 1], found_weak)
         cyclic = cyclic_links(name[node], *listed, *weak_links, np.repeat(knotted, np.diff(start)))
