@@ -124,7 +124,14 @@ class Held:
     Nothing is counted until there are more rows in all than a group may have.
     """
 
-    def __init__(self, keys: Sequence[str], limit: int, in_memory: int, uncounted: str | None = None) -> None:
+    def __init__(
+        self,
+        keys: Sequence[str],
+        limit: int,
+        in_memory: int = NO_LIMIT,
+        uncounted: str | None = None,
+        uncounted_rows: int = 0,
+    ) -> None:
         """Begin without rows.
 
         Args:
@@ -132,22 +139,23 @@ class Held:
             limit: How many rows a group may have.
             in_memory: How many rows may be in memory, as of `Rows`.
             uncounted: A column that may be there; rows for which it is true do not count.
+            uncounted_rows: Up to so many rows in all nothing is counted either, and no group is too large.
         """
-        self._keys, self._limit, self._in_memory, self._uncounted = list(keys), limit, in_memory, uncounted
+        self.keys, self.limit, self._in_memory, self._uncounted = list(keys), limit, in_memory, uncounted
+        self._least = max(limit, uncounted_rows)
         self._rows: Rows | None = None
-        self._counts: Counter[tuple] | None = None
+        self.counts: Counter[tuple] | None = None
 
     def take(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Hold some rows, but yield those of groups that have shown to be too large."""
         if self._rows is None:
             self._rows = Rows(batch.schema, self._in_memory)
-        if self._counts is None and len(self._rows) + len(batch) > self._limit:
-            self._counts = Counter()
-            columns = [name for name in (*self._keys, self._uncounted) if name in batch.schema.names]
-            for held in self._rows.to_batches(columns):
-                self._count(held)
-        if self._counts is not None:
-            self._count(batch)
+        if self.counts is None and len(self._rows) + len(batch) > self._least:
+            self.counts = Counter()
+            for held in self._rows.to_batches():
+                self.count(held)
+        if self.counts is not None:
+            self.count(batch)
             large, batch = self.split(batch)
             if len(large):
                 yield large
@@ -172,26 +180,31 @@ class Held:
     @property
     def has_large(self) -> bool:
         """Say whether some group is too large."""
-        return self._counts is not None and any(count > self._limit for count in self._counts.values())
+        return self.counts is not None and any(map(self.is_large, self.counts))
 
     def split(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """Part rows into those of groups that are too large, and the others."""
         is_large = np.zeros(len(batch), np.bool_)
-        for key, _ in _counted(batch, self._keys) if self._counts else ():
-            if self._counts[key] > self._limit:
+        for key, _ in counted(batch, self.keys) if self.counts else ():
+            if self.is_large(key):
                 is_large |= np.logical_and.reduce(
-                    [_equal(batch[name], value) for name, value in zip(self._keys, key, strict=True)]
+                    [_equal(batch[name], value) for name, value in zip(self.keys, key, strict=True)]
                 )
         return batch.filter(pa.array(is_large)), batch.filter(pa.array(~is_large))
 
-    def _count(self, batch: pa.RecordBatch) -> None:
+    def is_large(self, key: tuple) -> bool:
+        """Say whether a group is too large."""
+        return self.counts[key] > self.limit
+
+    def count(self, batch: pa.RecordBatch) -> None:
+        """Count the rows of each group."""
         if self._uncounted in batch.schema.names:
             batch = batch.filter(pc.invert(batch[self._uncounted].fill_null(False)))
-        for key, count in _counted(batch, self._keys):
-            self._counts[key] += count
+        for key, count in counted(batch, self.keys):
+            self.counts[key] += count
 
 
-def _counted(batch: pa.RecordBatch, keys: list[str]) -> Iterator[tuple[tuple, int]]:
+def counted(batch: pa.RecordBatch, keys: list[str]) -> Iterator[tuple[tuple, int]]:
     """Count the rows of each group in a batch."""
     rows = pa.Table.from_batches([batch.select(keys)])
     counts = rows.group_by(keys, use_threads=False).aggregate([([], "count_all")])

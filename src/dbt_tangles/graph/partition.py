@@ -1,5 +1,6 @@
 """The graph kernels as functions over the batches of a Spark partition that holds whole graphs."""
 
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
@@ -9,9 +10,12 @@ from dbt_tangles.graph.ancestors import ancestor_pairs
 from dbt_tangles.graph.causes import root_causes
 from dbt_tangles.graph.clocks import author_clocks
 from dbt_tangles.graph.walk import DEPTH_SCHEMA, WALK_OUTPUT_SCHEMA, walk_graphs
-from dbt_tangles.held import NO_LIMIT, Held
+from dbt_tangles.held import NO_LIMIT, Held, counted
 from dbt_tangles.partition import collect
 
+GRAPH = DEPTH_SCHEMA.names[:2]
+#: So many rows of members are held whatever they are of.
+FEW_ROWS = 1_000_000
 #: Rows with up to `causes.MOST_CAUSES` ids each go back to Spark in batches of so many.
 CAUSES_PER_BATCH = 5_000
 
@@ -30,7 +34,7 @@ def levels_of_partition(
     Raises:
         ValueError: what `walk_graphs` raises.
     """
-    held = Held(DEPTH_SCHEMA.names[:2], graph_limit, rows_in_memory)
+    held = Held(GRAPH, graph_limit, rows_in_memory)
     depths = []
     for batch in batches:
         if "known_depth" in batch.schema.names:
@@ -75,6 +79,48 @@ def causes_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
     table = table.append_column("blocked_by", root_causes(table)).filter(pc.invert(table["is_missing"]))
     for batch in table.select(["graph_kind", "graph_id", "node_id", "blocked_by"]).to_batches(CAUSES_PER_BATCH):
         yield batch.set_column(3, "blocked_by", batch["blocked_by"].cast(pa.list_(pa.string())))
+
+
+def graphs_with_pairs(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
+    """Leave graphs out that have more members than may have ancestor pairs, before all of them are held.
+
+    Few rows pass whatever graph they are of.
+    """
+    return _small(batches, Held(GRAPH, limit, uncounted_rows=FEW_ROWS))
+
+
+def graphs_with_clocks(batches: Iterator[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
+    """Leave graphs out that have more members x authors than may have clocks, before all of them are held.
+
+    Few rows pass whatever graph they are of.
+    """
+    return _small(batches, _HeldForClocks(GRAPH, max_rows, uncounted_rows=FEW_ROWS))
+
+
+class _HeldForClocks(Held):
+    """Counts members x authors; a graph has at least one author, or no clocks."""
+
+    def __init__(self, *arguments, **options) -> None:
+        super().__init__(*arguments, **options)
+        self._authors: dict[tuple, set] = defaultdict(set)
+        self._least = FEW_ROWS
+
+    def count(self, batch: pa.RecordBatch) -> None:
+        super().count(batch)
+        known = batch.filter(pc.and_(batch["author"].is_valid(), batch["sequence"].is_valid()))
+        for (*graph, author), _ in counted(known, [*self.keys, "author"]):
+            self._authors[tuple(graph)].add(author)
+
+    def is_large(self, key: tuple) -> bool:
+        return self.counts[key] * len(self._authors[key]) > self.limit
+
+
+def _small(batches: Iterator[pa.RecordBatch], held: Held) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        deque(held.take(batch), 0)
+    deque(held.give_up(), 0)
+    if held.rows is not None:
+        yield from held.rows.to_batches()
 
 
 def ancestors_of_partition(

@@ -1,5 +1,8 @@
 """Graphs that are too large for memory, or for a task: the same rows from disk, and a reason in place of a crash."""
 
+from collections import Counter
+from functools import partial
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -7,7 +10,7 @@ from hypothesis import strategies as st
 from test_graph_properties import known_rows, logs
 
 from dbt_tangles import held
-from dbt_tangles.graph import DEPTH_SCHEMA, WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA
+from dbt_tangles.graph import DEPTH_SCHEMA, WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA, partition
 from dbt_tangles.graph.partition import levels_of_partition
 from dbt_tangles.held import NO_LIMIT, Held, Rows
 from dbt_tangles.partition import ROWS_PER_BATCH
@@ -15,6 +18,14 @@ from graph_oracle import DEFAULTS, naive_walk, thread
 
 IN_SCHEMA = WALK_INPUT_SCHEMA.append(pa.field("known_depth", pa.int32()))
 GRAPH = ("graph_kind", "graph_id")
+MEMBERS = pa.schema(
+    [
+        *(WALK_INPUT_SCHEMA.field(name) for name in (*GRAPH, "node_id", "previous")),
+        ("depth", pa.int32()),
+        ("author", pa.string()),
+        ("sequence", pa.int32()),
+    ]
+)
 
 
 def walked(rows: list[dict], piece: int, **limits: int) -> list[dict]:
@@ -71,6 +82,44 @@ def test_what_is_too_large_is_never_held():
         assert keeper.rows is not None and len(keeper.rows) <= 100
     given_back += sum(map(len, keeper.give_up()))
     assert given_back == 3_000 and keeper.rows is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(logs(), st.integers(1, 5), st.integers(1, 8), st.integers(1, 20), st.integers(0, 9))
+def test_what_has_neither_pairs_nor_clocks_is_not_held(rows, piece, limit, max_rows, few):
+    """The others are, whole; and what is made of them is what is made of all."""
+    answers = naive_walk(rows)
+    members = [row | {"depth": at["depth"]} for row, at in zip(rows, answers, strict=True) if at["depth"] is not None]
+    table = pa.Table.from_pylist(members, MEMBERS)
+    batches = table.to_batches(max_chunksize=piece)
+    sizes = Counter(tuple(row[name] for name in GRAPH) for row in members)
+    authors = {
+        graph: {row["author"] for row in members if of(row) == graph and None not in (row["author"], row["sequence"])}
+        for graph in sizes
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partition, "FEW_ROWS", few)
+        with_pairs = list(partition.graphs_with_pairs(iter(batches), limit))
+        with_clocks = list(partition.graphs_with_clocks(iter(batches), max_rows))
+    for kept, is_small in (
+        (with_pairs, lambda graph: sizes[graph] <= limit),
+        (with_clocks, lambda graph: sizes[graph] * len(authors[graph]) <= max_rows),
+    ):
+        is_counted = len(members) > few
+        wanted = [row for row in table.to_pylist() if not is_counted or is_small(of(row))]
+        if len(members) > max(few, limit):
+            assert in_any_order(pa.Table.from_batches(kept, MEMBERS).to_pylist()) == in_any_order(wanted)
+    for kept, kernel in (
+        (with_pairs, partial(partition.ancestors_of_partition, limit=limit)),
+        (with_clocks, partial(partition.clocks_of_partition, limit=0, max_rows=max_rows)),
+    ):
+        of_all, of_kept = ([row for made in kernel(iter(some)) for row in made.to_pylist()] for some in (batches, kept))
+        assert in_any_order(of_all) == in_any_order(of_kept)
+
+
+def of(row: dict) -> tuple:
+    """Name the graph of a row."""
+    return tuple(row[name] for name in GRAPH)
 
 
 def numbers(begin: int, end: int) -> pa.RecordBatch:
