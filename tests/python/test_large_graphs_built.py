@@ -4,8 +4,10 @@ import json
 from collections import Counter
 
 import pytest
+from click.testing import CliRunner
 
 from conftest import DATA
+from dbt_tangles.ask.cli import main
 
 LIMIT = 5
 TANGLES = ("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks")
@@ -32,10 +34,13 @@ def built(project, tmp_path_factory):
     plain = project("plain_graphs", **logs).build(*SELECTED, *CAUTIOUS)
     limited = project("large_graphs", **logs, graph_limit=LIMIT, rows_in_memory=2).build(*SELECTED, *CAUTIOUS)
     found = {table: (rows_of(plain, table), rows_of(limited, table)) for table in (*TANGLES, *TIMELINES)}
+    set_aside = next(row for row in found["tangle_messages"][1] if row["set_aside_reason"] == "tangle_too_large")
+    place = ["--warehouse", str(limited.warehouse), "--schema", limited.schema]
+    said = CliRunner().invoke(main, ["why", set_aside["message_id"], *place]).output
     # Limits are raised: what was published of what was too large is no order to go on from.
     raised = project("large_graphs", **logs, rows_in_memory=2)
     assert raised.invoke("run", *SELECTED).success
-    return found, {table: rows_of(raised, table) for table in found}
+    return found, {table: rows_of(raised, table) for table in found}, said
 
 
 def rows_of(built, table: str) -> list[dict]:
@@ -55,7 +60,7 @@ def is_of(names: set, row: dict) -> bool:
 
 def test_tangles_that_are_too_large(built):
     """Their candidates have the reason, and no tangle that is small enough has changed."""
-    tables, _ = built
+    tables, *_ = built
     before, after = tables["tangle_messages"]
     sizes = Counter((row["tangle_name"], row["root_id"]) for row in before)
     large = {name for name, size in sizes.items() if size > LIMIT}
@@ -81,7 +86,7 @@ def test_tangles_that_are_too_large(built):
 
 def test_timelines_that_are_too_large(built):
     """Each line of them is refused, and for the SSB log there is one row; the others are as they were."""
-    tables, _ = built
+    tables, *_ = built
     large = {"ssb:log", "long", "short"}
     before, after = tables["timeline_events"]
     for table in TIMELINES:
@@ -99,8 +104,14 @@ def test_timelines_that_are_too_large(built):
     assert {row["detail"] for row in rejects if row["line"]} == {f"its timeline has more than {LIMIT} arrivals"}
 
 
+def test_why_says_so(built):
+    *_, said = built
+    assert "tangle_too_large, its tangle has more candidates than" in said
+    assert "what would help: a build with a larger graph_limit" in said
+
+
 def test_raised_limits(built):
     """A build with other limits ends in the tables that it would have had at first."""
-    tables, raised = built
+    tables, raised, _ = built
     for table, (plain, _) in tables.items():
         assert in_any_order(plain) == in_any_order(raised[table]), table

@@ -161,6 +161,9 @@ def _place(tangle: dict) -> str:
 
 
 def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
+    if tangle["set_aside_reason"] == "tangle_too_large":
+        page.line("what would help: a build with a larger graph_limit, on workers that have memory for it", indent=2)
+        return
     own = [cause for cause in tangle["causes"] if cause["id"] == message_id]
     others = [cause for cause in tangle["causes"] if cause["id"] != message_id]
     write_causes(page, others)
