@@ -7,6 +7,7 @@ process of its own here, which gets the tangle as a worker does, in batches from
 from __future__ import annotations
 
 import multiprocessing
+import os
 import resource
 import time
 from argparse import Namespace
@@ -16,19 +17,22 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bench.report import RESULTS, Goal, at_most, say
-from dbt_tangles.graph.partition import clocks_of_partition, levels_of_partition
+from dbt_spark_python.group_digests import reduce_partition
+from dbt_tangles.graph import CLOCK_SCHEMA
+from dbt_tangles.graph.partition import GRAPH, clocks_of_partition, graphs_with_clocks, levels_of_partition
 from dbt_tangles.graph.walk import WALK_INPUT_SCHEMA
 from dbt_tangles.timelines.partition import order_of_partition
 from dbt_tangles.timelines.schemas import INPUT_SCHEMA
 
 NAME = "skew"
-#: Messages of the tangle, a third of a log's; the order of timelines needs memory for more than most machines have.
+#: Messages of the tangle, a third of a log's.
 SIZES = {
     "int_tangle_levels": (1_000_000, 4_000_000),
     "int_tangle_clocks": (1_000_000, 4_000_000),
-    "int_timeline_order": (250_000, 1_000_000),
+    "int_timeline_order": (1_000_000, 4_000_000),
 }
 WARMING = 1_500  # a first round, so that nothing is compiled while it is measured
 WHOLE_D = 524_288  # messages of the shape
@@ -38,9 +42,16 @@ EXPONENT = 1.15
 #: By the model that has it, with the vars' defaults, but without edit scripts: those are a matter of how events arrive,
 #: which `timelines` measures, and a tangle of more than `edit_limit` messages gets none.
 KERNELS = {
-    "int_tangle_levels": levels_of_partition,
-    "int_tangle_clocks": partial(clocks_of_partition, limit=1000, max_rows=100_000_000),
-    "int_timeline_order": partial(order_of_partition, batch_size=0, edit_limit=0),
+    "int_tangle_levels": partial(levels_of_partition, rows_in_memory=1_000_000),
+    "int_tangle_clocks": partial(
+        reduce_partition,
+        keys=GRAPH,
+        row="row_digest",
+        kernel=partial(clocks_of_partition, limit=1000, max_rows=100_000_000),
+        schema=CLOCK_SCHEMA.append(pa.field("group_digest", pa.binary())),
+        looked_at=partial(graphs_with_clocks, max_rows=100_000_000),
+    ),
+    "int_timeline_order": partial(order_of_partition, batch_size=0, edit_limit=0, rows_in_memory=1_000_000),
 }
 
 
@@ -82,18 +93,29 @@ def prepare(folder: Path, size: int, kernel: str) -> None:
     if kernel == "int_timeline_order":
         table = arrivals_of(table)
     elif kernel == "int_tangle_levels":
-        table = table.select(WALK_INPUT_SCHEMA.names)
+        table = table.select([*WALK_INPUT_SCHEMA.names, "author", "sequence"])
+        table = table.append_column("known_depth", pa.nulls(len(table), pa.int32()))
     else:
         table = table.append_column("depth", walk_graphs(table)["depth"])
         table = table.select([*WALK_INPUT_SCHEMA.names[:4], "depth", "author", "sequence"])
+        digests = pa.FixedSizeBinaryArray.from_buffers(
+            pa.binary(32), len(table), [None, pa.py_buffer(os.urandom(32 * len(table)))]
+        )
+        table = table.append_column("row_digest", digests.cast(pa.binary()))
     path = folder / f"{kernel}.arrows"
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table, max_chunksize=BATCH_ROWS)
 
 
 def arrivals_of(candidates: pa.Table) -> pa.Table:
-    """The same tangle as a timeline, which arrives in the order of the rows."""
+    """The same tangle as a timeline, which arrives in the order of the rows; what is listed first is of its feed."""
+    lists = candidates["previous"]
+    # Not null: a column of lists that are all null comes with one buffer, which each batch has whole in the stream.
+    nothing = pc.list_slice(lists, 0, 0).cast(lists.type)
     known = {
+        "feed_causes": nothing,
+        "both_causes": pc.list_slice(lists, 0, 1).cast(lists.type),
+        "weak_causes": nothing,
         "timeline_id": candidates["graph_id"],
         "event_id": candidates["node_id"],
         "causes": candidates["previous"],

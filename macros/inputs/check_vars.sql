@@ -53,7 +53,7 @@
             var(name) is integer and var(name) is not boolean and var(name) >= 0, name, var(name), 'an integer, 0 or more'
         ) %}
     {%- endfor -%}
-    {%- for name in ['set_ghost_span', 'quorum_degrees'] -%}
+    {%- for name in ['graph_limit', 'rows_in_memory', 'set_ghost_span', 'quorum_degrees'] -%}
         {% do refuse_unless(
             var(name) is integer and var(name) is not boolean and var(name) >= 1, name, var(name), 'an integer, 1 or more'
         ) %}

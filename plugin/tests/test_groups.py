@@ -188,6 +188,20 @@ def test_groups_without_rows(spark, shops):
 
 
 @pytest.mark.both
+def test_groups_that_are_not_looked_at(shops):
+    """The kernel gets the rest, and that is what the digests are of."""
+
+    def looked_at(batches):
+        for batch in batches:
+            yield batch.filter(pc.not_equal(batch.column("shop"), "too large"))
+
+    orders = [("a", "x", 1, 10), ("too large", "x", 1, 5), ("b", "x", 1, 7)]
+    assert shops(orders, looked_at=looked_at) == [("a", "x", 1, 10, "run 0"), ("b", "x", 1, 7, "run 0")]
+    orders[2] = ("b", "x", 1, 8)
+    assert shops(orders, looked_at=looked_at) == [("a", "x", 1, 10, "run 0"), ("b", "x", 1, 8, "run 1")]
+
+
+@pytest.mark.both
 def test_a_row_of_no_group(spark):
     def kernel(batches):
         for batch in batches:

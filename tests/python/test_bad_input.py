@@ -539,6 +539,8 @@ WRONG_VARS = [
     *(("sql_round_budget", value) for value in (1.5, -1, "5", None, True)),
     *(("ancestor_limit", value) for value in (-1, "many")),
     ("clock_limit", -1),
+    *(("graph_limit", value) for value in (0, -1, "x", 1.5, None, True)),
+    *(("rows_in_memory", value) for value in (0, "many", None)),
     *(("event_log", value) for value in (7, "", ["a.jsonl"])),
     *(("edit_batch_size", value) for value in (-1, "x", "1", 1.5, None, True)),
     *(("edit_limit", value) for value in (-1, "x", 1.5, None, True)),

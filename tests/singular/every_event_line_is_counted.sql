@@ -13,6 +13,7 @@ events as (
 rejected as (
     select count(*) as line_count
     from {{ ref('timeline_rejects') }}
+    where line is not null
 )
 
 select

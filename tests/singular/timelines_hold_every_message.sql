@@ -1,8 +1,20 @@
--- The log's timeline holds every usable message, once; without it, none.
-with messages as (
+-- The log's timeline holds every usable message, once; without it, or where it is too large, none.
+with usable as (
     select message_id
     from {{ ref('ssb_messages') }}
     where is_usable and {{ var('log_timeline') }}
+),
+
+sizes as (
+    select count(*) as message_count
+    from usable
+),
+
+messages as (
+    select usable.message_id
+    from usable
+    cross join sizes
+    where sizes.message_count <= {{ var('graph_limit') }}
 ),
 
 events as (

@@ -13,7 +13,7 @@ with listed as (
             claim_error is not null or coalesce(size(previous), 0) <= 0 as is_bad,
             if(claim_error is null, array_distinct(previous), null) as previous
         from {{ ref('int_tangle_levels') }}
-        where set_aside_reason is not null
+        where set_aside_reason is not null and set_aside_reason <> 'tangle_too_large'
     ) as aside
         lateral view outer explode(previous) edge as previous_id
 ),

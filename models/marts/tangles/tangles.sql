@@ -8,6 +8,7 @@ counts as (
         tangle_name,
         root_id,
         max(is_root and is_member) as has_root,
+        max(set_aside_reason <=> 'tangle_too_large') as is_too_large,
         count_if({{ is_candidate() }}) as candidate_count,
         count_if(is_member) as member_count,
         count_if(not is_member and {{ is_candidate() }}) as set_aside_count,
@@ -89,6 +90,7 @@ select
     counts.root_id,
     case
         when counts.has_root then 'present'
+        when counts.is_too_large then 'too_large'
         when known_roots.message_id is not null then 'unusable'
         else 'missing'
     end as root_status,

@@ -60,6 +60,21 @@ select
         when 'duplicate' then 'the event arrived before'
         when 'cycle' then 'the event would follow itself'
         when 'too_many_previous' then 'more than {{ var('max_previous') }} distinct causes'
+        when 'timeline_too_large' then 'its timeline has more than {{ var('graph_limit') }} arrivals'
     end as detail
 from {{ ref('int_timeline_order') }}
 where reason is not null and line is not null
+
+union all
+
+-- The timeline of the SSB log is the only one of messages that can be too large: those of tangles hold their members.
+select
+    cast(null as string) as source_file,
+    cast(null as bigint) as line,
+    timeline_id,
+    cast(null as string) as event_id,
+    'timeline_too_large' as reason,
+    concat('it has ', count(*), ' messages, more than {{ var('graph_limit') }}') as detail
+from {{ ref('int_timeline_order') }}
+where reason = 'timeline_too_large' and line is null
+group by timeline_id

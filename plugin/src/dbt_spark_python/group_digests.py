@@ -12,7 +12,12 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def reduce_partition(
-    batches: Batches, keys: list[str], row: str, kernel: Callable[[Batches], Batches], schema: pa.Schema
+    batches: Batches,
+    keys: list[str],
+    row: str,
+    kernel: Callable[[Batches], Batches],
+    schema: pa.Schema,
+    looked_at: Callable[[Batches], Batches] | None = None,
 ) -> Batches:
     """Yield what a kernel makes of whole groups of rows, each row of it with the digest of its group.
 
@@ -23,11 +28,12 @@ def reduce_partition(
             count in the digest of its group.
         kernel: Takes the rows and returns rows; of columns that the result does not have no use is made.
         schema: Of the result; the digest is the last column.
+        looked_at: Leaves groups out of the rows of which the kernel would make none, before all rows are held.
 
     Raises:
         ValueError: The kernel returned a row of a group that is not here.
     """
-    found = [batch for batch in batches if batch.num_rows]
+    found = [batch for batch in (looked_at(batches) if looked_at else batches) if batch.num_rows]
     if not found:
         return
     table = pa.Table.from_batches(found)

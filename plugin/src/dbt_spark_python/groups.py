@@ -43,6 +43,7 @@ def reduced_by_group(
     uncounted: Collection[str] = (),
     gives_rows: Column | None = None,
     keeps_rows: bool = False,
+    looked_at: Callable[[group_digests.Batches], group_digests.Batches] | None = None,
 ) -> DataFrame:
     """Make a table of groups, those alone that are not what they were.
 
@@ -61,6 +62,8 @@ def reduced_by_group(
             nothing of the others, which without this are looked at each time.
         keeps_rows: The kernel returns each row of `rows` with more columns. Then the table says itself what it was made
             of, and has no digest: nothing of this costs a first build anything.
+        looked_at: Leaves groups out of a partition's rows of which the kernel would make none: those that are too large
+            for it, say. All that it passes on is held by the worker. Not with `keeps_rows`.
 
     Returns:
         Rows of `schema`, with `group_digest` behind them unless `keeps_rows`.
@@ -71,7 +74,9 @@ def reduced_by_group(
     if not keeps_rows:
         arrow = arrow.append(pa.field(DIGEST, pa.binary()))
         given = rows.withColumn(_ROW, sf.unhex(_digest_row(counted)))
-        kernel = partial(group_digests.reduce_partition, keys=keys, row=_ROW, kernel=kernel, schema=arrow)
+        kernel = partial(
+            group_digests.reduce_partition, keys=keys, row=_ROW, kernel=kernel, schema=arrow, looked_at=looked_at
+        )
     if derived is not None:
         given = given.unionByName(derived, allowMissingColumns=True)
     kept = None

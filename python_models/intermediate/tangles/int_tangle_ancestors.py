@@ -6,7 +6,7 @@ from pyspark.sql import functions as sf
 
 from dbt_spark_python.earlier import earlier
 from dbt_spark_python.groups import reduced_by_group
-from dbt_tangles.graph.partition import ancestors_of_partition
+from dbt_tangles.graph.partition import ancestors_of_partition, graphs_with_pairs
 from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 PAIRS = "graph_kind string, graph_id string, node_id string, ancestor_id string, distance int"
@@ -24,6 +24,7 @@ def model(dbt, spark):
         partial(ancestors_of_partition, limit=limit, deeper_than=deeper_than),
         PAIRS,
         before and graph_columns(before),
+        looked_at=partial(graphs_with_pairs, limit=limit),
         gives_rows=sf.count("*").between(2, limit) & (sf.max("depth") > deeper_than),
     )
     return tangle_columns(pairs)

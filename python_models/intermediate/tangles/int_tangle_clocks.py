@@ -6,7 +6,7 @@ from pyspark.sql import functions as sf
 
 from dbt_spark_python.earlier import earlier
 from dbt_spark_python.groups import reduced_by_group
-from dbt_tangles.graph.partition import clocks_of_partition
+from dbt_tangles.graph.partition import clocks_of_partition, graphs_with_clocks
 from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 CLOCKS = "graph_kind string, graph_id string, node_id string, author string, sequence int"
@@ -27,6 +27,7 @@ def model(dbt, spark):
         partial(clocks_of_partition, limit=limit, max_rows=max_rows, deeper_than=deeper_than),
         CLOCKS,
         before and graph_columns(before),
+        looked_at=partial(graphs_with_clocks, max_rows=max_rows),
         gives_rows=(sf.count("*") > limit) & (sf.max("depth") > deeper_than),
     )
     return tangle_columns(clocks)

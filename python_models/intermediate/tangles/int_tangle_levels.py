@@ -1,5 +1,7 @@
 """Membership, depth and order of every tangle; the rules are in dbt_tangles.graph."""
 
+from functools import partial
+
 from dbt_spark_python.earlier import earlier
 from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.graph.partition import levels_of_partition
@@ -13,6 +15,8 @@ PLACES = (
 
 def model(dbt, spark):
     before = earlier(spark, dbt.this)
+    graph_limit = dbt.config.meta_get("graph_limit")
+    rows_in_memory = dbt.config.meta_get("rows_in_memory")
     candidates = graph_columns(dbt.ref("int_tangle_candidates"))
     # What SQL has settled travels in rows of its own to where its graph is: one shuffle, and no join.
     depths = graph_columns(dbt.ref("int_tangle_depths").withColumnRenamed("depth", "known_depth"))
@@ -20,7 +24,7 @@ def model(dbt, spark):
     nodes = reduced_by_group(
         candidates,
         GRAPH_KEYS,
-        levels_of_partition,
+        partial(levels_of_partition, graph_limit=graph_limit, rows_in_memory=rows_in_memory),
         f"{fields}, {PLACES}",
         before and graph_columns(before),
         derived=depths,

@@ -16,9 +16,14 @@ from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 
 def model(dbt, spark):
     arrivals = dbt.ref("int_timeline_arrivals")
-    sizes = {"batch_size": dbt.config.meta_get("edit_batch_size"), "edit_limit": dbt.config.meta_get("edit_limit")}
+    sizes = {
+        "batch_size": dbt.config.meta_get("edit_batch_size"),
+        "edit_limit": dbt.config.meta_get("edit_limit"),
+        "graph_limit": dbt.config.meta_get("graph_limit"),
+    }
+    rows_in_memory = dbt.config.meta_get("rows_in_memory")
     if not spark.catalog.tableExists(str(dbt.this)):
-        return order(arrivals, **sizes)
+        return order(arrivals, rows_in_memory=rows_in_memory, **sizes)
     # Everything known of an arrival, and what decides how its edits are made: the table has these columns too.
     columns = [*arrivals.columns, "edit_batch_size"]
     published = spark.table(str(dbt.this))
@@ -29,6 +34,8 @@ def model(dbt, spark):
     published = with_digest(published, columns)
     same = same_timelines(arrivals, published)
     changed = published.join(same, "timeline_id", "left_anti").withColumn("is_published", sf.lit(True))
+    # Of a timeline that was too large nothing was published.
+    changed = changed.where("reason is null or reason <> 'timeline_too_large'")
     rows = (
         arrivals.join(same, "timeline_id", "left_anti")
         .withColumn("is_published", sf.lit(False))
@@ -38,7 +45,7 @@ def model(dbt, spark):
         )
     )
     unchanged = published.join(same, "timeline_id", "left_semi").select(published_columns)
-    return order(rows, **sizes).unionByName(unchanged)
+    return order(rows, rows_in_memory=rows_in_memory, **sizes).unionByName(unchanged)
 
 
 def order(rows, **sizes):
@@ -47,12 +54,14 @@ def order(rows, **sizes):
     return whole_timelines.mapInArrow(partial(order_of_partition, **sizes), from_arrow_schema(OUTPUT_SCHEMA))
 
 
-def with_batch_size(arrivals, batch_size, edit_limit):
-    """Add how many arrivals share a script: 0, for none, in the few timelines that are too long."""
-    long = arrivals.groupBy("timeline_id").count().where(sf.col("count") > edit_limit)
-    long = long.select("timeline_id", sf.lit(0).alias("edit_batch_size"))
+def with_batch_size(arrivals, batch_size, edit_limit, graph_limit):
+    """Add how many arrivals share a script: 0, for none, where a timeline is too long; null where it is too large."""
+    long = arrivals.groupBy("timeline_id").count().where(sf.col("count") > min(edit_limit, graph_limit))
     sized = arrivals.join(sf.broadcast(long), "timeline_id", "left")
-    return sized.withColumn("edit_batch_size", sf.coalesce("edit_batch_size", sf.lit(batch_size)))
+    of_long = sf.when(sf.col("count") > graph_limit, sf.lit(None)).otherwise(0)
+    return sized.withColumn("edit_batch_size", sf.when(sf.col("count").isNull(), batch_size).otherwise(of_long)).drop(
+        "count"
+    )
 
 
 def with_digest(rows, columns):

@@ -150,6 +150,7 @@ def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | 
 _ROOTS = {
     "missing": "the root is not in the log",
     "unusable": "the root is in the log and is not verified, or is no root of such a tangle",
+    "too_large": "the tangle has more candidates than graph_limit allows",
 }
 
 
@@ -160,6 +161,9 @@ def _place(tangle: dict) -> str:
 
 
 def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
+    if tangle["set_aside_reason"] == "tangle_too_large":
+        page.line("what would help: a build with a larger graph_limit, on workers that have memory for it", indent=2)
+        return
     own = [cause for cause in tangle["causes"] if cause["id"] == message_id]
     others = [cause for cause in tangle["causes"] if cause["id"] != message_id]
     write_causes(page, others)

@@ -15,6 +15,7 @@ SET_ASIDE = {
     "missing_previous": "it lists a previous that is no candidate of this tangle",
     "cycle": "it follows itself",
     "previous_set_aside": "what it follows is set aside itself",
+    "tangle_too_large": "its tangle has more candidates than `graph_limit` allows, and none of them was looked at",
 }
 #: `feed_messages.reason`
 OFF_CHAIN = {
@@ -47,6 +48,7 @@ NOT_IN_GROUP = {
 NO_EVENT = {
     "malformed": "The line is no event: not JSON, or a field is missing or of the wrong kind.",
     "timeline_taken": "The timeline is that of the SSB log or of one of its tangles, which take nothing but messages.",
+    "timeline_too_large": "The timeline has more arrivals than `graph_limit` allows, and none of them is ordered.",
     "too_many_previous": "The event has more distinct causes than `max_previous` allows.",
     "duplicate": "The event arrived before; the first arrival stays.",
     "cycle": "Something that follows the event is among its causes, so it would follow itself.",

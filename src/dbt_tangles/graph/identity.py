@@ -11,6 +11,7 @@ process, so that an author cannot choose ids that collide.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,8 @@ import pyarrow.compute as pc
 from dbt_tangles.compiled import compiled, inner
 
 MAX_ROWS = 2**31 - 1
+#: In one piece, in several, or in pieces that come one by one.
+Column = pa.ChunkedArray | pa.Array | Iterable[pa.Array]
 
 
 class Strings(NamedTuple):
@@ -66,18 +69,22 @@ class Links(NamedTuple):
     some_missing: np.ndarray
 
 
-def strings_of(column: pa.ChunkedArray | pa.Array) -> Strings:
+def strings_of(column: Column) -> Strings:
     """Lay a column of strings open.
 
     Args:
-        column: A column of type string or large_string (others are cast), in any number of chunks.
+        column: A column of type string or large_string (others are cast), in any number of chunks. Of chunks that come
+            one by one only their bytes are kept.
 
     Returns:
         Its bytes. Offsets are 64 bits wide, so a column may be longer than two gigabytes.
     """
-    offsets, data, valid = [np.zeros(1, np.int64)], [], []
+    offsets, valid = [np.zeros(1, np.int64)], []
+    chunks = _chunks(column)
+    is_one = isinstance(chunks, list) and len(chunks) == 1
+    data = bytearray()  # It grows where it is; many pieces would be there twice while they are joined.
     end = 0
-    for chunk in _chunks(column):
+    for chunk in chunks:
         if not (pa.types.is_string(chunk.type) or pa.types.is_large_string(chunk.type)):
             chunk = chunk.cast(pa.large_string())
         if len(chunk) == 0:
@@ -86,33 +93,53 @@ def strings_of(column: pa.ChunkedArray | pa.Array) -> Strings:
         _, offset_buffer, data_buffer = chunk.buffers()
         at = np.frombuffer(offset_buffer, width)[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
         if data_buffer is not None:
-            data.append(np.frombuffer(data_buffer, np.uint8)[at[0] : at[-1]])
+            part = np.frombuffer(data_buffer, np.uint8)[at[0] : at[-1]]
+            if is_one:
+                data = part
+            else:
+                data.extend(part.data)
         offsets.append(at[1:] + (end - at[0]))
         valid.append(_valid(chunk))
         end = int(offsets[-1][-1])
-    return Strings(np.concatenate(offsets), _frozen(_joined(data, np.uint8)), _joined(valid, np.bool_))
+    return Strings(np.concatenate(offsets), _frozen(np.frombuffer(data, np.uint8)), _joined(valid, np.bool_))
 
 
-def lists_of(column: pa.ChunkedArray | pa.Array) -> Lists:
+def lists_of(column: Column) -> Lists:
     """Lay a column of lists of strings open.
 
     Args:
-        column: A column of type list<string> or large_list<string>, in any number of chunks.
+        column: A column of type list<string> or large_list<string>, in any number of chunks, as of `strings_of`.
 
     Returns:
         Its lists. What lies below a null list is left out.
     """
-    starts, items = [np.zeros(1, np.int64)], []
-    end = 0
-    for chunk in _chunks(column):
-        if len(chunk) == 0:
-            continue
+    starts = [np.zeros(1, np.int64)]
+
+    def flat(chunk: pa.Array) -> pa.Array:
         lengths = pc.list_value_length(chunk).fill_null(0).to_numpy().astype(np.int64)
-        items.append(chunk.flatten())
-        starts.append(np.cumsum(lengths) + end)
-        end = int(starts[-1][-1])
-    flat = pa.chunked_array(items, type=column.type.value_type)
-    return Lists(np.concatenate(starts), strings_of(flat))
+        starts.append(np.cumsum(lengths) + starts[-1][-1])
+        return chunk.flatten()
+
+    chunks = _chunks(column)
+    items = [flat(chunk) for chunk in chunks if len(chunk)] if isinstance(chunks, list) else map(flat, chunks)
+    strings = strings_of(items)
+    return Lists(np.concatenate(starts), strings)
+
+
+def taken(strings: Strings, rows: np.ndarray) -> pa.Array:
+    """Collect some strings anew. Arrow's own `take` stops at two gigabytes, and first makes one piece of all chunks.
+
+    Args:
+        strings: Some strings, none of them null.
+        rows: int[...], which of them.
+    """
+    offsets, data = copied(strings, rows)
+    return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def copied(strings: Strings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Collect some strings anew, as arrays: int64[rows + 1] into uint8[...]."""
+    return _copy_strings(strings.offsets, strings.data, rows)
 
 
 def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
@@ -158,7 +185,7 @@ def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
     place, run = _tied(graph_start, row, keys)
     if len(place):
         rows = row[place]
-        by_id = pc.sort_indices(_taken(ids, rows)).to_numpy().astype(np.int64)
+        by_id = pc.sort_indices(taken(ids, rows)).to_numpy().astype(np.int64)
         row[place] = rows[by_id[np.argsort(run[by_id], kind="stable")]]
     return Nodes(graph_start, row)
 
@@ -259,8 +286,10 @@ def _check_size(rows: int) -> None:
         raise OverflowError(f"{rows} entries in one partition; at most {MAX_ROWS} can be numbered")
 
 
-def _chunks(column: pa.ChunkedArray | pa.Array) -> list[pa.Array]:
-    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+def _chunks(column: Column) -> Iterable[pa.Array]:
+    if isinstance(column, pa.ChunkedArray):
+        return column.chunks
+    return [column] if isinstance(column, pa.Array) else column
 
 
 def _valid(chunk: pa.Array) -> np.ndarray:
@@ -278,12 +307,6 @@ def _frozen(data: np.ndarray) -> np.ndarray:
     data = data.view()
     data.flags.writeable = False
     return data
-
-
-def _taken(ids: Strings, rows: np.ndarray) -> pa.Array:
-    """Collect some strings anew. Arrow's own `take` stops at two gigabytes."""
-    offsets, data = _copy_strings(ids.offsets, ids.data, rows)
-    return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 @compiled

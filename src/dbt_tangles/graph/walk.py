@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import flags
-from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
+from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of, taken
 from dbt_tangles.graph.levels import (
     NOTHING_KNOWN,
     REASONS,
@@ -20,6 +20,7 @@ from dbt_tangles.graph.levels import (
 )
 from dbt_tangles.graph.orders import positions, renumber, thread_positions, time_keys
 from dbt_tangles.graph.redundancy import redundant_edges
+from dbt_tangles.held import Rows, chunks_of
 
 WALK_INPUT_SCHEMA = pa.schema(
     [
@@ -56,7 +57,9 @@ WALK_OUTPUT_SCHEMA = pa.schema(
 MAX_CHUNK_BYTES = 2**30
 
 
-def walk_graphs(table: pa.Table, missing_previous_excludes: bool = True, depths: pa.Table | None = None) -> pa.Table:
+def walk_graphs(
+    table: pa.Table | Rows, missing_previous_excludes: bool = True, depths: pa.Table | None = None
+) -> pa.Table:
     """Find the members of many graphs, their depth and their orders, and say why the rest is set aside.
 
     The root is in. A candidate is in when it lists something and everything it lists is in. So nothing depends on
@@ -92,14 +95,16 @@ def walk_graphs(table: pa.Table, missing_previous_excludes: bool = True, depths:
         ValueError: A `node_id` is null, a known depth is not the true one, or is that of no candidate.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
-    ids = strings_of(table["node_id"])
+    ids = strings_of(chunks_of(table, "node_id"))
     if not ids.valid.all():
         raise ValueError("a node_id is null")
-    graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
+    graph, graph_count = group_rows(
+        strings_of(chunks_of(table, "graph_kind")), strings_of(chunks_of(table, "graph_id"))
+    )
     nodes = number_nodes(graph, graph_count, ids)
     candidate = table["claim_error"].is_null().to_numpy()[nodes.row]
     root = flags(table, "is_root")[nodes.row] & candidate
-    links = link(nodes, ids, lists_of(table["previous"]), candidate, root)
+    links = link(nodes, ids, lists_of(chunks_of(table, "previous")), candidate, root)
     del graph
 
     # Membership.
@@ -158,12 +163,12 @@ def walk_graphs(table: pa.Table, missing_previous_excludes: bool = True, depths:
         pa.array(_by_row(position, nodes.row), mask=set_aside),
         pa.array(_by_row(thread_position, nodes.row), mask=set_aside),
         pa.array(_by_row(counts, nodes.row), mask=set_aside),
-        _redundant_previous(table["node_id"], ids.offsets, nodes.row, dag, redundant, set_aside),
+        _redundant_previous(ids, nodes.row, dag, redundant, set_aside),
     ]
     return pa.table(columns, schema=WALK_OUTPUT_SCHEMA)
 
 
-def known_depths(table: pa.Table, depths: pa.Table) -> np.ndarray:
+def known_depths(table: pa.Table | Rows, depths: pa.Table) -> np.ndarray:
     """Find the candidates of which the depth is known.
 
     Args:
@@ -177,7 +182,7 @@ def known_depths(table: pa.Table, depths: pa.Table) -> np.ndarray:
         ValueError: A depth is negative, or that of no candidate.
     """
     ids = DEPTH_SCHEMA.names[:3]
-    places = table.select(ids).cast(pa.schema([DEPTH_SCHEMA.field(name) for name in ids]))
+    places = pa.table([table[name] for name in ids], ids).cast(pa.schema([DEPTH_SCHEMA.field(name) for name in ids]))
     places = places.append_column("row", pa.array(np.arange(len(table))))
     found = depths.select(DEPTH_SCHEMA.names).cast(DEPTH_SCHEMA).join(places, ids, join_type="inner", use_threads=False)
     if len(found) < len(depths):
@@ -206,19 +211,18 @@ def _reasons(codes: np.ndarray, claim_error: pa.ChunkedArray) -> pa.ChunkedArray
     return pc.coalesce(claim_error.cast(pa.string()), reasons)
 
 
-def _redundant_previous(ids, id_offsets, row, dag, redundant, set_aside) -> pa.ChunkedArray:
+def _redundant_previous(ids, row, dag, redundant, set_aside) -> pa.ChunkedArray:
     """Collect the ids behind the marked edges, in the order of the rows."""
     member = np.full(len(row), -1, np.int64)
     member[row[dag.node]] = np.arange(len(dag.node))
     starts, rows = _marked_rows(member, dag.start, dag.previous, redundant, row[dag.node])
-    size = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(id_offsets)[rows])])[starts]
+    size = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(ids.offsets)[rows])])[starts]
     chunks = []
     begin = 0
     while begin < len(row) or not chunks:
         end = max(int(np.searchsorted(size, size[begin] + MAX_CHUNK_BYTES, side="right")) - 1, begin + 1)
         end = min(end, len(row))
-        values = ids.take(pa.array(rows[starts[begin] : starts[end]])).cast(pa.string())
-        values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        values = taken(ids, rows[starts[begin] : starts[end]]).cast(pa.string())
         offsets = (starts[begin : end + 1] - starts[begin]).astype(np.int32)
         chunks.append(pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(set_aside[begin:end])))
         begin = end

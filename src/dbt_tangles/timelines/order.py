@@ -11,6 +11,7 @@ from dbt_tangles.graph.arrays import flags, keep_entries, starts, sums
 from dbt_tangles.graph.identity import Nodes, group_rows, lists_of, look_up, number_ids, number_nodes, strings_of
 from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
 from dbt_tangles.graph.orders import in_order, positions
+from dbt_tangles.held import Rows, chunks_of
 from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, admit
 from dbt_tangles.timelines.answer import (
     cyclic_column,
@@ -37,7 +38,7 @@ from dbt_tangles.timelines.published import (
     read_published,
     was_knotted,
 )
-from dbt_tangles.timelines.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+from dbt_tangles.timelines.schemas import INPUT_SCHEMA, PLACE_SCHEMA
 from dbt_tangles.timelines.updates import updates
 
 NO_LIMIT = 2**63 - 1
@@ -79,7 +80,7 @@ class Events(NamedTuple):
     number: np.ndarray
 
 
-def order_timelines(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT) -> pa.Table:
+def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = NO_LIMIT) -> pa.Table:
     """Order the events of many timelines, and write the scripts that lead there.
 
     Events are ordered by rank, the longest path over known causes, then name by code point. Arrivals are let in by
@@ -97,7 +98,8 @@ def order_timelines(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT
         edit_limit: Timelines of more arrivals have no scripts.
 
     Returns:
-        One row per arrival (`OUTPUT_SCHEMA`), in the order of the input:
+        One row per arrival (`PLACE_SCHEMA`), in the order of the input:
+            `edit_batch_size` int32, how many arrivals of its timeline share a script, 0 for none;
             `ordinal` int64, its place among the timeline's arrivals, from 1;
             `reason` string, null for what got in, otherwise `duplicate`, `cycle` or the refusal; only the first have
             `rank` int32, `position` int32 from 0, `is_tip` (no event lists it), `missing_causes` (listed and not
@@ -112,10 +114,10 @@ def order_timelines(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT
         ValueError: An event has no name.
         OverflowError: There are more than 2^31 - 1 rows or causes.
     """
-    ids = strings_of(table["event_id"])
+    ids = strings_of(chunks_of(table, "event_id"))
     if not ids.valid.all():
         raise ValueError("an event_id is null")
-    timeline, timeline_count = group_rows(strings_of(table["timeline_id"]))
+    timeline, timeline_count = group_rows(strings_of(chunks_of(table, "timeline_id")))
     nodes = number_nodes(timeline, timeline_count, ids)
     name = number_ids(nodes, ids)
     is_new = np.ones(len(table), np.bool_)
@@ -123,9 +125,10 @@ def order_timelines(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT
         is_new = ~flags(table, "is_published")
 
     # Who is in.
-    causes = lists_of(table["causes"])
+    causes = lists_of(chunks_of(table, "causes"))
     list_start, list_end = causes.starts[nodes.row], causes.starts[nodes.row + 1]
     found = look_up(nodes, ids, causes, is_new[nodes.row], np.zeros(len(table), np.bool_))
+    del causes
     start, node = in_order(nodes.graph_start, integers(table, "arrival")[nodes.row], is_new[nodes.row])
     _settle_ties(table, nodes, name, node)
     listed = causes_of_arrivals(node, name, list_start, list_end, found)
@@ -135,7 +138,7 @@ def order_timelines(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT
     knotted = sums((verdict == CYCLE) & is_message, start) > 0
     cyclic = np.zeros(len(listed[1]), np.bool_)
     if knotted.any():
-        weak = lists_of(table["weak_causes"])
+        weak = lists_of(chunks_of(table, "weak_causes"))
         found_weak = look_up(nodes, ids, weak, is_new[nodes.row], np.zeros(len(table), np.bool_))
         weak_links = causes_of_arrivals(node, name, weak.starts[nodes.row], weak.starts[nodes.row + 1], found_weak)
         cyclic = cyclic_links(name[node], *listed, *weak_links, np.repeat(knotted, np.diff(start)))
@@ -156,7 +159,7 @@ def order_timelines(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT
     kept[is_long | knotted | was_knotted(table, published)] = 0
     edits = _edits(table, arrivals, events, published, kept, is_long) if batch_size else None
     event_of_published = events.number[published.name]
-    update = updates(table, events.start, row[events.arrival], position, published, event_of_published)
+    update = updates(table, ids, events.start, row[events.arrival], position, published, event_of_published)
     missing = missing_causes(events.arrival, node, name, list_start, list_end, found, events.number)
 
     # Back to rows.
@@ -165,16 +168,15 @@ def order_timelines(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT
     out_row, out_event = out[row], out[row[events.arrival]]
     cyclic_owner = np.repeat(out_row, np.diff(listed[0]))[cyclic]
     cyclic_row = row[events.arrival[events.number[listed[1][cyclic]]]]
-    passed_on = table.select(INPUT_SCHEMA.names).cast(INPUT_SCHEMA)
+    refusal = table["refusal"].cast(pa.string())
     if len(ours) < len(table):
-        passed_on = passed_on.take(ours)
+        refusal = refusal.take(ours)
     timeline_of_row = pa.array(timeline[ours])
     is_in = scatter(len(ours), out_event, np.True_)
     columns = [
-        *passed_on.columns,
         pa.array(np.where(scatter(len(ours), out_row, np.repeat(is_long, np.diff(start))), 0, batch_size), pa.int32()),
         pa.array(scatter(len(ours), out_row, ordinal)),
-        reason_column(scatter(len(ours), out_row, verdict), passed_on["refusal"]),
+        reason_column(scatter(len(ours), out_row, verdict), refusal),
         pa.array(scatter(len(ours), out_event, rank), mask=~is_in),
         pa.array(scatter(len(ours), out_event, position), mask=~is_in),
         pa.array(scatter(len(ours), out_event, is_tip), mask=~is_in),
@@ -187,7 +189,7 @@ def order_timelines(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT
             update.commands, _steps(events.start, update.commands), out_event[update.commands.event], len(ours)
         ),
     ]
-    return pa.table(columns, schema=OUTPUT_SCHEMA)
+    return pa.table(columns, schema=PLACE_SCHEMA)
 
 
 def _events(arrivals: Arrivals, name: np.ndarray, cause_start: np.ndarray, cause: np.ndarray) -> Events:
@@ -206,7 +208,7 @@ def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rank, positions(events.start, rank), np.diff(effect_start) == 0
 
 
-def _settle_ties(table: pa.Table, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
+def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
     """Order arrivals of one event that share a number by what they say, then by where they stand, in place.
 
     A null comes before everything that is none. Only rows that are equal in every column are left as they are.
@@ -217,8 +219,8 @@ def _settle_ties(table: pa.Table, nodes: Nodes, name: np.ndarray, node: np.ndarr
     if not len(tied):
         return
     places = np.unique(np.concatenate([tied, tied + 1]))
-    rows = table.select(_SAID).take(nodes.row[node[places]]).to_pylist()
-    keys = [tuple(map(_nulls_first, row.values())) for row in rows]
+    rows = nodes.row[node[places]]
+    keys = list(zip(*(map(_nulls_first, table[name].take(pa.array(rows)).to_pylist()) for name in _SAID), strict=True))
     run = np.concatenate([[0], np.cumsum(~is_tied)])[places]  # Tied arrivals have no end of a run between them.
     by_key = sorted(range(len(places)), key=lambda i: (run[i], keys[i]))
     node[places] = node[places[by_key]]
@@ -230,7 +232,12 @@ def _nulls_first(value: Any) -> tuple[bool, Any]:
 
 
 def _edits(
-    table: pa.Table, arrivals: Arrivals, events: Events, published: Published, kept: np.ndarray, is_long: np.ndarray
+    table: pa.Table | Rows,
+    arrivals: Arrivals,
+    events: Events,
+    published: Published,
+    kept: np.ndarray,
+    is_long: np.ndarray,
 ) -> Edits:
     """Collect the commands of all batches: the published ones of those that are kept, and new ones of the rest.
 

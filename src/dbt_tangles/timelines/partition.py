@@ -3,17 +3,60 @@
 from collections.abc import Iterator
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from dbt_tangles.partition import ROWS_PER_BATCH, collect
+from dbt_tangles.held import NO_LIMIT, Held
 from dbt_tangles.timelines.order import order_timelines
+from dbt_tangles.timelines.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PLACE_SCHEMA
 
 
-def order_of_partition(batches: Iterator[pa.RecordBatch], batch_size: int, edit_limit: int) -> Iterator[pa.RecordBatch]:
+def order_of_partition(
+    batches: Iterator[pa.RecordBatch],
+    batch_size: int,
+    edit_limit: int,
+    graph_limit: int = NO_LIMIT,
+    rows_in_memory: int = NO_LIMIT,
+) -> Iterator[pa.RecordBatch]:
     """Apply `order_timelines` to the rows of a partition.
+
+    Args:
+        batches: See `order_timelines`.
+        batch_size: The same.
+        edit_limit: The same.
+        graph_limit: A timeline of more arrivals is not ordered: its arrivals are all refused, for `timeline_too_large`.
+        rows_in_memory: How many rows may be in memory; more of them wait on disk while the timelines are ordered.
 
     Raises:
         ValueError: what `order_timelines` raises.
     """
-    table = collect(batches)
-    if table is not None:
-        yield from order_timelines(table, batch_size, edit_limit).to_batches(max_chunksize=ROWS_PER_BATCH)
+    held = Held(["timeline_id"], graph_limit, rows_in_memory, uncounted="is_published")
+    for batch in batches:
+        yield from _too_large(held.take(batch))
+    yield from _too_large(held.give_up())
+    if held.rows is None:
+        return
+    places = order_timelines(held.rows, batch_size, edit_limit)
+    begin = 0
+    for arrivals in map(_arrivals, held.rows.to_batches()):
+        yield _with_places(arrivals, places.slice(begin, len(arrivals)))
+        begin += len(arrivals)
+
+
+def _arrivals(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Leave out what was published."""
+    if "is_published" in rows.schema.names:
+        rows = rows.filter(pc.invert(rows["is_published"].fill_null(False)))
+    return rows.select(INPUT_SCHEMA.names).cast(INPUT_SCHEMA)
+
+
+def _too_large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Refuse all arrivals, for their timeline is too large."""
+    for arrivals in map(_arrivals, batches):
+        columns = [pa.nulls(len(arrivals), field.type) for field in PLACE_SCHEMA]
+        columns[PLACE_SCHEMA.get_field_index("reason")] = arrivals["refusal"].fill_null("timeline_too_large")
+        yield _with_places(arrivals, pa.table(columns, schema=PLACE_SCHEMA))
+
+
+def _with_places(arrivals: pa.RecordBatch, places: pa.Table) -> pa.RecordBatch:
+    columns = [*arrivals.columns, *(column.combine_chunks() for column in places.columns)]
+    return pa.RecordBatch.from_arrays(columns, schema=OUTPUT_SCHEMA)

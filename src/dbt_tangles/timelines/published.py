@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from dbt_tangles.graph.arrays import starts, sums
 from dbt_tangles.graph.identity import Nodes
+from dbt_tangles.held import Rows
 from dbt_tangles.timelines.arrivals import common_prefix
 
 
@@ -37,7 +38,7 @@ class Edits(NamedTuple):
     put: np.ndarray
 
 
-def read_published(table: pa.Table, nodes: Nodes, name: np.ndarray, is_new: np.ndarray) -> Published:
+def read_published(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, is_new: np.ndarray) -> Published:
     """Find the published rows of a table.
 
     Args:
@@ -55,7 +56,7 @@ def read_published(table: pa.Table, nodes: Nodes, name: np.ndarray, is_new: np.n
 
 
 def kept_batches(
-    table: pa.Table, start: np.ndarray, row: np.ndarray, published: Published, batch_size: int
+    table: pa.Table | Rows, start: np.ndarray, row: np.ndarray, published: Published, batch_size: int
 ) -> np.ndarray:
     """Count, for each timeline, the whole leading batches whose arrivals are those that were published.
 
@@ -75,7 +76,7 @@ def kept_batches(
     return common_prefix(start, digest[row], published.start, digest[published.row]) // batch_size
 
 
-def was_knotted(table: pa.Table, published: Published) -> np.ndarray:
+def was_knotted(table: pa.Table | Rows, published: Published) -> np.ndarray:
     """Say which timelines had links left out, as bool[timelines]."""
     if not len(published.row):
         return np.zeros(len(published.start) - 1, np.bool_)
@@ -83,7 +84,7 @@ def was_knotted(table: pa.Table, published: Published) -> np.ndarray:
     return sums(left_out[published.row] > 0, published.start) > 0
 
 
-def published_edits(table: pa.Table, published: Published, kept: np.ndarray) -> Edits:
+def published_edits(table: pa.Table | Rows, published: Published, kept: np.ndarray) -> Edits:
     """Read the published commands of the batches that are kept.
 
     Args:
@@ -111,6 +112,6 @@ def published_edits(table: pa.Table, published: Published, kept: np.ndarray) -> 
     )
 
 
-def integers(table: pa.Table, column: str) -> np.ndarray:
+def integers(table: pa.Table | Rows, column: str) -> np.ndarray:
     """Read a column of integers; a null is 0."""
     return table[column].fill_null(0).to_numpy()

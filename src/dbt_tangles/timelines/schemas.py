@@ -38,9 +38,9 @@ INPUT_SCHEMA = pa.schema(
         ("line", pa.int64()),
     ]
 )
-OUTPUT_SCHEMA = pa.schema(
+#: What an arrival gets.
+PLACE_SCHEMA = pa.schema(
     [
-        *INPUT_SCHEMA,
         ("edit_batch_size", pa.int32()),
         ("ordinal", pa.int64()),
         ("reason", pa.string()),
@@ -57,3 +57,4 @@ OUTPUT_SCHEMA = pa.schema(
         ("update_to_position", pa.int32()),
     ]
 )
+OUTPUT_SCHEMA = pa.schema([*INPUT_SCHEMA, *PLACE_SCHEMA])

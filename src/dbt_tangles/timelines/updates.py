@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.graph.identity import strings_of
+from dbt_tangles.graph.identity import Strings, copied
+from dbt_tangles.held import Rows
 from dbt_tangles.timelines.edits import Commands, script
 from dbt_tangles.timelines.published import Published, integers
 
@@ -25,7 +26,8 @@ class Updates(NamedTuple):
 
 
 def updates(
-    table: pa.Table,
+    table: pa.Table | Rows,
+    ids: Strings,
     event_start: np.ndarray,
     row: np.ndarray,
     position: np.ndarray,
@@ -36,6 +38,7 @@ def updates(
 
     Args:
         table: See `order.order_timelines`.
+        ids: Its names of events.
         event_start: int64[timelines + 1], into the events.
         row: int64[events], where each is in the table.
         position: int32[events], its place in the order now.
@@ -57,20 +60,18 @@ def updates(
         previous[left] = None
         stays = was_in & (event_of_published >= 0) & ~left[timeline]
         old_position[event_of_published[stays]] = integers(table, "position")[published.row[stays]]
-    ordered = np.empty(len(row), np.int64)
+    ordered = np.empty(len(row), np.int32)
     ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
-    names = _names_of_orders(table["event_id"].take(pa.array(ordered)), event_start)
+    names = _names_of_orders(*copied(ids, ordered), event_start)
     return Updates(script(event_start, old_position, position), names, pa.array(previous, pa.string()))
 
 
-def _names_of_orders(ids: pa.ChunkedArray, event_start: np.ndarray) -> pa.Array:
+def _names_of_orders(offsets: np.ndarray, data: np.ndarray, event_start: np.ndarray) -> pa.Array:
     """Digest the ids of each timeline, with their lengths, to 32 hexadecimal digits."""
-    offsets, data, _ = strings_of(ids)
     lengths = np.diff(offsets)
-    return pa.array(
-        [
-            sha256(lengths[first:end].tobytes() + data[offsets[first] : offsets[end]].tobytes()).hexdigest()[:32]
-            for first, end in zip(event_start[:-1].tolist(), event_start[1:].tolist(), strict=True)
-        ],
-        pa.string(),
-    )
+    names = []
+    for first, end in zip(event_start[:-1].tolist(), event_start[1:].tolist(), strict=True):
+        digest = sha256(lengths[first:end])
+        digest.update(data[offsets[first] : offsets[end]])
+        names.append(digest.hexdigest()[:32])
+    return pa.array(names, pa.string())

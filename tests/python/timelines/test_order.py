@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import timeline_oracle as oracle
 from bench import stand_in
 from conftest import DATA
-from dbt_tangles.timelines.order import order_timelines
-from dbt_tangles.timelines.schemas import INPUT_SCHEMA, PUBLISHED_SCHEMA
+from dbt_tangles.held import NO_LIMIT
+from dbt_tangles.timelines.partition import order_of_partition
+from dbt_tangles.timelines.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PLACE_SCHEMA, PUBLISHED_SCHEMA
 
 NAMES = "abcdefgh"
 OF_RUNS = ("previous_publication", "update_step", "update_from_position", "update_to_position")
@@ -99,6 +100,12 @@ def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
     )
 
 
+def ordered(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT, **limits: int) -> pa.Table:
+    """Order timelines as a worker does, a few rows at a time."""
+    batches = order_of_partition(iter(table.to_batches(max_chunksize=7)), batch_size, edit_limit, **limits)
+    return pa.Table.from_batches(batches, OUTPUT_SCHEMA)
+
+
 def of_timeline(rows: list[dict], timeline: str) -> list[dict]:
     """Return a timeline's rows."""
     return [row for row in rows if row["timeline_id"] == timeline]
@@ -110,10 +117,10 @@ def lasting(rows: list[dict]) -> list[str]:
 
 
 @settings(max_examples=150, deadline=None)
-@given(logs, st.integers(0, 4))
-def test_any_arrivals(many, batch_size):
+@given(logs, st.integers(0, 4), st.sampled_from([1, 5, NO_LIMIT]))
+def test_any_arrivals(many, batch_size, in_memory):
     rows = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
-    answer = order_timelines(table_of(rows), batch_size).to_pylist()
+    answer = ordered(table_of(rows), batch_size, rows_in_memory=in_memory).to_pylist()
     assert len(answer) == len(rows)
     for number, log in enumerate(many):
         check(log, of_timeline(answer, str(number)), batch_size)
@@ -124,7 +131,7 @@ def test_any_arrivals(many, batch_size):
 def test_any_split_into_runs(many, batch_size, data):
     """Each run adds to the log anywhere, not only at its end; the last one may also take away."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
-    whole = order_timelines(table_of(every), batch_size).to_pylist()
+    whole = ordered(table_of(every), batch_size).to_pylist()
     published: list[dict] = []
     for _ in range(data.draw(st.integers(1, 3), "runs")):
         some = [row for row in every if data.draw(st.booleans())]
@@ -134,7 +141,7 @@ def test_any_split_into_runs(many, batch_size, data):
 
 def run(rows: list[dict], published: list[dict], batch_size: int) -> list[dict]:
     """Order the rows of a run, and follow its updates."""
-    answer = order_timelines(table_of(rows, published), batch_size).to_pylist()
+    answer = ordered(table_of(rows, published), batch_size, rows_in_memory=len(rows)).to_pylist()
     for timeline in {row["timeline_id"] for row in rows}:
         before, after = of_timeline(published, timeline), of_timeline(answer, timeline)
         old, new = in_order(before), in_order(after)
@@ -163,7 +170,7 @@ def test_vectors(batch_size):
     with gzip.open(DATA / "timelines" / "small.jsonl.gz", "rt") as lines:
         cases = {case["id"]: case for case in map(json.loads, lines)}
     logs = {name: [(event, causes) for event, causes in case["arrivals"]] for name, case in cases.items()}
-    answer = order_timelines(table_of([row for item in logs.items() for row in rows_of(*item)]), batch_size).to_pylist()
+    answer = ordered(table_of([row for item in logs.items() for row in rows_of(*item)]), batch_size).to_pylist()
     for name, case in cases.items():
         rows = of_timeline(answer, name)
         check(logs[name], rows, batch_size)
@@ -179,11 +186,11 @@ def test_timelines_do_not_meet():
     for name in ("small", "medium"):
         with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz", "rt") as lines:
             logs |= {case["id"]: case["arrivals"] for case in map(json.loads, lines)}
-    alone = {name: order_timelines(table_of(rows_of(name, log)), 1).to_pylist() for name, log in logs.items()}
+    alone = {name: ordered(table_of(rows_of(name, log)), 1).to_pylist() for name, log in logs.items()}
     draw = random.Random(3)
     for _ in range(12):
         some = draw.sample(sorted(logs), draw.randint(2, 30))
-        answer = order_timelines(table_of([row for name in some for row in rows_of(name, logs[name])]), 1).to_pylist()
+        answer = ordered(table_of([row for name in some for row in rows_of(name, logs[name])]), 1).to_pylist()
         assert lasting(answer) == sorted(row for name in some for row in lasting(alone[name]))
 
 
@@ -195,7 +202,7 @@ def test_ties_are_settled_by_what_is_said():
             {"timeline_id": "t", "event_id": "a", "causes": causes, "arrival": 5, "line": place}
             for causes, place in zip(said, places, strict=True)
         ]
-        answer = order_timelines(table_of(rows), 1).to_pylist()
+        answer = ordered(table_of(rows), 1).to_pylist()
         assert [row["missing_causes"] for row in answer if row["reason"] is None] == [["b"]]
         assert [row["reason"] for row in answer].count("duplicate") == 2
 
@@ -220,7 +227,7 @@ def test_nulls_and_empties_are_told_apart():
             for number, said in enumerate(timelines)
             for place in places
         ]
-        answers.append(lasting(order_timelines(pa.Table.from_pylist(rows, INPUT_SCHEMA), 1).to_pylist()))
+        answers.append(lasting(ordered(pa.Table.from_pylist(rows, INPUT_SCHEMA), 1).to_pylist()))
     assert len(answers[0]) == 3 * len(timelines)
     assert all(answer == answers[0] for answer in answers)
 
@@ -229,7 +236,7 @@ def test_refused_beforehand():
     """A refusal keeps its reason, leaves no trace, and its id may arrive again."""
     rows = rows_of("t", [("a", ["b", "c", "d"]), ("b", ["a"]), ("a", ["b"]), ("a", [])])
     rows[0]["refusal"] = "too_many_previous"
-    answer = sorted(order_timelines(table_of(rows), 1).to_pylist(), key=lambda row: row["ordinal"])
+    answer = sorted(ordered(table_of(rows), 1).to_pylist(), key=lambda row: row["ordinal"])
     assert [row["reason"] for row in answer] == ["too_many_previous", None, "cycle", None]
     assert in_order(answer) == ["a", "b"]
 
@@ -264,7 +271,7 @@ def test_messages_in_any_delivery(log, batch_size, data):
     for timeline in "12":
         delivery = data.draw(st.permutations(sorted(log)), f"delivery {timeline}")
         strangers = rows_of("other", [("a", ["b"]), ("b", ["a"])])  # Their cycle is refused, and touches nothing else.
-        answer = order_timelines(table_of(message_rows(timeline, log, delivery) + strangers), batch_size).to_pylist()
+        answer = ordered(table_of(message_rows(timeline, log, delivery) + strangers), batch_size).to_pylist()
         assert [row["reason"] for row in of_timeline(answer, "other")].count("cycle") == 1
         rows = of_timeline(answer, timeline)
         assert in_order(rows) == order
@@ -289,11 +296,11 @@ def test_messages_in_any_delivery(log, batch_size, data):
 def test_messages_in_any_runs(log, batch_size, data):
     """Cycles that come and go with messages change scripts that were published."""
     rows = message_rows("t", log, data.draw(st.permutations(sorted(log)), "delivery"))
-    whole = order_timelines(table_of(rows), batch_size).to_pylist()
+    whole = ordered(table_of(rows), batch_size).to_pylist()
     some = [row for row in rows if data.draw(st.booleans())]
-    published = order_timelines(table_of(some), batch_size).to_pylist()
-    assert lasting(order_timelines(table_of(rows, published), batch_size).to_pylist()) == lasting(whole)
-    back = order_timelines(table_of(some, whole), batch_size).to_pylist()
+    published = ordered(table_of(some), batch_size).to_pylist()
+    assert lasting(ordered(table_of(rows, published), batch_size).to_pylist()) == lasting(whole)
+    back = ordered(table_of(some, whole), batch_size).to_pylist()
     assert lasting(back) == lasting(published)
 
 
@@ -301,16 +308,14 @@ def test_a_feed_that_contradicts_the_links():
     """Its author alone is contradicted: of a cycle only links go that nothing proves, and honest feeds keep theirs."""
     log = {"root": (set(), set()), "a": ({"root"}, {"late"}), "b": ({"a"}, set()), "late": ({"root", "b"}, set())}
     rows = message_rows("t", log, sorted(log))
-    answer = {row["event_id"]: row for row in order_timelines(table_of(rows), 1).to_pylist()}
+    answer = {row["event_id"]: row for row in ordered(table_of(rows), 1).to_pylist()}
     assert {name: row["cyclic_causes"] for name, row in answer.items() if row["cyclic_causes"]} == {"a": ["late"]}
     assert in_order(list(answer.values())) == ["root", "a", "b", "late"]
     # The cycle comes with b, after `a` was published behind `late`: its scripts are written anew.
     rows = message_rows("t", log, ["root", "late", "a", "b"])
-    published = order_timelines(table_of(rows[:3]), 1).to_pylist()
+    published = ordered(table_of(rows[:3]), 1).to_pylist()
     assert in_order(published) == ["root", "late", "a"]
-    assert lasting(order_timelines(table_of(rows, published), 1).to_pylist()) == lasting(
-        order_timelines(table_of(rows), 1).to_pylist()
-    )
+    assert lasting(ordered(table_of(rows, published), 1).to_pylist()) == lasting(ordered(table_of(rows), 1).to_pylist())
 
 
 @settings(max_examples=50, deadline=None)
@@ -319,12 +324,12 @@ def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
     """Whatever limit an earlier run had, and however long they were then; their order is what it is."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     some = [row for row in every if data.draw(st.booleans())]
-    whole = order_timelines(table_of(every), batch_size).to_pylist()
-    published = order_timelines(table_of(some), batch_size, before).to_pylist()
+    whole = ordered(table_of(every), batch_size).to_pylist()
+    published = ordered(table_of(some), batch_size, before).to_pylist()
     lengths = {str(number): len(log) for number, log in enumerate(many)}
     # What decides how scripts are made is in the digest, as the model has it.
     known = [row for row in published if (row["edit_batch_size"] == 0) == (lengths[row["timeline_id"]] > limit)]
-    answer = order_timelines(table_of(every, known), batch_size, limit).to_pylist()
+    answer = ordered(table_of(every, known), batch_size, limit).to_pylist()
     for timeline, length in lengths.items():
         rows, wanted = of_timeline(answer, timeline), of_timeline(whole, timeline)
         assert in_order(rows) == in_order(wanted)
@@ -332,6 +337,29 @@ def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
         scripts = {row["ordinal"]: row["edits"] for row in rows if row["reason"] is None}
         full = {row["ordinal"]: row["edits"] for row in wanted if row["reason"] is None}
         assert scripts == ({key: [] for key in full} if length > limit else full)
+
+
+@settings(max_examples=100, deadline=None)
+@given(logs, st.integers(0, 2), st.integers(1, 8), st.sampled_from([1, NO_LIMIT]))
+def test_timelines_that_are_too_large_are_refused(many, batch_size, limit, in_memory):
+    """By their arrivals, whatever was published of them; the others are ordered as ever."""
+    every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
+    whole = ordered(table_of(every), batch_size).to_pylist()
+    limits = {"graph_limit": limit, "rows_in_memory": in_memory}
+    for published in ([], whole):
+        answer = ordered(table_of(every, published), batch_size, **limits).to_pylist()
+        assert len(answer) == len(every)
+        for number, log in enumerate(many):
+            rows, wanted = of_timeline(answer, str(number)), of_timeline(whole, str(number))
+            if len(log) > limit:
+                assert {row["reason"] for row in rows} == {"timeline_too_large"}
+                assert {row[name] for row in rows for name in PLACE_SCHEMA.names if name != "reason"} == {None}
+                kept = [
+                    sorted(repr([row[name] for name in INPUT_SCHEMA.names]) for row in each) for each in (rows, wanted)
+                ]
+                assert kept[0] == kept[1]
+            else:
+                assert lasting(rows) == lasting(wanted)
 
 
 def test_orders_of_an_earlier_version_are_refused():
@@ -345,6 +373,6 @@ def test_orders_of_an_earlier_version_are_refused():
 
 
 def test_no_rows_and_nameless_rows():
-    assert len(order_timelines(table_of([]), 1)) == 0
+    assert len(ordered(table_of([]), 1)) == 0
     with pytest.raises(ValueError, match="event_id"):
-        order_timelines(table_of([{"timeline_id": "t", "causes": [], "arrival": 1}]), 1)
+        ordered(table_of([{"timeline_id": "t", "causes": [], "arrival": 1}]), 1)

@@ -1,0 +1,117 @@
+"""Builds in which tangles and timelines are too large: reasons in place of orders, and all else as it was."""
+
+import json
+from collections import Counter
+
+import pytest
+from click.testing import CliRunner
+
+from conftest import DATA
+from dbt_tangles.ask.cli import main
+
+LIMIT = 5
+TANGLES = ("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks")
+TIMELINES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats", "timeline_rejects")
+# `tangles` alone would be the whole package.
+CHOSEN = ("path:models/marts/tangles/tangles.sql" if table == "tangles" else table for table in (*TANGLES, *TIMELINES))
+SELECTED = ("--select", *(f"+{table}" for table in CHOSEN))
+CAUTIOUS = ("--indirect-selection", "cautious")
+
+
+@pytest.fixture(scope="module")
+def built(project, tmp_path_factory):
+    """Build the small log and some events: as it is, and with limits that most graphs pass."""
+    events = [
+        {"timeline": name, "event": f"{name}{at}", "after": [f"{name}{at - 1}"] if at else [], "arrival": at}
+        for name, count in (("short", LIMIT), ("long", LIMIT + 1))
+        for at in range(count)
+    ]
+    events.append(events[0])  # Of a timeline of LIMIT + 1 arrivals, though it has LIMIT events.
+    events += [{"timeline": "brief", "event": "a", "after": [], "arrival": 0}] * 2
+    file = tmp_path_factory.mktemp("large_graphs") / "events.jsonl"
+    file.write_text("".join(json.dumps(event) + "\n" for event in events))
+    logs = {"ssb_log": str(DATA / "ssb" / "small.jsonl"), "event_log": str(file), "ancestor_limit": 4}
+    plain = project("plain_graphs", **logs).build(*SELECTED, *CAUTIOUS)
+    limited = project("large_graphs", **logs, graph_limit=LIMIT, rows_in_memory=2).build(*SELECTED, *CAUTIOUS)
+    found = {table: (rows_of(plain, table), rows_of(limited, table)) for table in (*TANGLES, *TIMELINES)}
+    set_aside = next(row for row in found["tangle_messages"][1] if row["set_aside_reason"] == "tangle_too_large")
+    place = ["--warehouse", str(limited.warehouse), "--schema", limited.schema]
+    said = CliRunner().invoke(main, ["why", set_aside["message_id"], *place]).output
+    # Limits are raised: what was published of what was too large is no order to go on from.
+    raised = project("large_graphs", **logs, rows_in_memory=2)
+    assert raised.invoke("run", *SELECTED).success
+    return found, {table: rows_of(raised, table) for table in found}, said
+
+
+def rows_of(built, table: str) -> list[dict]:
+    """Read a table."""
+    return built.rows(table)
+
+
+def in_any_order(rows: list[dict]) -> list[str]:
+    """Make rows comparable."""
+    return sorted(repr(row) for row in rows)
+
+
+def is_of(names: set, row: dict) -> bool:
+    """Say whether a row is of one of some tangles."""
+    return (row["tangle_name"], row["root_id"]) in names
+
+
+def test_tangles_that_are_too_large(built):
+    """Their candidates have the reason, and no tangle that is small enough has changed."""
+    tables, *_ = built
+    before, after = tables["tangle_messages"]
+    sizes = Counter((row["tangle_name"], row["root_id"]) for row in before)
+    large = {name for name, size in sizes.items() if size > LIMIT}
+    assert large and sizes.keys() - large
+    for table in TANGLES:
+        was, now = ([row for row in rows if not is_of(large, row)] for rows in tables[table])
+        assert in_any_order(was) == in_any_order(now), table
+        assert was, table
+    reasons = Counter(row["set_aside_reason"] for row in after if is_of(large, row))
+    claims = Counter(
+        row["set_aside_reason"]
+        for row in before
+        if is_of(large, row) and row["set_aside_reason"] in ("malformed_tangle", "wrong_type")
+    )
+    assert reasons == claims | {"tangle_too_large": sum(sizes[name] for name in large) - claims.total()}
+    assert all(row["depth"] is row["position"] is row["thread_position"] is None for row in after if is_of(large, row))
+    statuses = {(row["tangle_name"], row["root_id"]): row["root_status"] for row in tables["tangles"][1]}
+    assert {name for name, status in statuses.items() if status == "too_large"} == {
+        name for name in large if name[1] is not None
+    }
+    assert not [row for table in ("tangle_ancestors", "tangle_clocks") for row in tables[table][1] if is_of(large, row)]
+
+
+def test_timelines_that_are_too_large(built):
+    """Each line of them is refused, and for the SSB log there is one row; the others are as they were."""
+    tables, *_ = built
+    large = {"ssb:log", "long", "short"}
+    before, after = tables["timeline_events"]
+    for table in TIMELINES:
+        was = [row for row in tables[table][0] if row["timeline_id"] not in large]
+        now = [row for row in tables[table][1] if row["timeline_id"] not in large]
+        # Tangles that are too large have no members, so no timeline.
+        kept = {row["timeline_id"] for row in after}
+        assert in_any_order(now) == in_any_order([row for row in was if row["timeline_id"] in kept]), table
+    assert {row["timeline_id"] for row in before} >= large and not {row["timeline_id"] for row in after} & large
+    rejects = [row for row in tables["timeline_rejects"][1] if row["reason"] == "timeline_too_large"]
+    assert Counter(row["timeline_id"] for row in rejects) == {"ssb:log": 1, "long": LIMIT + 1, "short": LIMIT + 1}
+    (log,) = [row for row in rejects if row["line"] is None]
+    messages = sum(row["timeline_id"] == "ssb:log" for row in before)
+    assert log["detail"] == f"it has {messages} messages, more than {LIMIT}" and log["source_file"] is None
+    assert {row["detail"] for row in rejects if row["line"]} == {f"its timeline has more than {LIMIT} arrivals"}
+
+
+def test_why_says_so(built):
+    *_, said = built
+    assert "tangle_too_large, its tangle has more candidates than" in said
+    assert "what would help: a build with a larger graph_limit" in said
+
+
+def test_raised_limits(built):
+    """A build with other limits ends in the tables that it would have had at first."""
+    tables, raised, _ = built
+    for table, (plain, _) in tables.items():
+        assert in_any_order(plain) == in_any_order(raised[table]), table
