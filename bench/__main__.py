@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import sys
 from pathlib import Path
 
-from bench import cpu, one
+from bench import cpu, one, page, report
+from bench.report import say
 
 BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
 BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others", "skew")
@@ -35,6 +37,9 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--pzp-log", type=Path, help="verify: the same of pzp")
     parser.add_argument("--inputs", nargs="+", choices=INPUTS, help="builds: only these (default: fixtures, medium)")
     parser.add_argument("--peer", action="store_true", help="builds: also from a log in the size of a real peer's")
+    parser.add_argument(
+        "--moved", action="store_true", help="builds: also bytes, shuffles and tasks, as Spark logs them"
+    )
     parser.add_argument(
         "--peer-log", type=Path, help="builds, arrivals, increments: that log, not a made one (implies --peer)"
     )
@@ -70,11 +75,15 @@ def run_apart(name: str, options: argparse.Namespace) -> bool:
     process = multiprocessing.get_context("spawn").Process(target=one.run_or_explain, args=(name, options))
     process.start()
     process.join()
+    if process.exitcode not in (0, 1):
+        report.save_failure(name, options.engine, f"its process ended with {process.exitcode}")
     return not process.exitcode
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the benchmarks one after the other; 0 also where a goal is missed, 1 where a benchmark failed.
+    """Run the benchmarks one after the other, and write the page of all figures.
+
+    0 also where a goal is missed, 1 where a benchmark failed.
 
     Each has a process of its own, so that each starts with a new JVM, whose compiled code, heap and peak memory are
     not those of the benchmark before, and one that fails takes no other with it.
@@ -91,6 +100,8 @@ def main(argv: list[str] | None = None) -> int:
             of_engine = argparse.Namespace(**{**vars(options), "engine": engine})
             if not run_apart(name, of_engine):
                 failed.append(f"{name} on {engine}")
+    # A run of less than the full size leaves the page in the repository alone.
+    say(f"page: written to {os.path.relpath(page.write(full_only=options.scale == 1))}")
     if failed:
         print(f"bench: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -6,9 +6,8 @@ kernel   `order_views` of one view of a base of `autobase_bases.py`, whose write
          so that nearly all is settled; at one size next to seconds quoted of the peer, whose package is not here.
 stalled  the same of bases of forks without end, where nothing is ever settled.
 
-In Spark, the models `int_autobase_views` and `int_autobase_changes`, next to their limits: what it reads, read and
-shuffled by base, and as many rows as it writes, of the same shape, written. `int_autobase_quorums`, next to a limit
-of its own, is context only.
+In Spark, the models `int_autobase_views` and `int_autobase_changes`, each next to its LIMIT (`bench.limit`);
+`int_autobase_quorums`, next to its own, is context only.
 """
 
 from __future__ import annotations
@@ -23,13 +22,14 @@ from typing import TYPE_CHECKING
 
 from bench import autobase_bases, session, stand_in
 from bench.cpu import Watch
+from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_least, at_most, say
 from bench.sets import FILES, WARM_UPS, Part, shuffled
 from bench.turns import beside_limit, in_turns, power, seconds_of
-from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_of_partition
-from dbt_tangles.autobase.changes import CHANGE_SCHEMA, changes_of_partition
+from dbt_tangles.autobase.bases import INPUT_SCHEMA, order_of_partition
+from dbt_tangles.autobase.changes import changes_of_partition
 from dbt_tangles.autobase.consensus import order_views
-from dbt_tangles.autobase.quorums import QUORUM_SCHEMA, quorums_of_partition
+from dbt_tangles.autobase.quorums import quorums_of_partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,37 +49,8 @@ STALLED_GOAL = 1.3  # n log n is 1.1
 LEAST = 20  # nodes of a base at a small scale
 BASES, NODES, WRITERS, INDEXERS = 10_000, 20, 4, 3  # in Spark
 SPARK_GOAL = 2.0  # the model / the limit
-#: The models, and what their limits write in place of what they find, made of all that they read and the number `copy`
-#: of the row among those of its node.
-ALIKE = {
-    "int_autobase_views": {
-        "observer": "case when copy = 0 then 'all' when copy <= size(indexers) then element_at(indexers, copy) "
-        "else writer end",
-        "position": "length + batch + size(previous) + size(start)",
-        "is_confirmed": "is_relayed",
-    },
-    "int_autobase_quorums": {
-        "degree": "length + batch + size(previous) + size(start) + copy",
-        "reached_at": "if(is_relayed, writer, node_id)",
-        "writers": "indexers",
-    },
-    "int_autobase_changes": {
-        "observer": "writer",
-        "at_node": "node_id",
-        "old_length": "length + batch + copy",
-        "kept": "length",
-        "undone": "size(previous)",
-        "appended": "size(start)",
-        "settled": "transform(previous, id -> named_struct('node_id', id, 'contender', if(is_relayed, id, null)))",
-        "left_out": "batch",
-    },
-}
-SCHEMAS = {
-    "int_autobase_views": ORDER_SCHEMA,
-    "int_autobase_quorums": QUORUM_SCHEMA,
-    "int_autobase_changes": CHANGE_SCHEMA,
-}
 MEASURED = ("int_autobase_views", "int_autobase_changes")  # those that have the goal
+MODELS = (*MEASURED, "int_autobase_quorums")
 
 
 def run(options: Namespace) -> Part:
@@ -93,7 +64,7 @@ def run(options: Namespace) -> Part:
     if not options.no_spark:
         spark = session.start(NAME, options.engine)
         with Watch() as watch:
-            for model in ALIKE:
+            for model in MODELS:
                 result = InSpark(model, options.scale, spark, watch).measure(options.repeats)
                 results.append(result)
                 if model in MEASURED:
@@ -204,17 +175,6 @@ def kernel_of(model: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Re
     return partial(quorums_of_partition, max_degree=config["quorum_degrees"])
 
 
-def limit_columns(model: str) -> list[str]:
-    """What the limit of a model writes."""
-    return [f"{ALIKE[model].get(name, name)} as {name}" for name in SCHEMAS[model].names]
-
-
-def copies(rows: int, nodes: int) -> str:
-    """Say in SQL how many rows the limit makes of a node, so that of all nodes there are about as many as asked for."""
-    whole, rest = divmod(rows, nodes)
-    return f"{whole} + if(pmod(hash(node_id), 1000) < {round(1_000 * rest / nodes)}, 1, 0)"
-
-
 class InSpark:
     """What a model says of many bases, in a session."""
 
@@ -223,38 +183,25 @@ class InSpark:
         self.model, self.spark, self.watch = model, spark, watch
         self.folder = stored(scale)
         self.rows: DataFrame = spark.read.parquet(str(self.folder))
-        self.copies = "1"
+        self.limit = Limit(
+            needs=lambda: [(self.rows.select(INPUT_SCHEMA.names), ["base_id"])],
+            writes=lambda: [spark.table(f"{session.SCHEMA}.found")],
+        )
 
     def work(self) -> None:
         """Run the model as the project does, and write the answer."""
         session.write(stand_in.run(self.model, self.spark, {"int_autobase_members": self.rows}), "found")
 
-    def limit(self) -> None:
-        """Read and shuffle what `work` reads, and write as many rows of the same shape, whatever is in them."""
-        shuffled_rows = self.rows.select(INPUT_SCHEMA.names).repartition("base_id")
-        copied = shuffled_rows.selectExpr("*", f"posexplode(array_repeat(0, {self.copies})) as (copy, nothing)")
-        session.write(copied.selectExpr(*limit_columns(self.model)), "alike")
-
     def measure(self, repeats: int) -> dict:
         """Measure both in turns; the figures."""
-        self.work()
-        facts = {"nodes": self.rows.count(), "rows": self.count("found")}
-        self.copies = copies(facts["rows"], facts["nodes"])
-        self.limit()
-        facts["limit_rows"] = self.count("alike")
-        if abs(facts["limit_rows"] / facts["rows"] - 1) > 0.01 and facts["rows"] > 10_000:
-            raise RuntimeError(f"the limit writes as many rows as the model, not {facts}")
-        for _ in range(WARM_UPS - 1):
+        for _ in range(WARM_UPS):
             self.work()
-            self.limit()
+            self.limit.measure(self.watch)
+        facts = {"nodes": self.rows.count(), "rows": self.spark.table(f"{session.SCHEMA}.found").count()}
         measured = beside_limit(self.watch, repeats, f"autobase {self.model}", "model", self.work, self.limit)
         alone = self.kernel_alone(repeats)
         say(f"autobase {self.model}: {facts}; ratio {measured['ratio']}; kernel alone: {alone} CPU seconds")
         return {"part": "spark", "name": self.model, **facts, **measured, "kernel_alone_cpu_s": alone}
-
-    def count(self, table: str) -> int:
-        """Count what was written."""
-        return self.spark.table(f"{session.SCHEMA}.{table}").count()
 
     def kernel_alone(self, repeats: int) -> float:
         """CPU seconds of the kernel on the same rows in this process, all in one: no Spark, no transfer."""

@@ -14,7 +14,9 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-from bench import logs
+import pyarrow.parquet as pq
+
+from bench import event_log, logs
 from bench.cpu import Spent, Watch, adopt_orphans, wait_for_orphans
 from bench.machine import ROOT
 from bench.report import RESULTS, Goal, at_most, say
@@ -39,7 +41,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     for name in options.inputs:
         log = log_of(name, options)
         variables = {"tangle_engine": "kernel"} if name == KERNEL else {}
-        result = build(name, log, variables, engine=options.engine)
+        result = build(name, log, variables, engine=options.engine, is_counted=options.moved)
         results.append(result)
         judged = log is None or options.scale == 1
         if goal := GOALS[options.engine].get(name):
@@ -71,6 +73,7 @@ def build(
     command: tuple[str, ...] = ("build",),
     is_first: bool = True,
     engine: str = "spark",
+    is_counted: bool = False,
 ) -> dict:
     """Run `dbt build`, or another command of dbt.
 
@@ -81,6 +84,7 @@ def build(
         command: dbt's command and what it selects.
         is_first: Whether the warehouse is a fresh one, and not what the last build left.
         engine: Which one builds, `spark` or `sail`.
+        is_counted: Whether to count what Spark moves, which takes some CPU seconds more.
 
     Raises:
         RuntimeError: The build failed.
@@ -96,6 +100,9 @@ def build(
     started += ["--vars", json.dumps(of_log | (variables or {}))]
     # Spark's catalog writes a log into the folder it is started in.
     environ = {**os.environ, "TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": "tangles"}
+    if is_counted and engine == "spark":
+        shutil.rmtree(folder / "spark", ignore_errors=True)
+        environ |= event_log.configure(folder / "spark")
     say(f"builds {name}: dbt {command[0]}")
     with Watch() as watch:
         with watch.measure() as spent:
@@ -108,7 +115,23 @@ def build(
     if code:
         raise RuntimeError(f"dbt {command[0]} of {name} failed: see {folder / 'output.txt'}")
     say(f"builds {name}: {spent.wall:.0f} s, {spent.total:.0f} CPU seconds, {peaks['all']} MiB in all")
-    return figures(name, log, spent, peaks, json.loads((folder / "target" / "run_results.json").read_text()))
+    told = figures(name, log, spent, peaks, json.loads((folder / "target" / "run_results.json").read_text()))
+    tables = folder / "warehouse" / "tangles.db"
+    told |= {"messages": count_rows(tables / "ssb_messages"), "tables_mib": size_of(tables)}
+    if is_counted and engine == "spark":
+        told["moved"] = event_log.moved(folder / "spark")
+    return told
+
+
+def count_rows(table: Path) -> int | None:
+    """Count the rows of a table that was built; None where it was not."""
+    files = list(table.rglob("*.parquet"))
+    return sum(pq.read_metadata(file).num_rows for file in files) if files else None
+
+
+def size_of(folder: Path) -> float:
+    """MiB of all files below a folder."""
+    return round(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 2**20, 1)
 
 
 def follow(name: str, command: list[str], environ: dict[str, str], folder: Path) -> int:

@@ -1,14 +1,12 @@
-"""The graph layer next to its limit: reading the rows, bringing each graph together, writing the answer.
+"""The graph layer next to LIMIT (`bench.limit`).
 
 Each shape's candidates are written once as parquet. Then, in turns, through dbt:
 
 auto    what the project does by default: edges, depths by some SQL rounds, levels by the kernel from there on.
 kernel  the same with `tangle_engine: kernel`, which runs no round.
-limit   the rows of `int_tangle_edges`, read and written again, and those of `int_tangle_levels`, read, shuffled by
-        graph and written again; nothing is computed.
+limit   the candidates, read and shuffled by graph once for all models, and what `int_tangle_edges` and
+        `int_tangle_levels` write. What the rounds alone need, `int_tangle_depths`, is no part of it.
 
-Nobody who makes these tables, with whole graphs in one place, gets by with less than the limit, so the ratio is the
-price of the computing. What the rounds alone need, `int_tangle_depths`, is no part of it.
 Of dbt's runs the models are counted, and not what dbt does before and after them.
 """
 
@@ -23,11 +21,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import yaml
 
+from bench import limit as limits
 from bench import session, stand_in
 from bench.cpu import KINDS, Spent, Watch
+from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_most, same, say, summary
 from bench.shapes import shape
-from bench.turns import seconds_of
+from bench.turns import ratio, seconds_of
 from dbt_spark_python import small
 from dbt_spark_python.sessions import WAREHOUSE
 from dbt_tangles.ssb.graphs import TANGLE_NAMES
@@ -156,11 +156,14 @@ class Bench:
         self.spark, self.watch = models.spark, models.watch
         self.rows = self.spark.read.parquet(str(stored(name, scale)))
         self.small = self.spark.read.parquet(str(stored(name, scale * SMALL)))
+        self.limit = Limit(
+            needs=lambda: [(self.table("int_tangle_candidates"), GRAPH)],
+            writes=lambda: [self.table("int_tangle_levels"), self.table("int_tangle_edges")],
+        )
 
-    def limit(self) -> None:
-        """Read, shuffle and write what `int_tangle_levels` wrote; read and write the edges."""
-        session.write(self.spark.table(f"{session.SCHEMA}.int_tangle_edges"), "same_edges")
-        session.write(self.spark.table(f"{session.SCHEMA}.int_tangle_levels").repartition(*GRAPH), "same")
+    def table(self, name: str) -> DataFrame:
+        """What was written last under a name."""
+        return self.spark.table(f"{session.SCHEMA}.{name}")
 
     def jobs(self, rows: DataFrame) -> int | None:
         """Level the candidates by the kernel alone, and count the Spark jobs of it."""
@@ -174,20 +177,24 @@ class Bench:
         """Measure the engines and the limit in turns; the figures."""
         jobs_small, jobs = self.jobs(self.small), self.jobs(self.rows)
         session.write(self.rows, "int_tangle_candidates")
-        runs: dict[str, list[Spent]] = {"auto": [], "kernel": [], "limit": []}
+        runs: dict[str, list[Spent]] = {"auto": [], "kernel": []}
+        of_limit: list[limits.Pieces] = []
         for number in range(1 - WARM_UPS, repeats + 1):
-            for name, done in runs.items():
-                with self.watch.measure() as spent:
-                    counted = self.models.run(name) if name != "limit" else self.limit()
-                if number > 0:
-                    done.append(counted or spent)
+            spent = {name: self.models.run(name) for name in runs}
+            pieces = self.limit.measure(self.watch)
             if number > 0:
-                told = ", ".join(f"{name} {done[-1].total:.1f}" for name, done in runs.items())
-                say(f"graphs {self.name}: round {number} of {repeats}: CPU seconds: {told}")
-        limit = summary(runs["limit"])
-        engines = {name: summary(runs[name]) for name in ("auto", "kernel")}
+                for name, done in runs.items():
+                    done.append(spent[name])
+                of_limit.append(pieces)
+                told = ", ".join(f"{name} {each.total:.1f}" for name, each in spent.items())
+                say(
+                    f"graphs {self.name}: round {number} of {repeats}: CPU seconds: {told}, "
+                    f"limit {pieces.spent.total:.1f}"
+                )
+        limit = limits.summary(of_limit)
+        engines = {name: summary(done) for name, done in runs.items()}
         for engine in engines.values():
-            engine["ratio"] = round(engine["cpu_s"] / limit["cpu_s"], 2)
+            engine["ratio"] = ratio(engine["cpu_s"], limit["cpu_s"])
         return {
             "shape": self.name,
             **facts(self.spark),

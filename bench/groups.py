@@ -5,9 +5,8 @@ In this process, in turns:
 kernel  what the models `int_group_results` and `int_group_foreign_excludes` do in Python, of the shapes of
         `group_shapes.py`: many small groups, and a large one.
 
-In Spark, each of the two models next to its limit: what it reads, read and shuffled by group, and as many rows as it
-writes, of the same shape, written, whatever is in them. Keys of epochs reach their messages by a join; that moves data,
-and is in the limit. `int_group_foreign_excludes` is context only. Spark jobs are counted of a small input as well.
+In Spark, each of the two models next to its LIMIT (`bench.limit`), which shuffles the keys of epochs once as well and
+joins them with nothing. `int_group_foreign_excludes` is context only. Spark jobs are counted of a small input as well.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ import pyarrow.parquet as pq
 from bench import group_shapes, session, stand_in
 from bench.cpu import Watch
 from bench.group_shapes import Shape
+from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_most, same, say
 from bench.sets import FILES, WARM_UPS, Part, shuffled
 from bench.turns import beside_limit, in_turns
@@ -55,25 +55,12 @@ class Model(NamedTuple):
         kernel: What it does in Python, batches of a partition in and out.
         reads: What the kernel reads.
         writes: What it writes.
-        alike: What the limit writes in place of what the model finds, made of all that the kernel reads and the number
-            `copy` of the row among those of its message.
     """
 
     refs: dict[str, str]
     kernel: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     reads: pa.Schema
     writes: pa.Schema
-    alike: dict[str, str]
-
-
-def of_epochs(value: str) -> str:
-    """Say in SQL what the rows of inits have, and the others not."""
-    return f"if(epoch_key is null, null, {value})"
-
-
-def of_members(value: str) -> str:
-    """Say in SQL what the rows of inits do not have."""
-    return f"if(epoch_key is null, {value}, null)"
 
 
 MODELS = {
@@ -82,32 +69,12 @@ MODELS = {
         kernel=groups_of_partition,
         reads=INPUT_SCHEMA,
         writes=OUTPUT_SCHEMA,
-        alike={
-            "row_kind": "if(epoch_key is null, 'member', 'epoch')",
-            "depth": of_epochs("size(previous_epochs)"),
-            "is_tip": of_epochs("is_connected"),
-            "is_preferred": of_epochs("is_connected"),
-            "preference": of_epochs("kind"),
-            **{name: of_epochs("copy") for name in ("tip_count", "added_count", "excluded_count")},
-            **{name: of_epochs("copy") for name in ("missing_count", "returned_count")},
-            "are_missing_listed": of_epochs("is_connected"),
-            "feed_id": of_members("get(feeds, pmod(copy, nullif(size(feeds), 0)))"),
-            **{name: of_members("is_connected") for name in ("is_added", "is_member", "is_missing", "is_returned")},
-            "is_excluded": of_members("kind = 'exclude'"),
-            "added_by": of_members("array(message_id)"),
-            "excluded_by": of_members("cast(array() as array<string>)"),
-        },
     ),
     "int_group_foreign_excludes": Model(
         refs={"int_group_links": "links"},
         kernel=foreign_excludes_of_partition,
         reads=FOREIGN_INPUT_SCHEMA,
         writes=FOREIGN_OUTPUT_SCHEMA,
-        alike={
-            "epoch_id": "coalesce(excluded_epoch, message_id)",
-            "message_ids": "if(is_member, previous, previous_epochs)",
-            "message_count": "depth + copy",
-        },
     ),
 }
 
@@ -193,11 +160,6 @@ def count_rows(kernel: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBa
     return sum(batch.num_rows for batch in kernel(iter(table.to_batches())))
 
 
-def limit_columns(model: str) -> list[str]:
-    """What the limit of a model writes."""
-    return [f"{MODELS[model].alike.get(name, name)} as {name}" for name in MODELS[model].writes.names]
-
-
 class InSpark:
     """What a model says of a shape, in a session."""
 
@@ -205,7 +167,7 @@ class InSpark:
         """Prepare the files."""
         self.model, self.name, self.spark, self.watch = model, name, spark, watch
         self.rows, self.small = self.read(scale), self.read(scale * SMALL)
-        self.copies = 1.0
+        self.limit = Limit(self.needs, writes=lambda: [spark.table(f"{session.SCHEMA}.found")])
 
     def read(self, scale: float) -> dict[str, DataFrame]:
         """Open what the model refers to."""
@@ -216,25 +178,15 @@ class InSpark:
         """Run the model as the project does, and write the answer."""
         session.write(stand_in.run(self.model, self.spark, rows or self.rows), "found")
 
-    def moved(self) -> DataFrame:
-        """Read what the model reads, and bring whole groups together."""
-        from pyspark.sql import functions as sf
-
+    def needs(self) -> list[tuple[DataFrame, list[str]]]:
+        """Read what the model needs: messages by group, and the keys of inits, which know no group, by message."""
         if self.model == "int_group_foreign_excludes":
-            inputs = self.rows["int_group_links"]
-        else:
-            inits = self.rows["stg_ssb__lines"].where("epoch_key is not null")
-            keys = inits.select("message_id", "group_claim.key_fingerprint", "epoch_key")
-            keys = keys.groupBy("message_id", "key_fingerprint").agg(sf.min("epoch_key").alias("epoch_key"))
-            inputs = self.rows["int_group_messages"].join(keys, ["message_id", "key_fingerprint"], "left")
-        return inputs.select(MODELS[self.model].reads.names).repartition("group_id")
-
-    def limit(self) -> None:
-        """Read and shuffle what `work` reads, and write as many rows of the same shape, whatever is in them."""
-        # What is drawn at random, Spark does not move to where rows are read: all of them are shuffled.
-        drawn = self.moved().selectExpr("*", f"cast(floor({self.copies} + rand(1)) as int) as copies")
-        copied = drawn.selectExpr("*", "posexplode(array_repeat(0, copies)) as (copy, nothing)")
-        session.write(copied.selectExpr(*limit_columns(self.model)), "alike")
+            return [(self.rows["int_group_links"].select(FOREIGN_INPUT_SCHEMA.names), ["group_id"])]
+        messages = self.rows["int_group_messages"].where("epoch_id is not null and group_id is not null")
+        columns = [name for name in INPUT_SCHEMA.names if name != "epoch_key"]
+        inits = self.rows["stg_ssb__lines"].where("epoch_key is not null")
+        keys = inits.select("message_id", "group_claim.key_fingerprint", "epoch_key")
+        return [(messages.select(*columns, "key_fingerprint"), ["group_id"]), (keys, ["message_id"])]
 
     def jobs(self, rows: dict[str, DataFrame]) -> int | None:
         """Run the model, and count the Spark jobs of it."""
@@ -244,30 +196,15 @@ class InSpark:
         """Measure both in turns; the figures."""
         jobs_small, jobs = self.jobs(self.small), self.jobs(self.rows)
         messages = next(iter(self.rows.values())).count()
-        facts = {"messages": messages, "rows": self.count("found")}
-        self.copies = facts["rows"] / messages
-        self.limit()
-        facts["limit_rows"] = self.count("alike")
-        if abs(facts["limit_rows"] / max(facts["rows"], 1) - 1) > 0.03 and facts["rows"] > 10_000:
-            raise RuntimeError(f"the limit writes as many rows as the model, not {facts}")
-        if self.types("found") != self.types("alike"):
-            raise RuntimeError(f"the limit writes {self.types('alike')}, the model {self.types('found')}")
-        for _ in range(WARM_UPS - 1):
+        facts = {"messages": messages, "rows": self.spark.table(f"{session.SCHEMA}.found").count()}
+        for _ in range(WARM_UPS):
             self.work()
-            self.limit()
+            self.limit.measure(self.watch)
         who = f"groups {self.name}, {self.model}"
         measured = beside_limit(self.watch, repeats, who, "model", self.work, self.limit)
         say(f"{who}: {facts}; ratio {measured['ratio']}; {jobs} Spark jobs, {jobs_small} for a small input")
         names = {"part": "spark", "name": self.model, "shape": self.name}
         return {**names, **facts, **self.kinds(), **measured, "jobs": jobs, "jobs_small": jobs_small}
-
-    def types(self, table: str) -> list[tuple[str, str]]:
-        """Name the columns of what was written, and their types."""
-        return self.spark.table(f"{session.SCHEMA}.{table}").dtypes
-
-    def count(self, table: str) -> int:
-        """Count what was written."""
-        return self.spark.table(f"{session.SCHEMA}.{table}").count()
 
     def kinds(self) -> dict:
         """Count the rows of each kind that the model wrote."""

@@ -22,7 +22,7 @@ def facts() -> dict:
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "load_average": [round(load, 2) for load in os.getloadavg()],
         "system": f"{platform.system()} {platform.release()}",
-        "revision": _revision(),
+        "revision": revision(),
         "versions": {
             "python": platform.python_version(),
             "java": jvm.major_version(jvm.find()),
@@ -40,7 +40,7 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def _revision() -> str | None:
+def revision() -> str | None:
     """Name the commit, with a plus where files differ from it."""
     try:
         answer = subprocess.run(

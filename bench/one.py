@@ -13,8 +13,9 @@ from bench import report
 
 def run(name: str, options: argparse.Namespace) -> None:
     """Run a benchmark in this process, and write and print its report."""
+    load = os.getloadavg()
     results, goals = importlib.import_module(f"bench.{name}").run(options)
-    path = report.save(name, options.scale, options.repeats, results, goals, engine=options.engine)
+    path = report.save(name, options.scale, options.repeats, results, goals, engine=options.engine, load_at_start=load)
     for goal in goals:
         report.say(f"{name} on {options.engine}: {goal}")
     report.say(f"{name}: written to {os.path.relpath(path)}")
@@ -24,6 +25,7 @@ def run_or_explain(name: str, options: argparse.Namespace) -> None:
     """Run a benchmark as a process, which ends with 1 where it fails."""
     try:
         run(name, options)
-    except Exception:
+    except Exception as error:
         traceback.print_exc()
+        report.save_failure(name, options.engine, f"{type(error).__name__}: {error}")
         sys.exit(1)

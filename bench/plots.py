@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,24 +15,31 @@ Tables = dict[str, list[dict[str, Any]]]
 
 def draw(tables: Tables, folder: Path) -> None:
     """Draw all plots into a folder."""
+    with style("evaluation"):
+        save(sizes(tables), folder / "sizes.svg")
+        save(batches(tables), folder / "batches.svg")
+        save(repetitions(tables), folder / "repetitions.svg")
+
+
+def style(salt: str) -> AbstractContextManager[None]:
+    """How plots look; the salt makes the names within an SVG those of the last run."""
     import matplotlib
 
-    settings = {"svg.hashsalt": "evaluation", "svg.fonttype": "none", "font.size": 9, "axes.grid": True}
-    with matplotlib.rc_context({**settings, "grid.alpha": 0.3, "axes.spines.top": False, "axes.spines.right": False}):
-        _save(sizes(tables), folder / "sizes.svg")
-        _save(batches(tables), folder / "batches.svg")
-        _save(repetitions(tables), folder / "repetitions.svg")
+    settings = {"svg.hashsalt": salt, "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}
+    return matplotlib.rc_context({**settings, "axes.spines.top": False, "axes.spines.right": False})
 
 
-def _save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path) -> None:
+    """Write a plot, without the date."""
     figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
-def _figure(columns: int, width: float) -> tuple[Figure, list[Axes]]:
+def figure(columns: int, width: float, height: float = 3.6) -> tuple[Figure, list[Axes]]:
+    """Make a plot of panels side by side."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, 3.6), layout="constrained")
-    return figure, list(figure.subplots(1, columns, sharey=True, squeeze=False)[0])
+    made = Figure(figsize=(width, height), layout="constrained")
+    return made, list(made.subplots(1, columns, sharey=True, squeeze=False)[0])
 
 
 def _label(size: int) -> str:
@@ -48,7 +56,7 @@ def _log_axis(axes: Axes, ticks: list[int], base: int) -> None:
 
 def sizes(tables: Tables) -> Figure:
     """Commands per event by number of feeds, a line for each size: measured, and as printed in the document."""
-    figure, (ours, printed) = _figure(2, 9.5)
+    drawn, (ours, printed) = figure(2, 9.5)
     rows = tables["sizes"]
     feeds = list(dict.fromkeys(row["feeds"] for row in rows))
     for size in dict.fromkeys(row["events"] for row in rows):
@@ -71,12 +79,12 @@ def sizes(tables: Tables) -> Figure:
     for axes in (ours, printed):
         _log_axis(axes, feeds, 2)
         axes.legend(fontsize=7)
-    return figure
+    return drawn
 
 
 def batches(tables: Tables) -> Figure:
     """Commands per event by the number of arrivals that share a script."""
-    figure, (axes,) = _figure(1, 6)
+    drawn, (axes,) = figure(1, 6)
     rows = tables["batches"]
     colours: dict[int, str] = {}
     styles = dict(zip(dict.fromkeys(row["events"] for row in rows), ("-", "--"), strict=True))
@@ -94,14 +102,14 @@ def batches(tables: Tables) -> Figure:
     _log_axis(axes, list(dict.fromkeys(row["batch"] for row in rows)), 10)
     axes.set(xlabel="arrivals in a batch", ylabel="commands per event", ylim=(0, None))
     axes.legend(fontsize=7)
-    return figure
+    return drawn
 
 
 def repetitions(tables: Tables) -> Figure:
     """The spread of commands per event over repetitions, with the figures that the document prints."""
     rows = tables["repetitions"]
     by_size = list(dict.fromkeys(row["events"] for row in rows))
-    figure, panels = _figure(len(by_size), 9.5)
+    drawn, panels = figure(len(by_size), 9.5)
     feeds = list(dict.fromkeys(row["feeds"] for row in rows))
     for size, axes in zip(by_size, panels, strict=True):
         line = [row for row in rows if row["events"] == size]
@@ -117,4 +125,4 @@ def repetitions(tables: Tables) -> Figure:
         _log_axis(axes, feeds, 2)
         axes.legend(fontsize=7)
     panels[0].set(ylabel="commands per event", ylim=(0, None))
-    return figure
+    return drawn

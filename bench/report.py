@@ -70,8 +70,9 @@ def save(
     goals: list[Goal],
     folder: Path | None = None,
     engine: str = "spark",
+    load_at_start: tuple[float, ...] | None = None,
 ) -> Path:
-    """Write `target/bench/<name>.json`, or `<name>-sail.json`.
+    """Write `target/bench/<name>.json`, or `<name>-sail.json`; what is known of an earlier failure goes.
 
     Args:
         name: The benchmark.
@@ -81,25 +82,46 @@ def save(
         goals: The goals.
         folder: Where to write (default: target/bench).
         engine: What ran it.
+        load_at_start: How busy the machine was before; `machine` has how busy it is now.
 
     Returns:
         The file.
     """
-    folder = folder or RESULTS
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name if engine == 'spark' else f'{name}-{engine}'}.json"
+    path = path_of(name, engine, folder)
+    path_of(name, engine, folder, failed=True).unlink(missing_ok=True)
     report = {
         "benchmark": name,
         "engine": engine,
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "date": now(),
         "scale": scale,
         "repeats": repeats,
         "goals": [asdict(goal) for goal in goals],
         "results": results,
+        "load_at_start": [round(load, 2) for load in load_at_start] if load_at_start else None,
         "machine": machine.facts(),
     }
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(report, indent=2) + "\n")
     return path
+
+
+def save_failure(name: str, engine: str, error: str, folder: Path | None = None) -> Path:
+    """Write down that a benchmark failed, beside its last figures; the file."""
+    path = path_of(name, engine, folder, failed=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    told = {"benchmark": name, "engine": engine, "date": now(), "revision": machine.revision(), "error": error}
+    path.write_text(json.dumps(told, indent=2) + "\n")
+    return path
+
+
+def path_of(name: str, engine: str, folder: Path | None = None, failed: bool = False) -> Path:
+    """Where the figures of a benchmark are, or what is known of its failure."""
+    return (folder or RESULTS) / f"{name}{'' if engine == 'spark' else f'-{engine}'}{'-failed' if failed else ''}.json"
+
+
+def now() -> str:
+    """The time, in UTC."""
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def say(text: str) -> None:

@@ -6,8 +6,7 @@ kernel  `reduce_sets` of one set of `pzp_sets.py`: order, items, what is still n
 peer    the same next to what the peer does for the items alone. The peer's package is not here: `pzp_peer.js` is our
         own JavaScript after a description of its algorithm. Where there is no node, this is left out.
 
-In Spark, the model `int_set_messages`, validity included, next to its limit: what it reads, read and shuffled by set,
-and as many rows as it writes, of the same shape, written.
+In Spark, the model `int_set_messages`, validity included, next to LIMIT (`bench.limit`).
 """
 
 from __future__ import annotations
@@ -22,10 +21,11 @@ import pyarrow as pa
 
 from bench import pzp_peer, pzp_sets, session, stand_in
 from bench.cpu import Watch
+from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_least, at_most, say
 from bench.turns import beside_limit, in_turns, power, seconds_of
 from dbt_tangles.sets import reduce_sets
-from dbt_tangles.sets.partition import INPUT_SCHEMA, OUTPUT_SCHEMA, sets_of_partition
+from dbt_tangles.sets.partition import INPUT_SCHEMA, sets_of_partition
 from dbt_tangles.sets.reduction import GHOST_SPAN
 
 if TYPE_CHECKING:
@@ -42,26 +42,6 @@ SHAPES = {"one": (1, 500_000), "many": (100_000, 10)}  # sets, and messages of e
 LEAST = 64  # messages of a set at a small scale
 WARM_UPS = 2  # Java compiles most of what it compiles in the first two rounds, at a third of their CPU seconds
 FILES = 8
-#: What the limit writes in place of what the model finds, made of all that it reads.
-ALIKE = {
-    "is_valid": "has_root",
-    "is_held": "false",
-    "position": "size(prev) + size(del) + size(supersedes)",
-    "is_item_root": "is_set_shape",
-    "purpose": "if(is_moot, 'trail', 'goal')",
-    "is_tip": "is_key_authorised",
-    "is_oldest_standing": "defect is null",
-    "items": "transform(add, (item, place) -> struct(place as item_position, item, place as position_left, prev as"
-    " kept_by))",
-    "writer_faults": "cast(array() as array<struct<item: string, rule: string, left_out: array<string>>>)",
-    "are_writers_checked": "true",
-    "action": "if(is_moot, 'keep', 'erase')",
-    "is_pruning_safe": "has_root",
-    "backlink_depth": "depth",
-    "is_next_prev": "is_key_authorised",
-    "next_items": "transform(add, item -> struct(item, true as is_string, prev as deepest, supersedes as"
-    " open_deletions))",
-}
 
 Part = tuple[list[dict], list[Goal]]
 
@@ -172,21 +152,20 @@ class InSpark:
         self.name, self.spark, self.watch = name, spark, watch
         self.folder = stored(name, scale)
         self.rows: DataFrame = spark.read.parquet(str(self.folder))
+        self.limit = Limit(
+            needs=lambda: [(self.rows.select(INPUT_SCHEMA.names), ["set_id"])],
+            writes=lambda: [spark.table(f"{session.SCHEMA}.reduced")],
+        )
 
     def reduce(self) -> None:
         """Judge and reduce the sets as the project does, and write the answer."""
         session.write(stand_in.run("int_set_messages", self.spark, {"int_set_entries": self.rows}), "reduced")
 
-    def limit(self) -> None:
-        """Read and shuffle what `reduce` reads, and write rows of the same shape, without a look at what is in them."""
-        shuffled_rows = self.rows.select(INPUT_SCHEMA.names).repartition("set_id")
-        session.write(shuffled_rows.selectExpr(*(f"{ALIKE.get(n, n)} as {n}" for n in OUTPUT_SCHEMA.names)), "alike")
-
     def measure(self, repeats: int) -> dict:
         """Measure both in turns; the figures."""
         for _ in range(WARM_UPS):
             self.reduce()
-            self.limit()
+            self.limit.measure(self.watch)
         facts = self.facts()
         measured = beside_limit(self.watch, repeats, f"sets {self.name}", "reduce", self.reduce, self.limit)
         alone = self.kernel_alone(repeats)

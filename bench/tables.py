@@ -1,9 +1,8 @@
 """Tables that are SQL, each next to its limit, over what `bench builds` or `bench arrivals` left.
 
-A table's statement, as dbt compiled it, is run over the built tables that it reads, in turn with its limit: the columns
-that Spark's plan reads of those, brought together by one shuffle, and the rows that come out, read and written again.
-Nobody who makes the table from these gets by with less where rows must come together; where they need not, the shuffle
-is more than is needed.
+A table's statement, as dbt compiled it, is run over the built tables that it reads, in turn with its LIMIT
+(`bench.limit`): what it needs are the columns that Spark's plan reads. Where rows need not come together, the shuffle
+is more than anybody needs.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from bench import session
 from bench.builds import folder_of
 from bench.cpu import Watch
+from bench.limit import Limit
 from bench.report import Goal, at_most
 from bench.turns import beside_limit
 
@@ -39,6 +39,8 @@ DEFAULT = (
     "autobase_confirmations",
     "autobase_next",
 )
+#: The columns that name a graph.
+GRAPHS = (("tangle_name", "root_id"), ("timeline_id",), ("set_id",), ("base_id",), ("group_id",), ("feed_id",))
 GOAL = 2.0
 #: Less than this is the price of a statement, and not of its rows.
 LEAST_CPU_S = 2.0
@@ -99,6 +101,14 @@ def read_columns(spark: SparkSession, statement: str) -> Iterator[tuple[str, lis
             yield scan.relation().location().rootPaths().head().toString(), list(scan.requiredSchema().fieldNames())
 
 
+def graph_of(columns: list[str]) -> list[str]:
+    """Name the graph that rows belong to, of the columns that are read; where there is none, the first of them."""
+    for graph in GRAPHS:
+        if set(graph) <= set(columns):
+            return list(graph)
+    return columns[:1]
+
+
 def measure(spark: SparkSession, watch: Watch, repeats: int, name: str, statement: str, built: Path) -> dict:
     """Measure a table and its limit in turns."""
     reads = list(read_columns(spark, statement))
@@ -106,12 +116,9 @@ def measure(spark: SparkSession, watch: Watch, repeats: int, name: str, statemen
     def work() -> None:
         session.write(spark.sql(statement), "ours")
 
-    def limit() -> None:
-        for place, columns in reads:
-            rows = spark.read.parquet(place).select(columns)
-            shuffled = rows.repartition(*columns[:1]) if columns else rows
-            shuffled.write.format("noop").mode("overwrite").save()
-        session.write(spark.read.parquet(str(built)), "theirs")
-
+    limit = Limit(
+        needs=lambda: [(spark.read.parquet(place).select(columns), graph_of(columns)) for place, columns in reads],
+        writes=lambda: [spark.read.parquet(str(built))],
+    )
     found = beside_limit(watch, repeats, f"{NAME} {name}", "table", work, limit)
     return {"table": name, "rows": spark.read.parquet(str(built)).count(), **found}

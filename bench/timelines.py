@@ -7,8 +7,7 @@ edits   the shortest scripts, arrival by arrival or in batches, of the logs of `
         finish, next to the package `scuttlesort`, on the same arrivals.
 shapes  the same of inputs that are hard on whoever maintains an order.
 
-In Spark, the model `int_timeline_order` next to its limit: the rows that it wrote, read, shuffled by timeline and
-written again.
+In Spark, the model `int_timeline_order` next to LIMIT (`bench.limit`).
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ import pyarrow as pa
 from bench import events, peer, session, stand_in
 from bench.cpu import Watch
 from bench.events import Timelines
+from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_least, at_most, say, summary
 from bench.turns import beside_limit, in_turns, power, seconds_of
 from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
@@ -277,6 +277,10 @@ class InSpark:
         """Prepare the files."""
         self.name, self.spark, self.watch = name, spark, watch
         self.rows: DataFrame = spark.read.parquet(str(stored(name, scale)))
+        self.limit = Limit(
+            needs=lambda: [(self.rows, ["timeline_id"])],
+            writes=lambda: [spark.table(f"{session.SCHEMA}.order_0")],
+        )
 
     def order(self, batch: int = 0) -> None:
         """Order the timelines as the project does, and write the answer."""
@@ -285,15 +289,11 @@ class InSpark:
         )
         session.write(answer, f"order_{batch}")
 
-    def limit(self) -> None:
-        """Read, shuffle and write what `order` wrote."""
-        session.write(self.spark.table(f"{session.SCHEMA}.order_0").repartition("timeline_id"), "same")
-
     def measure(self, repeats: int) -> dict:
         """Measure both in turns; then the scripts, once each; the figures."""
         for _ in range(WARM_UPS):
             self.order()
-            self.limit()
+            self.limit.measure(self.watch)
         measured = beside_limit(self.watch, repeats, f"timelines {self.name}", "order", self.order, self.limit)
         scripts = {}
         for batch in (1, 1_000):

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from bench import limit as limits
 from bench.cpu import Watch
+from bench.limit import Limit
 from bench.report import say, summary
 
 
@@ -31,9 +33,12 @@ def power(sizes: Iterable[int], seconds: Iterable[float]) -> float:
     return round(float(np.polyfit(np.log(list(sizes)), np.log(np.maximum(list(seconds), 1e-6)), 1)[0]), 2)
 
 
-def beside_limit(
-    watch: Watch, repeats: int, who: str, what: str, work: Callable[[], None], limit: Callable[[], None]
-) -> dict:
+def ratio(ours: float, limit: float) -> float:
+    """Compare CPU seconds; what is too small to be counted counts as the least that is."""
+    return round(ours / max(limit, 0.01), 2)
+
+
+def beside_limit(watch: Watch, repeats: int, who: str, what: str, work: Callable[[], None], limit: Limit) -> dict:
     """Measure work of Spark and its limit in turns.
 
     Args:
@@ -42,23 +47,23 @@ def beside_limit(
         who: Begins the lines of progress.
         what: The name of the work.
         work: What the project does.
-        limit: What nobody gets by without.
+        limit: The limit of that.
 
     Returns:
         Both, and ratios of their CPU seconds.
     """
-    runs: dict[str, list] = {what: [], "limit": []}
+    ours_of_runs, limit_of_runs = [], []
     for number in range(1, repeats + 1):
-        for name, each in ((what, work), ("limit", limit)):
-            with watch.measure() as spent:
-                each()
-            runs[name].append(spent)
-        told = ", ".join(f"{name} {done[-1].total:.1f}" for name, done in runs.items())
+        with watch.measure() as spent:
+            work()
+        ours_of_runs.append(spent)
+        limit_of_runs.append(limit.measure(watch))
+        told = f"{what} {spent.total:.1f}, limit {limit_of_runs[-1].spent.total:.1f}"
         say(f"{who}: round {number} of {repeats}: CPU seconds: {told}")
-    ours, theirs = summary(runs[what]), summary(runs["limit"])
+    ours, theirs = summary(ours_of_runs), limits.summary(limit_of_runs)
     return {
-        "ratio": round(ours["cpu_s"] / theirs["cpu_s"], 2),
-        "ratio_of_least": round(min(ours["cpu_s_of_runs"]) / min(theirs["cpu_s_of_runs"]), 2),
+        "ratio": ratio(ours["cpu_s"], theirs["cpu_s"]),
+        "ratio_of_least": ratio(min(ours["cpu_s_of_runs"]), min(theirs["cpu_s_of_runs"])),
         what: ours,
         "limit": theirs,
     }

@@ -9,10 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bench import __main__ as command
-from bench import builds, cpu, graphs, logs, one, report, session, stand_in, verify
+from bench import builds, cpu, event_log, graphs, logs, one, report, session, stand_in, verify
 from bench.cpu import Account, Process, Spent, Watch
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="CPU seconds are read from /proc")
@@ -155,7 +156,17 @@ def test_reports_say_where_they_come_from(tmp_path):
     """A report holds the goals, the figures, the date and the machine."""
     goal = report.at_most("ratio", 2, 1.5)
     saved = json.loads(report.save("graphs", 0.5, 3, [{"ratio": 1.5}], [goal], tmp_path / "new").read_text())
-    assert list(saved) == ["benchmark", "engine", "date", "scale", "repeats", "goals", "results", "machine"]
+    assert list(saved) == [
+        "benchmark",
+        "engine",
+        "date",
+        "scale",
+        "repeats",
+        "goals",
+        "results",
+        "load_at_start",
+        "machine",
+    ]
     assert saved["goals"] == [{"what": "ratio", "goal": "at most 2", "measured": 1.5, "met": True}]
     assert saved["results"] == [{"ratio": 1.5}]
     assert saved["machine"]["cores"] >= 1
@@ -240,6 +251,7 @@ def test_one_failure_stops_no_other(ends, code, monkeypatch, capsys):
         Process = FakeProcess
 
     monkeypatch.setattr(command.multiprocessing, "get_context", lambda method: Context)
+    monkeypatch.setattr(command.page, "write", lambda **options: Path("page"))
     assert command.main(["graphs", "verify"]) == code
     assert started == [("graphs", "spark"), ("verify", "spark")]
     assert ("graphs" in capsys.readouterr().err) == bool(code)
@@ -250,6 +262,7 @@ def test_engines_take_turns(monkeypatch):
     """Each benchmark runs on one engine, then on the other; what starts none, or looks into Spark, runs once."""
     started = []
     monkeypatch.setattr(command, "run_apart", lambda name, options: started.append((name, options.engine)) or True)
+    monkeypatch.setattr(command.page, "write", lambda **options: Path("page"))
     assert command.main(["verify", "ask", "sets", "--engines", "sail", "spark"]) == 0
     turns = [("verify", "sail"), ("verify", "spark"), ("ask", "spark"), ("sets", "sail"), ("sets", "spark")]
     assert started == turns
@@ -277,7 +290,7 @@ def test_a_missed_goal_is_reported_and_no_failure(monkeypatch, tmp_path, capsys)
 
 
 def test_a_failed_benchmark_ends_with_one(monkeypatch, tmp_path, capsys):
-    """It says why, and writes no report."""
+    """It says why, and writes no figures."""
 
     def run(options):
         raise RuntimeError("no luck")
@@ -288,7 +301,26 @@ def test_a_failed_benchmark_ends_with_one(monkeypatch, tmp_path, capsys):
         one.run_or_explain("graphs", of_engine("sail"))
     assert stopped.value.code == 1
     assert "no luck" in capsys.readouterr().err
-    assert not list(tmp_path.iterdir())
+    assert [file.name for file in tmp_path.iterdir()] == ["graphs-sail-failed.json"]
+    assert json.loads((tmp_path / "graphs-sail-failed.json").read_text())["error"] == "RuntimeError: no luck"
+
+
+def test_a_process_that_is_killed_is_written_down(monkeypatch, tmp_path):
+    """It says nothing itself."""
+
+    class Killed:
+        Process = None
+
+        def __init__(self, target, args):
+            self.exitcode = -9
+
+        start = join = lambda self: None
+
+    Killed.Process = Killed
+    monkeypatch.setattr(command.multiprocessing, "get_context", lambda method: Killed)
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    assert not command.run_apart("graphs", of_engine("spark"))
+    assert "-9" in json.loads((tmp_path / "graphs-failed.json").read_text())["error"]
 
 
 def test_settings_are_those_of_the_profile():
@@ -358,6 +390,64 @@ def test_builds_name_their_slowest_nodes():
     assert [node["node"] for node in told["slowest_nodes"]] == [f"m{n}" for n in range(11, 1, -1)]
     assert told["nodes_s_by_type"] == {"model": 66.0, "test": 0.5}
     assert (told["wall_s"], told["cpu_s"], told["nodes"], told["log"]) == (20, 35, 13, "m.jsonl")
+
+
+def task(stage: int, **metrics) -> dict:
+    """An event of Spark's: the end of a task."""
+    sent = [{"ID": 1, "Name": "data sent to Python workers", "Update": str(3 * 2**20), "Value": "9"}]
+    return {
+        "Event": "SparkListenerTaskEnd",
+        "Stage ID": stage,
+        "Task Info": {"Accumulables": [*sent, {"ID": 2, "Name": "other", "Update": "7"}, {"ID": 3}]},
+        "Task Metrics": metrics,
+    }
+
+
+def test_what_spark_moved_is_the_sum_over_its_tasks(tmp_path):
+    """A shuffle is a stage whose tasks wrote for one; a task that failed has no metrics, a cut line no event."""
+    environ = event_log.configure(tmp_path)
+    settings = (Path(environ["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text()
+    assert f"spark.eventLog.dir {(tmp_path / 'events').as_uri()}\n" in settings
+    with pytest.raises(RuntimeError, match="no events"):
+        event_log.moved(tmp_path)
+    shuffle = {"Shuffle Write Metrics": {"Shuffle Bytes Written": 2**20}, "Executor Run Time": 2_500}
+    told = [
+        {"Event": "SparkListenerJobStart", "Job ID": 0},
+        task(0, **shuffle),
+        task(0, **shuffle),
+        task(1, **{"Output Metrics": {"Bytes Written": 2**22}, "Disk Bytes Spilled": 2**20}),
+        {**task(1), "Task Metrics": None},
+        {"Event": "SparkListenerStageCompleted"},
+        {"Event": "SparkListenerApplicationEnd"},
+    ]
+    lines = "".join(json.dumps(event) + "\n" for event in told)
+    (tmp_path / "events" / "local-1.inprogress").write_text(f'{lines}{{"Event": "SparkListenerTa')
+    assert event_log.moved(tmp_path) == {
+        "jobs": 1,
+        "stages": 1,
+        "tasks": 4,
+        "shuffles": 1,
+        "shuffled_mib": 2,
+        "written_mib": 4,
+        "spilled_mib": 1,
+        "to_python_mib": 12,
+        "from_python_mib": 0,
+        "longest_task_s": 2.5,
+        "most_of_a_task_shuffled_mib": 1,
+    }
+
+
+def test_tables_of_builds_are_counted(tmp_path):
+    """The rows of a table in all its files, and the bytes of all tables."""
+    for number in (2, 3):
+        folder = tmp_path / "ssb_messages" / f"part={number}"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"message_id": ["a"] * number}), folder / "0.parquet")
+    (tmp_path / "feeds").mkdir()
+    (tmp_path / "feeds" / "0.parquet").write_bytes(bytes(2**20))
+    assert builds.count_rows(tmp_path / "ssb_messages") == 5
+    assert builds.count_rows(tmp_path / "nowhere") is None
+    assert 1 <= builds.size_of(tmp_path) < 1.1
 
 
 def test_verification_shares_add_up():

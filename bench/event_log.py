@@ -1,0 +1,86 @@
+"""What Spark moved, from the log of events that it writes: bytes, shuffles and tasks.
+
+Only the sums matter here: a build's jobs, one after the other, are as many as its statements.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+#: Settings with which Spark writes its events into one file that is read as it is.
+SETTINGS = {
+    "spark.eventLog.enabled": "true",
+    "spark.eventLog.rolling.enabled": "false",
+    "spark.eventLog.compress": "false",
+}
+MIB = 2**20
+#: Of a task's metrics: where the bytes are. What is read is left out: of a local disk, Spark counts a part of it.
+BYTES = {
+    "shuffled_mib": ("Shuffle Write Metrics", "Shuffle Bytes Written"),
+    "written_mib": ("Output Metrics", "Bytes Written"),
+    "spilled_mib": ("Disk Bytes Spilled",),
+}
+#: Of what plans count.
+COUNTED = {"to_python_mib": "data sent to Python workers", "from_python_mib": "data returned from Python workers"}
+
+
+def configure(folder: Path) -> dict[str, str]:
+    """Make Spark write its events below a folder; variables of the environment it is to be started with."""
+    (folder / "events").mkdir(parents=True, exist_ok=True)
+    settings = {**SETTINGS, "spark.eventLog.dir": (folder / "events").resolve().as_uri()}
+    lines = [f"{name} {value}\n" for name, value in settings.items()]
+    (folder / "spark-defaults.conf").write_text("".join(lines))
+    return {"SPARK_CONF_DIR": str(folder.resolve())}
+
+
+def moved(folder: Path) -> dict[str, Any]:
+    """Sum up the events that Spark wrote below a folder.
+
+    Raises:
+        RuntimeError: There are none.
+    """
+    files = sorted((folder / "events").glob("*"))
+    if not files:
+        raise RuntimeError(f"Spark wrote no events into {folder / 'events'}")
+    sums: Counter[str] = Counter()
+    shuffles, longest, most = set(), 0.0, 0
+    for file in files:
+        with file.open(encoding="utf-8") as lines:
+            for line in lines:
+                if not line.endswith("\n"):  # the JVM ended while it wrote this
+                    break
+                event = json.loads(line)
+                kind = event["Event"]
+                sums["jobs"] += kind == "SparkListenerJobStart"
+                sums["stages"] += kind == "SparkListenerStageCompleted"
+                if kind != "SparkListenerTaskEnd":
+                    continue
+                sums["tasks"] += 1
+                metrics = event.get("Task Metrics") or {}
+                found = {name: _number(metrics, *place) for name, place in BYTES.items()}
+                sums.update(found)
+                longest = max(longest, _number(metrics, "Executor Run Time") / 1_000)
+                most = max(most, found["shuffled_mib"])
+                if found["shuffled_mib"]:
+                    shuffles.add((file, event["Stage ID"]))
+                for each in event["Task Info"].get("Accumulables", ()):
+                    for name, title in COUNTED.items():
+                        if each.get("Name") == title:
+                            sums[name] += int(each.get("Update") or 0)
+    sizes = {name: round(sums[name] / MIB, 1) for name in (*BYTES, *COUNTED)}
+    return {
+        **{name: sums[name] for name in ("jobs", "stages", "tasks")},
+        "shuffles": len(shuffles),
+        **sizes,
+        "longest_task_s": round(longest, 1),
+        "most_of_a_task_shuffled_mib": round(most / MIB, 1),
+    }
+
+
+def _number(row: Any, *keys: str) -> int:
+    for key in keys:
+        row = (row or {}).get(key)
+    return row or 0

@@ -1,0 +1,304 @@
+"""The page of all figures, from small files made by hand: what is there is shown, and nothing else."""
+
+import json
+import re
+from argparse import Namespace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from bench import __main__ as command
+from bench import one, page, report
+from bench.page_tables import PARTS
+
+MACHINE = {
+    "processor": "A processor",
+    "cores": 2,
+    "memory_gib": 23.5,
+    "load_average": [1.5, 2, 3],
+    "system": "Linux 6",
+    "revision": "0123abcdef+",
+    "versions": {"python": "3.11.7", "java": 17},
+}
+LIMIT = {"cpu_s": 4.0, "wall_s": 3.0, "cpu_s_by_piece": {"moved": 2, "written": 3, "reread": 1}}
+
+
+def put(folder: Path, part: str, results=(), goals=(), engine="spark", **changes) -> None:
+    """Write a file as a benchmark does."""
+    told = {
+        "benchmark": part,
+        "engine": engine,
+        "date": "2026-11-23T06:58:11+00:00",
+        "scale": 1.0,
+        "repeats": 3,
+        "goals": goals,
+        "results": results,
+        "load_at_start": [0.25, 1, 2],
+        "machine": MACHINE,
+    }
+    report.path_of(part, engine, folder).write_text(json.dumps(told | changes))
+
+
+def made(folder: Path, **options) -> str:
+    """The page of the files in a folder."""
+    return page.write(folder, folder / "out", **options).read_text()
+
+
+def section(text: str, part: str) -> str:
+    """What is said of a part."""
+    return re.search(rf"\n## {part}\n(.*?)(\n## |\Z)", text, re.DOTALL)[1]
+
+
+def cells(text: str, begin: str) -> list[list[str]]:
+    """The cells of the rows that begin so."""
+    rows = ([cell.strip() for cell in line[2:-2].split(" | ")] for line in text.splitlines() if line[:1] == "|")
+    return [row for row in rows if row[0] == begin]
+
+
+def set_row(cpu: float, limit: dict | None = None, **changes) -> dict:
+    found = {"part": "spark", "shape": "many", "messages": 1_000_000, "ratio": round(cpu / 4, 2)}
+    return found | {"reduce": {"cpu_s": cpu, "wall_s": 7.25}, "limit": limit or LIMIT} | changes
+
+
+def goal(measured, met, what="many / LIMIT", wanted="at most 2") -> dict:
+    return {"what": what, "goal": wanted, "measured": measured, "met": met}
+
+
+def test_without_any_file_nothing_is_measured(tmp_path):
+    text = made(tmp_path)
+    assert "Nothing is measured." in text
+    for part in PARTS:
+        assert "not measured" in section(text, part)
+    assert not list((tmp_path / "out").glob("*.svg")) and ".svg" not in text
+
+
+def test_engines_stand_side_by_side(tmp_path):
+    put(tmp_path, "sets", [set_row(6.0)], [goal(1.5, True)])
+    put(tmp_path, "sets", [set_row(9.0)], [goal(2.25, False)], engine="sail")
+    text = section(made(tmp_path), "sets")
+    assert cells(text, "many / LIMIT") == [["many / LIMIT", "at most 2", "1.5, met", "2.25, **missed**"]]
+    [head] = cells(text, "shape")
+    assert head[2:] == [
+        f"{engine}: {title}"
+        for engine in ("Spark", "Sail")
+        for title in ("CPU s", "clock, s", "LIMIT, CPU s", "/ LIMIT")
+    ]
+    assert cells(text, "many") == [["many", "1,000,000", "6", "7.25", "4", "1.5", "9", "7.25", "4", "2.25"]]
+    # What is expected and not there is said to be missing.
+    assert cells(text, "one")[0][2:] == ["not measured", "", "", "", "not measured", "", "", ""]
+
+
+def test_an_engine_that_was_not_measured_is_named(tmp_path):
+    put(tmp_path, "sets", [set_row(9.0)], engine="sail")
+    text = made(tmp_path)
+    assert "sets on Spark: not measured." in section(text, "sets")
+    assert "next to LIMIT (on Spark not measured):" in section(text, "sets")
+    assert cells(text, "sets on Spark")[0][1] == "not measured"
+
+
+def test_when_where_and_of_which_commit(tmp_path):
+    put(tmp_path, "sets", [set_row(6.0)], [goal(1.5, True), goal(3, False), goal(9, None)])
+    text = made(tmp_path)
+    assert cells(text, "sets on Spark") == [
+        ["sets on Spark", "2026-11-23 06:58", "`0123abcdef+`", "1", "3", "0.25 to 1.5", "1 of 2"]
+    ]
+    assert cells(text, "processor") == [["processor", "A processor"]]
+    assert cells(text, "python") == [["python", "3.11.7"]]
+
+
+def test_two_machines_are_two_columns(tmp_path):
+    put(tmp_path, "sets", [set_row(6.0)])
+    put(tmp_path, "sets", [set_row(6.0)], engine="sail", machine=MACHINE | {"cores": 64})
+    text = made(tmp_path)
+    assert cells(text, "cores") == [["cores", "2", "64"]]
+    assert "|  | sets on Spark | sets on Sail |" in text
+
+
+def test_a_ratio_to_an_older_limit_says_so(tmp_path):
+    """And is not drawn beside the others."""
+    put(tmp_path, "sets", [set_row(6.0, {"cpu_s": 4.0, "wall_s": 3.0})])
+    text = made(tmp_path)
+    assert cells(text, "many")[0][-1] == "1.5 (earlier LIMIT)"
+    assert not (tmp_path / "out" / "limits.svg").exists()
+
+
+def test_less_than_the_full_size_is_not_measured(tmp_path):
+    put(tmp_path, "sets", [set_row(6.0)], scale=0.02)
+    text = made(tmp_path)
+    assert cells(text, "sets on Spark")[0][1] == "not measured (2026-11-23 06:58 at 0.02 of the full size only)"
+    assert "1,000,000" not in section(text, "sets")
+    text = made(tmp_path, full_only=False)
+    assert cells(text, "sets on Spark")[0][3] == "0.02"
+    assert "1,000,000" in section(text, "sets")
+
+
+def test_a_part_that_failed_is_named_beside_older_figures(tmp_path):
+    put(tmp_path, "sets", [set_row(6.0)])
+    report.save_failure("sets", "spark", "RuntimeError: no | luck\n<b>", tmp_path)
+    report.save_failure("groups", "sail", "its process ended with -9", tmp_path)
+    text = made(tmp_path)
+    assert re.search(
+        r"sets on Spark: failed 20\d\d-\d\d-\d\d \d\d:\d\d, commit `?[\w.+-]*`?: RuntimeError: no \\\| luck &lt;b&gt;; "
+        "what is shown is of before\\.",
+        section(text, "sets"),
+    )
+    assert cells(section(text, "sets"), "many")[0][2] == "6"
+    assert "its process ended with -9" in section(text, "groups")
+
+
+HOSTILE = "<script>alert(1)</script> | [x](y) ![z](w)\n# `head` *b* $x$ \x00\u202e" + "A" * 500
+
+
+def test_texts_stay_texts(tmp_path):
+    """Nothing in a file becomes HTML, a link, a row or a column of its own."""
+    put(
+        tmp_path,
+        "sets",
+        [set_row(6.0, shape=HOSTILE, messages=HOSTILE)],
+        [goal(HOSTILE, True, HOSTILE, HOSTILE)],
+        date=HOSTILE,
+        repeats=HOSTILE,
+        machine=MACHINE | {"revision": HOSTILE, "processor": HOSTILE, "versions": {HOSTILE: HOSTILE}},
+    )
+    put(tmp_path, "others", [{"shape": HOSTILE, "who": HOSTILE, "messages": 10, "ended": HOSTILE}])
+    put(tmp_path, "builds", [{"build": HOSTILE, "moved": {HOSTILE: 3}, "messages": 1}])
+    text = made(tmp_path)
+    assert "<script" not in text and "\x00" not in text and "\u202e" not in text
+    assert not re.search(r"(?<!\\)\[x|(?<!\\)`head|\n# .?head", text)
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert all(line.endswith(" |") for line in rows)
+    for before, line in pairwise(rows):
+        if set(line) <= set("|- "):
+            assert len(re.findall(r"(?<!\\)\|", before)) == len(re.findall(r"(?<!\\)\|", line))
+    assert "A" * 200 not in text
+    assert "<script" not in (tmp_path / "out" / "limits.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", "null", "7", '"text"', "[" * 100_000, "\ud800".encode("utf-8", "surrogatepass"), b"\xff\xfe"],
+    ids=["empty", "cut", "list", "null", "number", "string", "deep", "surrogate", "bytes"],
+)
+def test_files_that_are_no_reports(content, tmp_path):
+    (tmp_path / "sets.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert re.search(r"sets on Spark: not measured \(sets\.json (is no report|cannot be read .*)\)\.", made(tmp_path))
+
+
+ODD = [None, True, -1, 0, 10**400, float("nan"), float("inf"), 1e-9, "7", [], {}, [[1]], {"cpu_s": {}}]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:12])
+def test_odd_values_are_empty_or_named(odd, tmp_path):
+    """In the place of any figure, name, list or object, of any part."""
+    names = {"part", "shape", "who", "messages", "cpu_s", "limit", "reduce", "order", "model", "table", "ratio", "kind"}
+    names |= {"build", "night", "moved", "peak_mib", "ended", "batch", "feeds", "events", "nodes", "indexers", "power"}
+    row = dict.fromkeys(names, odd)
+    for part in PARTS:
+        kinds = [{**row, "part": kind} for kind in ("spark", "kernel", "growth", "peer", "shapes", "stalled")]
+        put(tmp_path, part, [row, odd, *kinds, {**row, "shape": "W", "who": "us"}], [goal(odd, odd), odd])
+        put(tmp_path, part, engine="sail", results=[], goals=[], machine=odd, load_at_start=odd, date=odd)
+    assert "## arrivals" in made(tmp_path)
+    for changes in ({"results": odd, "goals": odd}, {"machine": odd}, {"scale": odd}, {"repeats": odd}):
+        put(tmp_path, "sets", **changes)
+        assert "## arrivals" in made(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1_234_567, "1,234,567"),
+        (1234.5, "1,234"),
+        (2.0, "2"),
+        (1.499, "1.5"),
+        (0.02, "0.02"),
+        (0.000_45, "0.00045"),
+        (1e-9, "1.0e-09"),
+        (-0.24, "-0.24"),
+        (True, "yes"),
+        (None, ""),
+        (float("nan"), "?"),
+        ([1], "?"),
+        ("int_group_results a_b _c_", r"int_group_results a_b \_c\_"),
+    ],
+)
+def test_values_are_written_with_the_digits_that_matter(value, text):
+    assert page.plain(value) == text
+
+
+def test_others_at_each_size_and_where_they_ended(tmp_path):
+    answers = {"tangles": {10: 1.0, 100: 2.0, 1000: 20.0}, "slow": {10: 3.0}}
+    rows = [
+        {"shape": "W", "messages": size, "who": who, "cpu_s": cpu, "peak_mib": 7, "depth_sum": 1}
+        for who, sizes in answers.items()
+        for size, cpu in sizes.items()
+    ]
+    rows.append({"shape": "W", "messages": 100, "who": "slow", "ended": "over 60 s"})
+    put(tmp_path, "others", rows)
+    text = section(made(tmp_path), "others")
+    seconds = cells(text.partition("Peak MiB")[0], "W")
+    assert seconds == [
+        ["W", "10", "1", "3"],
+        ["W", "100", "2", "no answer"],
+        ["W", "1,000", "20", "not asked"],
+    ]
+    assert ["W", "slow", "100", "over 60 s"] in cells(text, "W")
+    # Of slow there is no power: it had one answer.
+    assert [row for row in cells(text, "W") if row[1] == "tangles"] == [["W", "tangles", "100", "1,000", "1"]]
+    assert "(others.svg)" in text and (tmp_path / "out" / "others.svg").exists()
+    assert "GraphFrames" in text
+
+
+def test_the_same_files_make_the_same_page(tmp_path):
+    """Whatever was drawn before; what is no longer there is not drawn any more."""
+    put(tmp_path, "sets", [set_row(6.0), *({"part": "kernel", "messages": n, "cpu_s": n / 9} for n in (1, 10, 100))])
+    first = made(tmp_path)
+    drawn = {file.name: file.read_bytes() for file in (tmp_path / "out").glob("*.svg")}
+    assert drawn.keys() == {"limits.svg", "growth.svg"}
+    assert made(tmp_path) == first
+    assert drawn == {file.name: file.read_bytes() for file in (tmp_path / "out").glob("*.svg")}
+    (tmp_path / "sets.json").unlink()
+    made(tmp_path)
+    assert not list((tmp_path / "out").glob("*.svg"))
+
+
+def test_what_spark_moved(tmp_path):
+    moved = {"tasks": 120, "shuffles": 3, "shuffled_mib": 10.5, "longest_task_s": 2.5}
+    put(tmp_path, "builds", [{"build": "medium", "wall_s": 90.0, "cpu_s": 100, "messages": 7, "moved": moved}])
+    text = section(made(tmp_path), "builds")
+    assert "| build | messages | tasks | shuffles | shuffled, MiB | longest task, s |" in text
+    assert ["medium", "7", "120", "3", "10.5", "2.5"] in cells(text, "medium")
+    assert cells(text, "fixtures")[0][1] == "not measured"
+
+
+def test_the_command_says_where_it_wrote(tmp_path, capsys):
+    put(tmp_path, "sets", [set_row(6.0)])
+    assert page.main(["--results", str(tmp_path), "--out", str(tmp_path / "page")]) == 0
+    assert str(tmp_path / "page" / "README.md") in capsys.readouterr().out
+    with pytest.raises(SystemExit) as stopped:
+        page.main(["--results", str(tmp_path / "nowhere")])
+    assert stopped.value.code == 2 and "nowhere" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scale", ["1", "0.5"])
+def test_every_run_writes_the_page(scale, tmp_path, monkeypatch, capsys):
+    """That of the repository only where the full size was measured; after a failure too."""
+    monkeypatch.setattr(command, "run_apart", lambda name, options: False)
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(page, "DOCS", tmp_path / "docs")
+    monkeypatch.setattr(page, "SMALL", tmp_path / "small")
+    assert command.main(["ask", "--scale", scale]) == 1
+    assert (tmp_path / "docs" / "README.md").exists() == (scale == "1")
+    assert (tmp_path / "small" / "README.md").exists() == (scale != "1")
+    assert "page: written to" in capsys.readouterr().out
+
+
+def test_a_success_takes_back_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    options = Namespace(scale=1.0, repeats=1, engine="sail")
+    with pytest.raises(SystemExit):
+        one.run_or_explain("no_such_part", options)
+    assert "ModuleNotFoundError" in json.loads((tmp_path / "no_such_part-sail-failed.json").read_text())["error"]
+    report.save("no_such_part", 1, 1, [], [], engine="sail")
+    assert [file.name for file in tmp_path.iterdir()] == ["no_such_part-sail.json"]
