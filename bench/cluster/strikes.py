@@ -69,7 +69,7 @@ def kill_python(scene: Scene, caught: Caught) -> None:
 
 def kill_worker(scene: Scene, caught: Caught) -> None:
     """Kill -9 the worker and all that it has started; the cluster goes on with what it has besides."""
-    os.killpg(above(caught.pid, WORKER), signal.SIGKILL)
+    os.killpg(os.getpgid(above(caught.pid, WORKER)), signal.SIGKILL)
     kill_left(caught)
 
 
