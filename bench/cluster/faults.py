@@ -28,9 +28,10 @@ from bench.report import say
 
 FOLDER = ROOT / "target" / "cluster-faults"
 
-#: Settings that start fast, for so few rows.
+#: What JVMs are told, and Spark, that are to start fast, for so few rows.
+JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 QUICK = {
-    "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+    "spark.executor.extraJavaOptions": JAVA,
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
@@ -174,7 +175,8 @@ def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
         for variables in (fault.earlier, {}):
             undisturbed("local", folder, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command, variables)
     with Cluster(folder / "servers", defaults=QUICK | catching.settings() | fault.settings) as cluster:
-        environ = cluster.environ(SPARK_MASTER=cluster.master, TANGLES_WAREHOUSE=str(warehouse))
+        places = {"SPARK_MASTER": cluster.master, "TANGLES_WAREHOUSE": str(warehouse)}
+        environ = cluster.environ(SPARK_SUBMIT_OPTS=JAVA, **places)
         if fault.earlier is not None:
             undisturbed("earlier", folder, "cluster", environ, command, fault.earlier)
         for number, models in enumerate(fault.builds(), start=1):

@@ -20,8 +20,8 @@ def names_of(warehouse: Path, schema: str = SCHEMA) -> set[str]:
 
 
 def made_by(build: Build) -> set[str]:
-    """The tables and views of a build that has ended well."""
-    results = json.loads((build.folder / "target" / "run_results.json").read_text())["results"]
+    """The tables and views of a build that has ended well, and was the last of its folder."""
+    results = json.loads((build.target / "run_results.json").read_text())["results"]
     return {result["unique_id"].rpartition(".")[2] for result in results}
 
 
