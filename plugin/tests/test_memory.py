@@ -16,6 +16,12 @@ LOST = (
     "7.0 (TID 31) (10.0.0.4 executor 5): ExecutorLostFailure (executor 5 exited caused by one of the running tasks) "
     "Reason: Command exited with code 137\nDriver stacktrace: SQLSTATE: XXKDA"
 )
+UNFETCHED = (
+    "An error occurred while calling o476.saveAsTable.\n: org.apache.spark.SparkException: Job aborted due to stage "
+    "failure: ResultStage 56 (…) has failed the maximum allowable number of times: 4. Most recent failure reason: "
+    "org.apache.spark.shuffle.MetadataFetchFailedException: Missing an output location for shuffle 13 partition 0\n"
+    "\tat org.apache.spark.MapOutputTracker$.validateStatus(MapOutputTracker.scala:1983)"
+)
 CRASHED = "SparkException: Python worker exited unexpectedly (crashed). Consider setting 'spark.sql.…'"
 HEAP = "Task 1 in stage 2.0 failed 4 times …: java.lang.OutOfMemoryError: Java heap space\n\tat java.base/…"
 
@@ -26,6 +32,11 @@ HEAP = "Task 1 in stage 2.0 failed 4 times …: java.lang.OutOfMemoryError: Java
         (PYTHON, "Python ran out of memory on a worker (numpy._core._exceptions._ArrayMemoryError: ", "pyspark.memory"),
         ("Traceback …\nMemoryError\n", "Python ran out of memory on a worker (MemoryError): ", "memoryOverhead"),
         (LOST, "executors were lost again and again (Command exited with code 137), as ", "memoryOverhead"),
+        (
+            UNFETCHED,
+            "executors were lost again and again (Missing an output location ",
+            "spark.executor.memory for",
+        ),
         (CRASHED, "Python was ended on a worker again and again (Python worker exited ", "memoryOverhead"),
         (HEAP, "Spark ran out of memory (java.lang.OutOfMemoryError: Java heap space): ", "spark.executor.memory;"),
     ],

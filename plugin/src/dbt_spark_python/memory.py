@@ -18,7 +18,12 @@ _SHORT = [
         f"the tasks), {_LESS}",
     ),
     (
-        re.compile(r"ExecutorLostFailure \(executor \S+ exited .*?\) Reason: (.*?)(?: SQLSTATE.*)?$", re.M),
+        # With executors, what they had written for others is lost: Spark may be tired of that first.
+        re.compile(
+            r"(?:ExecutorLostFailure \(executor \S+ exited .*?\) Reason:|failed the maximum allowable number of times.*"
+            r"FetchFailedException:) (.*?)(?: SQLSTATE.*)?$",
+            re.M,
+        ),
         f"executors were lost again and again ({{}}), {_ENDED}: give them more (spark.executor.memoryOverhead for "
         f"Python, spark.executor.memory for Spark), {_LESS}",
     ),
