@@ -1,4 +1,4 @@
-# make build | test | test-all | integration | docs | notebook | bench | cluster-demo | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-all | integration | docs | notebook | bench | cluster-demo | cluster-faults | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 # ENGINE=sail builds with Sail in place of Spark (docs/engines.md).
 PYTHON ?= python3
 VENV := .venv
@@ -19,7 +19,7 @@ else
 READY = $(VENV)/installed
 endif
 
-.PHONY: build test test-all integration docs notebook bench cluster-demo servers wheels lint clean
+.PHONY: build test test-all integration docs notebook bench cluster-demo cluster-faults servers wheels lint clean
 
 build: $(READY)
 	$(DBT) build $(DBT_ARGS)
@@ -59,6 +59,10 @@ bench: $(VENV)/installed
 # A cluster on this machine and servers on it: whether each builds the tables of `local`, from DEMO_LOG or a small log.
 cluster-demo: $(VENV)/installed
 	$(BIN)/python -m bench.cluster $(if $(DEMO_LOG),--log '$(DEMO_LOG)') $(DEMO_ARGS)
+
+# Builds there while parts of the cluster fail: all faults, or those that FAULTS names.
+cluster-faults: $(VENV)/installed
+	$(BIN)/python -m bench.cluster faults $(FAULTS)
 
 # What the target `thrift`, and Spark Connect, need besides.
 servers: $(VENV)/installed

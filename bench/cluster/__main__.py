@@ -1,6 +1,7 @@
 """Builds a log on a cluster on this machine and compares its tables with those of `local`: `make cluster-demo`.
 
-`python -m bench.cluster [--log FILE] [--select …] [cluster connect thrift]`. Each target has a warehouse of its own
+`python -m bench.cluster [--log FILE] [--select …] [cluster connect thrift]`; with `faults` for the first word, see
+`bench.cluster.faults`. Each target has a warehouse of its own
 below target/cluster; the servers end when this program does, however it does. 0 where all tables are the same.
 """
 
@@ -12,9 +13,10 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from bench.cluster import faults
 from bench.cluster.build import Build, BuildError
 from bench.cluster.servers import Cluster, ServerError
 from bench.cluster.tables import differences, names_of
@@ -31,7 +33,7 @@ NEEDS = {"cluster": {}, "connect": {"grpc": "connect"}, "thrift": {"pyhive": "th
 Run = Callable[[str, Mapping[str, str]], None]
 
 
-def parse(argv: list[str] | None = None) -> argparse.Namespace:
+def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Read the command line; what is wrong with it ends the process with exit code 2."""
     parser = argparse.ArgumentParser(prog="python -m bench.cluster", description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"{', '.join(NEEDS)} (default: all)")
@@ -46,8 +48,11 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     return options
 
 
-def main(argv: list[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; 0 where the tables are the same everywhere, 1 where they are not, or something failed."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["faults"]:
+        return faults.main(argv[1:])
     options = parse(argv)
     missing = {target: lacking(target) for target in options.targets or NEEDS}
     for target, extras in missing.items():

@@ -50,7 +50,9 @@ class Build:
         self.folder.mkdir(parents=True, exist_ok=True)
         started = [str(Path(sys.executable).with_name("dbt")), *command, "--no-use-colors"]
         started += ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--target", target]
-        started += ["--target-path", str(self.folder / "target"), "--log-path", str(self.folder / "logs")]
+        # Builds beside each other need not parse the project each, where they are of one target.
+        self.target = folder.resolve() / "target"
+        started += ["--target-path", str(self.target), "--log-path", str(self.folder / "logs")]
         started += ["--vars", json.dumps(dict(variables or {}))]
         self.output = self.folder / "output.txt"
         self._written: TextIO = self.output.open("w")

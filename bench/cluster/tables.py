@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
 from pathlib import Path
 
-from bench.cluster.build import SCHEMA
-from bench.same_tables import compare
+from bench.cluster.build import SCHEMA, Build
+from bench.same_tables import LEFT_OUT, compare
+
+#: Folders that a writer of Spark's or Hive's has while it writes, and removes at the end.
+WRITING = ("_temporary", ".spark-staging", ".hive-staging")
 
 
 def names_of(warehouse: Path, schema: str = SCHEMA) -> set[str]:
@@ -14,10 +19,39 @@ def names_of(warehouse: Path, schema: str = SCHEMA) -> set[str]:
     return {path.name for path in folder.glob("*") if path.name[0] not in "._"} if folder.is_dir() else set()
 
 
-def differences(warehouse: Path, wanted: Path, schema: str = SCHEMA, wanted_schema: str = SCHEMA) -> list[str]:
-    """Say how the tables of a warehouse are not those of another; nothing where they are the same."""
+def made_by(build: Build) -> set[str]:
+    """The tables and views of a build that has ended well, and was the last of its folder."""
+    results = json.loads((build.target / "run_results.json").read_text())["results"]
+    return {result["unique_id"].rpartition(".")[2] for result in results}
+
+
+def leftovers(warehouse: Path, made: Collection[str]) -> list[str]:
+    """What a build left in a warehouse besides the tables that it made, and what tells of runs."""
+    told = {name for name, columns in LEFT_OUT.items() if columns is None}
+    tables = [f"{name} is left over" for name in sorted(names_of(warehouse) - {*made} - told)]
+    folders = [path for path in warehouse.rglob("*") if path.is_dir() and path.name.startswith(WRITING)]
+    return tables + [f"{path} is left over" for path in sorted(folders)]
+
+
+def differences(
+    warehouse: Path,
+    wanted: Path,
+    schema: str = SCHEMA,
+    wanted_schema: str = SCHEMA,
+    names: Collection[str] | None = None,
+) -> list[str]:
+    """Say how the tables of a warehouse are not those of another; nothing where they are the same.
+
+    Args:
+        warehouse: The one.
+        wanted: The other.
+        schema: Its schema.
+        wanted_schema: The other's.
+        names: The tables that are compared; without them, all of both.
+    """
     said = []
-    for name in sorted(names_of(warehouse, schema) | names_of(wanted, wanted_schema)):
+    found = names_of(warehouse, schema) | names_of(wanted, wanted_schema)
+    for name in sorted(found if names is None else found & {*names}):
         folders = warehouse / f"{schema}.db" / name, wanted / f"{wanted_schema}.db" / name
         said += [f"{name}: {line}" for line in compare(*folders)]
     return said

@@ -1,17 +1,33 @@
-"""The program that builds on a cluster, as far as that needs no Spark."""
+"""The program that builds on a cluster and lets things fail there, as far as that needs no Spark."""
 
+import json
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import SimpleNamespace
 
 import pytest
 
 from bench.cluster import __main__ as demo
-from bench.cluster import servers
+from bench.cluster import faults, processes, servers, tables
+from bench.cluster.application import Application
+from bench.cluster.build import BuildError
+from bench.cluster.catching import DAEMON, Catching, Caught
+from bench.cluster.strikes import KINDS
+from conftest import ROOT
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"), [(["pigeon"], "'pigeon'; there are "), (["--log", "/nowhere"], "there is no file /nowhere")]
+    ("arguments", "said"),
+    [
+        (["pigeon"], "'pigeon'; there are "),
+        (["--log", "/nowhere"], "there is no file /nowhere"),
+        (["faults", "driver", "pigeon"], "no fault is called 'pigeon'; there are executor, "),
+    ],
 )
 def test_what_cannot_be_run_is_refused(arguments, said, capsys):
     with pytest.raises(SystemExit) as stopped:
@@ -45,3 +61,182 @@ def test_processes_are_found_by_their_mark():
     assert servers.marked("here") == [child.pid]
     servers.end([child])
     assert servers.marked("here") == []
+
+
+def test_a_model_of_each_kind_is_struck():
+    """Each folder of Python models has one, but that of runs: it reads no rows and has no kernel."""
+    models = {path.stem: path.relative_to(ROOT / "python_models") for path in ROOT.glob("python_models/**/*.py")}
+    folders = {path.parts[: 1 if path.parts[0] == "staging" else 2] for path in models.values()}
+    struck = {models[name].parts[: 1 if name.startswith("stg_") else 2] for name in KINDS.values()}
+    assert struck == folders - {("intermediate", "runs")}
+    assert [*KINDS.values()] == [*faults.FAULTS["executor"].models] == [*faults.FAULTS["python"].models]
+
+
+def test_each_model_is_struck_in_a_build_of_its_own_where_that_ends_it():
+    assert faults.FAULTS["driver"].builds() == [["stg_ssb__lines"], ["int_tangle_levels"]]
+    assert faults.FAULTS["straggler"].builds() == [["stg_ssb__lines", "int_tangle_levels"]]
+    assert [name for name, fault in faults.FAULTS.items() if not fault.ends_well] == ["memory", "killed", "driver"]
+
+
+def test_what_a_fault_needs_is_built_and_no_tests():
+    assert faults.command_for(["a", "b", "a"]) == (
+        "build", "--select", "+a", "+b", "--exclude-resource-type", "test", "unit_test"
+    )  # fmt: skip
+
+
+TASK = """
+import sys
+import catching_daemon
+from types import SimpleNamespace
+
+catching_daemon.model_of_task = lambda: "walked"
+
+def rows(split, batches):
+    yield SimpleNamespace(num_rows=0)
+    yield from batches
+
+run = catching_daemon.caught_in_the_middle(rows, sys.argv[1])
+for batch in run(0, [SimpleNamespace(num_rows=3), SimpleNamespace(num_rows=4)]):
+    print(batch.num_rows, flush=True)
+"""
+
+
+def task(folder) -> subprocess.Popen:
+    """A process that gives rows as a task does."""
+    return subprocess.Popen(
+        [sys.executable, "-c", TASK, str(folder)],
+        env={**os.environ, "PYTHONPATH": str(DAEMON.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def caught_by(catching: Catching, process: subprocess.Popen) -> list[Caught]:
+    """What is caught before a process ends."""
+    while process.poll() is None:
+        if found := catching.caught():
+            return found
+        time.sleep(0.02)
+    return []
+
+
+def test_the_first_task_stops_in_the_middle_and_goes_on(tmp_path):
+    catching = Catching(tmp_path / "caught")
+    catching.wait_for(["other", "walked"])
+    process = task(tmp_path / "caught")
+    assert caught_by(catching, process) == [Caught("walked", process.pid)]
+    assert process.stdout.readline() + process.stdout.readline() == "0\n3\n"
+    assert processes.is_stopped(process.pid)
+    os.kill(process.pid, signal.SIGCONT)
+    assert process.communicate()[0] == "4\n"
+    second = task(tmp_path / "caught")
+    assert caught_by(catching, second) == []
+    assert second.communicate()[0] == "0\n3\n4\n"
+
+
+def test_each_task_is_caught_where_that_is_asked(tmp_path):
+    catching = Catching(tmp_path / "caught")
+    catching.wait_for(["walked"], "always")
+    for _ in range(2):
+        process = task(tmp_path / "caught")
+        assert caught_by(catching, process) == [Caught("walked", process.pid)]
+        process.kill()
+        process.wait()
+    catching.wait_for([])
+    assert task(tmp_path / "caught").communicate()[0] == "0\n3\n4\n"
+
+
+def test_the_executor_of_a_process_is_found():
+    """It is above Python's daemon, and the cluster's worker above that."""
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); input()'])"
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code, processes.EXECUTOR], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    parent.stdout.readline()
+    with open(f"/proc/{parent.pid}/task/{parent.pid}/children") as children:
+        child = int(children.read())
+    assert processes.above(child, processes.EXECUTOR) == parent.pid
+    with pytest.raises(ProcessLookupError, match=r"no process above \d+ runs .*Worker"):
+        processes.above(child, processes.WORKER)
+    parent.communicate(b"")
+    assert not processes.is_stopped(child)
+
+
+@pytest.fixture
+def page():
+    """What Spark's page answers, by path, and the application there."""
+    answers = {}
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200 if self.path in answers else 404)
+            self.end_headers()
+            self.wfile.write(json.dumps(answers.get(self.path)).encode())
+
+        def log_message(self, *said):
+            """Say nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield answers, Application(server.server_port)
+    server.shutdown()
+    server.server_close()
+
+
+def test_what_spark_says_of_stages(page):
+    answers, application = page
+    assert not application.has_copies()
+    assert not application.has_retried()
+    stages = "/api/v1/applications/app-1/stages"
+    answers["/api/v1/applications"] = [{"id": "app-1"}]
+    answers[stages] = answers[f"{stages}?status=active"] = [{"stageId": 4, "attemptId": 0}]
+    tasks = f"{stages}/4/0/taskList?status=running&length=1000"
+    answers[tasks] = [{"speculative": False}]
+    assert not application.has_copies()
+    assert not application.has_retried()
+    answers[tasks] = [{"speculative": False}, {"speculative": True}]
+    answers[stages] = [{"stageId": 4, "attemptId": 1}, {"stageId": 4, "attemptId": 0}]
+    assert application.has_copies()
+    assert application.has_retried()
+
+
+ERROR = """
+  Runtime Error in model int_tangle_levels (python_models/intermediate/tangles/int_tangle_levels.py)
+  Python ran out of memory on a worker (MemoryError): give it more (spark.executor.pyspark.memory, where that is set
+"""
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "said", "is_right"),
+    [
+        ("executor", 0, "", True),
+        ("executor", 1, ERROR, False),
+        ("memory", 1, ERROR, True),
+        ("memory", 0, "", False),
+        ("memory", 1, ERROR.replace("int_tangle_levels (", "int_tangle_causes ("), False),
+        ("memory", 1, ERROR.replace("spark.executor.pyspark.memory", "something"), False),
+        ("driver", -signal.SIGKILL, "", True),
+        ("driver", 0, "", False),
+    ],
+)
+def test_how_a_struck_build_is_to_end(fault, code, said, is_right):
+    build = SimpleNamespace(
+        process=SimpleNamespace(returncode=code), said=lambda: said, name="struck", output="output.txt"
+    )
+    if is_right:
+        faults.check_end(faults.FAULTS[fault], build, ["int_tangle_levels"])
+    else:
+        with pytest.raises(BuildError, match="struck: exit code"):
+            faults.check_end(faults.FAULTS[fault], build, ["int_tangle_levels"])
+
+
+def test_what_a_build_leaves(tmp_path):
+    for place in ("made", "runs", "next__next", "made/_temporary/0", "made/.spark-staging-1", ".catalog"):
+        (tmp_path / "tangles.db" / place).mkdir(parents=True)
+    schema = tmp_path.resolve() / "tangles.db"
+    assert tables.leftovers(tmp_path.resolve(), {"made", "a_view"}) == [
+        "next__next is left over",
+        f"{schema}/made/.spark-staging-1 is left over",
+        f"{schema}/made/_temporary is left over",
+    ]

@@ -1,4 +1,4 @@
-"""A cluster of two workers on this machine: the tables are those of one process, or workers lack what is named."""
+"""A cluster of two workers on this machine: the tables are those of one process, whatever workers lack or lose."""
 
 import os
 import venv
@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from bench.cluster import faults, strikes
 from bench.cluster.build import Build
+from bench.cluster.catching import Catching
 from bench.cluster.servers import Cluster, marked
-from bench.cluster.tables import differences, names_of
+from bench.cluster.strikes import KINDS, Fault, Scene
+from bench.cluster.tables import differences, leftovers, made_by, names_of
 from conftest import DATA
 from dbt_spark_python import pack
 
@@ -16,6 +19,11 @@ pytestmark = pytest.mark.spark
 
 #: SQL, SQL in rounds, and Python models that check lines and walk graphs.
 SELECTED = "+tangle_messages"
+#: dbt is killed while it reads lines, and then executors in a build that goes on from there; the others are long.
+KILLED = [
+    Fault("driver", "dbt and its driver", [KINDS["lines"]], strikes.kill_driver, kills_driver=True),
+    Fault("executor", "executors", [KINDS["lines"], KINDS["graphs"]], strikes.kill_executor),
+]
 VARIABLES = {"ssb_log": str(DATA / "ssb" / "small.jsonl")}
 
 
@@ -26,9 +34,16 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def cluster(folder):
+def catching(folder):
+    """Catches tasks in the middle."""
+    return Catching(folder / "caught")
+
+
+@pytest.fixture(scope="module")
+def cluster(folder, catching):
     """A master and two workers; nothing of them is left."""
-    with Cluster(folder / "servers", defaults={"spark.sql.shuffle.partitions": "2"}) as started:
+    defaults = {**faults.QUICK, **catching.settings(), "spark.sql.shuffle.partitions": "2"}
+    with Cluster(folder / "servers", defaults=defaults) as started:
         yield started
     assert marked(started.mark) == []
 
@@ -53,15 +68,18 @@ def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
     assert names_of(folder / "refused" / "warehouse") == set()
 
 
-def test_the_tables_are_those_of_one_process(cluster, folder, project):
-    """Every row; and nothing is left in the folder that dbt was started in."""
-    with build(cluster, folder, "built") as built:
-        built.end()
+def test_the_tables_are_those_of_one_process(cluster, catching, folder, project):
+    """Every row, once, though parts are killed; and nothing is left, nor in the folder that dbt was started in."""
+    for fault in KILLED:
+        catching.wait_for(fault.models)
+        with build(cluster, folder, "built") as built:
+            faults.strike(fault, Scene(cluster, built, catching), fault.models)
     here = project("one_machine", **VARIABLES)
     assert here.invoke("run", "--select", SELECTED).success
     warehouse = folder / "built" / "warehouse"
     assert {"stg_ssb__lines", "int_tangle_depths", "int_tangle_levels"} <= names_of(warehouse)
     assert differences(warehouse, here.warehouse, wanted_schema=here.schema) == []
+    assert leftovers(warehouse, made_by(built)) == []
     assert not {"metastore_db", "derby.log", "spark-warehouse"} & {*os.listdir(folder / "built")}
 
 

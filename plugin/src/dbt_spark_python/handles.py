@@ -9,6 +9,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from dbt_spark_python.unfinished import over_unfinished
+
 
 class OpenCursor(Cursor):
     """dbt-spark's cursor, but one that looks for no session: it has one."""
@@ -47,8 +49,13 @@ class SessionHandle(SessionConnectionWrapper):
     """dbt-spark's handle of a session; the values of seeds are literals that say what the file says.
 
     dbt-spark puts them between quotes as they are: an empty cell becomes the word None, and quotes and backslashes
-    break the statement, or vanish.
+    break the statement, or vanish. A table is made also where a killed process had begun to write it.
     """
+
+    def execute(self, sql: str, bindings: list[Any] | None = None) -> None:
+        """Execute a statement."""
+        execute = super().execute
+        over_unfinished(lambda: execute(sql, bindings))
 
     @classmethod
     def _fix_binding(cls, value: Any) -> str:

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 
 from dbt_spark_python import environment, handles, packages, sail, small
 from dbt_spark_python.catalog import FolderCatalog
+from dbt_spark_python.memory import short_memory
 from dbt_spark_python.progress import is_connect
 from dbt_spark_python.warehouse import Warehouse, WarehouseError
 
@@ -65,12 +66,12 @@ class SessionConnections(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Raise what dbt-spark does, but in one line where all it says is that the disk is full."""
+        """Raise what dbt-spark does, but in one line where all it says is that the disk is full, or memory short."""
         try:
             with super().exception_handler(sql):
                 yield
         except Exception as error:
-            if said := full_disk(str(error)):
+            if said := full_disk(str(error)) or short_memory(str(error)):
                 raise DbtRuntimeError(said) from None
             raise
 

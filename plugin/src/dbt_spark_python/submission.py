@@ -10,6 +10,8 @@ from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_spark_python import deadlines, requirements, writing
+from dbt_spark_python.lost import over_lost_rows
+from dbt_spark_python.memory import short_memory
 from dbt_spark_python.packages import ship
 from dbt_spark_python.progress import NodeProgress
 from dbt_spark_python.sessions import current, full_disk
@@ -47,9 +49,13 @@ class SessionPythonJob(PythonJobHelper):
                 code, target = writing.split(compiled_code)
                 names = {"spark": spark, "__name__": node}
                 exec(compile_model(code, self.model["raw_code"], path), names)
-                if target is not None:
+
+                def make() -> None:
                     result = names["model"](names["dbtObj"](spark.table), spark)
                     writing.write(spark, result, target, config)
+
+                if target is not None:
+                    over_lost_rows(make, node)
         except Exception as error:
             raise DbtRuntimeError(explain(error, path, self.model["raw_code"])) from error
 
@@ -64,7 +70,7 @@ def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
 def explain(error: BaseException, path: str, raw_code: str) -> str:
     """The error's own message, or which file could not be read; then each line of the model it passed through."""
     source = raw_code.splitlines()
-    said = unread_file(str(error)) or full_disk(str(error)) or missing_module(str(error))
+    said = unread_file(str(error)) or full_disk(str(error)) or missing_module(str(error)) or short_memory(str(error))
     lines = [said or f"{type(error).__name__}: {error}"]
     met = error.__cause__ if isinstance(error, TimeoutError) and error.__cause__ else error  # where it was by then
     for frame in traceback.extract_tb(met.__traceback__):

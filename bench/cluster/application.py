@@ -1,0 +1,49 @@
+"""What Spark says of an application while it runs, by the REST API of its page."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from typing import Any
+
+from bench.cluster.servers import HOST
+
+
+class Application:
+    """The application whose page is on a port; one that is not there yet, or any more, has nothing.
+
+    Args:
+        port: The port.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._root = f"http://{HOST}:{port}/api/v1/applications"
+
+    def has_copies(self) -> bool:
+        """Whether a copy of a slow task runs."""
+        return any(
+            task["speculative"]
+            for stage in self._stages("?status=active")
+            for task in self._ask(f"/{stage['stageId']}/{stage['attemptId']}/taskList?status=running&length=1000")
+        )
+
+    def has_retried(self) -> bool:
+        """Whether a stage was begun again, as what others had made for it was lost."""
+        return any(stage["attemptId"] for stage in self._stages())
+
+    def _stages(self, query: str = "") -> list[dict[str, Any]]:
+        return self._ask(query)
+
+    def _ask(self, path: str) -> list[dict[str, Any]]:
+        """Ask for something below the stages of the first application."""
+        try:
+            for application in _read(self._root):
+                return _read(f"{self._root}/{application['id']}/stages{path}")
+        except (OSError, ValueError):
+            pass
+        return []
+
+
+def _read(address: str) -> list[dict[str, Any]]:
+    with urllib.request.urlopen(address, timeout=5) as answer:
+        return json.load(answer)

@@ -1,0 +1,234 @@
+"""Builds on a cluster on this machine while parts of it fail, and compares the tables: `make cluster-faults`.
+
+`python -m bench.cluster faults [FAULT ...]`. The fixtures are built, as they have rows for every kind of Python model.
+0 where each fault happened, each build ended as it should, and the tables are those of an undisturbed build on `local`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.cluster import strikes
+from bench.cluster.build import Build, BuildError
+from bench.cluster.catching import Catching
+from bench.cluster.servers import Cluster, ServerError
+from bench.cluster.strikes import KINDS, SPECULATION, Fault, Missed, Scene
+from bench.cluster.tables import differences, leftovers, made_by
+from bench.machine import ROOT
+from bench.report import say
+
+FOLDER = ROOT / "target" / "cluster-faults"
+
+#: What JVMs are told, and Spark, that are to start fast, for so few rows.
+JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+QUICK = {
+    "spark.executor.extraJavaOptions": JAVA,
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+#: How long a build may take that is struck; one that hangs has failed.
+PATIENCE = 600.0
+
+FAULTS = {
+    fault.name: fault
+    for fault in (
+        Fault("executor", "an executor is killed in each kind of Python model", KINDS.values(), strikes.kill_executor),
+        Fault("python", "a Python worker is killed in each kind", KINDS.values(), strikes.kill_python),
+        Fault(
+            "checkpoint",
+            "an executor is killed that keeps rows which a model goes on from",
+            [KINDS["timelines"]],
+            strikes.kill_executor,
+            # As small partitions would become one, on the executor that is killed or not.
+            settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
+            earlier={"edit_batch_size": 2},
+        ),
+        Fault("worker", "a machine is lost: a worker and its executor", [KINDS["graphs"]], strikes.kill_worker),
+        Fault(
+            "shuffle",
+            "all shuffle files are lost between two tasks of a stage",
+            [KINDS["graphs"], KINDS["timelines"]],
+            strikes.lose_shuffles,
+            # Small partitions would become one, which has read its files before it is caught.
+            settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
+            expects_retry=True,
+        ),
+        Fault(
+            "straggler",
+            "a task stands still until Spark has begun a copy, and then goes on beside it",
+            [KINDS["lines"], KINDS["graphs"]],
+            strikes.stall,
+            settings=SPECULATION,
+        ),
+        Fault(
+            "memory",
+            "each task of a model fills the memory that its Python may have",
+            [KINDS["graphs"]],
+            how="fill",
+            settings={"spark.executor.pyspark.memory": "3g"},
+            error=r"Python ran out of memory on a worker .*spark\.executor\.pyspark\.memory",
+        ),
+        Fault(
+            "killed",
+            "the executor is killed at each task of a model, as by a system that is out of memory",
+            [KINDS["graphs"]],
+            strikes.kill_executor,
+            how="always",
+            error=r"executors were lost .*spark\.executor\.memoryOverhead",
+        ),
+        Fault(
+            "driver",
+            "dbt and its driver are killed, once in each of two models, and the build is begun again",
+            [KINDS["lines"], KINDS["graphs"]],
+            strikes.kill_driver,
+            kills_driver=True,
+        ),
+    )
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; 1 where tables differ, a build ended otherwise than it should, or nothing failed."""
+    parser = argparse.ArgumentParser(prog="python -m bench.cluster faults", description=__doc__.splitlines()[0])
+    parser.add_argument("faults", nargs="*", metavar="FAULT", help=f"{', '.join(FAULTS)} (default: all)")
+    options = parser.parse_args(argv)
+    for name in options.faults:
+        if name not in FAULTS:
+            parser.error(f"no fault is called {name!r}; there are {', '.join(FAULTS)}")
+    chosen = [FAULTS[name] for name in options.faults or FAULTS]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
+    try:
+        return 1 if run(chosen, FOLDER) else 0
+    except (BuildError, ServerError) as error:
+        print(f"cluster-faults: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("cluster-faults: interrupted", file=sys.stderr)
+        return 130
+
+
+def run(faults: Sequence[Fault], folder: Path) -> int:
+    """Build undisturbed on `local`, then on a cluster with each fault; how many of these ended as they should not.
+
+    Raises:
+        BuildError: The undisturbed build failed.
+        ServerError: There is no cluster.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    wanted = folder / "local" / "warehouse"
+    if models := [model for fault in faults if fault.earlier is None for model in fault.models]:
+        command = command_for(models)
+        undisturbed("local", folder, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command)
+    failed = 0
+    for fault in faults:
+        say(f"{fault.name}: {fault.what}")
+        try:
+            said = endure(fault, folder / fault.name, wanted)
+        except (BuildError, Missed, OSError) as error:
+            said = [str(error)]
+        for line in said:
+            say(f"{fault.name}: {line}")
+        say(f"{fault.name}: {'NOT as it should be' if said else 'as it should be, and the tables are those of local'}")
+        failed += bool(said)
+    return failed
+
+
+def command_for(models: Sequence[str]) -> tuple[str, ...]:
+    """The command of dbt that makes models and what they are made of."""
+    selected = [f"+{model}" for model in dict.fromkeys(models)]
+    return "build", "--select", *selected, "--exclude-resource-type", "test", "unit_test"
+
+
+def undisturbed(name: str, folder: Path, *given: Any) -> Build:
+    """Build while nothing fails; `given` as for `Build`.
+
+    Raises:
+        BuildError: It failed all the same.
+    """
+    with Build(name, folder, *given) as build:
+        say(f"{folder.name}: built {name}, {build.end():.0f} s")
+    return build
+
+
+def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
+    """Build with a fault on a cluster of its own, and once more where that did not end well; what is not as wanted.
+
+    Raises:
+        BuildError: A build ended otherwise than it should.
+        Missed: What was to fail did not.
+    """
+    catching = Catching(folder / "caught")
+    command = command_for(fault.models)
+    warehouse = folder / "warehouse"
+    if fault.earlier is not None:
+        wanted = folder / "local" / "warehouse"
+        for variables in (fault.earlier, {}):
+            undisturbed("local", folder, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command, variables)
+    with Cluster(folder / "servers", defaults=QUICK | catching.settings() | fault.settings) as cluster:
+        places = {"SPARK_MASTER": cluster.master, "TANGLES_WAREHOUSE": str(warehouse)}
+        environ = cluster.environ(SPARK_SUBMIT_OPTS=JAVA, **places)
+        if fault.earlier is not None:
+            undisturbed("earlier", folder, "cluster", environ, command, fault.earlier)
+        for number, models in enumerate(fault.builds(), start=1):
+            catching.wait_for(models, fault.how)
+            with Build(f"struck-{number}", folder, "cluster", environ, command) as last:
+                strike(fault, Scene(cluster, last, catching), models)
+        if not fault.ends_well:
+            last = undisturbed("again", folder, "cluster", environ, command)
+    made = made_by(last)
+    return leftovers(warehouse, made) + differences(warehouse, wanted, names=made)
+
+
+def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
+    """Let a fault happen while a build runs, and see how that ends.
+
+    Raises:
+        BuildError: It ended otherwise than it should.
+        Missed: What was to fail did not.
+    """
+    build, struck, has_retried = scene.build, [], False
+    while build.is_running:
+        if build.seconds > PATIENCE:
+            raise BuildError(f"{build.name}: has not ended after {PATIENCE:.0f} s, see {build.output}")
+        for caught in scene.catching.caught():
+            struck.append(caught.model)
+            fault.act(scene, caught)
+        if fault.expects_retry and struck and not has_retried:
+            has_retried = scene.catching.application.has_retried()
+        time.sleep(0.1)
+    scene.catching.wait_for([])
+    say(f"{fault.name}: {build.seconds:.0f} s, exit code {build.process.returncode}, struck {', '.join(struck)}")
+    if left := set(models) - set(struck):
+        raise Missed(f"nothing happened in {', '.join(sorted(left))}: see {build.output}")
+    if fault.expects_retry and not has_retried:
+        raise Missed("no stage was begun again")
+    check_end(fault, build, models)
+
+
+def check_end(fault: Fault, build: Build, models: Sequence[str]) -> None:
+    """Whether a struck build ended as it should: well, killed, or with an error that names the model and the remedy.
+
+    Raises:
+        BuildError: It did not.
+    """
+    code = build.process.returncode
+    if fault.kills_driver:
+        is_right = code == -signal.SIGKILL
+    elif fault.error is None:
+        is_right = code == 0
+    else:
+        wanted = rf"Error in model {models[0]} .*\n(.*\n)?\s*{fault.error}"
+        is_right = code != 0 and re.search(wanted, build.said())
+    if not is_right:
+        last = "\n".join(build.said().splitlines()[-30:])
+        raise BuildError(f"{build.name}: exit code {code}, or another error than wanted, see {build.output}:\n{last}")

@@ -1,0 +1,45 @@
+"""A model whose rows were lost with an executor is run again, once; whatever else fails, fails."""
+
+import pytest
+
+from dbt_spark_python import lost
+from dbt_spark_python.lost import over_lost_rows
+
+LOST = (
+    "Job aborted due to stage failure: Task 1 in stage 9.0 failed 4 times …: org.apache.spark.SparkException: "
+    "[CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND] Checkpoint block rdd_21_1 not found!\nEither the executor …"
+)
+
+
+@pytest.fixture(autouse=True)
+def lines(monkeypatch) -> list[str]:
+    """What was said."""
+    said = []
+    monkeypatch.setattr(lost, "say", said.append)
+    return said
+
+
+def failing(*messages: str):
+    """A way of making a table that fails with each of these, and then does not."""
+    left = list(messages)
+
+    def make():
+        if left:
+            raise RuntimeError(left.pop(0))
+
+    return make, left
+
+
+def test_it_is_made_again(lines):
+    make, left = failing(LOST)
+    over_lost_rows(make, "model.shop.orders")
+    assert left == []
+    assert lines == ["orders: rows were lost with an executor that kept them; it is made again"]
+
+
+@pytest.mark.parametrize(("messages", "said"), [([LOST, LOST, "late"], "rdd_21_1"), (["other", LOST], "other")])
+def test_it_fails(messages, said):
+    make, left = failing(*messages)
+    with pytest.raises(RuntimeError, match=said):
+        over_lost_rows(make, "model.shop.orders")
+    assert left == messages[-1:]

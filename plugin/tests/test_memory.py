@@ -1,0 +1,54 @@
+"""Errors that are about memory say so in a line, with what to do; errors that are not stay as they are."""
+
+import pytest
+
+from dbt_spark_python.memory import short_memory
+from dbt_spark_python.submission import explain
+
+PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
+Traceback (most recent call last):
+  File "kernel.py", line 4, in walk
+    ranks = np.empty(size)
+numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 GiB for an array
+"""
+LOST = (
+    "Job aborted due to stage failure: Task 0 in stage 7.0 failed 4 times, most recent failure: Lost task 0.3 in stage "
+    "7.0 (TID 31) (10.0.0.4 executor 5): ExecutorLostFailure (executor 5 exited caused by one of the running tasks) "
+    "Reason: Command exited with code 137\nDriver stacktrace: SQLSTATE: XXKDA"
+)
+UNFETCHED = (
+    "An error occurred while calling o476.saveAsTable.\n: org.apache.spark.SparkException: Job aborted due to stage "
+    "failure: ResultStage 56 (…) has failed the maximum allowable number of times: 4. Most recent failure reason: "
+    "org.apache.spark.shuffle.MetadataFetchFailedException: Missing an output location for shuffle 13 partition 0\n"
+    "\tat org.apache.spark.MapOutputTracker$.validateStatus(MapOutputTracker.scala:1983)"
+)
+CRASHED = "SparkException: Python worker exited unexpectedly (crashed). Consider setting 'spark.sql.…'"
+HEAP = "Task 1 in stage 2.0 failed 4 times …: java.lang.OutOfMemoryError: Java heap space\n\tat java.base/…"
+
+
+@pytest.mark.parametrize(
+    ("message", "begin", "remedy"),
+    [
+        (PYTHON, "Python ran out of memory on a worker (numpy._core._exceptions._ArrayMemoryError: ", "pyspark.memory"),
+        ("Traceback …\nMemoryError\n", "Python ran out of memory on a worker (MemoryError): ", "memoryOverhead"),
+        (LOST, "executors were lost again and again (Command exited with code 137), as ", "memoryOverhead"),
+        (
+            UNFETCHED,
+            "executors were lost again and again (Missing an output location ",
+            "spark.executor.memory for",
+        ),
+        (CRASHED, "Python was ended on a worker again and again (Python worker exited ", "memoryOverhead"),
+        (HEAP, "Spark ran out of memory (java.lang.OutOfMemoryError: Java heap space): ", "spark.executor.memory;"),
+    ],
+)
+def test_short_memory(message, begin, remedy):
+    said = short_memory(message)
+    assert said.startswith(begin)
+    assert f"spark.executor.{remedy.removeprefix('spark.executor.')}" in said
+    assert len(said.splitlines()) == 1
+    assert explain(RuntimeError(message), "models/a.py", "") == said
+
+
+def test_other_errors():
+    assert short_memory("ValueError: no MemoryError, but the word of it") is None
+    assert explain(ValueError("of something else"), "models/a.py", "") == "ValueError: of something else"

@@ -1,0 +1,54 @@
+"""What a killed process had begun to write is no obstacle on a session with a catalog; what it had not, stays."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.spark
+
+MAKE = """
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from dbt_spark_python import environment, handles, writing
+
+environment.prepare()
+place = Path(sys.argv[1])
+spark = (
+    SparkSession.builder.master("local[1]")
+    .config("spark.sql.warehouse.dir", str(place))
+    .config("spark.ui.enabled", "false")
+    .config("spark.driver.bindAddress", "127.0.0.1")
+    .config("spark.driver.host", "127.0.0.1")
+    .getOrCreate()
+)
+spark.sql("create schema made")
+for name, within in (("by_sql", "_temporary"), ("by_python", "_temporary"), ("of_others", "rows")):
+    (place / "made.db" / name / within / "0").mkdir(parents=True)
+    (place / "made.db" / name / "part-0.parquet").write_bytes(b"half of a file")
+cursor = handles.handle(spark).cursor()
+cursor.execute("create table made.by_sql using parquet as select 1 as number")
+writing.write(spark, pa.table({"number": [2]}), "made.by_python", {"file_format": "parquet"})
+print([spark.table(f"made.{name}").collect()[0].number for name in ("by_sql", "by_python")])
+try:
+    cursor.execute("create table made.of_others using parquet as select 3 as number")
+except Exception as error:
+    print(error)
+print((place / "made.db" / "of_others" / "part-0.parquet").read_bytes())
+"""
+
+
+def test_what_was_not_finished_is_removed(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", MAKE, str(tmp_path / "warehouse")], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    numbers, *error, kept = done.stdout.strip().splitlines()
+    assert numbers == "[1, 2]"
+    assert "LOCATION_ALREADY_EXISTS" in " ".join(error)
+    assert f"{tmp_path}/warehouse/made.db/of_others' already exists" in " ".join(error)
+    assert kept == "b'half of a file'"
