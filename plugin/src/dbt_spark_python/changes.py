@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.types import ArrayType, MapType, StructType
 
 
 def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> dict[str, int]:
@@ -24,7 +23,7 @@ def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> d
     keys = [key for key in keys if key in before.columns]
     sides = []
     for rows, now in (before, False), (after, True):
-        digest = digest_row(rows)
+        digest = sf.xxhash64(sf.to_json(sf.struct(*rows.columns)))
         names = [sf.col(key) for key in keys] or [digest.alias("row")]
         found = [sf.when(sf.lit(side == now), digest).alias(name) for name, side in (("was", False), ("is", True))]
         sides.append(rows.select(*names, *found))
@@ -41,20 +40,6 @@ def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> d
         )
     )
     return counts.first().asDict()
-
-
-def digest_row(rows: DataFrame) -> Column:
-    """A number for all that a row says, the names of its columns too.
-
-    Each column has one first, null too, which Spark's hash of several would pass over: what moves to the next column
-    counts. Inside arrays, maps and structs it does the same, so these are JSON.
-    """
-    nested = ArrayType | MapType | StructType
-    plain = (
-        sf.to_json(sf.struct(field.name)) if isinstance(field.dataType, nested) else sf.col(field.name)
-        for field in rows.schema
-    )
-    return sf.xxhash64(sf.lit(" ".join(rows.columns)), *map(sf.xxhash64, plain))
 
 
 def count_rows(folder: Path) -> int:
