@@ -23,6 +23,7 @@ def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> d
     keys = [key for key in keys if key in before.columns]
     sides = []
     for rows, now in (before, False), (after, True):
+        # JSON takes most of the time, but of several columns Sail's hash panics where one of them is constant (0.6.6).
         digest = sf.xxhash64(sf.to_json(sf.struct(*rows.columns)))
         names = [sf.col(key) for key in keys] or [digest.alias("row")]
         found = [sf.when(sf.lit(side == now), digest).alias(name) for name, side in (("was", False), ("is", True))]
