@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from bench import cpu, one, page, report
+from bench.command import check_names
 from bench.report import say
 
 BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
@@ -16,10 +17,7 @@ BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others", "skew")
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 KINDS = ("ssb", "pzp")
-ENGINES = ("spark", "sail")
-# Without an engine; with a plan of Spark's; by dbt in the bare catalog of a session, where Sail leaves the files of
-# tables that it dropped.
-SPARK_ALONE = ("ask", "tables", "graphs", "others", "skew")
+ENGINES = tuple(page.ENGINES)
 INPUTS = ("fixtures", "medium", "peer", "peer_kernel")
 
 
@@ -53,9 +51,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--built", default="peer", help="tables: of which build of `builds` (default: peer)")
     parser.add_argument("--tables", nargs="+", metavar="TABLE", help="tables: only these")
     options = parser.parse_args(argv)
-    for name in options.names:
-        if name not in BENCHMARKS + BY_NAME:
-            parser.error(f"no benchmark is called {name!r}; there are {', '.join(BENCHMARKS + BY_NAME)}")
+    check_names(parser, "benchmark", options.names, BENCHMARKS + BY_NAME)
     if not 0 < options.scale <= 1:
         parser.error("--scale must be above 0 and at most 1")
     if options.repeats < 1:
@@ -96,7 +92,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     failed = []
     for name in options.names:
-        for engine in options.engines if name not in SPARK_ALONE else ENGINES[:1]:
+        for engine in options.engines if name not in page.ONE_ENGINE else ENGINES[:1]:
             of_engine = argparse.Namespace(**{**vars(options), "engine": engine})
             if not run_apart(name, of_engine):
                 failed.append(f"{name} on {engine}")

@@ -23,7 +23,8 @@ from bench.page_tables import PARTS, Part, Row, Table, at, is_number
 DOCS = ROOT / "docs" / "benchmarks"
 SMALL = report.RESULTS / "page"  # of runs of less than the full size
 ENGINES = {"spark": "Spark", "sail": "Sail"}
-#: No engine, or Spark's plans.
+#: Without an engine; with a plan of Spark's; by dbt in the bare catalog of a session, where Sail leaves the files of
+#: tables that it dropped.
 ONE_ENGINE = ("graphs", "tables", "ask", "others", "skew", "evaluation", "arrivals")
 LONGEST = 160  # characters of a text in a cell
 NONE = "not measured"

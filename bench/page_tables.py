@@ -156,12 +156,6 @@ def build_lines(rows: list[Row]) -> Iterator[Line]:
         )
 
 
-def night_lines(rows: list[Row]) -> Iterator[Line]:
-    """Find the builds of a log that grows."""
-    figures = {"wall_s": WALL, "cpu_s": CPU, "steps": "steps", "unchanged": "of them unchanged"}
-    yield from columns(("night",), figures)(rows)
-
-
 def moved_lines(rows: list[Row]) -> Iterator[Line]:
     """Find what Spark says of its jobs in builds."""
     for row in rows:
@@ -415,7 +409,7 @@ PARTS = {
             Table(
                 "Nights",
                 ("new",),
-                night_lines,
+                columns(("night",), {"wall_s": WALL, "cpu_s": CPU, "steps": "steps", "unchanged": "of them unchanged"}),
                 (("everything",), ("0.01 % more",), ("1 % more",), ("nothing new",)),
             ),
         ),

@@ -11,7 +11,6 @@ import argparse
 import importlib.util
 import os
 import shutil
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from bench.cluster import faults
 from bench.cluster.build import Build, BuildError
 from bench.cluster.servers import Cluster, ServerError
 from bench.cluster.tables import differences, names_of
+from bench.command import check_names, run_guarded
 from bench.machine import ROOT
 from bench.report import say
 
@@ -40,9 +40,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--log", type=Path, default=SMALL, help="an SSB log (default: tests/data/ssb/small.jsonl)")
     parser.add_argument("--select", help="build only that, as dbt takes it (default: everything, with all tests)")
     options = parser.parse_args(argv)
-    for target in options.targets:
-        if target not in NEEDS:
-            parser.error(f"no target is called {target!r}; there are {', '.join(NEEDS)}")
+    check_names(parser, "target", options.targets, NEEDS)
     if not options.log.is_file():
         parser.error(f"--log: there is no file {options.log}")
     return options
@@ -59,17 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if extras:
             say(f"{target}: left out, as this environment cannot: make servers, or pip install {' '.join(extras)}")
     targets = [target for target, extras in missing.items() if not extras]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
-    try:
-        differing = demonstrate(targets, options)
-    except (BuildError, ServerError) as error:
-        print(f"cluster: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("cluster: interrupted", file=sys.stderr)
-        return 130
     # What was asked for by name and is not there is a failure; of what was not, the line above is enough.
-    return 1 if differing or not set(options.targets) <= set(targets) else 0
+    lacks = not set(options.targets) <= set(targets)
+    return run_guarded("cluster", lambda: int(demonstrate(targets, options) > 0 or lacks), (BuildError, ServerError))
 
 
 def lacking(target: str) -> list[str]:

@@ -23,19 +23,16 @@ class Application:
         """Whether a copy of a slow task runs."""
         return any(
             task["speculative"]
-            for stage in self._stages("?status=active")
+            for stage in self._ask("?status=active")
             for task in self._ask(f"/{stage['stageId']}/{stage['attemptId']}/taskList?status=running&length=1000")
         )
 
     def has_retried(self) -> bool:
         """Whether a stage was begun again, as what others had made for it was lost."""
-        return any(stage["attemptId"] for stage in self._stages())
+        return any(stage["attemptId"] for stage in self._ask())
 
-    def _stages(self, query: str = "") -> list[dict[str, Any]]:
-        return self._ask(query)
-
-    def _ask(self, path: str) -> list[dict[str, Any]]:
-        """Ask for something below the stages of the first application."""
+    def _ask(self, path: str = "") -> list[dict[str, Any]]:
+        """Ask for the stages, or something below those of the first application."""
         try:
             for application in _read(self._root):
                 return _read(f"{self._root}/{application['id']}/stages{path}")

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from bench.cluster.catching import Catching
 from bench.cluster.servers import Cluster, ServerError
 from bench.cluster.strikes import KINDS, SPECULATION, Fault, Missed, Scene
 from bench.cluster.tables import differences, leftovers, made_by
+from bench.command import check_names, run_guarded
 from bench.machine import ROOT
 from bench.report import say
 
@@ -102,19 +102,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.cluster faults", description=__doc__.splitlines()[0])
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=f"{', '.join(FAULTS)} (default: all)")
     options = parser.parse_args(argv)
-    for name in options.faults:
-        if name not in FAULTS:
-            parser.error(f"no fault is called {name!r}; there are {', '.join(FAULTS)}")
+    check_names(parser, "fault", options.faults, FAULTS)
     chosen = [FAULTS[name] for name in options.faults or FAULTS]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
-    try:
-        return 1 if run(chosen, FOLDER) else 0
-    except (BuildError, ServerError) as error:
-        print(f"cluster-faults: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("cluster-faults: interrupted", file=sys.stderr)
-        return 130
+    return run_guarded("cluster-faults", lambda: 1 if run(chosen, FOLDER) else 0, (BuildError, ServerError))
 
 
 def run(faults: Sequence[Fault], folder: Path) -> int:

@@ -121,7 +121,7 @@ def chunks_of(table: pa.Table | Rows, name: str) -> Iterable[pa.Array]:
 class Held:
     """Takes the rows of groups from a stream, and gives back those of groups that are too large for one task.
 
-    Nothing is counted until there are more rows in all than a group may have.
+    Nothing is counted as long as there are few rows in all.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Held:
         limit: int,
         in_memory: int = NO_LIMIT,
         uncounted: str | None = None,
-        uncounted_rows: int = 0,
+        uncounted_rows: int | None = None,
     ) -> None:
         """Begin without rows.
 
@@ -139,10 +139,11 @@ class Held:
             limit: How many rows a group may have.
             in_memory: How many rows may be in memory, as of `Rows`.
             uncounted: A column that may be there; rows for which it is true do not count.
-            uncounted_rows: Up to so many rows in all nothing is counted either, and no group is too large.
+            uncounted_rows: Up to so many rows in all nothing is counted, and no group is too large; where nothing is
+                said, up to as many as one may have.
         """
         self.keys, self.limit, self._in_memory, self._uncounted = list(keys), limit, in_memory, uncounted
-        self._least = max(limit, uncounted_rows)
+        self._least = limit if uncounted_rows is None else uncounted_rows
         self._rows: Rows | None = None
         self.counts: Counter[tuple] | None = None
 
@@ -190,6 +191,8 @@ class Held:
                 is_large |= np.logical_and.reduce(
                     [_equal(batch[name], value) for name, value in zip(self.keys, key, strict=True)]
                 )
+        if not is_large.any():
+            return batch.slice(0, 0), batch
         return batch.filter(pa.array(is_large)), batch.filter(pa.array(~is_large))
 
     def is_large(self, key: tuple) -> bool:

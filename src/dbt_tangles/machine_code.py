@@ -116,16 +116,12 @@ def wait_for_turn(place: Path) -> int | None:
     while True:
         try:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() < patience:
-                time.sleep(0.05)
-                continue
-            os.close(opened)
-            return None
-        except OSError:
-            os.close(opened)
-            return None
-        return opened
+            return opened
+        except OSError as error:
+            if not isinstance(error, BlockingIOError) or time.monotonic() >= patience:
+                os.close(opened)
+                return None
+        time.sleep(0.05)
 
 
 class _Locator:

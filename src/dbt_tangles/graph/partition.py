@@ -11,7 +11,7 @@ from dbt_tangles.graph.causes import root_causes
 from dbt_tangles.graph.clocks import author_clocks
 from dbt_tangles.graph.walk import DEPTH_SCHEMA, WALK_OUTPUT_SCHEMA, walk_graphs
 from dbt_tangles.held import NO_LIMIT, Held, counted
-from dbt_tangles.partition import collect
+from dbt_tangles.partition import beside, collect, refused
 
 GRAPH = DEPTH_SCHEMA.names[:2]
 #: So many rows of members are held whatever they are of.
@@ -44,31 +44,20 @@ def levels_of_partition(
                 depths.append(known.rename_columns(DEPTH_SCHEMA.names))
                 batch = batch.filter(pc.invert(is_known))
             batch = batch.drop_columns("known_depth")
-        yield from map(_too_large, held.take(batch))
-    yield from map(_too_large, held.give_up())
+        yield from _too_large(held.take(batch))
+    yield from _too_large(held.give_up())
     if held.rows is None:
         return
     if held.has_large:
         depths = [held.split(known)[1] for known in depths]
     places = walk_graphs(held.rows, depths=pa.Table.from_batches(depths) if any(map(len, depths)) else None)
     del depths
-    begin = 0
-    for batch in held.rows.to_batches():
-        yield _with_columns(batch, places.slice(begin, len(batch)))
-        begin += len(batch)
+    yield from beside(held.rows.to_batches(), places)
 
 
-def _too_large(candidates: pa.RecordBatch) -> pa.RecordBatch:
+def _too_large(candidates: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Set all candidates aside, for their graph is too large, unless they are none."""
-    columns = [pa.nulls(len(candidates), field.type) for field in WALK_OUTPUT_SCHEMA]
-    reason = WALK_OUTPUT_SCHEMA.get_field_index("set_aside_reason")
-    columns[reason] = candidates["claim_error"].cast(pa.string()).fill_null("tangle_too_large")
-    return _with_columns(candidates, pa.table(columns, schema=WALK_OUTPUT_SCHEMA))
-
-
-def _with_columns(batch: pa.RecordBatch, table: pa.Table) -> pa.RecordBatch:
-    columns = [*batch.columns, *(column.combine_chunks() for column in table.columns)]
-    return pa.RecordBatch.from_arrays(columns, schema=pa.schema([*batch.schema, *table.schema]))
+    return refused(candidates, WALK_OUTPUT_SCHEMA, "set_aside_reason", "claim_error", "tangle_too_large")
 
 
 def causes_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -103,7 +92,6 @@ class _HeldForClocks(Held):
     def __init__(self, *arguments, **options) -> None:
         super().__init__(*arguments, **options)
         self._authors: dict[tuple, set] = defaultdict(set)
-        self._least = FEW_ROWS
 
     def count(self, batch: pa.RecordBatch) -> None:
         super().count(batch)

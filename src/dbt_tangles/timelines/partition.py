@@ -6,8 +6,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.held import NO_LIMIT, Held
+from dbt_tangles.partition import beside, refused
 from dbt_tangles.timelines.order import order_timelines
-from dbt_tangles.timelines.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PLACE_SCHEMA
+from dbt_tangles.timelines.schemas import INPUT_SCHEMA, PLACE_SCHEMA
 
 
 def order_of_partition(
@@ -36,10 +37,7 @@ def order_of_partition(
     if held.rows is None:
         return
     places = order_timelines(held.rows, batch_size, edit_limit)
-    begin = 0
-    for arrivals in map(_arrivals, held.rows.to_batches()):
-        yield _with_places(arrivals, places.slice(begin, len(arrivals)))
-        begin += len(arrivals)
+    yield from beside(map(_arrivals, held.rows.to_batches()), places)
 
 
 def _arrivals(rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -51,12 +49,4 @@ def _arrivals(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 def _too_large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Refuse all arrivals, for their timeline is too large."""
-    for arrivals in map(_arrivals, batches):
-        columns = [pa.nulls(len(arrivals), field.type) for field in PLACE_SCHEMA]
-        columns[PLACE_SCHEMA.get_field_index("reason")] = arrivals["refusal"].fill_null("timeline_too_large")
-        yield _with_places(arrivals, pa.table(columns, schema=PLACE_SCHEMA))
-
-
-def _with_places(arrivals: pa.RecordBatch, places: pa.Table) -> pa.RecordBatch:
-    columns = [*arrivals.columns, *(column.combine_chunks() for column in places.columns)]
-    return pa.RecordBatch.from_arrays(columns, schema=OUTPUT_SCHEMA)
+    return refused(map(_arrivals, batches), PLACE_SCHEMA, "reason", "refusal", "timeline_too_large")
