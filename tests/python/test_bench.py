@@ -118,10 +118,13 @@ BURN = "import time\nwhile time.process_time() < 0.3: pass\n"
 IGNORED = """
 import os, signal, time
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+burnt, says = os.pipe()
 if os.fork() == 0:
     while time.process_time() < 0.3: pass
-    time.sleep(0.5)
+    os.write(says, b"!")
+    time.sleep(1)  # to be looked at
     os._exit(0)
+os.read(burnt, 1)
 time.sleep(1.2)
 """
 

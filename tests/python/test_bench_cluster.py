@@ -50,17 +50,18 @@ def test_a_target_that_this_environment_cannot_build_on(monkeypatch, capsys):
     assert demo.main(["cluster"]) == 0
 
 
-def test_processes_are_found_by_their_mark():
+def test_processes_are_found_by_their_mark(tmp_path):
     """Also those that are in a group of their own."""
+    mark = str(tmp_path)
     child = subprocess.Popen(
         [sys.executable, "-c", "input()"],
-        env={**os.environ, servers.MARK: "here"},
+        env={**os.environ, servers.MARK: mark},
         stdin=subprocess.PIPE,
         start_new_session=True,
     )
-    assert servers.marked("here") == [child.pid]
+    assert servers.marked(mark) == [child.pid]
     servers.end([child])
-    assert servers.marked("here") == []
+    assert servers.marked(mark) == []
 
 
 def test_a_model_of_each_kind_is_struck():
