@@ -61,7 +61,7 @@
         {{ return(false) }}
     {%- endif -%}
     {%- if state.waits is not defined -%}
-        {%- set waiting = modules.re.search('__fixpoint_waiting__(\S+)', queries[2]).group(1) -%}
+        {%- set waiting = modules.re.search('__fixpoint_waiting__(\\S+)', queries[2]).group(1) -%}
         {%- set state.waits = run_query('select count(*) from ' ~ waiting).rows[0][0] | int -%}
     {%- endif -%}
     {{ return(settled < share * state.waits) }}
@@ -103,7 +103,7 @@
 {% macro fixpoint_query(query, state, target_relation, number=none) %}
     {%- set done = tangles.settled_rows(state.rounds) -%}
     {%- set before = 'select ' ~ config.meta_require('result_columns') | join(', ') ~ ' from ' ~ target_relation -%}
-    {%- set query = modules.re.sub('__fixpoint_waiting__(\S+)', state.waiting | string if state.waiting else '\\1', query) -%}
+    {%- set query = modules.re.sub('__fixpoint_waiting__(\\S+)', state.waiting | string if state.waiting else '\\1', query) -%}
     {{ return(query
         | replace(tangles.this_round(), state.rounds[-1] | string if state.rounds else '')
         | replace(tangles.all_rounds(), '(' ~ (before ~ ' union all ' if state.has_target else '') ~ done ~ ')')

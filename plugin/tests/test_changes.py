@@ -5,6 +5,7 @@ import os
 import pytest
 
 from dbt_spark_python.changes import count_changes
+from dbt_spark_python.row_texts import row_text
 from dbt_spark_python.warehouse import Warehouse
 from plugin_projects import make_project
 
@@ -43,6 +44,19 @@ def test_rows_by_key(spark):
     assert count(first, second, keys=()) == (5, 0, 4)
     renamed = COLUMNS.replace("amount", "sum")
     assert count(first, first, columns=renamed) == (0, 4, 0)
+
+
+@pytest.mark.both
+def test_no_two_rows_have_one_text(spark):
+    """Whatever strings look like, and wherever a value ends."""
+    strings = [None, "", "-", "1:", "1:-", ",", "-,-", "0:,0:", "\u00e9", "e\u0301", '"', "{}"]
+    numbers = [None, 0, -1, 1]
+    rows = [(a, n, b, None if b is None else [b]) for a in strings for n in numbers for b in strings]
+    frame = spark.createDataFrame(rows, "a string, n int, b string, notes array<string>")
+    texts = frame.select(row_text(frame, frame.columns).alias("text")).toArrow()["text"].to_pylist()
+    assert len({*texts}) == len(rows)
+    other = frame.withColumnRenamed("n", "m")
+    assert not {*texts} & {*other.select(row_text(other, other.columns).alias("text")).toArrow()["text"].to_pylist()}
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
+from kits import manifests
+
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 
@@ -68,8 +70,18 @@ class DbtProject:
 
         Unit tests bring their own input: they say the same in each build, so one of them runs those.
         """
-        args = args if has_unit_tests else (*args, "--exclude-resource-type", "unit_test")
-        result = self.invoke("build", *args)
+        if has_unit_tests:  # these are parsed with their schema
+            return self._succeed(self.invoke("build", *args))
+        return self._succeed(self._invoke_parsed("build", *args, "--exclude-resource-type", "unit_test"))
+
+    def run(self, *args: str) -> "DbtProject":
+        """Run `dbt run` and fail with what failed."""
+        return self._succeed(self._invoke_parsed("run", *args))
+
+    def _invoke_parsed(self, *args: str):
+        return self.invoke(*args, manifest=manifests.manifest_for(self) if self.project_dir == ROOT else None)
+
+    def _succeed(self, result) -> "DbtProject":
         assert result.exception is None, result.exception
         failed = [
             f"{r.node.name}: {r.message}" for r in result.result if r.status in ("error", "fail", "runtime error")
@@ -95,6 +107,7 @@ def warehouse(tmp_path_factory) -> Path:
     # Nearly all logs of tests are small, and all builds share the JVM that the first of them starts.
     os.environ["TANGLES_SMALL_BYTES"] = str(20 * 2**20)
     dbt_common.tests.enable_test_caching()
+    manifests.keep_templates()
     return path
 
 

@@ -268,7 +268,7 @@ def peers(project, tmp_path_factory):
     random.Random(1).shuffle(lines)
     log = write(tmp_path_factory.mktemp("bases") / "log.jsonl", lines)
     built = project("bases_of_peers", autobase_log=log)
-    assert built.invoke("run", *ONLY).success
+    built.run(*ONLY)
     return Built(built)
 
 
@@ -810,7 +810,7 @@ def shuffled(hostile_log, project, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
         built = project("shuffled_bases", autobase_log=str(folder))
-        assert built.invoke("run", *ONLY).success
+        built.run(*ONLY)
     return built
 
 
@@ -833,7 +833,7 @@ def test_limits(project, tmp_path):
     limit = sorted(sizes.values())[15]
     log = write(tmp_path / "log.jsonl", lines)
     built = project("limited_bases", autobase_log=log, clock_limit=limit, quorum_degrees=5)
-    assert built.invoke("run", *ONLY).success
+    built.run(*ONLY)
     built = Built(built)
     for name, base in bases.items():
         if sizes[name] <= limit:
@@ -860,7 +860,7 @@ def test_bases_go_on(project, tmp_path):
     log = tmp_path / "log.jsonl"
     write(log, lines)
     project = project("bases_go_on", autobase_log=str(log))
-    assert project.invoke("run", *ONLY).success
+    project.run(*ONLY)
     first = Built(project)
     changes_are_those_of_the_oracle(project, bases)
     links_are_those_of_the_oracle(project, bases)
@@ -878,7 +878,7 @@ def test_bases_go_on(project, tmp_path):
     assert len(chosen) > 10
     names = ("base_id", "writer", "length", "heads", "batch")
     write(log, [*lines, *(as_line(*(row[name] for name in names)) for row in chosen.values())])
-    assert project.invoke("run", *ONLY).success
+    project.run(*ONLY)
     second = Built(project)
     assert project.rows("autobase_rejects") == []
     for base_id, row in chosen.items():
@@ -887,7 +887,7 @@ def test_bases_go_on(project, tmp_path):
             assert node in second.answer(base_id, observer)[0]
     updates_are_those_of_views(project, first, second, updates)
     again = project.rows("autobase_updates")
-    assert project.invoke("run", *ONLY).success
+    project.run(*ONLY)
     by_base = sorted(again, key=lambda row: row["base_id"])
     assert sorted(project.rows("autobase_updates"), key=lambda row: row["base_id"]) == by_base
 

@@ -85,7 +85,7 @@ def contents(built) -> dict[str, list[tuple]]:
 def built(variables, project):
     """Build with the kernel, and keep what it gave: other engines go over the same tables."""
     kernel = project("engines", **variables, tangle_engine="kernel")
-    assert kernel.invoke("run", "--select", *(f"+{table}" for table in TABLES)).success
+    kernel.run("--select", *(f"+{table}" for table in TABLES))
     kernel.kept = contents(kernel)
     kernel.candidates = kernel.rows("int_tangle_candidates")
     kernel.depths = kernel.rows("int_tangle_depths")
@@ -96,7 +96,7 @@ def built(variables, project):
 def other(request, built, variables, project):
     """Build what depends on the engine once more."""
     engine = project("engines", **variables, **ENGINES[request.param])
-    assert engine.invoke("run", "--select", *(f"int_tangle_edges+,+{table}" for table in TABLES)).success
+    engine.run("--select", *(f"int_tangle_edges+,+{table}" for table in TABLES))
     return request.param, engine
 
 

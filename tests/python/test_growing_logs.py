@@ -65,11 +65,6 @@ def contents(built, table: str) -> list[str]:
     return sorted(map(repr, rows))
 
 
-def run(built, *options: str) -> None:
-    result = built.invoke("run", *MODELS, *options)
-    assert result.success, [r.message for r in result.result or [] if r.status == "error"]
-
-
 def tables(built) -> list[str]:
     folders = (built.warehouse / f"{built.schema}.db").iterdir()
     return sorted(folder.name for folder in folders if folder.is_dir() and folder.name[0] not in "._")
@@ -90,11 +85,11 @@ def test_any_way_ends_in_the_same_rows(project, variables):
     for state in (halves, more, others):
         write(folder, {kind: state(kind) for kind in KINDS})
         grown.vars.update(LATER if state is others else {})
-        run(grown)
+        grown.run(*MODELS)
         found = {table: contents(grown, table) for table in REDUCED}
         assert [table for table, rows in found.items() if not rows or rows == before.get(table)] == []
         before = found
-    run(at_once)
+    at_once.run(*MODELS)
     assert set(REDUCED) < set(tables(grown)) == set(tables(at_once))
     for table in set(tables(grown)) - {"runs", "run_changes"}:
         assert contents(grown, table) == contents(at_once, table), table
@@ -118,9 +113,9 @@ def test_what_is_known_is_not_made_again(project, variables, capsys):
     """Neither lines nor groups; but all of them where they would be made in another way, or the files were changed."""
     folder, given = variables
     write(folder, {kind: halves(kind) for kind in KINDS})
-    models = ("run", "--select", "+int_autobase_walk", "+int_set_messages")
+    models = ("--select", "+int_autobase_walk", "+int_set_messages")
     built = project("known", **given)
-    assert built.invoke(*models).success
+    built.run(*models)
     first = {name: built.rows(name) for name in ("stg_autobase__lines", "int_autobase_walk", "stg_pzp__lines")}
 
     mark(built, "stg_autobase__lines", "detail", "marked")
@@ -128,7 +123,7 @@ def test_what_is_known_is_not_made_again(project, variables, capsys):
     with (folder / "autobase" / "b.jsonl").open("a") as log:
         log.write('no JSON\n{"base": "of its own", "indexers": ["%s"]}\n' % ("a" * 64))
     capsys.readouterr()
-    assert built.invoke(*models).success
+    built.run(*models)
     assert "made anew" not in capsys.readouterr().out
     lines, walk = built.rows("stg_autobase__lines"), built.rows("int_autobase_walk")
     assert [row["detail"] for row in lines if row["detail"] != "marked"] in (["not JSON", None], [None, "not JSON"])
@@ -139,7 +134,7 @@ def test_what_is_known_is_not_made_again(project, variables, capsys):
     # Another way: for the pzp log alone.
     mark(built, "stg_pzp__lines", "data_kind", "marked")
     built.vars["verify_signatures"] = True
-    assert built.invoke(*models).success
+    built.run(*models)
     said = capsys.readouterr().out
     assert "stg_pzp__lines is made anew: its way of being made" in said
     assert "stg_autobase__lines is made anew" not in said
@@ -149,7 +144,7 @@ def test_what_is_known_is_not_made_again(project, variables, capsys):
     # A hand in the files, that does not know of the stamp.
     file = max((built.warehouse / "known.db" / "stg_autobase__lines").glob("*.parquet"), key=lambda f: f.stat().st_size)
     pq.write_table(pq.read_table(file).slice(1), file)
-    assert built.invoke(*models).success
+    built.run(*models)
     assert "stg_autobase__lines is made anew" in capsys.readouterr().out
     assert "marked" not in {row["detail"] for row in built.rows("stg_autobase__lines")}
     assert len(built.rows("stg_autobase__lines")) == len(lines)

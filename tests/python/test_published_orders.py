@@ -41,13 +41,6 @@ def orders(built) -> dict[str, list[str]]:
     return found
 
 
-def run(built):
-    """Build the models; their own tests run elsewhere."""
-    result = built.invoke("run", *MODELS)
-    assert result.success, [r.message for r in result.result if r.status == "error"]
-    return built
-
-
 def publications(built) -> dict[str, tuple]:
     """Read which order each timeline has, and which it had before."""
     rows = built.rows("int_timeline_order", ["timeline_id", "previous_publication", "publication"])
@@ -75,7 +68,7 @@ def runs(project, tmp_path_factory):
     }
     write(folder, ssb, files)
     whole = project("whole", **variables)
-    run(whole)
+    whole.run(*MODELS)
     whole.kept = contents(whole)
 
     split = project("split", **variables)
@@ -87,7 +80,7 @@ def runs(project, tmp_path_factory):
         (ssb, files),
     ):
         write(folder, ssb_part, parts)
-        run(split)
+        split.run(*MODELS)
         updates = sorted(split.rows("timeline_updates"), key=lambda row: (row["timeline_id"], row["step"]))
         states.append((orders(split), publications(split), updates))
     return whole, split, states
@@ -156,15 +149,15 @@ def test_what_leaves_the_log_leaves_the_tables(project, tmp_path):
     event = {"after": [], "arrival": 1}
     both = [json.dumps({"timeline": timeline, "event": "e", **event}) for timeline in ("stays", "goes")]
     log.write_text("\n".join([*both, json.dumps({"timeline": "stays", "event": "wrong", **event})]))
-    built = run(project("leaving", event_log=str(log)))
+    built = project("leaving", event_log=str(log)).run(*MODELS)
     assert orders(built) == {"stays": ["e", "wrong"], "goes": ["e"]}
     log.write_text(both[0])
-    run(built)
+    built.run(*MODELS)
     assert orders(built) == {"stays": ["e"]}
     assert publications(built)["stays"][0] is None
     # Another batch size is another script, of the same order.
     built.vars["edit_batch_size"] = 0
-    run(built)
+    built.run(*MODELS)
     assert built.rows("timeline_edits") == []
     assert orders(built) == {"stays": ["e"]}
 
@@ -178,7 +171,7 @@ def test_lines_in_any_place(project, tmp_path):
         folder.mkdir()
         random.Random(seed).shuffle(lines)
         write(folder, [], [lines[: 50 * seed], lines[50 * seed :]])
-        built = run(project(f"places{seed}", event_log=str(folder / "events*")))
+        built = project(f"places{seed}", event_log=str(folder / "events*")).run(*MODELS)
         tables = contents(built, "source_file", "line")
         rejects = [row["reason"] for row in built.rows("timeline_rejects")]
         found.append([tables["timeline_events"], tables["timeline_edits"], tables["timeline_stats"], sorted(rejects)])

@@ -893,7 +893,7 @@ def shuffle(project, schema, lines, folder, **variables):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
         built = project(schema, pzp_log=str(folder), **variables)
-        assert built.invoke("run", *SELECTED[:2]).success
+        built.run(*SELECTED[:2])
     return built
 
 
@@ -959,7 +959,7 @@ def test_one_line(project, tmp_path):
     moot = moot_of(hash_of("one line"), FOLLOWS, Device.from_name("laptop"))
     (tmp_path / "log.jsonl").write_bytes(to_line(moot))
     built = project("one_set", pzp_log=str(tmp_path / "log.jsonl"))
-    assert built.invoke("run", *SELECTED[:2], "+ssb_messages", "+ssb_rejects").success
+    built.run(*SELECTED[:2], "+ssb_messages", "+ssb_rejects")
     assert [len(built.rows(table)) for table in TABLES] == [1, 0, 1, 1, 0, 0, 0, 1, 0]
     assert built.rows("sets")[0]["tips"] == [id_of(moot)]
     assert [built.rows(table) for table in ("ssb_messages", "ssb_rejects")] == [[], []]
@@ -968,5 +968,5 @@ def test_one_line(project, tmp_path):
 def test_no_log(project):
     """So does a log of another kind alone."""
     built = project("no_pzp_log", ssb_log=str(DATA / "ssb" / "small.jsonl"))
-    assert built.invoke("run", "--select", "stg_tables__lines", SELECTED[1]).success
+    built.run("--select", "stg_tables__lines", SELECTED[1])
     assert [built.rows(table) for table in TABLES] == [[]] * len(TABLES)

@@ -7,6 +7,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
+from dbt_spark_python.row_texts import row_text
+
 
 def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> dict[str, int]:
     """Count the rows that are new, those that say something else, and those that are gone.
@@ -23,8 +25,7 @@ def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> d
     keys = [key for key in keys if key in before.columns]
     sides = []
     for rows, now in (before, False), (after, True):
-        # JSON takes most of the time, but of several columns Sail's hash panics where one of them is constant (0.6.6).
-        digest = sf.xxhash64(sf.to_json(sf.struct(*rows.columns)))
+        digest = sf.xxhash64(row_text(rows, rows.columns))
         names = [sf.col(key) for key in keys] or [digest.alias("row")]
         found = [sf.when(sf.lit(side == now), digest).alias(name) for name, side in (("was", False), ("is", True))]
         sides.append(rows.select(*names, *found))

@@ -1,0 +1,56 @@
+"""This project as dbt parses it, shared by builds of tests: parsing takes dbt as long as a small build.
+
+What is parsed depends on a build's schema and on the paths of its logs in names and settings alone, which are put in
+afterwards; on other vars, and on which logs there are, in any way, so for each of these dbt parses once.
+"""
+
+import json
+import pickle
+from typing import TYPE_CHECKING
+
+import jinja2
+from dbt.contracts.graph.manifest import Manifest
+
+if TYPE_CHECKING:
+    from conftest import DbtProject
+
+LOGS = ("ssb_log", "pzp_log", "autobase_log", "event_log")
+#: Of a parsed project: the schema that it was parsed for, and the manifest. A build writes in its manifest.
+_parsed: dict[str, tuple[str, bytes]] = {}
+
+
+def manifest_for(project: "DbtProject") -> Manifest:
+    """Return what dbt would parse for a build of this project.
+
+    Raises:
+        AssertionError: It cannot be parsed.
+    """
+    logs = {name: path for name in LOGS if (path := project.vars.get(name))}
+    key = json.dumps([{name: value for name, value in project.vars.items() if name not in logs}, [*logs]])
+    if key not in _parsed:
+        result = project.invoke("parse", "--no-partial-parse")
+        assert result.success, result.exception
+        _parsed[key] = project.schema, pickle.dumps(result.result)
+    schema, kept = _parsed[key]
+    manifest = pickle.loads(kept)
+    for node in manifest.nodes.values():
+        node.schema = project.schema + node.schema.removeprefix(schema)
+        if node.relation_name:
+            node.relation_name = node.relation_name.replace(f"{schema}.", f"{project.schema}.", 1)
+        for meta in (node.config.meta, node.meta) if hasattr(node, "meta") else ():
+            meta.update({name: path for name, path in logs.items() if name in meta})
+    manifest.build_flat_graph()
+    return manifest
+
+
+def keep_templates() -> None:
+    """Have Jinja compile a text once in this process; dbt parses the same ones for each project that installs this."""
+    compile_text, compiled = jinja2.Environment.compile, {}
+
+    def compile_once(self, source, *given):
+        key = type(self), *self.extensions, source, given
+        if key not in compiled:
+            compiled[key] = compile_text(self, source, *given)
+        return compiled[key]
+
+    jinja2.Environment.compile = compile_once
