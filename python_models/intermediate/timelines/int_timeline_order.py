@@ -9,6 +9,7 @@ from functools import partial
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from dbt_spark_python.row_texts import row_text
 from dbt_spark_python.sail import checkpoint
 from dbt_tangles.timelines.partition import order_of_partition
 from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
@@ -27,24 +28,22 @@ def model(dbt, spark):
     # Everything known of an arrival, and what decides how its edits are made: the table has these columns too.
     columns = [*arrivals.columns, "edit_batch_size"]
     published = spark.table(str(dbt.this))
-    published_columns = published.columns
-    if not {*columns, *PUBLISHED_SCHEMA.names} <= set(published_columns):
+    if not {*columns, *PUBLISHED_SCHEMA.names} <= set(published.columns):
         raise ValueError(f"{dbt.this} is of an earlier version of this project: build it once with --full-refresh")
-    arrivals = with_digest(with_batch_size(arrivals, **sizes), columns)
-    published = with_digest(published, columns)
-    same = same_timelines(arrivals, published)
-    changed = published.join(same, "timeline_id", "left_anti").withColumn("is_published", sf.lit(True))
+    arrivals = with_batch_size(arrivals, **sizes)
+    same = same_timelines(arrivals, published, columns)
+    changed = with_digest(published.join(same, "timeline_id", "left_anti"), columns)
     # Of a timeline that was too large nothing was published.
-    changed = changed.where("reason is null or reason <> 'timeline_too_large'")
+    changed = changed.where("reason is null or reason <> 'timeline_too_large'").withColumn("is_published", sf.lit(True))
     rows = (
-        arrivals.join(same, "timeline_id", "left_anti")
+        with_digest(arrivals.join(same, "timeline_id", "left_anti"), columns)
         .withColumn("is_published", sf.lit(False))
         .unionByName(
             changed.select("timeline_id", "event_id", "digest", "is_published", *PUBLISHED_SCHEMA.names),
             allowMissingColumns=True,
         )
     )
-    unchanged = published.join(same, "timeline_id", "left_semi").select(published_columns)
+    unchanged = published.join(same, "timeline_id", "left_semi").select(published.columns)
     return order(rows, rows_in_memory=rows_in_memory, **sizes).unionByName(unchanged)
 
 
@@ -66,15 +65,16 @@ def with_batch_size(arrivals, batch_size, edit_limit, graph_limit):
 
 def with_digest(rows, columns):
     """Add a digest of some columns."""
-    return rows.withColumn("digest", sf.sha2(sf.to_json(sf.struct(*columns)), 256))
+    return rows.withColumn("digest", sf.sha2(row_text(rows, columns), 256))
 
 
-def same_timelines(arrivals, published):
+def same_timelines(arrivals, published, columns):
     """List the timelines whose arrivals are those that are published; few rows, used three times."""
-    return checkpoint(fingerprints(arrivals).intersect(fingerprints(published)).select("timeline_id"))
+    now, before = (fingerprints(with_digest(rows, columns)) for rows in (arrivals, published))
+    return checkpoint(now.intersect(before).select("timeline_id"))
 
 
 def fingerprints(rows):
     """Compress the set of digests of each timeline to one row: how many there are, and what they add up to."""
-    halves = [sf.conv(sf.substring("digest", start, 15), 16, 10).cast("decimal(38, 0)") for start in (1, 16)]
+    halves = [sf.xxhash64(sf.substring("digest", start, 32)).cast("decimal(38, 0)") for start in (1, 33)]
     return rows.groupBy("timeline_id").agg(sf.count("*").alias("row_count"), *map(sf.sum, halves))
