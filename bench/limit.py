@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bench import report, session
 from bench.cpu import Spent, Watch
+from dbt_spark_python.sail import gather
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -55,7 +56,7 @@ class Limit:
         """Measure the pieces, one after the other."""
         with watch.measure() as moved:
             for rows, keys in self.needs():
-                _give_away(rows.repartition(*keys) if keys else rows)  # to count rows takes no column
+                _give_away(gather(rows, *keys) if keys else rows)  # to count rows takes no column
         with watch.measure() as written:
             for number, rows in enumerate(self.writes()):
                 session.write(rows, f"same_{number}")

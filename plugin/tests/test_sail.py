@@ -1,12 +1,16 @@
 """What is different on Sail; the builds of all other tests run on it with DBT_SPARK_PYTHON_TEST_ENGINE=sail."""
 
+import os
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
 
+import pyarrow as pa
 import pytest
 
 from dbt_spark_python import sail
+from dbt_spark_python.sessions import of_process
+from plugin_projects import make_project
 
 
 @pytest.mark.parametrize("found", ["0.5.3", "0.7.2", "1.0.0"])
@@ -90,3 +94,25 @@ def test_a_process_ends_though_a_function_runs():
     """That of a model which took too long."""
     done = subprocess.run([sys.executable, "-c", LEFT_RUNNING], capture_output=True, text=True, timeout=40)
     assert (done.returncode, done.stdout) == (0, "took too long\n"), done.stderr
+
+
+@pytest.mark.both
+@pytest.mark.skipif((os.cpu_count() or 1) == 1, reason="with one core there is one partition")
+def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
+    """A partition has all rows of its keys, and no partition has all keys."""
+    project("gathered", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
+
+    def tell(batches):
+        ids = [id for batch in batches for id in batch.column("id").to_pylist()]
+        yield pa.RecordBatch.from_pydict({"ids": pa.array([ids], pa.list_(pa.int64()))})
+
+    spark = of_process()
+    if not sail.is_sail(spark):  # Spark would make small partitions one
+        spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
+    rows = spark.range(300).selectExpr("id % 100 as id")
+    parts = [row.ids for row in sail.gather(rows, "id").mapInArrow(tell, "ids array<bigint>").collect()]
+    if not sail.is_sail(spark):
+        spark.conf.unset("spark.sql.adaptive.coalescePartitions.enabled")
+    parts = [ids for ids in parts if ids]
+    assert len(parts) > 1
+    assert sorted(id for ids in parts for id in {*ids}) == list(range(100))

@@ -22,7 +22,8 @@ def compiled(function: Callable) -> Callable:
     Returns:
         The dispatcher that numba makes of it; the function itself where numba is told not to compile.
     """
-    dispatcher = njit(function)
+    # Where several tasks share a process, as they do in Sail's, the others go on meanwhile.
+    dispatcher = njit(function, nogil=True)
     if dispatcher is not function:
         dispatcher._cache = MachineCode.of(function) or dispatcher._cache
     return dispatcher

@@ -16,6 +16,8 @@ from dbt_tangles.sets.partition import INPUT_SCHEMA as ENTRIES
 class _Frame:
     """Stands for rows: says where they come from, and what was done with them."""
 
+    sparkSession = None
+
     def __init__(self, name, done, columns=None, keys=None):
         self.name, self.done, self.columns, self.keys = name, done, columns, keys
 

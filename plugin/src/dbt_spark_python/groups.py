@@ -22,7 +22,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-from dbt_spark_python import group_digests
+from dbt_spark_python import group_digests, sail
 from dbt_spark_python.earlier import Few, compared
 from dbt_spark_python.row_texts import row_text
 
@@ -91,8 +91,7 @@ def reduced_by_group(
         changed = changes.rows.select(*keys).distinct()
         given = _join(given, keys, changes.sent(changed), "left_semi")
         kept = _join(earlier, keys, changes.sent(changed), "left_anti")
-    whole = given.repartition(*keys)
-    made = whole.mapInArrow(kernel, from_arrow_schema(arrow))
+    made = sail.gather(given, *keys).mapInArrow(kernel, from_arrow_schema(arrow))
     return made if kept is None else kept.unionByName(made)
 
 

@@ -190,7 +190,7 @@ def check_lines(
         parted = known_lines.part(lines, known)
         lines = parted.unknown
     if together is not None:
-        lines = lines.repartition(together)
+        lines = sail.gather(lines, together)
     checked = lines.mapInArrow(check, from_arrow_schema(schema))
     return checked if parted is None else parted.known.unionByName(checked)
 

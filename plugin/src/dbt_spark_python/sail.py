@@ -201,6 +201,14 @@ def checkpoint(rows: DataFrame) -> DataFrame:
     return rows.sparkSession.read.schema(columns).parquet(str(place))
 
 
+def gather(rows: DataFrame, *keys: Column | str) -> DataFrame:
+    """Bring the rows of a key into one partition, and those of other keys into as many as the engine thinks fit.
+
+    Sail takes all of them into one, unless it is told how many (until 0.6.6 at least).
+    """
+    return rows.repartition(*([os.cpu_count() or 1] if is_sail(rows.sparkSession) else []), *keys)
+
+
 def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
     """Cut a binary column to so many bytes. On Sail it stays whole: there only strings can be cut (until 0.6.6).
 

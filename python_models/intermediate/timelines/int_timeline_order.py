@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python.row_texts import row_text
-from dbt_spark_python.sail import checkpoint
+from dbt_spark_python.sail import checkpoint, gather
 from dbt_tangles.timelines.partition import order_of_partition
 from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 
@@ -49,7 +49,7 @@ def model(dbt, spark):
 
 def order(rows, **sizes):
     """Hand whole timelines to the kernel."""
-    whole_timelines = rows.repartition("timeline_id")
+    whole_timelines = gather(rows, "timeline_id")
     return whole_timelines.mapInArrow(partial(order_of_partition, **sizes), from_arrow_schema(OUTPUT_SCHEMA))
 
 
