@@ -9,7 +9,7 @@ from pyspark.sql import functions as sf
 
 from dbt_spark_python.group_digests import digest_groups as digest_partition
 from dbt_spark_python.groups import DIGEST, digest_groups, reduced_by_group
-from dbt_spark_python.row_texts import row_text
+from dbt_spark_python.row_texts import row_digest
 from plugin_projects import make_project
 
 ORDERS = "shop string, town string, day int, amount bigint, notes array<string>, paid double, slip binary"
@@ -220,7 +220,7 @@ def test_both_ways_to_digest_a_group(spark):
     orders = [(f"s{n % 7}", None if n % 3 else "x", n, n) for n in range(100)]
     rows = spark.createDataFrame(orders, "shop string, town string, day int, amount bigint")
     by_sql = {(row.shop, row.town): bytes(row[DIGEST]) for row in digest_groups(rows, KEYS).collect()}
-    digested = rows.withColumn("row", sf.unhex(sf.sha2(row_text(rows, rows.columns), 256))).collect()
+    digested = rows.withColumn("row", sf.unhex(row_digest(rows, rows.columns))).collect()
     table = pa.table(
         {
             "shop": [row.shop for row in digested],

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from kits import manifests
+import manifests
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -140,5 +140,5 @@ def empty(project, tmp_path_factory) -> DbtProject:
     """Build every model and run every test, from four logs without lines."""
     log = tmp_path_factory.mktemp("empty") / "empty.jsonl"
     log.touch()
-    logs = dict.fromkeys(("ssb_log", "pzp_log", "autobase_log", "event_log"), str(log))
+    logs = dict.fromkeys(manifests.LOGS, str(log))
     return project("empty", **logs).build()

@@ -24,7 +24,7 @@ from pyspark.sql.types import StructType
 
 from dbt_spark_python import group_digests, sail
 from dbt_spark_python.earlier import Few, compared
-from dbt_spark_python.row_texts import row_text
+from dbt_spark_python.row_texts import row_digest
 
 # A cluster's workers have what is sent to them; importing this package takes dbt.
 cloudpickle.register_pickle_by_value(group_digests)
@@ -74,7 +74,7 @@ def reduced_by_group(
     given = rows
     if not keeps_rows:
         arrow = arrow.append(pa.field(DIGEST, pa.binary()))
-        given = rows.withColumn(_ROW, sf.unhex(sf.sha2(row_text(rows, counted), 256)))
+        given = rows.withColumn(_ROW, sf.unhex(row_digest(rows, counted)))
         kernel = partial(
             group_digests.reduce_partition, keys=keys, row=_ROW, kernel=kernel, schema=arrow, looked_at=looked_at
         )
@@ -102,7 +102,7 @@ def digest_groups(rows: DataFrame, keys: list[str], wanted: Column | None = None
 
     Two groups of other rows have other digests, whoever chose the rows: they are hashed in order, and not added up.
     """
-    joined = sf.array_join(sf.sort_array(sf.collect_list(sf.sha2(row_text(rows, rows.columns), 256))), "")
+    joined = sf.array_join(sf.sort_array(sf.collect_list(row_digest(rows, rows.columns))), "")
     wanted = sf.lit(True) if wanted is None else wanted
     groups = rows.groupBy(*keys).agg(sf.unhex(sf.sha2(sf.unhex(joined), 256)).alias(DIGEST), wanted.alias("is_wanted"))
     return groups.where("is_wanted").drop("is_wanted")

@@ -206,7 +206,9 @@ def gather(rows: DataFrame, *keys: Column | str) -> DataFrame:
 
     Sail takes all of them into one, unless it is told how many (until 0.6.6 at least).
     """
-    return rows.repartition(*([os.cpu_count() or 1] if is_sail(rows.sparkSession) else []), *keys)
+    if is_sail(rows.sparkSession):
+        return rows.repartition(os.cpu_count() or 1, *keys)
+    return rows.repartition(*keys)
 
 
 def leading_bytes(session: SparkSession, column: str, count: int) -> Column:

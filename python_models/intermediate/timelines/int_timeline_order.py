@@ -9,7 +9,7 @@ from functools import partial
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from dbt_spark_python.row_texts import row_text
+from dbt_spark_python.row_texts import row_digest
 from dbt_spark_python.sail import checkpoint, gather
 from dbt_tangles.timelines.partition import order_of_partition
 from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
@@ -65,7 +65,7 @@ def with_batch_size(arrivals, batch_size, edit_limit, graph_limit):
 
 def with_digest(rows, columns):
     """Add a digest of some columns."""
-    return rows.withColumn("digest", sf.sha2(row_text(rows, columns), 256))
+    return rows.withColumn("digest", row_digest(rows, columns))
 
 
 def same_timelines(arrivals, published, columns):

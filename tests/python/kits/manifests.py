@@ -26,7 +26,9 @@ def manifest_for(project: "DbtProject") -> Manifest:
         AssertionError: It cannot be parsed.
     """
     logs = {name: path for name in LOGS if (path := project.vars.get(name))}
-    key = json.dumps([{name: value for name, value in project.vars.items() if name not in logs}, [*logs]])
+    key = json.dumps(
+        [{name: value for name, value in project.vars.items() if name not in logs}, [*logs]], sort_keys=True
+    )
     if key not in _parsed:
         result = project.invoke("parse", "--no-partial-parse")
         assert result.success, result.exception
