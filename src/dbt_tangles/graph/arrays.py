@@ -43,6 +43,22 @@ def keep_entries(start: np.ndarray, values: np.ndarray, is_kept: np.ndarray) -> 
     return starts(sums(is_kept, start)), values[is_kept]
 
 
+def runs(start: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Take some of the runs of compressed rows, in any order.
+
+    Args:
+        start: int64[all + 1], into some values.
+        rows: int[rows], which runs.
+
+    Returns:
+        int64[rows + 1] into int64[...], where in the values each entry is.
+    """
+    first = start[rows]
+    counts = start[1:][rows] - first
+    taken_start = starts(counts)
+    return taken_start, np.arange(taken_start[-1]) + np.repeat(first - taken_start[:-1], counts)
+
+
 def first_rows(code: np.ndarray, count: int) -> np.ndarray:
     """Find the first row of each code.
 

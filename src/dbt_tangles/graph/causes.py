@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.compiled import compiled, inner
-from dbt_tangles.graph.arrays import flags
+from dbt_tangles.graph.arrays import flags, runs
 from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
 from dbt_tangles.graph.levels import children
 from dbt_tangles.graph.members import whole
@@ -48,9 +48,7 @@ def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
     # Back from nodes to rows, in the order of the rows.
     node_of = np.empty(len(nodes.row), np.int64)
     node_of[nodes.row] = np.arange(len(nodes.row))
-    lengths = np.diff(start)[node_of]
-    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
-    at = np.repeat(start[node_of] - offsets[:-1], lengths) + np.arange(offsets[-1])
+    offsets, at = runs(start, node_of)
     names = whole(table["node_id"], len(at)).take(pa.array(nodes.row[cause[at]]))
     return pa.LargeListArray.from_arrays(pa.array(offsets), names)
 

@@ -247,7 +247,10 @@ def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, 
             list_end,
             item_hashes,
         )
-        if _all_equal(found, nodes.row, ids.offsets, ids.data, *items):
+        found[~items.valid] = -1
+        # Where each id begins is collected before it is read: then the processor waits for many of them at a time.
+        at = nodes.row[found]
+        if _all_equal(found, ids.offsets[at], ids.offsets[at + 1], ids.data, items.offsets, items.data):
             return found
 
 
@@ -576,22 +579,13 @@ def _look_up(graph_start, row, candidate, root, hashes, id_offsets, id_data, lis
 
 
 @compiled
-def _all_equal(found, row, id_offsets, id_data, item_offsets, item_data, item_valid):
-    """Check, byte by byte, that what was found is what was looked for; a null is nothing."""
+def _all_equal(found, id_at, id_end, id_data, item_offsets, item_data):
+    """Check, byte by byte, that what was found is what was looked for."""
     for item in range(len(found)):
-        if not item_valid[item]:
-            found[item] = -1
-        if found[item] >= 0:
-            at = row[found[item]]
-            if not _equal(
-                id_data,
-                id_offsets[at],
-                id_offsets[at + 1],
-                item_data,
-                item_offsets[item],
-                item_offsets[item + 1],
-            ):
-                return False
+        if found[item] >= 0 and not _equal(
+            id_data, id_at[item], id_end[item], item_data, item_offsets[item], item_offsets[item + 1]
+        ):
+            return False
     return True
 
 

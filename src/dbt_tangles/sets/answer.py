@@ -1,137 +1,135 @@
-"""Items and faults as columns of the answer, nested in the rows of their messages, which stand by place."""
+"""Items and faults as columns of the answer, nested in the rows of their messages."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.graph.arrays import starts, sums
+from dbt_tangles.graph.arrays import keep_entries, runs, starts
 from dbt_tangles.graph.members import whole
 from dbt_tangles.pzp.items import are_strings, item_texts
 from dbt_tangles.sets.deciding import Deciding
 from dbt_tangles.sets.faults import NO_ITEM, RULES, Faults
+from dbt_tangles.sets.known import Known
+
+
+class Quoted(NamedTuple):
+    """What the answer quotes, and where it goes.
+
+    Attributes:
+        place: int64[messages]; the message that each row of the answer is about.
+        ids: string[messages], by message.
+        items: string[codes], as the tables show them.
+        is_string: bool[codes of items that several messages can name].
+    """
+
+    place: np.ndarray
+    ids: pa.Array
+    items: pa.Array
+    is_string: np.ndarray
+
+
+def quoted(ids: pa.ChunkedArray, row: np.ndarray, tokens: pa.Array, named: int) -> Quoted:
+    """Collect what the answer quotes.
+
+    Args:
+        ids: The id of each row.
+        row: int32[messages].
+        tokens: The token of each code.
+        named: The codes below are of items that several messages can name.
+    """
+    place = np.empty(len(row), np.int64)
+    place[row] = np.arange(len(row))
+    # Wide, as any of them may be quoted any number of times.
+    wide = pa.large_string()
+    ids = whole(ids, len(row)).take(pa.array(row)).cast(wide)
+    return Quoted(place, ids, item_texts(tokens).cast(wide), are_strings(tokens[:named]))
 
 
 def item_column(
-    add: pa.ChunkedArray,
-    row_count: int,
-    set_of: np.ndarray,
-    item_start: np.ndarray,
-    entry: np.ndarray,
-    by: np.ndarray,
-    place_left: np.ndarray,
-    kept_by: pa.Array,
+    of: Quoted, by: np.ndarray, code: np.ndarray, position: np.ndarray, place_left: np.ndarray, followed: Known
 ) -> pa.Array:
     """List the present items that each message put where they are.
 
     Args:
-        add: The column of added tokens, by row.
-        row_count: How many messages there are.
-        set_of: int32[messages].
-        item_start: int64[sets + 1], into the items.
-        entry: int64[items], into the tokens of `add`; the items of a set in their order.
+        of: What is quoted.
         by: int32[items], the message, ascending.
+        code: int32[items].
+        position: int64[items], the place in the order of the set.
         place_left: int32[items], the place in the order that is left after pruning, or -1.
-        kept_by: list<string>[items].
+        followed: What `known` found.
     """
-    position = np.arange(len(entry)) - item_start[set_of[by]]
-    tokens = pa.chunked_array(_entries(add), add.type.value_type)
-    texts = item_texts(whole(tokens, len(entry)).take(pa.array(entry)))
-    items = pa.StructArray.from_arrays(
-        [
-            pa.array(position.astype(np.int32)),
-            texts.cast(pa.large_string()),
-            pa.array(place_left, mask=place_left < 0),
-            kept_by,
-        ],
-        ["item_position", "item", "position_left", "kept_by"],
+    return _nested(
+        of,
+        by,
+        item_position=lambda at: pa.array(position[at].astype(np.int32)),
+        item=lambda at: of.items.take(pa.array(code[at])),
+        position_left=lambda at: pa.array(place_left[at], mask=place_left[at] < 0),
+        kept_by=lambda at: _id_lists(of, followed.held_start, followed.held_by, at),
     )
-    return pa.ListArray.from_arrays(_offsets(by, row_count), items)
 
 
-def fault_column(
-    add: pa.ChunkedArray,
-    deleted: pa.ChunkedArray,
-    ids: pa.ChunkedArray,
-    row: np.ndarray,
-    first_entry: np.ndarray,
-    faults: Faults,
-) -> pa.Array:
+def fault_column(of: Quoted, faults: Faults) -> pa.Array:
     """List the faults of each message.
 
     Args:
-        add: The column of added tokens, by row.
-        deleted: The column of deleted ones.
-        ids: The column of message ids, by row.
-        row: int32[messages].
-        first_entry: int64[codes], an entry of each item among those of `add`, then `deleted`.
-        faults: What `writer_faults` found, by message.
+        of: What is quoted.
+        faults: What was found, by message.
     """
-    count = len(faults.code)
-    tokens = pa.chunked_array([*_entries(add), *_entries(deleted)], add.type.value_type)
-    has_none = faults.code == NO_ITEM
-    entry = np.zeros(count, np.int64)
-    entry[~has_none] = first_entry[faults.code[~has_none]]
-    texts = item_texts(whole(tokens, count).take(pa.array(entry, mask=has_none)))
-    left_out = id_lists(ids, row, faults.left_start, faults.left_out)
-    rules = pa.array(RULES, pa.string()).take(pa.array(faults.rule))
-    rows = pa.StructArray.from_arrays([texts.cast(pa.large_string()), rules, left_out], ["item", "rule", "left_out"])
-    return pa.ListArray.from_arrays(_offsets(faults.message, len(row)), rows)
+    rules = pa.array(RULES, pa.string())
+    return _nested(
+        of,
+        faults.message,
+        item=lambda at: of.items.take(pa.array(faults.code[at], mask=faults.code[at] == NO_ITEM)),
+        rule=lambda at: rules.take(pa.array(faults.rule[at])),
+        left_out=lambda at: _id_lists(of, faults.left_start, faults.left_out, at),
+    )
 
 
-def next_column(
-    add: pa.ChunkedArray,
-    deleted: pa.ChunkedArray,
-    ids: pa.ChunkedArray,
-    row: np.ndarray,
-    first_entry: np.ndarray,
-    named: int,
-    deciding: Deciding,
-) -> pa.Array:
+def next_column(of: Quoted, deciding: Deciding) -> pa.Array:
     """List what whoever touches an item next supersedes, at the message that decides on it.
 
     Args:
-        add: The column of added tokens, by row.
-        deleted: The column of deleted ones.
-        ids: The column of message ids, by row.
-        row: int32[messages].
-        first_entry: int64[codes], an entry of each item among those of `add`, then `deleted`.
-        named: The codes below are of items that another message can name.
+        of: What is quoted.
         deciding: What was found, by message.
     """
-    is_named = deciding.code < named
-    items = deciding.code[is_named]
-    tokens = pa.chunked_array([*_entries(add), *_entries(deleted)], add.type.value_type)
-    tokens = whole(tokens, len(items)).take(pa.array(first_entry[items]))
-    is_of_named = np.repeat(is_named, np.diff(deciding.deepest_start))
-    is_open = is_of_named & deciding.is_open
-    lists = [
-        id_lists(ids, row, starts(sums(kept, deciding.deepest_start)[is_named]), deciding.deepest[kept])
-        for kept in (is_of_named, is_open)
-    ]
-    columns = [item_texts(tokens).cast(pa.large_string()), pa.array(are_strings(tokens)), *lists]
-    rows = pa.StructArray.from_arrays(columns, ["item", "is_string", "deepest", "open_deletions"])
-    return pa.ListArray.from_arrays(_offsets(deciding.message[is_named], len(row)), rows)
+    named = np.flatnonzero(deciding.code < len(of.is_string))
+    code = deciding.code[named]
+    open_start, still_open = keep_entries(deciding.deepest_start, deciding.deepest, deciding.is_open)
+    return _nested(
+        of,
+        deciding.message[named],
+        item=lambda at: of.items.take(pa.array(code[at])),
+        is_string=lambda at: pa.array(of.is_string[code[at]]),
+        deepest=lambda at: _id_lists(of, deciding.deepest_start, deciding.deepest, named[at]),
+        open_deletions=lambda at: _id_lists(of, open_start, still_open, named[at]),
+    )
 
 
-def id_lists(ids: pa.ChunkedArray, row: np.ndarray, start: np.ndarray, messages: np.ndarray) -> pa.Array:
-    """Make lists of ids out of lists of messages.
+def _nested(of: Quoted, owner: np.ndarray, **fields: Callable[[np.ndarray], pa.Array]) -> pa.Array:
+    """List what messages own, row by row of the answer.
 
     Args:
-        ids: The column of message ids, by row.
-        row: int32[messages of all sets].
-        start: int64[lists + 1], into `messages`.
-        messages: int32[...].
+        of: Where the messages go.
+        owner: int32[entries], ascending.
+        fields: What makes a column out of the entries that are to follow each other.
     """
-    names = whole(ids, len(messages)).take(pa.array(row[messages]))
-    return pa.ListArray.from_arrays(pa.array(start.astype(np.int32)), names.cast(pa.large_string()))
+    start, entry = runs(starts(np.bincount(owner, minlength=len(of.place))), of.place)
+    columns = [column(entry) for column in fields.values()]
+    return pa.ListArray.from_arrays(start.astype(np.int32), pa.StructArray.from_arrays(columns, list(fields)))
 
 
-def _entries(column: pa.ChunkedArray) -> list[pa.Array]:
-    return [chunk.flatten() for chunk in column.chunks]
+def _id_lists(of: Quoted, start: np.ndarray, messages: np.ndarray, lists: np.ndarray) -> pa.Array:
+    """List ids.
 
-
-def _offsets(owner: np.ndarray, owners: int) -> pa.Array:
-    offsets = np.zeros(owners + 1, np.int32)
-    np.cumsum(np.bincount(owner, minlength=owners), out=offsets[1:])
-    return pa.array(offsets)
+    Args:
+        of: What is quoted.
+        start: int64[all lists + 1], into `messages`.
+        messages: int32[...].
+        lists: int64[lists], which of them.
+    """
+    taken_start, at = runs(start, lists)
+    return pa.ListArray.from_arrays(taken_start.astype(np.int32), of.ids.take(pa.array(messages[at])))

@@ -37,7 +37,7 @@ class Deciding(NamedTuple):
 
 
 @compiled
-def deciding(set_start, depth, counted, is_item_root, is_superseded, row, touches):
+def deciding(set_start, depth, counted, is_item_root, is_superseded, touches):
     """Find the deciding messages of many sets, in linear time.
 
     Args:
@@ -46,14 +46,13 @@ def deciding(set_start, depth, counted, is_item_root, is_superseded, row, touche
         counted: bool[messages]; the others touch nothing.
         is_item_root: bool[messages].
         is_superseded: bool[messages]; whether a later message that counts supersedes it.
-        row: int32[messages].
         touches: A `touched.Touches`.
 
     Returns:
         A `Deciding`.
     """
     sets = len(set_start) - 1
-    decides = np.zeros(len(row), np.bool_)
+    decides = np.zeros(len(depth), np.bool_)
     is_safe = np.ones(sets, np.bool_)
     everything = len(touches.added) + len(touches.deleted)
     message = np.empty(everything, np.int32)
@@ -62,11 +61,11 @@ def deciding(set_start, depth, counted, is_item_root, is_superseded, row, touche
     deepest = np.empty(everything, np.int32)
     is_open = np.empty(everything, np.bool_)
     items = 0
-    linked = room_for_touches(set_start, counted, row, touches)
+    linked = room_for_touches(set_start, counted, touches)
     latest, toucher, code_of, deletes, before = linked
     base = np.int64(0)
     for s in range(sets):
-        touch_count = link_touches(set_start[s], set_start[s + 1], counted, row, touches, base, linked)
+        touch_count = link_touches(set_start[s], set_start[s + 1], counted, touches, base, linked)
         for last in range(touch_count):
             if latest[code_of[last]] - base != last:
                 continue

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.compiled import compiled
-from dbt_tangles.graph.arrays import starts
+from dbt_tangles.graph.arrays import runs
 from dbt_tangles.sets.cover import ROOM, STEPS, cover
 from dbt_tangles.sets.known import Known
 from dbt_tangles.structures.sorting import merge_sort
@@ -64,7 +64,6 @@ def writer_faults(
     previous: np.ndarray,
     depth: np.ndarray,
     is_entry: np.ndarray,
-    row: np.ndarray,
     add_start: np.ndarray,
     added: np.ndarray,
     del_start: np.ndarray,
@@ -84,12 +83,11 @@ def writer_faults(
         previous: int32[edges], earlier messages.
         depth: int64[messages]; never falls within a set.
         is_entry: bool[messages]; the others touch and supersede nothing, but links lead through them.
-        row: int32[messages].
-        add_start: int64[rows + 1], into `added`.
+        add_start: int64[messages + 1], into `added`.
         added: int32[...], the code of each item added.
-        del_start: int64[rows + 1], into `deleted`.
+        del_start: int64[messages + 1], into `deleted`.
         deleted: int32[...], the code of each item deleted.
-        list_start: int64[rows + 1], into `superseded`.
+        list_start: int64[messages + 1], into `superseded`.
         superseded: int32[...], the message each entry names, or -1. What is not earlier counts for nothing.
         code_count: One more than the highest code.
         room: For each set, the most entries there may be in its clocks, in its lists of open deletions, and in
@@ -104,7 +102,6 @@ def writer_faults(
         previous,
         depth,
         is_entry,
-        row,
         add_start,
         added,
         del_start,
@@ -141,14 +138,11 @@ def with_backlinks(faults: Faults, found: Known, set_of: np.ndarray) -> Faults:
     more = len(found.fault)
     code = np.concatenate([faults.code, np.full(more, NO_ITEM, np.int32)])
     rule = np.concatenate([faults.rule, np.full(more, BACKLINK, np.int8)])
-    counts = np.concatenate([np.diff(faults.left_start), np.diff(found.left_start)])
+    ends = np.concatenate([faults.left_start, faults.left_start[-1] + found.left_start[1:]])
     # Stable, so that of one message they stay in the order of the rules.
     order = np.argsort(message, kind="stable")
     order = order[is_checked[set_of[message[order]]]]
-    first = starts(counts)
-    left_start = starts(counts[order])
-    # Each entry's place in what is sorted, and where that is in what is not.
-    place = np.arange(left_start[-1]) + np.repeat(first[order] - left_start[:-1], counts[order])
+    left_start, place = runs(ends, order)
     left_out = np.concatenate([faults.left_out, found.left_out])[place]
     return Faults(message[order], code[order], rule[order], left_start, left_out, is_checked)
 
@@ -172,7 +166,6 @@ def _faults(
     previous,
     depth,
     is_entry,
-    row,
     add_start,
     added,
     del_start,
@@ -214,9 +207,8 @@ def _faults(
         names = 0
         for m in range(set_start[s], set_start[s + 1]):
             if is_entry[m]:
-                r = row[m]
-                touches += add_start[r + 1] - add_start[r] + del_start[r + 1] - del_start[r]
-                names += list_start[r + 1] - list_start[r]
+                touches += add_start[m + 1] - add_start[m] + del_start[m + 1] - del_start[m]
+                names += list_start[m + 1] - list_start[m]
         most = max(most, set_start[s + 1] - set_start[s])
         most_touches = max(most_touches, touches)
         most_names = max(most_names, names)
@@ -326,9 +318,8 @@ def _faults(
             first_touch = touches
             adds = False
             if is_entry[m]:
-                r = row[m]
-                adds = add_start[r + 1] > add_start[r]
-                for k in range(list_start[r], list_start[r + 1]):
+                adds = add_start[m + 1] > add_start[m]
+                for k in range(list_start[m], list_start[m + 1]):
                     d = superseded[k]
                     if begin <= d < m and listed_by[d - begin] != m:
                         listed_by[d - begin] = m
@@ -338,7 +329,7 @@ def _faults(
                         names += 1
                 for kind in range(2):
                     item_start, items = (add_start, added) if kind == 0 else (del_start, deleted)
-                    for k in range(item_start[r], item_start[r + 1]):
+                    for k in range(item_start[m], item_start[m + 1]):
                         t = np.int32(max(latest[items[k]] - base, -1))
                         if t < first_touch:
                             toucher[touches] = m
@@ -407,7 +398,7 @@ def _faults(
             # What it gives away: messages that items stand on, as far as it knows, and that it does not touch itself.
             touch_start[here + 1] = touches
             if is_entry[m] and is_within:
-                for k in range(list_start[row[m]], list_start[row[m] + 1]):
+                for k in range(list_start[m], list_start[m + 1]):
                     d = superseded[k]
                     if d < begin or d >= m or given_up_by[d - begin] == m:
                         continue

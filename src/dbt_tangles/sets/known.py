@@ -36,7 +36,7 @@ class Known(NamedTuple):
 
 
 @compiled
-def known(set_start, start, previous, depth, backlink, next_backlink, counted, item_start, item, row, touches, room):
+def known(set_start, start, previous, depth, backlink, next_backlink, counted, item_start, item, touches, room):
     """Look at what the messages of each set know, each set for itself.
 
     A message leaves a backlink out if it lists not all messages that it knows at the depth it should link back to,
@@ -54,7 +54,6 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
         counted: bool[messages]; the others touch nothing, but links lead through them.
         item_start: int64[sets + 1], into the items.
         item: int32[items], the code of each item that is in its set.
-        row: int32[messages].
         touches: A `touched.Touches`.
         room: For each set, the most entries there may be in its clocks and in `left_out`; and a sixteenth of the steps
             it may take.
@@ -65,7 +64,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
     sets = len(set_start) - 1
     limit = STEPS * room
     is_checked = np.ones(sets, np.bool_)
-    is_bridged = np.zeros(len(row), np.bool_)
+    is_bridged = np.zeros(len(depth), np.bool_)
     fault = np.empty(64, np.int32)
     left_start = np.zeros(64, np.int64)
     faults = 0
@@ -84,7 +83,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
     own = np.empty(most, np.int32)
     clock = np.empty(room, np.int32)
     listed_by = np.full(most, np.int32(-1))
-    linked = room_for_touches(set_start, counted, row, touches)
+    linked = room_for_touches(set_start, counted, touches)
     latest, toucher, _, deletes, before = linked
     base = np.int64(0)
     # How far along each chain the messages know that stand on an item; which item that is about.
@@ -92,7 +91,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
     reach_of = np.full(most, np.int64(-1))
     for s in range(sets):
         begin, end = set_start[s], set_start[s + 1]
-        touch_count = link_touches(begin, end, counted, row, touches, base, linked)
+        touch_count = link_touches(begin, end, counted, touches, base, linked)
         first_fault, first_left, first_held = faults, left, held
         steps = cover(begin, end, start, previous, chain, clock_at, width, clock, last, own, limit)
         is_within = steps >= 0

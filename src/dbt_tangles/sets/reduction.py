@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.graph.arrays import first_rows, flags, keep_entries
+from dbt_tangles.graph.arrays import first_rows, flags, keep_entries, runs
 from dbt_tangles.graph.identity import (
     Lists,
     Nodes,
@@ -21,11 +21,12 @@ from dbt_tangles.graph.identity import (
     number_nodes,
     strings_of,
 )
+from dbt_tangles.graph.members import whole
 from dbt_tangles.graph.orders import in_order
 from dbt_tangles.pzp.collation import collation_keys
 from dbt_tangles.pzp.items import are_unique
 from dbt_tangles.pzp.rules import SET_DOMAIN
-from dbt_tangles.sets.answer import fault_column, id_lists, item_column, next_column
+from dbt_tangles.sets.answer import fault_column, item_column, next_column, quoted
 from dbt_tangles.sets.backlinks import NO_BACKLINK, backlink_depths
 from dbt_tangles.sets.cover import ROOM
 from dbt_tangles.sets.deciding import deciding, places_left
@@ -122,25 +123,26 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     start, previous = _downwards(links.start, links.previous)
 
     # What is in each set.
-    touches, first_entry, named = _touches(table)
+    touches, tokens, named = _touches(table, places.row)
     counted = is_entry & places.is_rooted
-    item_start, entry, added_by = replay(places.start, counted, places.row, *touches)
+    item_start, entry, added_by = replay(places.start, counted, *touches)
 
     # What is still needed.
     supersedes = lists_of(table["supersedes"])
-    superseded = look_up(nodes, ids, supersedes, has_data, ~every)
-    is_item_root = item_roots(has_data, places.row, supersedes.starts, superseded)
+    list_start, list_entry = runs(supersedes.starts, places.row)
+    superseded = look_up(nodes, ids, supersedes, has_data, ~every)[list_entry]
+    is_item_root = item_roots(has_data, list_start, superseded)
     required = required_depths(places.start, places.root, is_item_root, places.depth)
     purpose = purposes(places.start, places.root, start, previous, places.depth, required, ghost_span)
     is_own = is_entry & _is_own(table, places)
-    oldest = oldest_standing(places.start, places.root, start, previous, is_own, places.row, *touches, clock_entries)
+    oldest = oldest_standing(places.start, places.root, start, previous, is_own, *touches, clock_entries)
     is_oldest = np.zeros(len(places.row), np.bool_)
     is_oldest[oldest[oldest >= 0]] = True
 
     # What may go, and what is there after that.
-    is_superseded = counted & ~item_roots(counted, places.row, supersedes.starts, superseded)
-    decided = deciding(places.start, places.depth, counted, is_item_root, is_superseded, places.row, touches)
-    left_start, left_entry, _ = replay(places.start, counted & decided.decides, places.row, *touches)
+    is_superseded = counted & ~item_roots(counted, list_start, superseded)
+    decided = deciding(places.start, places.depth, counted, is_item_root, is_superseded, touches)
+    left_start, left_entry, _ = replay(places.start, counted & decided.decides, *touches)
     place_left = places_left(item_start, entry, left_start, left_entry, touches.added, touches.count)
     backlink = backlink_depths(places.depth)
     next_backlink = backlink_depths(places.depth + 1)
@@ -154,7 +156,6 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
         counted,
         item_start,
         touches.added[entry],
-        places.row,
         touches,
         ROOM,
     )
@@ -167,9 +168,8 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
         previous,
         places.depth,
         counted,
-        places.row,
         *touches[:4],
-        supersedes.starts,
+        list_start,
         superseded,
         touches.count,
     )
@@ -177,27 +177,28 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     deepest = places.depth[np.maximum(places.start[1:], 1) - 1]
     is_next_prev = is_tip | (places.is_rooted & (places.depth == backlink_depths(deepest + 1)[places.set_of]))
 
-    # All that is by place goes back to where its row is.
-    place = np.empty(len(places.row), np.int64)
-    place[places.row] = np.arange(len(places.row))
-    position = (np.arange(len(places.row)) - places.start[places.set_of]).astype(np.int32)
-    kept_by = id_lists(table["message_id"], places.row, followed.held_start, followed.held_by)
+    # All that is by message goes back to where its row is.
+    of = quoted(table["message_id"], places.row, tokens, named)
+    place = of.place
+    position = np.arange(len(place)) - places.start[places.set_of]
+    item_position = np.arange(len(entry)) - item_start[places.set_of[added_by]]
+    has_no_backlink = (backlink == NO_BACKLINK) | ~places.is_rooted
     columns = [
-        pa.array(position, mask=~places.is_rooted),
-        pa.array(is_item_root),
-        pa.array(PURPOSES, pa.string()).take(pa.array(purpose)),
-        pa.array(is_tip),
-        pa.array(is_oldest),
-        item_column(table["add"], len(place), places.set_of, item_start, entry, added_by, place_left, kept_by),
-        fault_column(table["add"], table["del"], table["message_id"], places.row, first_entry, faults),
-        pa.array(faults.is_checked[places.set_of]),
-        pa.array(ACTIONS, pa.string()).take(pa.array(action)),
-        pa.array(decided.is_pruning_safe[places.set_of]),
-        pa.array(backlink, mask=(backlink == NO_BACKLINK) | ~places.is_rooted),
-        pa.array(is_next_prev),
-        next_column(table["add"], table["del"], table["message_id"], places.row, first_entry, named, decided),
+        pa.array(position[place].astype(np.int32), mask=~places.is_rooted[place]),
+        pa.array(is_item_root[place]),
+        pa.array(PURPOSES, pa.string()).take(pa.array(purpose[place])),
+        pa.array(is_tip[place]),
+        pa.array(is_oldest[place]),
+        item_column(of, added_by, touches.added[entry], item_position, place_left, followed),
+        fault_column(of, faults),
+        pa.array(faults.is_checked[places.set_of[place]]),
+        pa.array(ACTIONS, pa.string()).take(pa.array(action[place])),
+        pa.array(decided.is_pruning_safe[places.set_of[place]]),
+        pa.array(backlink[place], mask=has_no_backlink[place]),
+        pa.array(is_next_prev[place]),
+        next_column(of, decided),
     ]
-    return pa.table(columns, names=OUTPUT_SCHEMA.names).take(pa.array(place))
+    return pa.table(columns, names=OUTPUT_SCHEMA.names)
 
 
 def _in_set_domain(table: pa.Table) -> np.ndarray:
@@ -242,27 +243,27 @@ def _downwards(start: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.
     return keep_entries(start, previous, down)
 
 
-def _touches(table: pa.Table) -> tuple[Touches, np.ndarray, int]:
-    """Give items codes, and for each code its first entry among those of `add`, then `del`.
+def _touches(table: pa.Table, row: np.ndarray) -> tuple[Touches, pa.Array, int]:
+    """Give items codes, and lay what each message adds and deletes where the kernels come by in turn.
 
     Returns:
-        The touches, the first entries, and how many codes are of items that several messages can name: they come first.
+        The touches, the token of each code, and how many codes are of items that several messages can name: they come
+        first.
     """
     add, delete = lists_of(table["add"]), lists_of(table["del"])
-    codes, count = group_rows(_joined(add, delete))
-    middle = add.starts[-1]
+    codes, named = group_rows(_joined(add, delete))
+    entries = [chunk.flatten() for column in (table["add"], table["del"]) for chunk in column.chunks]
+    tokens = whole(pa.chunked_array(entries, table["add"].type.value_type), len(codes))
+    first = first_rows(codes, named)
     # What nothing else is equal to gets a code of its own.
-    unique = np.flatnonzero(np.concatenate([_are_unique(table["add"]), _are_unique(table["del"])]))
-    codes[unique] = np.arange(count, count + len(unique))
-    named = count
-    count += len(unique)
-    touches = Touches(add.starts, codes[:middle], delete.starts, codes[middle:], count)
-    return touches, first_rows(codes, count), named
-
-
-def _are_unique(tokens: pa.ChunkedArray) -> np.ndarray:
-    parts = [are_unique(chunk.flatten()) for chunk in tokens.chunks]
-    return np.concatenate([np.empty(0, np.bool_), *parts])
+    unique = np.flatnonzero(are_unique(tokens.take(pa.array(first)))[codes])
+    count = named + len(unique)
+    codes[unique] = np.arange(named, count)
+    middle = add.starts[-1]
+    add_start, add_entry = runs(add.starts, row)
+    del_start, del_entry = runs(delete.starts, row)
+    touches = Touches(add_start, codes[add_entry], del_start, codes[middle + del_entry], count)
+    return touches, tokens.take(pa.array(np.concatenate([first, unique]))), named
 
 
 def _joined(first: Lists, second: Lists) -> Strings:

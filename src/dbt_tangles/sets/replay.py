@@ -1,7 +1,6 @@
 """What is in each set, and which messages no later one supersedes.
 
-Messages are numbered by place (see the package); lists stay where their rows are, so that `row` int32[messages] leads
-from a message to its lists.
+Messages are numbered by place (see the package), and so are their lists.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from dbt_tangles.compiled import compiled
 
 
 @compiled
-def replay(set_start, counted, row, add_start, added, del_start, deleted, code_count):
+def replay(set_start, counted, add_start, added, del_start, deleted, code_count):
     """Apply the additions and deletions of each message, one message after another.
 
     An addition of what is in the set changes nothing, and the deletions of a message follow its additions. What is
@@ -21,10 +20,9 @@ def replay(set_start, counted, row, add_start, added, del_start, deleted, code_c
     Args:
         set_start: int64[sets + 1], into the messages.
         counted: bool[messages]; the others are passed over.
-        row: int32[messages].
-        add_start: int64[rows + 1], into `added`.
+        add_start: int64[messages + 1], into `added`.
         added: int32[...], the code of each item added.
-        del_start: int64[rows + 1], into `deleted`.
+        del_start: int64[messages + 1], into `deleted`.
         deleted: int32[...], the code of each item deleted.
         code_count: One more than the highest code.
 
@@ -45,15 +43,14 @@ def replay(set_start, counted, row, add_start, added, del_start, deleted, code_c
         for m in range(set_start[s], set_start[s + 1]):
             if not counted[m]:
                 continue
-            r = row[m]
-            for k in range(add_start[r], add_start[r + 1]):
+            for k in range(add_start[m], add_start[m + 1]):
                 if inserted[added[k]] < begin:
                     inserted[added[k]] = insertions
                     at = kept + insertions - begin
                     entry[at] = k
                     message[at] = m
                     insertions += 1
-            for k in range(del_start[r], del_start[r + 1]):
+            for k in range(del_start[m], del_start[m + 1]):
                 inserted[deleted[k]] = -1
         first = kept
         for k in range(insertions - begin):
@@ -66,7 +63,7 @@ def replay(set_start, counted, row, add_start, added, del_start, deleted, code_c
 
 
 @compiled
-def item_roots(counted, row, list_start, superseded):
+def item_roots(counted, list_start, superseded):
     """Find the messages that no later message supersedes.
 
     What a message lists is superseded for good while the message is there and has its data, whether or not the
@@ -74,8 +71,7 @@ def item_roots(counted, row, list_start, superseded):
 
     Args:
         counted: bool[messages]; the others neither supersede nor are item roots.
-        row: int32[messages].
-        list_start: int64[rows + 1], into `superseded`.
+        list_start: int64[messages + 1], into `superseded`.
         superseded: int32[...], the message each entry names, or -1.
 
     Returns:
@@ -84,7 +80,7 @@ def item_roots(counted, row, list_start, superseded):
     is_item_root = counted.copy()
     for m in range(len(counted)):
         if counted[m]:
-            for k in range(list_start[row[m]], list_start[row[m] + 1]):
+            for k in range(list_start[m], list_start[m + 1]):
                 if 0 <= superseded[k] < m:
                     is_item_root[superseded[k]] = False
     return is_item_root

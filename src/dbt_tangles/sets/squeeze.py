@@ -22,7 +22,7 @@ CLOCK_ENTRIES = 2**25
 
 @compiled
 def oldest_standing(
-    set_start, root, start, previous, is_entry, row, add_start, added, del_start, deleted, code_count, clock_entries
+    set_start, root, start, previous, is_entry, add_start, added, del_start, deleted, code_count, clock_entries
 ):
     """Find, for each set, the earliest message that adds or deletes an item and is followed by no other that does.
 
@@ -37,10 +37,9 @@ def oldest_standing(
         start: int64[messages + 1].
         previous: int32[edges], earlier messages.
         is_entry: bool[messages]; the others are passed over, and nothing follows through them.
-        row: int32[messages].
-        add_start: int64[rows + 1], into `added`.
+        add_start: int64[messages + 1], into `added`.
         added: int32[...], the code of each item added.
-        del_start: int64[rows + 1], into `deleted`.
+        del_start: int64[messages + 1], into `deleted`.
         deleted: int32[...], the code of each item deleted.
         code_count: One more than the highest code.
         clock_entries: The most entries, of four bytes, in the clocks of one set.
@@ -59,11 +58,10 @@ def oldest_standing(
         items = 0
         for m in range(begin, end):
             if is_entry[m]:
-                r = row[m]
                 for kind in range(2):
                     list_start, code = (add_start, added) if kind == 0 else (del_start, deleted)
-                    touches += list_start[r + 1] - list_start[r]
-                    for k in range(list_start[r], list_start[r + 1]):
+                    touches += list_start[m + 1] - list_start[m]
+                    for k in range(list_start[m], list_start[m + 1]):
                         if numbered_in[code[k]] != s:
                             numbered_in[code[k]] = s
                             number_of[code[k]] = items
@@ -85,10 +83,9 @@ def oldest_standing(
                 fill = touch_start[:-1].copy()
             for m in range(begin, end):
                 if is_entry[m]:
-                    r = row[m]
                     for kind in range(2):
                         list_start, code = (add_start, added) if kind == 0 else (del_start, deleted)
-                        for k in range(list_start[r], list_start[r + 1]):
+                        for k in range(list_start[m], list_start[m + 1]):
                             i = number_of[code[k]]
                             if turn == 0:
                                 touch_start[i] += 1

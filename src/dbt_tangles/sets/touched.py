@@ -10,12 +10,12 @@ from dbt_tangles.compiled import compiled, inner
 
 
 class Touches(NamedTuple):
-    """The items that rows add and delete, as codes: equal for equal items, in whatever set.
+    """The items that messages add and delete, as codes: equal for equal items, in whatever set.
 
     Attributes:
-        add_start: int64[rows + 1], into `added`.
+        add_start: int64[messages + 1], into `added`.
         added: int32[...].
-        del_start: int64[rows + 1], into `deleted`.
+        del_start: int64[messages + 1], into `deleted`.
         deleted: int32[...].
         count: How many codes there are.
     """
@@ -46,13 +46,12 @@ class Linked(NamedTuple):
 
 
 @compiled
-def room_for_touches(set_start, counted, row, touches):
+def room_for_touches(set_start, counted, touches):
     """Make room for the touches of any one of some sets: no more than the entries of its messages.
 
     Args:
         set_start: int64[sets + 1], into the messages.
         counted: bool[messages]; the others touch nothing.
-        row: int32[messages].
         touches: A `Touches`.
 
     Returns:
@@ -64,8 +63,7 @@ def room_for_touches(set_start, counted, row, touches):
         count = 0
         for m in range(set_start[s], set_start[s + 1]):
             if counted[m]:
-                r = row[m]
-                count += add_start[r + 1] - add_start[r] + del_start[r + 1] - del_start[r]
+                count += add_start[m + 1] - add_start[m] + del_start[m + 1] - del_start[m]
         most = max(most, count)
     return Linked(
         np.full(touches.count, np.int64(-1)),
@@ -77,14 +75,13 @@ def room_for_touches(set_start, counted, row, touches):
 
 
 @inner
-def link_touches(begin, end, counted, row, touches, base, linked):
+def link_touches(begin, end, counted, touches, base, linked):
     """Number the touches of a set in the order of its messages, and link those on one item backwards.
 
     Args:
         begin: The first message of the set.
         end: Behind the last.
         counted: bool[messages]; the others touch nothing.
-        row: int32[messages].
         touches: A `Touches`.
         base: More than anything in `linked.latest`.
         linked: A `Linked`, to be filled.
@@ -98,11 +95,10 @@ def link_touches(begin, end, counted, row, touches, base, linked):
     for m in range(begin, end):
         if not counted[m]:
             continue
-        r = row[m]
         first = count
         for kind in range(2):
             item_start, items = (add_start, added) if kind == 0 else (del_start, deleted)
-            for k in range(item_start[r], item_start[r + 1]):
+            for k in range(item_start[m], item_start[m + 1]):
                 t = np.int32(max(latest[items[k]] - base, -1))
                 if t < first:
                     toucher[count] = m

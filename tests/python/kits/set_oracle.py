@@ -93,8 +93,9 @@ class NaiveSet:
             return False
         seen, stack = set(), [b]
         while stack:
-            for p in self.prev(stack.pop()):
-                if p not in seen and self.is_entry(p) and self.order.index(p) < self.order.index(b):
+            message = stack.pop()
+            for p in self.prev(message):
+                if p not in seen and self.is_entry(p) and self.order.index(p) < self.order.index(message):
                     seen.add(p)
                     stack.append(p)
         return a != b and a in seen

@@ -17,30 +17,24 @@ SECONDS = 20
 
 
 def arrays_of(sets: list[list[dict]], rng: np.random.Generator | None = None) -> tuple[dict, list[str]]:
-    """The arguments for some sets, and the item of each code; lists and codes in any order if told how."""
+    """The arguments for some sets, and the item of each code; codes in any order if told how."""
     sets = [[DEFAULTS | message for message in messages] for messages in sets]
     firsts = [0, *accumulate(len(messages) for messages in sets)]
     flat = [(first, message) for first, messages in zip(firsts, sets, strict=False) for message in messages]
     items = sorted({item for _, message in flat for item in message["add"] + message["del"]})
-    order = np.arange(len(flat))
     if rng is not None:
         rng.shuffle(items)
-        rng.shuffle(order)
     codes = {item: code for code, item in enumerate(items)}
-    by_row = [flat[m] for m in order]
-    row = np.empty(len(flat), np.int32)
-    row[order] = np.arange(len(flat))
     start, previous = csr([[first + p for p in message["prev"]] for first, message in flat])
-    add_start, added = csr([[codes[item] for item in message["add"]] for _, message in by_row])
-    del_start, deleted = csr([[codes[item] for item in message["del"]] for _, message in by_row])
-    list_start, superseded = csr([[first + y if y >= 0 else -1 for y in m["supersedes"]] for first, m in by_row])
+    add_start, added = csr([[codes[item] for item in message["add"]] for _, message in flat])
+    del_start, deleted = csr([[codes[item] for item in message["del"]] for _, message in flat])
+    list_start, superseded = csr([[first + y if y >= 0 else -1 for y in m["supersedes"]] for first, m in flat])
     arrays = {
         "set_start": np.array(firsts, np.int64),
         "start": start,
         "previous": previous,
         "depth": np.array([message["depth"] for _, message in flat], np.int64),
         "is_entry": np.array([message["is_entry"] for _, message in flat], np.bool_),
-        "row": row,
         "add_start": add_start,
         "added": added,
         "del_start": del_start,
