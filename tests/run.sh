@@ -1,30 +1,34 @@
 #!/usr/bin/env bash
 # What `make test` runs, on two engines at once: nearly all builds on Sail, which takes a third of the time; beside them,
 # and told when they are done, on Spark what is marked `spark` or `both`, and then what starts neither. The plugin's own
-# tests are in plugin/tests, on both engines too. Where Sail has no wheel, everything is on Spark.
+# tests are in plugin/tests, on both engines too. Where Sail has no wheel, everything is on Spark. `tests/run.sh all`, which
+# is `make test-all`, leaves out nothing that is marked `exhaustive` or, on Spark, `both_at_length`.
 set -m # what runs beside is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
 pytest=$PWD/.venv/bin/pytest
 builds=(tests/python/test_*.py)
+not_now='not exhaustive'
+on_spark_too="(spark or both) and $not_now"
+[ "${1-}" = all ] && not_now='' && on_spark_too='spark or both or both_at_length'
 printed=target/tests.txt
 beside=target/tests-beside.txt
 
 if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
-  "$pytest" && cd plugin && exec "$pytest"
+  "$pytest" -m "$not_now" && cd plugin && exec "$pytest"
   exit
 fi
 
 mkdir -p target
 {
   on_spark=0
-  "$pytest" -m '(spark or both) and not exhaustive' "${builds[@]}" || on_spark=$?
+  "$pytest" -m "$on_spark_too" "${builds[@]}" || on_spark=$?
   (cd plugin && "$pytest" -m 'spark or both') || on_spark=$?
-  "$pytest" --ignore-glob='*/python/test_*.py' tests/python && exit $on_spark
+  "$pytest" -m "$not_now" --ignore-glob='*/python/test_*.py' tests/python && exit $on_spark
 } > "$beside" 2>&1 &
 others=$!
 trap 'kill -- -$others 2> /dev/null' EXIT
 set -o pipefail
-TANGLES_TEST_ENGINE=sail "$pytest" "${builds[@]}" | tee "$printed"
+TANGLES_TEST_ENGINE=sail "$pytest" -m "$not_now" "${builds[@]}" | tee "$printed"
 on_sail=$?
 [ $on_sail = 2 ] && exit 2 # interrupted
 (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest") | tee -a "$printed" || on_sail=$?

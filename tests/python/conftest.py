@@ -2,7 +2,7 @@
 
 TANGLES_TEST_ENGINE=sail runs the builds on Sail, which takes less time; tests marked `spark` are about Spark itself and
 are left out there. `make test` does that, and runs on Spark what is marked `spark` or `both`: whatever looks at the
-complete build of the fixtures is of both.
+complete build of the fixtures is of both, unless it says `both_at_length`, which is for `make test-all`.
 """
 
 import json
@@ -35,7 +35,7 @@ def pytest_collection_modifyitems(items):
     """Leave out what is about another engine than the one that runs, and mark what asks the complete build."""
     left_out = {"local": "sail", "sail": "spark"}[ENGINE]
     for item in items:
-        if "fixtures" in item.fixturenames:
+        if "fixtures" in item.fixturenames and not item.get_closest_marker("both_at_length"):
             item.add_marker(pytest.mark.both)
         if item.get_closest_marker(left_out):
             item.add_marker(pytest.mark.skip(reason=f"about {left_out}: TANGLES_TEST_ENGINE is {ENGINE}"))

@@ -54,6 +54,7 @@ def tampered(model: str, types: dict[str, str], compared: list[str]) -> dict[str
     }
 
 
+@pytest.mark.both_at_length
 def test_whatever_differs_is_found(fixtures, compiled):
     from pyspark.sql import SparkSession
 

@@ -76,7 +76,7 @@ def variables(tmp_path_factory):
     return folder, OPTIONS | {f"{kind}_log": str(folder / kind) for kind in KINDS}
 
 
-@pytest.mark.both
+@pytest.mark.both_at_length
 def test_any_way_ends_in_the_same_rows(project, variables):
     """As one build of what is there at the end makes them."""
     folder, given = variables

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import DATA, ROOT
 
-pytestmark = pytest.mark.both
+pytestmark = pytest.mark.both_at_length
 
 SELECTED = "+tangle_edges +tangle_ancestors +timeline_edits +timeline_stats ssb_rejects +feed_messages"
 

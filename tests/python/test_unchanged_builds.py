@@ -175,7 +175,7 @@ def changes(built) -> dict[str, dict[str, tuple]]:
     return found
 
 
-@pytest.mark.both
+@pytest.mark.both_at_length
 def test_what_a_run_changed(project, logs):
     """By the keys of the public tables; nothing of a run that changed nothing, nor where it is not wanted."""
     folder, lines = logs
