@@ -9,7 +9,10 @@ from bench import notebook
 from conftest import DATA
 
 LOGS = {"small": "small.jsonl", "medium": "medium.jsonl.gz"}
-LOGS_AS_MARKED = [pytest.param("small", marks=pytest.mark.both), pytest.param("medium", marks=pytest.mark.both_at_length)]
+LOGS_AS_MARKED = [
+    pytest.param("small", marks=pytest.mark.both),
+    pytest.param("medium", marks=pytest.mark.both_at_length),
+]
 INVALID_CLAIMS = {"malformed_tangle", "wrong_type"}
 
 
