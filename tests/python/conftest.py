@@ -130,9 +130,7 @@ def fixtures(project) -> DbtProject:
 @pytest.fixture(scope="session")
 def manifest(project):
     """This project as dbt parses it when no var is given."""
-    result = project("parsed").invoke("parse")
-    assert result.success, result.exception
-    return result.result
+    return manifests.manifest_for(project("parsed"))
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ afterwards; on other vars, and on which logs there are, in any way, so for each 
 """
 
 import json
-import pickle
 from typing import TYPE_CHECKING
 
 import jinja2
@@ -32,9 +31,9 @@ def manifest_for(project: "DbtProject") -> Manifest:
     if key not in _parsed:
         result = project.invoke("parse", "--no-partial-parse")
         assert result.success, result.exception
-        _parsed[key] = project.schema, pickle.dumps(result.result)
+        _parsed[key] = project.schema, result.result.to_msgpack()
     schema, kept = _parsed[key]
-    manifest = pickle.loads(kept)
+    manifest = Manifest.from_msgpack(kept)
     for node in manifest.nodes.values():
         node.schema = project.schema + node.schema.removeprefix(schema)
         if node.relation_name:
