@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from dbt_tangles.graph.arrays import starts, sums
 from dbt_tangles.graph.identity import Strings, copied
 from dbt_tangles.held import Rows
 from dbt_tangles.timelines.edits import Commands, script
@@ -44,6 +45,9 @@ def updates(
         position: int32[events], its place in the order now.
         published: The published rows.
         event_of_published: int32[published rows], the event of each; -1 where it is there no more.
+
+    Raises:
+        ValueError: What was published is no order.
     """
     timelines = len(event_start) - 1
     old_position = np.full(len(position), np.int32(-1))
@@ -51,6 +55,7 @@ def updates(
     if len(published.row):
         timeline = np.repeat(np.arange(timelines), np.diff(published.start))
         was_in = table["reason"].is_null().to_numpy()[published.row]
+        _check_order(starts(sums(was_in, published.start)), integers(table, "position")[published.row[was_in]])
         has_rows = np.flatnonzero(np.diff(published.start))
         rows = pa.array(published.row[published.start[has_rows]])
         previous[has_rows] = table["publication"].take(rows).to_pylist()
@@ -64,6 +69,15 @@ def updates(
     ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
     names = _names_of_orders(*copied(ids, ordered), event_start)
     return Updates(script(event_start, old_position, position), names, pa.array(previous, pa.string()))
+
+
+def _check_order(start: np.ndarray, position: np.ndarray) -> None:
+    """Refuse positions that are not, timeline by timeline, those of an order."""
+    counts = np.diff(start)
+    is_there = (position >= 0) & (position < np.repeat(counts, counts))
+    place = (np.repeat(start[:-1], counts) + position)[is_there]
+    if not is_there.all() or (np.bincount(place, minlength=start[-1]) != 1).any():
+        raise ValueError("the order that an earlier run published is damaged: build it once with --full-refresh")
 
 
 def _names_of_orders(offsets: np.ndarray, data: np.ndarray, event_start: np.ndarray) -> pa.Array:

@@ -372,6 +372,15 @@ def test_orders_of_an_earlier_version_are_refused():
         stand_in.load("int_timeline_order").model(dbt, spark)
 
 
+@pytest.mark.parametrize("position", [-1, 1, 3, 2**31 - 1])
+def test_a_damaged_order_is_refused(position):
+    rows = rows_of("t", [(name, set()) for name in "abc"])
+    published = run(rows, [], 1)
+    next(row for row in published if row["position"] == 0)["position"] = position
+    with pytest.raises(ValueError, match="is damaged: build it once with --full-refresh"):
+        run(rows, published, 1)
+
+
 def test_no_rows_and_nameless_rows():
     assert len(ordered(table_of([]), 1)) == 0
     with pytest.raises(ValueError, match="event_id"):
