@@ -22,6 +22,7 @@ from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import runs
 from dbt_tangles.sets.cover import ROOM, STEPS, cover
 from dbt_tangles.sets.known import Known
+from dbt_tangles.sets.touched import Touches
 from dbt_tangles.structures.sorting import merge_sort
 from dbt_tangles.structures.space import with_space
 
@@ -64,13 +65,9 @@ def writer_faults(
     previous: np.ndarray,
     depth: np.ndarray,
     is_entry: np.ndarray,
-    add_start: np.ndarray,
-    added: np.ndarray,
-    del_start: np.ndarray,
-    deleted: np.ndarray,
+    touches: Touches,
     list_start: np.ndarray,
     superseded: np.ndarray,
-    code_count: int,
     room: int = ROOM,
 ) -> Faults:
     """Find the messages that do not supersede what they have to, or ought to.
@@ -83,13 +80,9 @@ def writer_faults(
         previous: int32[edges], earlier messages.
         depth: int64[messages]; never falls within a set.
         is_entry: bool[messages]; the others touch and supersede nothing, but links lead through them.
-        add_start: int64[messages + 1], into `added`.
-        added: int32[...], the code of each item added.
-        del_start: int64[messages + 1], into `deleted`.
-        deleted: int32[...], the code of each item deleted.
+        touches: What messages add and delete.
         list_start: int64[messages + 1], into `superseded`.
         superseded: int32[...], the message each entry names, or -1. What is not earlier counts for nothing.
-        code_count: One more than the highest code.
         room: For each set, the most entries there may be in its clocks, in its lists of open deletions, and in
             `left_out`; and a sixteenth of the steps it may take.
 
@@ -97,19 +90,7 @@ def writer_faults(
         The faults, and which sets were checked.
     """
     rows, left_out, is_checked = _faults(
-        set_start,
-        start,
-        previous,
-        depth,
-        is_entry,
-        add_start,
-        added,
-        del_start,
-        deleted,
-        list_start,
-        superseded,
-        code_count,
-        room,
+        set_start, start, previous, depth, is_entry, touches, list_start, superseded, room
     )
     message, code, rule, left_end = rows.reshape(-1, FIELDS).T
     return Faults(
@@ -160,21 +141,7 @@ def _with_fault(rows, row_count, message, code, rule, left_end):
 
 
 @compiled
-def _faults(
-    set_start,
-    start,
-    previous,
-    depth,
-    is_entry,
-    add_start,
-    added,
-    del_start,
-    deleted,
-    list_start,
-    superseded,
-    code_count,
-    room,
-):
+def _faults(set_start, start, previous, depth, is_entry, touches, list_start, superseded, room):
     """Go through the messages of each set in order.
 
     With each goes a list of the open deletions that whoever knows it has to reckon with: those it knows or makes, that
@@ -190,6 +157,7 @@ def _faults(
     Returns:
         The faults, `FIELDS` int64 each, the messages left out, int32[...], and which sets were checked, bool[sets].
     """
+    add_start, added, del_start, deleted, code_count = touches
     sets = len(set_start) - 1
     limit = STEPS * room
     is_checked = np.ones(sets, np.bool_)
@@ -203,14 +171,14 @@ def _faults(
     most_touches = 0
     most_names = 0
     for s in range(sets):
-        touches = 0
+        touch_count = 0
         names = 0
         for m in range(set_start[s], set_start[s + 1]):
             if is_entry[m]:
-                touches += add_start[m + 1] - add_start[m] + del_start[m + 1] - del_start[m]
+                touch_count += add_start[m + 1] - add_start[m] + del_start[m + 1] - del_start[m]
                 names += list_start[m + 1] - list_start[m]
         most = max(most, set_start[s + 1] - set_start[s])
-        most_touches = max(most_touches, touches)
+        most_touches = max(most_touches, touch_count)
         most_names = max(most_names, names)
     chain = np.empty(most, np.int32)
     clock_at = np.empty(most, np.int64)
@@ -249,7 +217,7 @@ def _faults(
     for s in range(sets):
         begin, end = set_start[s], set_start[s + 1]
         first_row, first_left = row_count, left
-        touches = 0
+        touch_count = 0
         names = 0
         used = 0
         last_follower[: end - begin] = -1
@@ -315,7 +283,7 @@ def _faults(
 
             # What it says itself.
             superseder[here] = -1
-            first_touch = touches
+            first_touch = touch_count
             adds = False
             if is_entry[m]:
                 adds = add_start[m + 1] > add_start[m]
@@ -332,20 +300,20 @@ def _faults(
                     for k in range(item_start[m], item_start[m + 1]):
                         t = np.int32(max(latest[items[k]] - base, -1))
                         if t < first_touch:
-                            toucher[touches] = m
-                            code_of[touches] = items[k]
-                            deletes[touches] = kind == 1
-                            before[touches] = t
-                            after[touches] = -1
+                            toucher[touch_count] = m
+                            code_of[touch_count] = items[k]
+                            deletes[touch_count] = kind == 1
+                            before[touch_count] = t
+                            after[touch_count] = -1
                             if t >= 0:
-                                after[t] = touches
-                            latest[items[k]] = base + touches
-                            touches += 1
+                                after[t] = touch_count
+                            latest[items[k]] = base + touch_count
+                            touch_count += 1
                         elif kind == 1:
                             deletes[t] = True
 
             # MUST.
-            for q in range(first_touch, touches):
+            for q in range(first_touch, touch_count):
                 count = 0
                 t = before[q]
                 while t >= 0 and (count == 0 or depth[toucher[t]] == depth[found[0]]):
@@ -396,7 +364,7 @@ def _faults(
                     row_count += 1
 
             # What it gives away: messages that items stand on, as far as it knows, and that it does not touch itself.
-            touch_start[here + 1] = touches
+            touch_start[here + 1] = touch_count
             if is_entry[m] and is_within:
                 for k in range(list_start[m], list_start[m + 1]):
                     d = superseded[k]
@@ -439,7 +407,7 @@ def _faults(
                 found[kept] = q
                 kept += 1
             fresh = 0
-            for q in range(first_touch, touches):
+            for q in range(first_touch, touch_count):
                 if deletes[q]:
                     found[kept + fresh] = q
                     fresh += 1
@@ -470,7 +438,7 @@ def _faults(
             else:
                 pool[used : used + kept + fresh - done] = found[done : kept + fresh]
                 used += kept + fresh - done
-        base += touches
+        base += touch_count
         if not is_within:
             is_checked[s] = False
             row_count, left = first_row, first_left

@@ -125,7 +125,7 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     # What is in each set.
     touches, tokens, named = _touches(table, places.row)
     counted = is_entry & places.is_rooted
-    item_start, entry, added_by = replay(places.start, counted, *touches)
+    item_start, entry, added_by = replay(places.start, counted, touches)
 
     # What is still needed.
     supersedes = lists_of(table["supersedes"])
@@ -135,14 +135,14 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     required = required_depths(places.start, places.root, is_item_root, places.depth)
     purpose = purposes(places.start, places.root, start, previous, places.depth, required, ghost_span)
     is_own = is_entry & _is_own(table, places)
-    oldest = oldest_standing(places.start, places.root, start, previous, is_own, *touches, clock_entries)
+    oldest = oldest_standing(places.start, places.root, start, previous, is_own, touches, clock_entries)
     is_oldest = np.zeros(len(places.row), np.bool_)
     is_oldest[oldest[oldest >= 0]] = True
 
     # What may go, and what is there after that.
     is_superseded = counted & ~item_roots(counted, list_start, superseded)
     decided = deciding(places.start, places.depth, counted, is_item_root, is_superseded, touches)
-    left_start, left_entry, _ = replay(places.start, counted & decided.decides, *touches)
+    left_start, left_entry, _ = replay(places.start, counted & decided.decides, touches)
     place_left = places_left(item_start, entry, left_start, left_entry, touches.added, touches.count)
     backlink = backlink_depths(places.depth)
     next_backlink = backlink_depths(places.depth + 1)
@@ -168,10 +168,9 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
         previous,
         places.depth,
         counted,
-        *touches[:4],
+        touches,
         list_start,
         superseded,
-        touches.count,
     )
     faults = with_backlinks(faults, followed, places.set_of)
     deepest = places.depth[np.maximum(places.start[1:], 1) - 1]

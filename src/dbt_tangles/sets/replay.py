@@ -11,7 +11,7 @@ from dbt_tangles.compiled import compiled
 
 
 @compiled
-def replay(set_start, counted, add_start, added, del_start, deleted, code_count):
+def replay(set_start, counted, touches):
     """Apply the additions and deletions of each message, one message after another.
 
     An addition of what is in the set changes nothing, and the deletions of a message follow its additions. What is
@@ -20,16 +20,13 @@ def replay(set_start, counted, add_start, added, del_start, deleted, code_count)
     Args:
         set_start: int64[sets + 1], into the messages.
         counted: bool[messages]; the others are passed over.
-        add_start: int64[messages + 1], into `added`.
-        added: int32[...], the code of each item added.
-        del_start: int64[messages + 1], into `deleted`.
-        deleted: int32[...], the code of each item deleted.
-        code_count: One more than the highest code.
+        touches: A `touched.Touches`.
 
     Returns:
         `item_start` int64[sets + 1], and for each present item, by set and order, the entry of `added` that put it
         there, int64[items], and its message, int32[items].
     """
+    add_start, added, del_start, deleted, code_count = touches
     sets = len(set_start) - 1
     item_start = np.zeros(sets + 1, np.int64)
     entry = np.empty(len(added), np.int64)

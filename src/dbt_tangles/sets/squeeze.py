@@ -21,9 +21,7 @@ CLOCK_ENTRIES = 2**25
 
 
 @compiled
-def oldest_standing(
-    set_start, root, start, previous, is_entry, add_start, added, del_start, deleted, code_count, clock_entries
-):
+def oldest_standing(set_start, root, start, previous, is_entry, touches, clock_entries):
     """Find, for each set, the earliest message that adds or deletes an item and is followed by no other that does.
 
     The last message on each item is followed by none, so the earliest of those is a bound, and only items that were
@@ -37,16 +35,13 @@ def oldest_standing(
         start: int64[messages + 1].
         previous: int32[edges], earlier messages.
         is_entry: bool[messages]; the others are passed over, and nothing follows through them.
-        add_start: int64[messages + 1], into `added`.
-        added: int32[...], the code of each item added.
-        del_start: int64[messages + 1], into `deleted`.
-        deleted: int32[...], the code of each item deleted.
-        code_count: One more than the highest code.
+        touches: A `touched.Touches`.
         clock_entries: The most entries, of four bytes, in the clocks of one set.
 
     Returns:
         int32[sets], the message; -1 where no item was ever touched.
     """
+    add_start, added, del_start, deleted, code_count = touches
     sets = len(set_start) - 1
     oldest = np.full(sets, np.int32(-1))
     number_of = np.empty(code_count, np.int32)
@@ -54,13 +49,13 @@ def oldest_standing(
     for s in range(sets):
         begin, end = set_start[s], set_start[s + 1]
         # Items are numbered in the order of their first touch.
-        touches = 0
+        count = 0
         items = 0
         for m in range(begin, end):
             if is_entry[m]:
                 for kind in range(2):
                     list_start, code = (add_start, added) if kind == 0 else (del_start, deleted)
-                    touches += list_start[m + 1] - list_start[m]
+                    count += list_start[m + 1] - list_start[m]
                     for k in range(list_start[m], list_start[m + 1]):
                         if numbered_in[code[k]] != s:
                             numbered_in[code[k]] = s
@@ -72,7 +67,7 @@ def oldest_standing(
             continue
         # The messages of each item, ascending.
         touch_start = np.zeros(items + 1, np.int64)
-        touch = np.empty(touches, np.int32)
+        touch = np.empty(count, np.int32)
         for turn in range(2):
             if turn == 1:
                 for i in range(items, 0, -1):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_tangles.sets.faults import ROOM, RULES, writer_faults
+from dbt_tangles.sets.touched import Touches
 from faults_oracle import DEFAULTS, NaiveFaults
 
 SECONDS = 20
@@ -35,13 +36,9 @@ def arrays_of(sets: list[list[dict]], rng: np.random.Generator | None = None) ->
         "previous": previous,
         "depth": np.array([message["depth"] for _, message in flat], np.int64),
         "is_entry": np.array([message["is_entry"] for _, message in flat], np.bool_),
-        "add_start": add_start,
-        "added": added,
-        "del_start": del_start,
-        "deleted": deleted,
+        "touches": Touches(add_start, added, del_start, deleted, len(items)),
         "list_start": list_start,
         "superseded": superseded,
-        "code_count": len(items),
     }
     return arrays, items
 
