@@ -11,8 +11,9 @@ import pyarrow as pa
 from dbt_tangles.graph.arrays import keep_entries, runs, starts
 from dbt_tangles.graph.members import whole
 from dbt_tangles.pzp.items import are_strings, item_texts
+from dbt_tangles.sets.breaches import RULES
 from dbt_tangles.sets.deciding import Deciding
-from dbt_tangles.sets.faults import NO_ITEM, RULES, Faults
+from dbt_tangles.sets.faults import NO_ITEM, Faults
 from dbt_tangles.sets.known import Known
 
 

@@ -6,15 +6,63 @@ far along each chain it knows. There are about as many chains as writers at a ti
 
 from __future__ import annotations
 
-from dbt_tangles.compiled import inner
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_tangles.compiled import compiled, inner
 
 #: For each set, how many entries its clocks may have, and in how many times as many steps they are made.
 ROOM = 2**22
 STEPS = 16
 
 
+class Clocks(NamedTuple):
+    """The clocks of one set's messages, which count from its first.
+
+    Attributes:
+        chain: int32[messages], the chain of each.
+        at: int64[messages], where in `entry` its clock begins.
+        width: int32[messages], of how many chains, from the first, it tells.
+        entry: int32[room], the latest message known on a chain, or -1.
+        last: int32[messages], spare.
+        own: int32[messages], spare.
+    """
+
+    chain: np.ndarray
+    at: np.ndarray
+    width: np.ndarray
+    entry: np.ndarray
+    last: np.ndarray
+    own: np.ndarray
+
+
+@compiled
+def room_for_clocks(set_start, room):
+    """Make room for the clocks of any one of some sets.
+
+    Args:
+        set_start: int64[sets + 1], into the messages.
+        room: How many entries they may have.
+
+    Returns:
+        A `Clocks`.
+    """
+    most = np.int64(0)
+    for s in range(len(set_start) - 1):
+        most = max(most, set_start[s + 1] - set_start[s])
+    return Clocks(
+        np.empty(most, np.int32),
+        np.empty(most, np.int64),
+        np.empty(most, np.int32),
+        np.empty(room, np.int32),
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+    )
+
+
 @inner
-def cover(begin, end, start, previous, chain, clock_at, width, clock, last, own, limit):
+def cover(begin, end, start, previous, clocks, limit):
     """Cover the messages of a set with chains, and note for each message how far along the others it has come.
 
     A message prolongs a chain whose end it follows, the latest of them, or begins a new one. One that just prolongs the
@@ -26,17 +74,13 @@ def cover(begin, end, start, previous, chain, clock_at, width, clock, last, own,
         end: Behind the last.
         start: int64[messages + 1].
         previous: int32[edges], earlier messages.
-        chain: int32[end - begin], to be filled: the chain of each message.
-        clock_at: int64[end - begin], to be filled: where the clock of each message begins.
-        width: int32[end - begin], to be filled: how many chains, from the first, it tells of.
-        clock: int32[room], to be filled: the latest message known on each chain, or -1.
-        last: int32[end - begin], spare.
-        own: int32[end - begin], spare.
+        clocks: A `Clocks`, to be filled.
         limit: How many steps may be taken.
 
     Returns:
         How many steps were taken, or -1 when it did not work out.
     """
+    chain, clock_at, width, clock, last, own = clocks
     chains = 0
     used = 0
     steps = 0
@@ -81,18 +125,15 @@ def cover(begin, end, start, previous, chain, clock_at, width, clock, last, own,
 
 
 @inner
-def knows(m, x, begin, chain, clock_at, width, clock):
-    """Say whether a message knows an earlier one; all but the messages are what `cover` filled.
+def knows(m, x, begin, clocks):
+    """Say whether a message knows an earlier one.
 
     Args:
         m: A message of the set.
         x: An earlier one.
         begin: The first message of the set.
-        chain: As in `cover`, like the rest.
-        clock_at: Where the clocks begin.
-        width: Of how many chains they tell.
-        clock: The clocks.
+        clocks: A `Clocks` that `cover` filled.
     """
-    c = chain[x - begin]
+    c = clocks.chain[x - begin]
     here = m - begin
-    return c == chain[here] or (c < width[here] and clock[clock_at[here] + c] >= x)
+    return c == clocks.chain[here] or (c < clocks.width[here] and clocks.entry[clocks.at[here] + c] >= x)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.compiled import compiled
-from dbt_tangles.sets.cover import STEPS, cover, knows
+from dbt_tangles.sets.cover import STEPS, cover, knows, room_for_clocks
 from dbt_tangles.sets.touched import link_touches, room_for_touches
 from dbt_tangles.structures.space import with_space
 
@@ -76,12 +76,8 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
     most = 0
     for s in range(sets):
         most = max(most, set_start[s + 1] - set_start[s])
-    chain = np.empty(most, np.int32)
-    clock_at = np.empty(most, np.int64)
-    width = np.empty(most, np.int32)
-    last = np.empty(most, np.int32)
-    own = np.empty(most, np.int32)
-    clock = np.empty(room, np.int32)
+    clocks = room_for_clocks(set_start, room)
+    chain, clock_at, width, clock, _, _ = clocks
     listed_by = np.full(most, np.int32(-1))
     linked = room_for_touches(set_start, counted, touches)
     latest, toucher, _, deletes, before = linked
@@ -93,7 +89,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
         begin, end = set_start[s], set_start[s + 1]
         touch_count = link_touches(begin, end, counted, touches, base, linked)
         first_fault, first_left, first_held = faults, left, held
-        steps = cover(begin, end, start, previous, chain, clock_at, width, clock, last, own, limit)
+        steps = cover(begin, end, start, previous, clocks, limit)
         is_within = steps >= 0
 
         for m in range(begin, end):
@@ -103,7 +99,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
             if 0 <= wanted < depth[m]:
                 x = begin + np.searchsorted(depth[begin:m], wanted)
                 while x < m and depth[x] == wanted and not is_bridged[m]:
-                    is_bridged[m] = knows(m, x, begin, chain, clock_at, width, clock)
+                    is_bridged[m] = knows(m, x, begin, clocks)
                     x += 1
                     steps += 1
             wanted = backlink[m]
@@ -113,7 +109,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
                 count = 0
                 x = begin + np.searchsorted(depth[begin:m], wanted)
                 while x < m and depth[x] == wanted:
-                    if listed_by[x - begin] != m and knows(m, x, begin, chain, clock_at, width, clock):
+                    if listed_by[x - begin] != m and knows(m, x, begin, clocks):
                         left_out = with_space(left_out, left, 1)
                         left_out[left] = x
                         left += 1

@@ -75,6 +75,39 @@ def room_for_touches(set_start, counted, touches):
 
 
 @inner
+def touch(m, count, touches, base, linked):
+    """Number the touches of a message behind those before, and link each to the one before on its item.
+
+    Args:
+        m: The message.
+        count: How many touches there are before.
+        touches: A `Touches`.
+        base: More than anything that `linked.latest` has of other sets.
+        linked: A `Linked`, to be filled.
+
+    Returns:
+        How many touches there are now.
+    """
+    add_start, added, del_start, deleted, _ = touches
+    latest, toucher, code_of, deletes, before = linked
+    first = count
+    for kind in range(2):
+        item_start, items = (add_start, added) if kind == 0 else (del_start, deleted)
+        for k in range(item_start[m], item_start[m + 1]):
+            t = np.int32(max(latest[items[k]] - base, -1))
+            if t < first:
+                toucher[count] = m
+                code_of[count] = items[k]
+                deletes[count] = kind == 1
+                before[count] = t
+                latest[items[k]] = base + count
+                count += 1
+            elif kind == 1:
+                deletes[t] = True
+    return count
+
+
+@inner
 def link_touches(begin, end, counted, touches, base, linked):
     """Number the touches of a set in the order of its messages, and link those on one item backwards.
 
@@ -89,24 +122,8 @@ def link_touches(begin, end, counted, touches, base, linked):
     Returns:
         How many touches there are.
     """
-    add_start, added, del_start, deleted, _ = touches
-    latest, toucher, code_of, deletes, before = linked
     count = 0
     for m in range(begin, end):
-        if not counted[m]:
-            continue
-        first = count
-        for kind in range(2):
-            item_start, items = (add_start, added) if kind == 0 else (del_start, deleted)
-            for k in range(item_start[m], item_start[m + 1]):
-                t = np.int32(max(latest[items[k]] - base, -1))
-                if t < first:
-                    toucher[count] = m
-                    code_of[count] = items[k]
-                    deletes[count] = kind == 1
-                    before[count] = t
-                    latest[items[k]] = base + count
-                    count += 1
-                elif kind == 1:
-                    deletes[t] = True
+        if counted[m]:
+            count = touch(m, count, touches, base, linked)
     return count

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_tangles.sets.faults import ROOM, RULES, writer_faults
+from dbt_tangles.sets.breaches import RULES
+from dbt_tangles.sets.cover import ROOM
+from dbt_tangles.sets.faults import writer_faults
 from dbt_tangles.sets.touched import Touches
 from faults_oracle import DEFAULTS, NaiveFaults
 
