@@ -15,8 +15,6 @@ import pytest
 
 from conftest import DATA, ROOT
 
-pytestmark = pytest.mark.both_at_length
-
 SELECTED = "+tangle_edges +tangle_ancestors +timeline_edits +timeline_stats ssb_rejects +feed_messages"
 
 # How the published orders came about differs with what was killed, by design.
@@ -116,7 +114,9 @@ def undisturbed(project, logs):
     return expected
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(12, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize(
+    "kills", [pytest.param(3, marks=pytest.mark.both_at_length), pytest.param(12, marks=pytest.mark.exhaustive)]
+)
 def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed):
     choice = random.Random(12)
     first = Build(tmp_path, logs[0])
@@ -166,6 +166,7 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed):
     assert all(not run["tables"] for run in runs.values() if run is not last)
 
 
+@pytest.mark.both_at_length
 def test_the_next_run_says_what_is_of_which_run(tmp_path, logs):
     first = Build(tmp_path, logs[0])
     assert "not all of one run" not in first.end()
