@@ -184,3 +184,17 @@ def test_a_packed_file_may_be_in_the_clusters_file_system():
 def test_where_derby_goes(place, option):
     """Beside the tables, if these are on this machine."""
     assert environment.catalog_option({"spark.sql.warehouse.dir": place}) == option
+
+
+def test_what_python_says_that_cannot_start_is_the_cause():
+    """And not the line of Spark's that has nothing behind its colon."""
+    message = """An error occurred while calling o97.collectToPython.
+: org.apache.spark.SparkException: Job aborted due to stage failure: Lost task 1.3 in stage 0.0: org.apache.spark.SparkException:
+Error from python worker:
+  /opt/python3: No module named spark_daemon
+PYTHONPATH was:
+  /opt/pyspark.zip:packed
+Driver stacktrace:
+Caused by: org.apache.spark.SparkException:
+"""
+    assert workers.cause_of(message) == "/opt/python3: No module named spark_daemon"

@@ -92,6 +92,7 @@ def cause_of(message: str) -> str:
     patterns = (
         r"\[PYTHON_VERSION_MISMATCH\].*",
         r"Cannot run program .*",
+        r"^Error from python worker:\n\s*(.*)",
         r"^\w[\w.]*(?:Error|Exception): .*(?=\n\s*$)",
         r"^Caused by: .*",
     )
