@@ -189,7 +189,7 @@ def test_where_derby_goes(place, option):
 def test_what_python_says_that_cannot_start_is_the_cause():
     """And not the line of Spark's that has nothing behind its colon."""
     message = """An error occurred while calling o97.collectToPython.
-: org.apache.spark.SparkException: Job aborted due to stage failure: Lost task 1.3 in stage 0.0: org.apache.spark.SparkException:
+: org.apache.spark.SparkException: Lost task 1.3 in stage 0.0 (TID 7): org.apache.spark.SparkException:
 Error from python worker:
   /opt/python3: No module named spark_daemon
 PYTHONPATH was:
