@@ -21,6 +21,8 @@ import pyarrow.compute as pc
 from dbt_tangles.compiled import compiled, inner
 
 MAX_ROWS = 2**31 - 1
+# So many ids are compared at a time, which bounds the memory for where they begin.
+_PIECE = 2**16
 #: In one piece, in several, or in pieces that come one by one.
 Column = pa.ChunkedArray | pa.Array | Iterable[pa.Array]
 
@@ -248,10 +250,20 @@ def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, 
             item_hashes,
         )
         found[~items.valid] = -1
-        # Where each id begins is collected before it is read: then the processor waits for many of them at a time.
-        at = nodes.row[found]
-        if _all_equal(found, ids.offsets[at], ids.offsets[at + 1], ids.data, items.offsets, items.data):
+        if _are_found(found, nodes, ids, items):
             return found
+
+
+def _are_found(found: np.ndarray, nodes: Nodes, ids: Strings, items: Strings) -> bool:
+    """Check, byte by byte and piece by piece, that what was found is what was looked for."""
+    for first in range(0, len(found), _PIECE):
+        part = found[first : first + _PIECE]
+        # Where each id begins is collected before it is read: then the processor waits for many of them at a time.
+        at = nodes.row[part]
+        offsets = items.offsets[first : first + len(part) + 1]
+        if not _all_equal(part, ids.offsets[at], ids.offsets[at + 1], ids.data, offsets, items.data):
+            return False
+    return True
 
 
 def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:

@@ -98,6 +98,7 @@ def breaches(set_start, start, previous, depth, is_entry, touches, list_start, s
         The faults, `FIELDS` int64 each, the messages left out, int32[...], and which sets were checked, bool[sets].
     """
     sets = len(set_start) - 1
+    limit = STEPS * room
     is_checked = np.ones(sets, np.bool_)
     rows = np.empty(64 * FIELDS, np.int64)
     row_count = 0
@@ -130,7 +131,6 @@ def breaches(set_start, start, previous, depth, is_entry, touches, list_start, s
     for s in range(sets):
         begin, end = set_start[s], set_start[s + 1]
         scene = Scene(begin, base, start, previous, depth, clocks, linked, superseding, budget)
-        limit = STEPS * room
         steps = cover(begin, end, start, previous, clocks, limit)
         budget[0] = limit - steps if steps >= 0 else -1
         count[:] = 0

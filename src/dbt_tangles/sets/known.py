@@ -73,11 +73,9 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
     held_start = np.zeros(len(item) + 1, np.int64)
     held_by = np.empty(len(touches.added), np.int32)
     held = 0
-    most = 0
-    for s in range(sets):
-        most = max(most, set_start[s + 1] - set_start[s])
     clocks = room_for_clocks(set_start, room)
     chain, clock_at, width, clock, _, _ = clocks
+    most = len(chain)
     listed_by = np.full(most, np.int32(-1))
     linked = room_for_touches(set_start, counted, touches)
     latest, toucher, _, deletes, before = linked

@@ -253,16 +253,16 @@ def _touches(table: pa.Table, row: np.ndarray) -> tuple[Touches, pa.Array, int]:
     codes, named = group_rows(_joined(add, delete))
     entries = [chunk.flatten() for column in (table["add"], table["del"]) for chunk in column.chunks]
     tokens = whole(pa.chunked_array(entries, table["add"].type.value_type), len(codes))
-    first = first_rows(codes, named)
+    shared = tokens.take(pa.array(first_rows(codes, named)))
     # What nothing else is equal to gets a code of its own.
-    unique = np.flatnonzero(are_unique(tokens.take(pa.array(first)))[codes])
+    unique = np.flatnonzero(are_unique(shared)[codes])
     count = named + len(unique)
     codes[unique] = np.arange(named, count)
     middle = add.starts[-1]
     add_start, add_entry = runs(add.starts, row)
     del_start, del_entry = runs(delete.starts, row)
     touches = Touches(add_start, codes[add_entry], del_start, codes[middle + del_entry], count)
-    return touches, tokens.take(pa.array(np.concatenate([first, unique]))), named
+    return touches, pa.concat_arrays([shared, tokens.take(pa.array(unique))]), named
 
 
 def _joined(first: Lists, second: Lists) -> Strings:

@@ -55,7 +55,8 @@ def updates(
     if len(published.row):
         timeline = np.repeat(np.arange(timelines), np.diff(published.start))
         was_in = table["reason"].is_null().to_numpy()[published.row]
-        _check_order(starts(sums(was_in, published.start)), integers(table, "position")[published.row[was_in]])
+        place = integers(table, "position")[published.row]
+        _check_order(starts(sums(was_in, published.start)), place[was_in])
         has_rows = np.flatnonzero(np.diff(published.start))
         rows = pa.array(published.row[published.start[has_rows]])
         previous[has_rows] = table["publication"].take(rows).to_pylist()
@@ -64,7 +65,7 @@ def updates(
         left[timeline[was_in & (event_of_published < 0)]] = True
         previous[left] = None
         stays = was_in & (event_of_published >= 0) & ~left[timeline]
-        old_position[event_of_published[stays]] = integers(table, "position")[published.row[stays]]
+        old_position[event_of_published[stays]] = place[stays]
     ordered = np.empty(len(row), np.int32)
     ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
     names = _names_of_orders(*copied(ids, ordered), event_start)
