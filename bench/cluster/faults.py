@@ -69,6 +69,7 @@ FAULTS = {
             [KINDS["lines"], KINDS["graphs"]],
             strikes.stall,
             settings=SPECULATION,
+            leaves_files=True,
         ),
         Fault(
             "memory",
@@ -151,7 +152,7 @@ def undisturbed(name: str, folder: Path, *given: Any) -> Build:
 
 
 def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
-    """Build with a fault on a cluster of its own, and once more where that did not end well; what is not as wanted.
+    """Build with a fault on a cluster of its own, and once more where that leaves something; what is not as wanted.
 
     Raises:
         BuildError: A build ended otherwise than it should.
@@ -173,10 +174,15 @@ def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
             catching.wait_for(models, fault.how)
             with Build(f"struck-{number}", folder, "cluster", environ, command) as last:
                 strike(fault, Scene(cluster, last, catching), models)
-        if not fault.ends_well:
+        said = []
+        if fault.leaves_files:
+            made = made_by(last)
+            say(f"{fault.name}: for the next build to clear up: {leftovers(warehouse, made) or 'nothing'}")
+            said = differences(warehouse, wanted, names=made)
+        if fault.leaves_files or not fault.ends_well:
             last = undisturbed("again", folder, "cluster", environ, command)
     made = made_by(last)
-    return leftovers(warehouse, made) + differences(warehouse, wanted, names=made)
+    return said + leftovers(warehouse, made) + differences(warehouse, wanted, names=made)
 
 
 def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:

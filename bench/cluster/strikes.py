@@ -118,6 +118,7 @@ class Fault:
         earlier: The vars of a build that nothing strikes, of which the struck one goes on; None for no such build.
         expects_retry: Whether Spark is to begin a stage again.
         kills_driver: Whether the build is to end just then; each model has a build of its own.
+        leaves_files: Whether something may write yet when the build ended well, for the next one to clear up.
         error: What the error says, where the build is to fail (a regular expression); None where it is to end well.
     """
 
@@ -130,6 +131,7 @@ class Fault:
     earlier: Mapping[str, object] | None = None
     expects_retry: bool = False
     kills_driver: bool = False
+    leaves_files: bool = False
     error: str | None = None
 
     @property

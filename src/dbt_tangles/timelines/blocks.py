@@ -134,6 +134,15 @@ def position_of(order, place, i):
 
 
 @inner
+def position_of_event(order, event):
+    """Count the entries before an event that is in the order."""
+    spot, block = order.spot, order.block
+    at = spot[event, BLOCK]
+    i = _find_entry(order, at, block[at, COUNT], (np.int64(spot[event, RANK]) << 32) | event)
+    return position_of(order, np.int64(block[at, PLACE]), i)
+
+
+@inner
 def event_at(order, position):
     """Find the event at a position."""
     place, i = find_sum(order.tree, order.size[0], position)

@@ -6,7 +6,7 @@ arrivals the shortest script is written that turns the order before it into the 
 new event, one `mov` for each that cannot stay where it is.
 
 The order is in `blocks`, the new ranks that a batch brings are found by `ranks`, the new order is made by `frame`, and
-the commands are written by `scripts`.
+the commands are written by `scripts`. A batch of few arrivals is let in one by one, by `few`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.compiled import compiled, inner
-from dbt_tangles.structures.sorting import insertion_sort
-from dbt_tangles.timelines.blocks import BLOCK, FRESH, clear, event_at, insert, key_of, new_order, rank_of
-from dbt_tangles.timelines.frame import merge_items, take_out
-from dbt_tangles.timelines.ranks import NO_LIMIT, Links, Work, find_ranks
-from dbt_tangles.timelines.scripts import choose_kept, new_script, write_commands
+from dbt_tangles.timelines.blocks import clear, insert, new_order
+from dbt_tangles.timelines.few import let_in_one_by_one
+from dbt_tangles.timelines.frame import renew
+from dbt_tangles.timelines.ranks import Links, Work, find_ranks, link, rank_alone
+from dbt_tangles.timelines.scripts import choose_kept, name_dropped, new_script, write_commands
+
+FEW = 32  # The most arrivals of a batch that is let in one by one; more are cheaper to rank at once.
 
 
 class Commands(NamedTuple):
@@ -118,45 +120,17 @@ def script(event_start: np.ndarray, old_position: np.ndarray, new_position: np.n
 
 
 @inner
-def _change(order, links, work, s, events, single, rank, bottom, show):
+def _change(order, links, work, s, events, rank, bottom, show):
     """Let a batch in that may raise what is there; how much is changed and put in, and what else moves, if asked."""
-    spot, size = order.spot, order.size
-    new_key = work.new_key
-    changed, top, lift = find_ranks(order, links, work, events, single, rank, bottom)
-    items = changed + len(events)
-    start = np.int64(NO_LIMIT)
-    for i in range(len(events)):
-        x = events[i]
-        new_key[i] = (np.int64(spot[x, FRESH]) << 32) | x
-        spot[x, FRESH] = -1
-        work.index[x] = -1
-    for i in range(changed):
-        z = work.changed[i]
-        start = min(start, key_of(order, z))
-        new_key[len(events) + i] = (np.int64(spot[z, FRESH]) << 32) | z
-    insertion_sort(new_key[:items])
-    if top >= 0:
-        start = bottom << 32
+    if show and 1 < len(events) <= FEW:
+        changed, items = let_in_one_by_one(order, links, work, s, events)
     else:
-        start = min(start, new_key[0])
-        bottom = np.int64(NO_LIMIT)
-    swept, before = merge_items(order, work, s, changed, items, start, bottom, top, lift)
-    for i in range(changed):
-        spot[work.changed[i], FRESH] = -1
-    if not swept:
-        take_out(order, work, s, changed, items, bottom, top, lift, show)
+        changed, top, lift = find_ranks(order, links, work, events, len(events) == 1, rank, bottom)
+        items = renew(order, work, s, events, changed, bottom, top, lift, show)
     dropped = 0
     if show:
-        frame = size[1] - items if swept else size[1]
-        dropped = choose_kept(s, changed, items, frame)
-        for d in range(dropped):
-            if swept:
-                s.dropped_event[d] = s.frame[s.dropped[d] - before]
-            else:
-                s.dropped_event[d] = event_at(order, np.int64(s.dropped[d]))
-    if not swept:
-        for j in range(items):
-            insert(order, new_key[j])
+        dropped = choose_kept(s, changed, items, order.size[1] - items)
+        name_dropped(order, s, items, dropped)
     return changed, items, dropped
 
 
@@ -173,12 +147,10 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
     for event in range(n):
         span[event + 1, 0] += span[event, 0]
         span[event, 1] = span[event, 0]
-    effect = np.empty(len(cause), np.int32)
-    links = Links(cause_start, cause, span, effect)
+    links = Links(cause_start, cause, span, np.empty(len(cause), np.int32))
     order = new_order(n, largest)
-    spot = order.spot
     work = Work(
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
         np.empty(largest, np.int32),
         np.empty(largest, np.int32),
         np.empty(largest, np.int64),
@@ -187,6 +159,8 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
         np.empty(n, np.int32),
         np.empty(largest, np.int64),
         np.empty(largest, np.int64),
+        np.empty(largest, np.int64),
+        np.zeros(n, np.int32),
         np.empty(largest, np.int64),
     )
     s = new_script(largest)
@@ -208,24 +182,12 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
                 while stop < end and batch[stop] == batch[at]:
                     stop += 1
             for k in range(at, stop):
-                x = arrived[k]
-                for e in range(cause_start[x], cause_start[x + 1]):
-                    c = cause[e]
-                    effect[span[c, 1]] = x
-                    span[c, 1] += 1
+                link(links, arrived[k])
             rank = np.int64(0)
             bottom = np.int64(0)
             if stop == at + 1:
                 x = arrived[at]
-                for e in range(cause_start[x], cause_start[x + 1]):
-                    c = cause[e]
-                    if spot[c, BLOCK] >= 0:
-                        rank = max(rank, rank_of(order, c) + 1)
-                bottom = np.int64(NO_LIMIT)
-                for e in range(span[x, 0], span[x, 1]):
-                    if effect[e] == x:
-                        raise ValueError("an event is its own cause")
-                    bottom = min(bottom, rank_of(order, effect[e]))
+                rank, bottom = rank_alone(order, links, x)
                 if bottom > rank:
                     # Nothing that is there changes.
                     put = insert(order, (rank << 32) | x)
@@ -239,9 +201,7 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
                     at = stop
                     continue
             show = at >= shown
-            changed, items, dropped = _change(
-                order, links, work, s, arrived[at:stop], stop == at + 1, rank, bottom, show
-            )
+            changed, items, dropped = _change(order, links, work, s, arrived[at:stop], rank, bottom, show)
             if show:
                 out, out_batch = _grown(out, out_batch, count, count + items + dropped)
                 count = write_commands(s, changed, items, dropped, batch[at], out, out_batch, count)

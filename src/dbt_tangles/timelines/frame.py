@@ -29,13 +29,44 @@ SWEEP = 64  # As many entries are passed over in about the time that one is look
 
 
 @inner
-def merge_items(order, work, s, changed, items, start, bottom, top, lift):
+def renew(order, work, s, events, changed, bottom, top, lift, show):
+    """Make the new order, of what `find_ranks` found; how many items there are.
+
+    Where `show` is true, `before_old`, `before_new`, `old_of` and `item` are filled.
+    """
+    spot, new_key = order.spot, work.new_key
+    items = changed + len(events)
+    start = np.int64(NO_LIMIT)
+    for i in range(len(events)):
+        x = events[i]
+        new_key[i] = (np.int64(spot[x, FRESH]) << 32) | x
+        spot[x, FRESH] = -1
+        work.index[x] = -1
+    for i in range(changed):
+        z = work.changed[i]
+        start = min(start, key_of(order, z))
+        new_key[len(events) + i] = (np.int64(spot[z, FRESH]) << 32) | z
+    insertion_sort(new_key[:items])
+    if top >= 0:
+        start = bottom << 32
+    else:
+        start = min(start, new_key[0])
+        bottom = np.int64(NO_LIMIT)
+    swept = _merge_items(order, work, s, changed, items, start, bottom, top, lift)
+    for i in range(changed):
+        spot[work.changed[i], FRESH] = -1
+    if not swept:
+        _take_out(order, work, s, changed, items, bottom, top, lift, show)
+        for j in range(items):
+            insert(order, new_key[j])
+    return items
+
+
+@inner
+def _merge_items(order, work, s, changed, items, start, bottom, top, lift):
     """Merge the items into the part of the order that they leave and enter; whether that part was short enough.
 
-    `before_old`, `before_new`, `old_of` and `item` are filled, and `frame` with the frame from `before` on.
-
-    Returns:
-        Whether it was done, and `before`.
+    `before_old`, `before_new`, `old_of` and `item` are filled.
     """
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     new_key, line = work.new_key, work.line
@@ -74,12 +105,11 @@ def merge_items(order, work, s, changed, items, start, bottom, top, lift):
         if j == items and seen == changed:
             break
         i += 1
-        s.frame[frame] = event
         frame += 1
         line[length] = key
         length += 1
         if frame > limit:
-            return False, before
+            return False
     end_place, end_i = place, i
     # All goes where something was, but for as many as are new.
     place, i = start_place, start_i
@@ -102,12 +132,12 @@ def merge_items(order, work, s, changed, items, start, bottom, top, lift):
     for j in range(items):
         s.item[j] = new_key[j] & 0xFFFFFFFF
         s.old_of[j] = work.index[s.item[j]]
-    return True, before
+    return True
 
 
 @inner
-def take_out(order, work, s, changed, items, bottom, top, lift, show):
-    """Take changed events out of the order one by one, and put all items in."""
+def _take_out(order, work, s, changed, items, bottom, top, lift, show):
+    """Take changed events out of the order one by one, and see where all items will go."""
     for i in range(changed):
         z = work.changed[i]
         work.old_key[i] = key_of(order, z)

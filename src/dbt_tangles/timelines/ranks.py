@@ -32,10 +32,27 @@ class Links(NamedTuple):
     effect: np.ndarray  # int32[links].
 
 
+@inner
+def link(links, event):
+    """Let the causes of an event know it."""
+    span = links.span
+    for e in range(links.cause_start[event], links.cause_start[event + 1]):
+        c = links.cause[e]
+        links.effect[span[c, 1]] = event
+        span[c, 1] += 1
+
+
+@inner
+def unlink(links, event):
+    """Take back what `link` did last."""
+    for e in range(links.cause_start[event], links.cause_start[event + 1]):
+        links.span[links.cause[e], 1] -= 1
+
+
 class Work(NamedTuple):
     """Room for finding new ranks, for events of all timelines or of the largest."""
 
-    attempts: np.ndarray  # int64[1]; how many there were in this timeline.
+    attempts: np.ndarray  # int64[2]; how many there were in this timeline, and how many batches of few arrivals.
     queue: np.ndarray  # int32[largest].
     ready: np.ndarray  # int32[largest].
     heap: np.ndarray  # int64[largest].
@@ -45,15 +62,46 @@ class Work(NamedTuple):
     old_key: np.ndarray  # int64[largest].
     new_key: np.ndarray  # int64[largest]; of changed and new events.
     line: np.ndarray  # int64[largest]; keys of a part of the new order.
+    member: np.ndarray  # int32[events]; the last batch of few arrivals that it was new or changed in.
+    was_at: np.ndarray  # int64[largest]; of that batch the changed, in the order before it: position and event.
+
+
+@inner
+def rank_alone(order, links, event):
+    """Find the rank of an event that arrives, and the lowest level that has an effect of it.
+
+    Raises:
+        ValueError: The event is its own cause.
+    """
+    rank = np.int64(0)
+    for e in range(links.cause_start[event], links.cause_start[event + 1]):
+        c = links.cause[e]
+        if order.spot[c, BLOCK] >= 0:
+            rank = max(rank, rank_of(order, c) + 1)
+    bottom = np.int64(NO_LIMIT)
+    for e in range(links.span[event, 0], links.span[event, 1]):
+        if links.effect[e] == event:
+            raise ValueError("an event is its own cause")
+        bottom = min(bottom, rank_of(order, links.effect[e]))
+    return rank, bottom
 
 
 @inner
 def find_ranks(order, links, work, events, single, rank, bottom):
     """Find the new ranks that a batch brings, in the way that is cheapest.
 
+    Args:
+        order: The order.
+        links: The links, with those of the batch.
+        work: Is filled.
+        events: The batch.
+        single: Whether it is one event, of which `rank_alone` gave what follows.
+        rank: Its rank.
+        bottom: The level of its lowest effect.
+
     Returns:
-        How many old events changed, and what `_lift_and_lower` returns beside, with -1 for the level if nothing is
-        lifted.
+        How many old events changed, and what `_lift_and_lower` returns beside, with -1 for the level if nothing
+        is lifted.
     """
     limit = np.int64(FIRST_LIMIT + 16 * len(events))
     if order.size[1] == 0:

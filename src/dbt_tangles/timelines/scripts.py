@@ -13,6 +13,7 @@ import numpy as np
 from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.structures.fenwick import add, gather_sums, raise_maximum, sum_before
 from dbt_tangles.structures.search import first_not_below
+from dbt_tangles.timelines.blocks import event_at
 
 
 class Script(NamedTuple):
@@ -33,7 +34,6 @@ class Script(NamedTuple):
     best: np.ndarray  # int32[runs + 1]; Fenwick's maxima of worth over the old order.
     nearest: np.ndarray  # int32[runs + 1]; the same of `net`.
     kept: np.ndarray  # bool[changed].
-    frame: np.ndarray  # int32[part of the frame]; events.
     dropped: np.ndarray  # int32[dropped]; which of the frame move, counted in the frame.
     dropped_event: np.ndarray  # int32[dropped].
     mover_kept: np.ndarray  # int32[movers]; in the old order, how many that stay are before it.
@@ -64,7 +64,6 @@ def new_script(size):
         best=np.empty(size, np.int32),
         nearest=np.empty(size, np.int32),
         kept=np.empty(size, np.bool_),
-        frame=np.empty(size, np.int32),
         dropped=np.empty(size, np.int32),
         dropped_event=np.empty(size, np.int32),
         mover_kept=np.empty(size, np.int32),
@@ -155,6 +154,16 @@ def choose_kept(s, changed, items, frame):
     for k in range(count // 2):
         dropped[k], dropped[count - 1 - k] = dropped[count - 1 - k], dropped[k]
     return count
+
+
+@inner
+def name_dropped(order, s, items, dropped):
+    """Look up which events of the frame move, in the new order."""
+    before = 0
+    for d in range(dropped):
+        while before < items and s.before_new[before] <= s.dropped[d]:
+            before += 1
+        s.dropped_event[d] = event_at(order, np.int64(s.dropped[d]) + before)
 
 
 @inner

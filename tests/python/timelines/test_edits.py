@@ -309,6 +309,28 @@ def test_larger_graphs(reach, batch):
             assert replica == wanted
 
 
+def test_few_arrivals_that_change_many():
+    """Each of a few arrivals raises half of what is there past the other half, so the rest is let in at once."""
+    stays, waits = [f"s{number:04}" for number in range(2_000)], [f"r{number:04}" for number in range(2_000)]
+    late = [f"late{number}" for number in range(8)]
+    causes: dict[str, list[str]] = {name: [] for name in stays} | {name: [late[-1]] for name in waits}
+    causes |= {late[number]: late[number - 1 : number] if number else [] for number in range(8)}
+    first = [*stays, *waits]
+    # The last of a chain comes first: with each that comes before it, half of the order rises by one.
+    arrivals = [(name, causes[name]) for name in [*first, *reversed(late)]]
+    batches = [*[0] * len(first), *[1] * 5, *[2] * 3]
+    found = scripts(stream(log_of([arrivals]), batches), sorted(causes))
+    replica: list[str] = []
+    for batch, missing in ((0, 8), (1, 3), (2, 0)):
+        here = late[missing:]
+        rank = {name: 0 for name in stays} | {name: len(here) for name in waits}
+        rank |= {name: number for number, name in enumerate(here)}
+        wanted = sorted(rank, key=lambda name, rank=rank: (rank[name], name))
+        assert len(found[batch]) == fewest(replica, wanted)
+        replica = oracle.replay(replica, found[batch])
+        assert replica == wanted
+
+
 def shapes(size: int) -> dict[str, tuple[list[oracle.Arrival], int]]:
     """Logs that are hard on ScuttleSort, and the commands that they take at most."""
     name = [f"{number:06}" for number in range(size)]
