@@ -24,15 +24,11 @@ endif
 build: $(READY)
 	$(DBT) build $(DBT_ARGS)
 
-# Builds are tested on Sail where it has a wheel, and some on Spark as well; without Sail, all on Spark.
-test: $(VENV)/installed lint
+# Builds are tested on Sail where it has a wheel, and some on Spark as well; without Sail, all on Spark. `test-all` has
+# besides what searches at length, and more of it on Spark.
+test test-all: $(VENV)/installed lint
 	@$(MAKE) --no-print-directory $(VENV)/sail || echo "no Sail here: all tests run on Spark"
-	tests/run.sh
-
-# And what searches at length, and more of it on Spark.
-test-all: $(VENV)/installed lint
-	@$(MAKE) --no-print-directory $(VENV)/sail || echo "no Sail here: all tests run on Spark"
-	tests/run.sh all
+	tests/run.sh $(if $(filter test-all,$@),all)
 
 # The project that installs this one, as docs/package.md has it; its tables go to integration_tests/target/warehouse.
 integration: export TANGLES_WAREHOUSE := target/warehouse

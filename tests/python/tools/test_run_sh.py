@@ -17,6 +17,7 @@ case "$place ${TANGLES_TEST_ENGINE-}${DBT_SPARK_PYTHON_TEST_ENGINE-} $*" in
   *) session=spark ;;
 esac
 echo "$session ran"
+echo "$session: $*" >> asked
 [ "$(cat %s)" = "$session" ] || exit 0
 echo "FAILED test_$session.py::test_it - it is told to"
 exit 1
@@ -38,10 +39,10 @@ def answer(tmp_path):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
 
-    def run(failing: str) -> tuple[int, list[str]]:
+    def run(failing: str, *given: str) -> tuple[int, list[str]]:
         fails.write_text(failing)
         # A caller of its own, as make is: what the script ends by mistake is this one.
-        caller = ["bash", "-c", "tests/run.sh; code=$?; echo still here; exit $code"]
+        caller = ["bash", "-c", "tests/run.sh $*; code=$?; echo still here; exit $code", "bash", *given]
         done = subprocess.run(caller, cwd=tmp_path, capture_output=True, text=True, timeout=60, start_new_session=True)
         assert done.stderr == ""
         return done.returncode, done.stdout.splitlines()
@@ -66,3 +67,17 @@ def test_one_failure_is_the_answer(answer, session):
     code, printed = answer(session)
     assert code == 1
     assert printed[-2:] == [f"FAILED test_{session}.py::test_it - it is told to", "still here"]
+
+
+def test_all_leaves_out_nothing(answer, tmp_path):
+    """With `all` no session leaves out what is exhaustive, and Spark has what is of both engines at length."""
+    for given in ([], ["all"]):
+        for asked in tmp_path.rglob("asked"):
+            asked.unlink()
+        assert answer("none of them", *given)[0] == 0
+        asked = [line for path in tmp_path.rglob("asked") for line in path.read_text().splitlines()]
+        assert len(asked) == len(SESSIONS)
+        leaving_out = {line.partition(":")[0] for line in asked if "not exhaustive" in line}
+        assert leaving_out == (set() if given else {"sail", "spark", "no-engine"})
+        spark = next(line for line in asked if line.startswith("spark:"))
+        assert ("both_at_length" in spark) == bool(given)
