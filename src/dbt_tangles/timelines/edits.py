@@ -150,7 +150,8 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
     links = Links(cause_start, cause, span, np.empty(len(cause), np.int32))
     order = new_order(n, largest)
     work = Work(
-        np.zeros(2, np.int64),
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
         np.empty(largest, np.int32),
         np.empty(largest, np.int32),
         np.empty(largest, np.int64),

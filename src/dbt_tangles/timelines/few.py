@@ -26,14 +26,14 @@ def let_in_one_by_one(order, links, work, s, events):
     """
     for k in range(len(events) - 1, -1, -1):
         unlink(links, events[k])
-    work.attempts[1] += 1
+    work.few[0] += 1
     changed = np.int64(0)
     entered = 0
     while entered < len(events):
         end = entered + 1 if changed <= MANY else len(events)
         for k in range(entered, end):
             link(links, events[k])
-            work.member[events[k]] = work.attempts[1]
+            work.member[events[k]] = work.few[0]
         rank = np.int64(0)
         bottom = np.int64(0)
         if end == entered + 1:
@@ -80,7 +80,7 @@ def _remember(order, work, events, entered, changed, found):
     What entered or changed earlier stands elsewhere than before, and the rest as before. So the position of another
     was that among the rest, and behind those changed ones that had no more of the rest before them.
     """
-    line, was_at, member, batch = work.line, work.was_at, work.member, work.attempts[1]
+    line, was_at, member, batch = work.line, work.was_at, work.member, work.few[0]
     elsewhere = np.int64(-1)
     fresh = changed
     for k in range(found):

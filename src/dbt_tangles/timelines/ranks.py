@@ -52,7 +52,8 @@ def unlink(links, event):
 class Work(NamedTuple):
     """Room for finding new ranks, for events of all timelines or of the largest."""
 
-    attempts: np.ndarray  # int64[2]; how many there were in this timeline, and how many batches of few arrivals.
+    attempts: np.ndarray  # int64[1]; how many there were in this timeline.
+    few: np.ndarray  # int64[1]; how many batches of few arrivals there were.
     queue: np.ndarray  # int32[largest].
     ready: np.ndarray  # int32[largest].
     heap: np.ndarray  # int64[largest].
