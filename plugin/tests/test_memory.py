@@ -2,7 +2,8 @@
 
 import pytest
 
-from dbt_spark_python.memory import short_memory
+from dbt_spark_python import memory
+from dbt_spark_python.memory import machine_memory, short_memory
 from dbt_spark_python.submission import explain
 
 PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
@@ -52,3 +53,26 @@ def test_short_memory(message, begin, remedy):
 def test_other_errors():
     assert short_memory("ValueError: no MemoryError, but the word of it") is None
     assert explain(ValueError("of something else"), "models/a.py", "") == "ValueError: of something else"
+
+
+SAIL = (
+    "Failed to allocate additional 276.8 KB for HashJoinInput[0] with 14.9 MB already allocated for this reservation - "
+    "42.1 KB remain available for the total memory pool: fair(pool_size: 28.6 MB)"
+)
+
+
+def test_short_memory_of_sail():
+    """What is said is what Sail may take, and where to change it."""
+    said = short_memory(SAIL)
+    assert said.startswith("Sail ran out of the memory that it may take (Failed to allocate additional 276.8 KB")
+    assert "`sail.runtime.memory_pool.fair.max_size`" in said
+
+
+@pytest.mark.parametrize(("said", "is_less"), [("1048576\n", True), ("max\n", False), (None, False)])
+def test_the_memory_of_a_container(said, is_less, tmp_path, monkeypatch):
+    """Is that of the machine, unless there is a bound."""
+    monkeypatch.setattr(memory, "_CONTAINER", tmp_path / "memory.max")
+    if said:
+        (tmp_path / "memory.max").write_text(said)
+    found = machine_memory()
+    assert found == 1048576 if is_less else found > 2**28

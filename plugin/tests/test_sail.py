@@ -69,6 +69,35 @@ def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
     assert done.stdout.splitlines() == ["1", "{'0100007F'}"], done.stderr
 
 
+BOUNDED = """
+import os, sys
+from dbt_spark_python import sail
+from dbt_spark_python.memory import machine_memory, short_memory
+
+spark = sail.connect({"sail.runtime.memory_pool.fair.max_size": "30000000"} if sys.argv[2] else {}, sys.argv[1])
+bound = int(os.environ["SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE"])
+print(os.environ["SAIL_RUNTIME__MEMORY_POOL__TYPE"], bound == 30000000 or 0.5 < bound / machine_memory() < 0.7)
+many = "(select sha2(cast(id as string), 256) as k from range(1000000))"
+print(spark.sql(f"select count(*) from (select k from {many} group by k)").first()[0])
+try:
+    print(spark.sql(f"select count(*) from {many} join {many} using (k)").first()[0])
+except Exception as error:
+    print(short_memory(str(error)).partition(" (")[0])
+"""
+
+
+@pytest.mark.parametrize(
+    ("bound", "joined"), [("", "1000000"), ("30000000", "Sail ran out of the memory that it may take")]
+)
+def test_what_queries_may_take_is_bounded(bound, joined, tmp_path):
+    """Groups that are too many go to files, and a join that is too large is an error with what to do."""
+    pytest.importorskip("pysail")
+    done = subprocess.run(
+        [sys.executable, "-c", BOUNDED, str(tmp_path), bound], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.splitlines() == ["fair True", "1000000", joined], done.stderr
+
+
 LEFT_RUNNING = """
 import tempfile, time
 from dbt_spark_python import deadlines, sail

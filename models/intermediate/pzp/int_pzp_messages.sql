@@ -15,6 +15,10 @@ with lines as (
     where lines.message_id is not null
 ),
 
+marked as (
+    {{ mark_repeated('lines', 'message_id') }}
+),
+
 ranked as (
     select
         *,
@@ -28,7 +32,18 @@ ranked as (
         ) as copy_number,
         count(*) over (partition by message_id, is_usable) as line_count,
         max(claimed_id <> message_id) over (partition by message_id, is_usable) as has_wrong_id
-    from lines
+    from marked
+    where is_repeated
+
+    union all
+
+    select
+        *,
+        1 as copy_number,
+        1 as line_count,
+        claimed_id <> message_id as has_wrong_id
+    from marked
+    where not is_repeated
 )
 
 select

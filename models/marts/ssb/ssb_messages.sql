@@ -8,6 +8,10 @@ with lines as (
     where message_id is not null
 ),
 
+marked as (
+    {{ mark_repeated('lines', 'message_id') }}
+),
+
 ranked as (
     select
         *,
@@ -22,7 +26,19 @@ ranked as (
         count(*) over (partition by {{ same_text }}, is_usable) as line_count,
         min(received_at) over (partition by {{ same_text }}, is_usable) as first_received_at,
         max(claimed_id <> message_id) over (partition by {{ same_text }}, is_usable) as has_wrong_key
-    from lines
+    from marked
+    where is_repeated
+
+    union all
+
+    select
+        *,
+        1 as copy_number,
+        1 as line_count,
+        received_at as first_received_at,
+        claimed_id <> message_id as has_wrong_key
+    from marked
+    where not is_repeated
 )
 
 select

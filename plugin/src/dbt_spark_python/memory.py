@@ -1,12 +1,19 @@
-"""What to say where memory was short: Spark says it in many lines, and no remedy."""
+"""How much memory there is, and what to say where it was short: Spark says it in many lines, and no remedy."""
 
+import os
 import re
+from pathlib import Path
 
 _LESS = "or let fewer tasks share it (spark.executor.cores)"
 _ENDED = "as happens where a system or a cluster ends what takes more memory than there is"
 
 # What an error says that is about memory, and what is said then; the first that fits counts.
 _SHORT = [
+    (
+        re.compile(r"(Failed to allocate additional .*? memory pool: \w+\(.*\))"),
+        "Sail ran out of the memory that it may take ({}): let it have more (in the profile "
+        "`sail.runtime.memory_pool.fair.max_size`, in bytes), or run one model at a time (--threads 1)",
+    ),
     (
         re.compile(r"^\s*((?:\w+\.)*_?\w*MemoryError\b.*)$", re.M),
         "Python ran out of memory on a worker ({}): give it more (spark.executor.pyspark.memory, where that is set; "
@@ -33,6 +40,19 @@ _SHORT = [
         f"on YARN and Kubernetes), {_LESS}",
     ),
 ]
+
+
+#: Where Linux says what a container may take: "max", or bytes.
+_CONTAINER = Path("/sys/fs/cgroup/memory.max")
+
+
+def machine_memory() -> int:
+    """The memory of this machine, or of the container that this process is in, in bytes."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        return min(machine, int(_CONTAINER.read_text()))
+    except (OSError, ValueError):
+        return machine
 
 
 def short_memory(message: str) -> str | None:

@@ -3,7 +3,7 @@
 A profile asks for it in its `server_side_parameters`:
 
     spark.dbt.engine: sail
-    sail.runtime.memory_pool.type: fair       # and any setting of Sail's behind `sail.`
+    sail.runtime.memory_pool.fair.max_size: "8000000000"  # and any setting of Sail's behind `sail.`
 
 The server is embedded: it is a part of this process, listens on 127.0.0.1 alone, and ends with the process. Python
 functions run in this process too. With SPARK_REMOTE set the server there is used instead; it has to see the warehouse
@@ -36,6 +36,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from dbt_spark_python import handles
 from dbt_spark_python.columns import nullable as nullable_columns
 from dbt_spark_python.deadlines import interrupt
+from dbt_spark_python.memory import machine_memory
 
 #: In a profile's `server_side_parameters`: which engine an embedded session is of; without it, Spark.
 ENGINE = "spark.dbt.engine"
@@ -44,6 +45,9 @@ PREFIX = "sail."
 
 #: The versions that these lines were written for. 0.7.0 to 0.7.2 refuse pyspark 4.3.
 VERSIONS = "0.6"
+#: Of the machine's memory, what queries may take before they go on in files or end. The rest is for what Sail does not
+#: count, and for Python.
+_SHARE = 0.6
 _REMEDY = "pip install 'dbt-spark-python[sail]'"
 
 # Settings of Sail that users may change, by the environment or the profile.
@@ -119,7 +123,14 @@ def start(settings: dict[str, str], scratch: str) -> str:
     Raises:
         SailError: It does not start.
     """
-    settings = {**_SETTINGS, "sail.runtime.temporary_files.paths": f'["{scratch}"]', **settings}
+    settings = {
+        **_SETTINGS,
+        # Sail's own default is no bound, until the system ends the process or others.
+        "sail.runtime.memory_pool.type": "fair",
+        "sail.runtime.memory_pool.fair.max_size": str(int(_SHARE * machine_memory())),
+        "sail.runtime.temporary_files.paths": f'["{scratch}"]',
+        **settings,
+    }
     for key, value in settings.items():
         os.environ.setdefault(key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1), value)
     os.environ.setdefault("RUST_LOG", "error")
