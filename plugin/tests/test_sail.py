@@ -1,5 +1,6 @@
 """What is different on Sail; the builds of all other tests run on it with DBT_SPARK_PYTHON_TEST_ENGINE=sail."""
 
+import json
 import os
 import subprocess
 import sys
@@ -70,13 +71,14 @@ def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
 
 
 BOUNDED = """
-import os, sys
+import json, os, sys
 from dbt_spark_python import sail
-from dbt_spark_python.memory import machine_memory, short_memory
+from dbt_spark_python.memory import short_memory
 
-spark = sail.connect({"sail.runtime.memory_pool.fair.max_size": "30000000"} if sys.argv[2] else {}, sys.argv[1])
-bound = int(os.environ["SAIL_RUNTIME__MEMORY_POOL__FAIR__MAX_SIZE"])
-print(os.environ["SAIL_RUNTIME__MEMORY_POOL__TYPE"], bound == 30000000 or 0.5 < bound / machine_memory() < 0.7)
+settings, memory = json.loads(sys.argv[2]), int(sys.argv[3])
+if memory:
+    sail.machine_memory = lambda: memory
+spark = sail.connect(settings, sys.argv[1])
 many = "(select sha2(cast(id as string), 256) as k from range(1000000))"
 print(spark.sql(f"select count(*) from (select k from {many} group by k)").first()[0])
 try:
@@ -84,18 +86,36 @@ try:
 except Exception as error:
     print(short_memory(str(error)).partition(" (")[0])
 """
+MOST = "sail.runtime.memory_pool.fair.max_size"
+REFUSED = "Sail ran out of the memory that it may take"
 
 
 @pytest.mark.parametrize(
-    ("bound", "joined"), [("", "1000000"), ("30000000", "Sail ran out of the memory that it may take")]
+    ("settings", "memory", "joined"),
+    [
+        pytest.param({}, 0, "1000000", id="this machine's memory"),
+        pytest.param({}, 50_000_000, REFUSED, id="a machine with little"),
+        pytest.param({MOST: "30000000"}, 0, REFUSED, id="a setting of the user's"),
+    ],
 )
-def test_what_queries_may_take_is_bounded(bound, joined, tmp_path):
+def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
     """Groups that are too many go to files, and a join that is too large is an error with what to do."""
     pytest.importorskip("pysail")
+    command = [sys.executable, "-c", BOUNDED, str(tmp_path), json.dumps(settings), str(memory)]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("SAIL_")}
+    done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.splitlines() == ["1000000", joined], done.stderr
+
+
+def test_its_variables_are_for_its_own_server_alone(tmp_path):
+    """A process that this one starts has no setting of this one's, which would pass for its user's."""
+    pytest.importorskip("pysail")
+    code = "import os, sys; from dbt_spark_python import sail; before = dict(os.environ); sail.start({}, sys.argv[1]); "
+    code += "print(sorted(before.items() ^ os.environ.items()))"
     done = subprocess.run(
-        [sys.executable, "-c", BOUNDED, str(tmp_path), bound], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.stdout.splitlines() == ["fair True", "1000000", joined], done.stderr
+    assert done.stdout.strip() == "[]", done.stderr
 
 
 LEFT_RUNNING = """

@@ -67,7 +67,7 @@ def server(tmp_path):
 def run(code: list[str], target: str, folder, **variables) -> subprocess.CompletedProcess:
     """Run dbt on a project, in a process of its own."""
     options = ["--project-dir", str(folder), "--profiles-dir", str(TESTS), "--target", target]
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "SAIL_", "PYSPARK_"))}
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
     return subprocess.run(
         [sys.executable, *code, *options, "--log-path", str(folder / "logs"), "--target-path", str(folder / "target")],
         env={**clean, "JAVA_HOME": "/nowhere", "NO_COLOR": "1", "DBT_SPARK_PYTHON_TEST_SCHEMA": "s", **variables},

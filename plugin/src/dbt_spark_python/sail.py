@@ -20,6 +20,8 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
@@ -131,21 +133,35 @@ def start(settings: dict[str, str], scratch: str) -> str:
         "sail.runtime.temporary_files.paths": f'["{scratch}"]',
         **settings,
     }
-    for key, value in settings.items():
-        os.environ.setdefault(key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1), value)
-    os.environ.setdefault("RUST_LOG", "error")
-    from pysail.spark import SparkConnectServer
+    variables = {key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1): value for key, value in settings.items()}
+    with _unless_set({**variables, "RUST_LOG": "error"}):
+        from pysail.spark import SparkConnectServer
 
-    _teach_worker()
-    try:
-        server = SparkConnectServer("127.0.0.1", 0)
-        server.start(background=True)
-        host, port = server.listening_address
-    except Exception as error:
-        raise SailError(f"Sail does not start: {error}") from error
+        _teach_worker()
+        try:
+            server = SparkConnectServer("127.0.0.1", 0)
+            server.start(background=True)
+            host, port = server.listening_address
+        except Exception as error:
+            raise SailError(f"Sail does not start: {error}") from error
     _servers.append(server)
     atexit.register(_stop, server)
     return f"sc://{host}:{port}"
+
+
+@contextmanager
+def _unless_set(variables: dict[str, str]) -> Iterator[None]:
+    """Variables of the environment for the time that something reads them.
+
+    They stay out of the environment of later processes, where they would pass for the user's own.
+    """
+    mine = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(mine)
+    try:
+        yield
+    finally:
+        for name in mine:
+            del os.environ[name]
 
 
 def _stop(server: Any) -> None:
