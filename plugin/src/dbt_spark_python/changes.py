@@ -13,6 +13,9 @@ from dbt_spark_python.row_texts import row_text
 def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> dict[str, int]:
     """Count the rows that are new, those that say something else, and those that are gone.
 
+    Keys and rows are compared by hashes of 64 bits: of ten million rows, a count is off by one in less than one case of
+    a hundred thousand.
+
     Args:
         before: The table as it was.
         after: As it is now.
@@ -26,11 +29,11 @@ def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> d
     sides = []
     for rows, now in (before, False), (after, True):
         digest = sf.xxhash64(row_text(rows, rows.columns))
-        names = [sf.col(key) for key in keys] or [digest.alias("row")]
+        # Keys are several ids as a rule: their hashes are a tenth of what is moved and held to compare them.
+        key = sf.xxhash64(row_text(rows, keys)) if keys else digest
         found = [sf.when(sf.lit(side == now), digest).alias(name) for name, side in (("was", False), ("is", True))]
-        sides.append(rows.select(*names, *found))
-    columns = [sf.col(name) for name in sides[0].columns[:-2]]
-    same = sides[0].union(sides[1]).groupBy(*columns).agg(sf.max("was").alias("was"), sf.max("is").alias("is"))
+        sides.append(rows.select(key.alias("key"), *found))
+    same = sides[0].union(sides[1]).groupBy("key").agg(sf.max("was").alias("was"), sf.max("is").alias("is"))
     counts = same.select(
         *(
             sf.coalesce(sf.sum(sf.expr(f"cast({condition} as bigint)")), sf.lit(0)).alias(name)
