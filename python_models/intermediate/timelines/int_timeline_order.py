@@ -56,7 +56,8 @@ def order(rows, **sizes):
 def with_batch_size(arrivals, batch_size, edit_limit, graph_limit):
     """Add how many arrivals share a script: 0, for none, where a timeline is too long; null where it is too large."""
     long = arrivals.groupBy("timeline_id").count().where(sf.col("count") > min(edit_limit, graph_limit))
-    sized = arrivals.join(sf.broadcast(long), "timeline_id", "left")
+    # The few are on the left: there are engines that hold the left side of a join in memory.
+    sized = sf.broadcast(long).join(arrivals, "timeline_id", "right")
     of_long = sf.when(sf.col("count") > graph_limit, sf.lit(None)).otherwise(0)
     return sized.withColumn("edit_batch_size", sf.when(sf.col("count").isNull(), batch_size).otherwise(of_long)).drop(
         "count"
