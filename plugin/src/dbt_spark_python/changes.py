@@ -14,7 +14,7 @@ def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> d
     """Count the rows that are new, those that say something else, and those that are gone.
 
     Keys and rows are compared by hashes of 64 bits: of ten million rows, a count is off by one in less than one case of
-    a hundred thousand.
+    a hundred thousand, unless who writes the rows wants it so. Nothing but these counts rests on it.
 
     Args:
         before: The table as it was.

@@ -133,11 +133,11 @@ def start(settings: dict[str, str], scratch: str) -> str:
         "sail.runtime.temporary_files.paths": f'["{scratch}"]',
         **settings,
     }
+    _teach_worker()
     variables = {key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1): value for key, value in settings.items()}
     with _unless_set({**variables, "RUST_LOG": "error"}):
         from pysail.spark import SparkConnectServer
 
-        _teach_worker()
         try:
             server = SparkConnectServer("127.0.0.1", 0)
             server.start(background=True)
