@@ -165,3 +165,18 @@ def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
     parts = [ids for ids in parts if ids]
     assert len(parts) > 1
     assert sorted(id for ids in parts for id in {*ids}) == list(range(100))
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("rows_before", [0, 5])
+def test_what_goes_wrong_is_told(project, tmp_path, rows_before):
+    """Also once rows are on their way: half an answer is none."""
+    project("told", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
+
+    def fail(batches):
+        for batch in batches:
+            yield batch.slice(0, rows_before)
+        raise ValueError("no more of them")
+
+    with pytest.raises(Exception, match="no more of them"):
+        of_process().range(0, 10, numPartitions=1).mapInArrow(fail, "id bigint").collect()

@@ -98,6 +98,8 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
     # A process that was started by one with a session of this kind has this, and no such session.
     if "SPARK_REMOTE" not in os.environ:
         os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
+    # Executions stay reattachable, though that doubles what a small query costs: without it, what goes wrong once rows are
+    # on their way reaches no client, and half an answer looks whole (until 0.6.6 at least, with pyspark 4.3).
     session = SparkSession.builder.remote(remote).getOrCreate()
     for key, value in {**_SESSION_SETTINGS, **settings}.items():
         if not key.startswith(PREFIX):
