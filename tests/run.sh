@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What `make test` runs, on two engines at once: nearly all builds on Sail, which takes a third of the time; beside them,
 # and told when they are done, on Spark what is marked `spark` or `both`, and then what starts neither. The plugin's own
-# tests are in plugin/tests, on both engines too. Where Sail has no wheel, everything is on Spark. `tests/run.sh all`, which
+# tests are in plugin/tests, on both engines too, and beside Sail's builds, which are half of the work. Where Sail has no wheel, everything is on Spark. `tests/run.sh all`, which
 # is `make test-all`, leaves out nothing that is marked `exhaustive` or, on Spark, `both_at_length`.
 set -m # what runs beside is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
@@ -20,11 +20,13 @@ fi
 
 mkdir -p target
 {
-  on_spark=0
+  failed=0
   # The plugin's first, which need no kernel: meanwhile Sail's builds compile them, and once is enough.
-  (cd plugin && "$pytest" -m 'spark or both') || on_spark=$?
-  "$pytest" -m "$on_spark_too" "${builds[@]}" || on_spark=$?
-  "$pytest" -m "$not_now" --ignore-glob='*/python/test_*.py' tests/python && exit $on_spark
+  (cd plugin && "$pytest" -m 'spark or both') || failed=$?
+  "$pytest" -m "$on_spark_too" "${builds[@]}" || failed=$?
+  "$pytest" -m "$not_now" --ignore-glob='*/python/test_*.py' tests/python || failed=$?
+  (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest") || failed=$?
+  exit $failed
 } > "$beside" 2>&1 &
 others=$!
 trap 'kill -- -$others 2> /dev/null' EXIT
@@ -32,7 +34,6 @@ set -o pipefail
 TANGLES_TEST_ENGINE=sail "$pytest" -m "$not_now" "${builds[@]}" | tee "$printed"
 on_sail=$?
 [ $on_sail = 2 ] && exit 2 # interrupted
-(cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest") | tee -a "$printed" || on_sail=$?
 wait $others
 on_others=$?
 trap - EXIT

@@ -72,13 +72,14 @@ class DbtProject:
         """
         if has_unit_tests:  # these are parsed with their schema
             return self._succeed(self.invoke("build", *args))
-        return self._succeed(self._invoke_parsed("build", *args, "--exclude-resource-type", "unit_test"))
+        return self._succeed(self.invoke_parsed("build", *args, "--exclude-resource-type", "unit_test"))
 
     def run(self, *args: str) -> "DbtProject":
         """Run `dbt run` and fail with what failed."""
-        return self._succeed(self._invoke_parsed("run", *args))
+        return self._succeed(self.invoke_parsed("run", *args))
 
-    def _invoke_parsed(self, *args: str):
+    def invoke_parsed(self, *args: str):
+        """Run a dbt command as `invoke` does, with a manifest that was parsed before if there is one; no unit tests."""
         return self.invoke(*args, manifest=manifests.manifest_for(self) if self.project_dir == ROOT else None)
 
     def _succeed(self, result) -> "DbtProject":
@@ -107,7 +108,7 @@ def warehouse(tmp_path_factory) -> Path:
     # Nearly all logs of tests are small, and all builds share the JVM that the first of them starts.
     os.environ["TANGLES_SMALL_BYTES"] = str(20 * 2**20)
     dbt_common.tests.enable_test_caching()
-    manifests.keep_templates()
+    manifests.parse_once()
     return path
 
 

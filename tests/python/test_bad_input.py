@@ -424,13 +424,11 @@ def trusted(unsigned, project, tmp_path_factory):
     return project("bad_input_trusted", **logs, verify_signatures=False, sql_round_budget=3).build(*NO_SEEDS)
 
 
-@pytest.mark.both
 def test_trusted_lines(unsigned, trusted):
     """Every line of every file, by its number; ids are those that were claimed."""
     unsigned.check(trusted)
 
 
-@pytest.mark.both
 def test_trusted_names(trusted):
     """Ids and names come out as they went in."""
     tangles = {(row["tangle_name"], row["root_id"]): row for row in trusted.rows("tangles")}
@@ -444,7 +442,6 @@ def test_trusted_names(trusted):
     assert sum(name.startswith("one of many ") for name, _ in tangles) == 10_000
 
 
-@pytest.mark.both
 def test_trusted_timelines(trusted):
     """No two tangles share a timeline: its name says which tangle's it is, and in ordinary cases nothing else."""
 
@@ -468,7 +465,6 @@ def test_trusted_timelines(trusted):
     assert taken | free == {f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS}
 
 
-@pytest.mark.both
 def test_reasons(trusted):
     """Why candidates are set aside."""
     thread = {r["message_id"]: r for r in trusted.rows("tangle_messages") if r["tangle_name"] == "thread"}

@@ -13,7 +13,7 @@ import pytest
 from conftest import DATA, ROOT
 from dbt_spark_python.submission import unread_file
 
-pytestmark = pytest.mark.both
+pytestmark = pytest.mark.both_at_length
 
 NO_SEEDS = ("--exclude-resource-type", "seed")
 ONLY_MESSAGES = ("--select", "+ssb_messages", "+ssb_rejects", "--indirect-selection", "cautious", *NO_SEEDS)

@@ -8,11 +8,9 @@ import pytest
 from bench import notebook
 from conftest import DATA
 
+pytestmark = pytest.mark.both_at_length
+
 LOGS = {"small": "small.jsonl", "medium": "medium.jsonl.gz"}
-LOGS_AS_MARKED = [
-    pytest.param("small", marks=pytest.mark.both),
-    pytest.param("medium", marks=pytest.mark.both_at_length),
-]
 INVALID_CLAIMS = {"malformed_tangle", "wrong_type"}
 
 
@@ -24,7 +22,7 @@ def expectations(log: str, kind: str) -> list[dict]:
     raise FileNotFoundError(f"{log}.expect_{kind}")
 
 
-@pytest.fixture(scope="module", params=LOGS_AS_MARKED)
+@pytest.fixture(scope="module", params=LOGS)
 def built(request, project):
     return request.param, project(request.param, ssb_log=str(DATA / "ssb" / LOGS[request.param])).build()
 

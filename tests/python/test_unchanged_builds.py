@@ -19,7 +19,7 @@ ALWAYS = {"runs"}
 
 def build(built, *options: str, command: str = "build"):
     """Run dbt and tell by node what ran: the names of tables, of tests, and those left as they stand."""
-    result = built.invoke(command, *MODELS, *options)
+    result = built.invoke_parsed(command, *MODELS, *options)
     assert result.success, [f"{r.node.name}: {r.message}" for r in result.result or [] if r.status in ("error", "fail")]
     ran, left = set(), set()
     for r in result.result:

@@ -5,10 +5,12 @@ afterwards; on other vars, and on which logs there are, in any way, so for each 
 """
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import jinja2
 from dbt.contracts.graph.manifest import Manifest
+from dbt_common.dataclass_schema import dbtClassMixin
 
 if TYPE_CHECKING:
     from conftest import DbtProject
@@ -29,7 +31,7 @@ def manifest_for(project: "DbtProject") -> Manifest:
         [{name: value for name, value in project.vars.items() if name not in logs}, [*logs]], sort_keys=True
     )
     if key not in _parsed:
-        result = project.invoke("parse", "--no-partial-parse")
+        result = project.invoke("parse", "--no-partial-parse", "--no-write-json")
         assert result.success, result.exception
         _parsed[key] = project.schema, result.result.to_msgpack()
     schema, kept = _parsed[key]
@@ -44,14 +46,32 @@ def manifest_for(project: "DbtProject") -> Manifest:
     return manifest
 
 
-def keep_templates() -> None:
-    """Have Jinja compile a text once in this process; dbt parses the same ones for each project that installs this."""
-    compile_text, compiled = jinja2.Environment.compile, {}
+def parse_once() -> None:
+    """Have dbt read a text, and validate settings, once in this process: it meets the same ones each time it parses."""
+    for name in ("parse", "compile"):
+        setattr(jinja2.Environment, name, _read_once(getattr(jinja2.Environment, name)))
+    dbtClassMixin.validate = classmethod(_validated_once(dbtClassMixin.validate.__func__))
 
-    def compile_once(self, source, *given):
+
+def _read_once(read: Callable) -> Callable:
+    known = {}
+
+    def read_once(self, source, *given):
         key = type(self), *self.extensions, source, given
-        if key not in compiled:
-            compiled[key] = compile_text(self, source, *given)
-        return compiled[key]
+        if key not in known:
+            known[key] = read(self, source, *given)
+        return known[key]
 
-    jinja2.Environment.compile = compile_once
+    return read_once
+
+
+def _validated_once(validate: Callable) -> Callable:
+    valid = set()
+
+    def validate_once(cls, data):
+        key = cls, repr(data)
+        if key not in valid:
+            validate(cls, data)
+            valid.add(key)
+
+    return validate_once
