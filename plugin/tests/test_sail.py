@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError
 
 import pyarrow as pa
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_spark_python import sail
 from dbt_spark_python.sessions import of_process
@@ -180,3 +181,28 @@ def test_what_goes_wrong_is_told(project, tmp_path, rows_before):
 
     with pytest.raises(Exception, match="no more of them"):
         of_process().range(0, 10, numPartitions=1).mapInArrow(fail, "id bigint").collect()
+
+
+@pytest.mark.sail
+def test_a_query_is_sent_once(project, tmp_path, monkeypatch):
+    """Its columns come with its rows; what does more than answer is sent as a statement."""
+    project("asked", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
+    connection = sail.handle(of_process()).cursor()
+    client, sent = of_process().client, []
+    for name in ("_execute_and_fetch", "_analyze"):
+        call = getattr(client, name)
+
+        def noted(*given, name=name, call=call, **more):
+            sent.append(name)
+            return call(*given, **more)
+
+        monkeypatch.setattr(client, name, noted)
+    connection.execute("/* dbt */ with a as (select 1 as x, 'b' as y) select * from a")
+    assert [column[:2] for column in connection.description] == [("x", "int"), ("y", "string")]
+    assert [tuple(row) for row in connection.fetchall()] == [(1, "b")]
+    assert sent == ["_execute_and_fetch"]
+    with pytest.raises(DbtRuntimeError, match="nowhere"):
+        connection.execute("select 1 from nowhere")
+    connection.execute("create or replace temporary view v as select 2 as x")
+    connection.execute("select x from v")
+    assert [row.x for row in connection.fetchall()] == [2]

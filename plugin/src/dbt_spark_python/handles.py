@@ -1,5 +1,7 @@
 """What dbt-spark takes for a connection, over a session that is open."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -10,6 +12,15 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt_spark_python.unfinished import over_unfinished
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """What the engine says is wrong, as an error of dbt's."""
+    try:
+        yield
+    except PySparkException as error:
+        raise DbtRuntimeError(str(error)) from error
 
 
 class OpenCursor(Cursor):
@@ -25,10 +36,8 @@ class OpenCursor(Cursor):
         Raises:
             DbtRuntimeError: The engine does not take it, or it fails.
         """
-        try:
+        with told():
             self._df = self.session.sql(sql % parameters if parameters else sql)
-        except PySparkException as error:
-            raise DbtRuntimeError(str(error)) from error
         self._rows = None
 
 

@@ -31,7 +31,7 @@ from typing import Any, BinaryIO
 import pyarrow.parquet as pq
 from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -73,6 +73,9 @@ _BEFORE = r"(\s|/\*.*?\*/|--[^\n]*\n)*"
 # Statements that answer with a count of type uint64, which pyspark's client cannot take (until 0.6.6 at least).
 _COUNTING = re.compile(_BEFORE + r"(create|insert|merge|with\b.*?\binsert)\b", re.IGNORECASE | re.DOTALL)
 
+# Statements that do nothing but answer.
+_QUERY = re.compile(_BEFORE + r"(select|with)\b", re.IGNORECASE | re.DOTALL)
+
 # What dbt-spark says before it replaces single partitions, which Sail cannot (until 0.6.6 at least).
 _PARTITIONS = re.compile(_BEFORE + r"set\s+spark[.]sql[.]sources[.]partitionOverwriteMode", re.IGNORECASE | re.DOTALL)
 
@@ -98,8 +101,8 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
     # A process that was started by one with a session of this kind has this, and no such session.
     if "SPARK_REMOTE" not in os.environ:
         os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
-    # Executions stay reattachable, though that doubles what a small query costs: without it, what goes wrong once rows are
-    # on their way reaches no client, and half an answer looks whole (until 0.6.6 at least, with pyspark 4.3).
+    # Executions stay reattachable, though that doubles what a small query costs: without it, what goes wrong once rows
+    # are on their way reaches no client, and half an answer looks whole (until 0.6.6 at least, with pyspark 4.3).
     session = SparkSession.builder.remote(remote).getOrCreate()
     for key, value in {**_SESSION_SETTINGS, **settings}.items():
         if not key.startswith(PREFIX):
@@ -198,9 +201,38 @@ class SailCursor(handles.OpenCursor):
             raise DbtRuntimeError(
                 "on Sail `insert_overwrite` replaces whole tables: leave `partition_by` out, or build with Spark"
             )
+        counts = _COUNTING.match(sql)
+        if not counts and not parameters and _QUERY.match(sql):
+            self._df, self._rows = self.ask(sql)
+            return
         super().execute(sql, *parameters)
-        if _COUNTING.match(sql):
+        if counts:
             self._df, self._rows = None, []
+
+    def ask(self, sql: str) -> tuple[DataFrame, list[Row]]:
+        """Ask a query and take its answer at once: as a statement, it would be sent once more for its columns and rows.
+
+        Raises:
+            DbtRuntimeError: Sail does not take it, or it fails.
+        """
+        rows = _answer(self.session, sql)
+        with handles.told():
+            return rows, rows.collect()
+
+
+def _answer(session: SparkSession, sql: str) -> DataFrame:
+    """The rows of a query, which have no need to ask for their columns once they are here."""
+    from pyspark.sql.connect.dataframe import DataFrame as Rows
+    from pyspark.sql.connect.plan import SQL
+
+    class Answer(Rows):
+        def _to_table(self) -> tuple:
+            table, schema = super()._to_table()
+            self._cached_schema = schema
+            return table, schema
+
+    # pyspark 3.5 makes them by another name.
+    return Answer.withPlan(SQL(sql), session) if hasattr(Rows, "withPlan") else Answer(SQL(sql), session)
 
 
 def handle(session: SparkSession) -> SessionConnectionWrapper:
