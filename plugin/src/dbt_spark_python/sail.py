@@ -74,7 +74,7 @@ _BEFORE = r"(\s|/\*.*?\*/|--[^\n]*\n)*"
 _COUNTING = re.compile(_BEFORE + r"(create|insert|merge|with\b.*?\binsert)\b", re.IGNORECASE | re.DOTALL)
 
 # Statements that do nothing but answer.
-_QUERY = re.compile(_BEFORE + r"(select|with)\b", re.IGNORECASE | re.DOTALL)
+_QUERY = re.compile(_BEFORE + r"(select|with|describe)\b", re.IGNORECASE | re.DOTALL)
 
 # What dbt-spark says before it replaces single partitions, which Sail cannot (until 0.6.6 at least).
 _PARTITIONS = re.compile(_BEFORE + r"set\s+spark[.]sql[.]sources[.]partitionOverwriteMode", re.IGNORECASE | re.DOTALL)
