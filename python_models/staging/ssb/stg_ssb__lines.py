@@ -2,10 +2,9 @@
 
 from functools import partial
 
-from pyspark.sql import functions as sf
-
 from dbt_spark_python.earlier import earlier
 from dbt_spark_python.lines import check_lines
+from dbt_spark_python.marks import text_before
 from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
 from dbt_tangles.ssb.options import hmac_key
 
@@ -27,9 +26,8 @@ def model(dbt, spark):
         OUTPUT_SCHEMA,
         options.max_line_bytes,
         separator="\n\n" if log_format == "pretty" else "\n",
-        # Copies of a message carry the same signature: together in a partition, they are verified once.
-        together=sf.expr(
-            "substring(try_cast(raw as string), locate('.sig.ed25519', try_cast(raw as string)) - 88, 88)"
-        ),
+        # Copies of a message carry the same signature: together in a partition, they are verified once. Its last
+        # characters do, and exports have little behind it.
+        together=text_before(spark, "raw", ".sig.ed25519", length=32, within=160),
         known=earlier(spark, dbt.this),
     )
