@@ -33,29 +33,29 @@ def canonical_bytes(value: Any) -> bytes:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         if is_plain(value):
             return text
-    except (TypeError, RecursionError):  # nested too deep, or not printable as UTF-8
+    except TypeError:  # nested too deep, or not printable as UTF-8
         pass
     return _print(value)
 
 
 def is_plain(value: Any) -> bool:
-    """Whether orjson, sorting keys, prints a value as json-canon does.
-
-    Raises:
-        RecursionError: it is nested deeper than Python's stack.
-    """
-    kind = type(value)
-    if kind is dict:
-        for key, element in value.items():
-            # orjson sorts by code point, which is another order only where astral characters meet U+E000 and above.
-            if not key.isascii() or (type(element) is not str and not is_plain(element)):
-                return False
-        return True
-    if kind is list:
-        return all(type(element) is str or is_plain(element) for element in value)
-    if kind is str or value is None or kind is bool:
-        return True
-    return is_plain_number(value)
+    """Whether orjson, sorting keys, prints a value as json-canon does; it may be nested as deep as you like."""
+    pending = [value]
+    for entry in pending:  # which grows meanwhile
+        kind = type(entry)
+        if kind is str:
+            continue
+        if kind is dict:
+            for key in entry:
+                # orjson sorts by code point, which is another order only where astral characters meet U+E000 and above.
+                if not key.isascii():
+                    return False
+            pending += entry.values()
+        elif kind is list:
+            pending += entry
+        elif entry is not None and kind is not bool and not is_plain_number(entry):
+            return False
+    return True
 
 
 def _code_units(key: str) -> bytes:

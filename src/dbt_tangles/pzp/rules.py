@@ -18,7 +18,7 @@ SELF, ANY = "self", "any"
 URI_SCHEME = "pzp:"
 
 _DOMAIN = re.compile("[A-Za-z0-9_]{3,100}")
-_SHAPE = ("dataHash", "dataSize", "account", "accountTips", "tangles", "domain")
+_SHAPE = frozenset(("dataHash", "dataSize", "account", "accountTips", "tangles", "domain"))
 
 
 class Reason(Reasons):
@@ -93,7 +93,7 @@ def shape_reason(message: dict[str, Any], is_trusted: bool) -> Reason | None:
         is_trusted: whether version and signature are not asked for.
     """
     metadata = message["metadata"]
-    if "data" not in message or not all(name in metadata for name in _SHAPE):
+    if "data" not in message or not metadata.keys() >= _SHAPE:
         return Reason.MISSING_FIELD
     if not is_trusted:
         version = metadata.get("v")
