@@ -1,0 +1,41 @@
+"""What stands before a mark is found at the end of a line as anywhere in it, whatever the bytes."""
+
+import pytest
+
+from plugin_projects import make_project
+
+MARK, LENGTH, WITHIN = ".end", 4, 24
+LINES = {
+    b"0123456789abcd.end": "abcd",
+    b"abcd.end" + b"-" * 100: "abcd",
+    b"x" * 100 + b"abcd.end}": "abcd",
+    b"x" * 100 + b"abcd.end" + b"-" * 16: "abcd",  # the mark is in the end that is looked at first, its text is too
+    b"x" * 100 + b"abcd.end" + b"-" * 18: "abcd",  # the text is not
+    b"wxyz.end" + b"-" * 100 + b"abcd.end": "abcd",  # the last, if it is near the end
+    "ä".encode() * 50 + b"abcd.end": "abcd",
+    b"abcd.end" + "ä".encode() * 50: "abcd",
+}
+WITHOUT = [b"", b"cd.end", b"no mark", b"\xff\xfe" * 40, b"\xff" * 40 + b"abcd.end", None]
+
+
+@pytest.fixture(scope="module")
+def found(project, tmp_path_factory):
+    """What is found in each line."""
+    folder = tmp_path_factory.mktemp("marks")
+    project("marks", make_project(folder / "project", {"one.sql": "select 1 as id"})).build()
+    from dbt_spark_python.marks import text_before
+    from dbt_spark_python.sessions import of_process
+
+    spark = of_process()
+    lines = spark.createDataFrame([(line,) for line in [*LINES, *WITHOUT]], "raw binary")
+    rows = lines.select("raw", text_before(spark, "raw", MARK, LENGTH, WITHIN).alias("text")).collect()
+    return {row["raw"] and bytes(row["raw"]): row["text"] for row in rows}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_text_before_a_mark(found, line):
+    assert found[line] == LINES[line]
+
+
+def test_lines_without_one_are_no_error(found):
+    assert len(found) == len({*LINES, *WITHOUT} - {b""}) + (b"" in found)
