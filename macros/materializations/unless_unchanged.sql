@@ -6,7 +6,11 @@
     {%- endif -%}
     {% do tangles.count_changes() %}
     {%- if model.language == 'sql' -%}
-        {{ return(dbt.materialization_table_spark()) }}
+        {%- set groups = tangles.touched_groups() -%}
+        {%- if groups is none -%}
+            {{ return(dbt.materialization_table_spark()) }}
+        {%- endif -%}
+        {{ return(tangles.make_touched_groups(groups) if groups.count else tangles.leave()) }}
     {%- endif -%}
     {#- dbt submits Python only from a materialization that it has called itself; so here is what dbt-spark's does. -#}
     {%- set target_relation = this.incorporate(type='table') -%}
@@ -83,7 +87,20 @@
 
 
 {% materialization test, adapter='spark' %}
-    {{ return(tangles.leave() if tangles.is_unchanged() else dbt.materialization_test_default()) }}
+    {%- if tangles.is_unchanged() -%}
+        {{ return(tangles.leave()) }}
+    {%- endif -%}
+    {%- set query = tangles.query_over_touched() -%}
+    {%- if query is none -%}
+        {{ return(dbt.materialization_test_default()) }}
+    {%- endif -%}
+    {%- call statement('main', fetch_result=True) -%}
+        {{ get_test_sql(
+            get_limit_subquery_sql(query, config.get('limit')), config.get('fail_calc'), config.get('warn_if'),
+            config.get('error_if'), config.get('limit')
+        ) }}
+    {%- endcall -%}
+    {{ return({'relations': []}) }}
 {% endmaterialization %}
 
 

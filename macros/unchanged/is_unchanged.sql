@@ -15,6 +15,7 @@
         {%- endif -%}
     {%- endfor -%}
     {%- if model.resource_type not in ['test', 'unit_test'] -%}
+        {% do tangles.tell_changes() %}
         {{ return(adapter.stands(
             this, tangles.recipe(), none if unknown else inputs, tangles.what_is_read(), should_full_refresh(), tangles.way()
         )) }}

@@ -5,7 +5,15 @@ import os
 import pytest
 
 from dbt_spark_python import unchanged
-from dbt_spark_python.unchanged import digest_log, digest_package, digest_recipe, digest_way, has_passed, note_passed
+from dbt_spark_python.unchanged import (
+    digest_log,
+    digest_package,
+    digest_recipe,
+    digest_way,
+    has_passed,
+    made_of_passed,
+    note_passed,
+)
 from dbt_spark_python.warehouse import Warehouse
 
 
@@ -177,3 +185,45 @@ def test_a_test_that_passed_is_known_by_its_recipe(warehouse):
     assert not has_passed(warehouse, "s", "test.a", "another recipe")
     assert not has_passed(warehouse, "s", "test.b", "recipe")
     assert warehouse.published("s") == []
+
+
+def test_the_same_rows_in_other_files_are_no_change(warehouse):
+    """The files that are there stay, and are said to be made of what would have made the others."""
+    asked = []
+
+    def write(text: str) -> None:
+        place = warehouse.private_place("s", "t")
+        place.mkdir(parents=True)
+        (place / "part-0.parquet").write_text(text)
+
+    def publish_again(text: str, way: str, run: str, is_same: bool):
+        def is_same_as(origin: str, content: str) -> bool:
+            asked.append((origin, content))
+            return is_same
+
+        write(text)
+        return warehouse.publish("s", "t", run, f"recipe {run}", way, made_of={"s.u": run}, is_same_as=is_same_as)
+
+    publish(warehouse, "t", "rows", "first", "recipe first", "way")
+    content = warehouse.content_of("s", "t")
+    table = publish_again("rows in another order", "way", "second", True)
+    assert (table.run_id, table.changed_in, table.recipe) == ("second", "first", "recipe second")
+    assert warehouse.content_of("s", "t") == content == asked[0][0] != asked[0][1]
+    assert (warehouse.public_place("s", "t") / "part-0.parquet").exists() is False
+    assert warehouse.made_of("s", "t") == {"s.u": "second"}
+    assert not warehouse.private_place("s", "t").exists()
+
+    # Other rows; then another way, and files that somebody else has changed: nobody is asked.
+    assert publish_again("other rows", "way", "third", False).changed_in == "third"
+    assert publish_again("rows", "another way", "fourth", True).changed_in == "fourth"
+    (warehouse.public_place("s", "t") / "part-0.parquet").write_text("a hand")
+    assert publish_again("other rows", "another way", "fifth", True).changed_in == "fifth"
+    assert len(asked) == 2
+
+
+def test_what_a_test_looked_at(warehouse):
+    assert made_of_passed(warehouse, "s", "test.x", "way") is None
+    note_passed(warehouse, "s", "test.x", "recipe", "way", {"s.t": "content"})
+    assert made_of_passed(warehouse, "s", "test.x", "way") == {"s.t": "content"}
+    assert made_of_passed(warehouse, "s", "test.x", "another way") is None
+    assert has_passed(warehouse, "s", "test.x", "recipe")

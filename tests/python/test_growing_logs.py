@@ -5,6 +5,7 @@ What was verified or reduced before is not verified or reduced again: a mark in 
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +24,9 @@ REDUCED = sorted(
     for path in (ROOT / "python_models").rglob("*.py")
     if "dbt.this" in path.read_text() and path.stem != "int_autobase_published"
 )
-MODELS = ("--select", *(f"+{name}" for name in REDUCED))
+#: Tables that SQL makes group by group.
+BY_GROUP = sorted(path.stem for path in (ROOT / "models").rglob("*.yml") if "by_group:" in path.read_text())
+MODELS = ("--select", *(f"+{name}" for name in (*REDUCED, *BY_GROUP)))
 # What tells of the runs.
 HISTORY = {"previous_publication", "update_step", "update_from_position", "update_to_position"}
 LINES = {kind: mutated(kind, 500, 7, False) for kind in KINDS}
@@ -148,3 +151,85 @@ def test_what_is_known_is_not_made_again(project, variables, capsys):
     assert "stg_autobase__lines is made anew" in capsys.readouterr().out
     assert "marked" not in {row["detail"] for row in built.rows("stg_autobase__lines")}
     assert len(built.rows("stg_autobase__lines")) == len(lines)
+
+
+def test_what_sql_makes_of_other_groups_is_copied(project, variables):
+    """Of groups with new rows all is made again, in runs that were left out too; without the steps all of it."""
+    folder, given = variables
+    write(folder, {kind: halves(kind) for kind in KINDS})
+    lines = LINES["ssb"][3::10]
+    built = project("by_group", **given)
+    select = ("--select", "+feed_messages")
+    built.run(*select)
+
+    def is_copied() -> dict[str, bool]:
+        found = {}
+        for row in built.rows("feed_messages"):
+            found.setdefault(row["author"], set()).add(row["reason"] == "marked")
+        return {author: marks.pop() for author, marks in found.items() if len(marks) == 1 or pytest.fail(author)}
+
+    def grow(some: list[bytes]) -> None:
+        with (folder / "ssb" / "b.jsonl").open("ab") as log:
+            log.write(b"".join(line + b"\n" for line in some))
+
+    # Those who wrote what comes in two runs, of which the second alone goes as far as this table.
+    mark(built, "feed_messages", "reason", "marked")
+    before = {row["message_id"] for row in built.rows("ssb_messages")}
+    grow(lines[:2])
+    built.run("--select", "+ssb_messages")
+    grow(lines[2:4])
+    built.run(*select)
+    new = {row["author"] for row in built.rows("ssb_messages") if row["message_id"] not in before and row["is_usable"]}
+    copied = is_copied()
+    assert new and {author for author in copied if not copied[author]} == new != set(copied)
+
+    # One that has no rows any more goes, and nobody else's are made again.
+    authors = {row["author"] for row in built.rows("feed_messages")}
+    rows = sorted(built.rows("stg_ssb__lines"), key=lambda row: row["row_id"])
+    written = {author: [row for row in rows if row["author"] == author] for author in authors}
+    gone = min(authors - new, key=lambda author: (len(written[author]), author))
+    ids = {row["message_id"].encode() for row in written[gone]}
+    for file in (folder / "ssb").iterdir():
+        kept = [line for line in file.read_bytes().split(b"\n") if not any(known in line for known in ids)]
+        file.write_bytes(b"\n".join(kept))
+    built.run(*select)
+    assert gone not in is_copied()
+
+    # Without the way from what it was made of to what there is now.
+    shutil.rmtree(built.warehouse / "by_group.db" / ".steps" / "int_feed_links", ignore_errors=True)
+    mark(built, "feed_messages", "reason", "marked")
+    grow(lines[4:6])
+    built.run("--select", "+int_feed_links")
+    shutil.rmtree(built.warehouse / "by_group.db" / ".steps" / "int_feed_links")
+    built.run(*select)
+    assert not any(is_copied().values())
+    at_once = project("by_group_at_once", **given)
+    at_once.run(*select)
+    for table in set(tables(at_once)) - {"runs", "run_changes"}:
+        assert contents(built, table) == contents(at_once, table), table
+
+
+def test_tests_look_at_what_is_touched(project, variables):
+    """In a build those of single rows, and of rows that share columns; the others, and `dbt test`, at everything."""
+    folder, given = variables
+    write(folder, {kind: halves(kind) for kind in KINDS})
+    built = project("touched", **given)
+    select = ("--select", "+feed_messages")
+    built.build(*select)
+    place = built.warehouse / "touched.db" / "feed_messages" / "_table.json"
+    before = json.loads(place.read_text())["content"]
+    mark(built, "feed_messages", "reason", "marked")
+    marked = json.loads(place.read_text())["content"]
+    for note in (built.warehouse / ".passed").iterdir():
+        note.write_text(note.read_text().replace(before, marked))
+
+    def failed(command: str) -> set[str]:
+        result = built.invoke(command, *select, "--exclude-resource-type", "unit_test")
+        return {r.node.name for r in result.result if r.status not in ("success", "pass", "no-op")}
+
+    with (folder / "ssb" / "b.jsonl").open("ab") as log:
+        log.write(LINES["ssb"][3] + b"\n")
+    marks = {row["author"] for row in built.rows("feed_messages")}
+    assert "feed_messages_reason_iff_out" not in failed("build")
+    assert {row["author"] for row in built.rows("feed_messages") if row["reason"] == "marked"} < marks
+    assert "feed_messages_reason_iff_out" in failed("test")

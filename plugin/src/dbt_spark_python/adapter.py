@@ -4,6 +4,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import agate
@@ -13,14 +14,21 @@ from dbt.adapters.spark import impl
 from dbt.artifacts.resources.types import NodeType
 from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
+from pyspark.sql import DataFrame
 
 from dbt_spark_python import handles, sail, sessions, workers
 from dbt_spark_python.catalog import FolderCatalog
+from dbt_spark_python.changes import find_rows
+from dbt_spark_python.sail import checkpoint
 from dbt_spark_python.submission import SessionPythonJob
-from dbt_spark_python.unchanged import digest_recipe, digest_way, has_passed, note_passed
+from dbt_spark_python.touched import Told, Touched, find_touched
+from dbt_spark_python.unchanged import digest_recipe, digest_way, has_passed, made_of_passed, note_passed
 from dbt_spark_python.warehouse import is_delta
 
 SUBMISSION_METHOD = "session"
+
+#: A table of so many files is written whole once more, and not added to.
+_MOST_FILES = 64
 
 # These write no row into a table that is there; any other materialization may go on from what is there.
 _NOT_GOING_ON = frozenset({"fixpoint", "kept", "republished", "seed", "table", "test", "unit", "view"})
@@ -37,6 +45,9 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         self._recipes: dict[tuple[str, str], str | None] = {}  # of what is being made, until it is published
         self._ways: dict[tuple[str, str], str] = {}  # likewise
         self._grains: dict[tuple[str, str], list[str]] = {}  # of what is being made and counted
+        self._made_of: dict[tuple[str, str], dict[str, str]] = {}  # contents of the tables that it is made of
+        self._told: dict[tuple[str, str], Told] = {}  # what is to be told of its changes
+        self._touched_groups: dict[tuple[str, str], Touched] = {}  # what of it is being made again
         self._kept: set[tuple[str, str]] = set()  # what is not made again
 
     @property
@@ -71,10 +82,11 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         if node.resource_type in (NodeType.Test, NodeType.Unit):
             if makes_table(node):
                 self._publish(node.schema, node.alias)
-            recipe = self._recipes.pop(_key(node.schema, node.unique_id), None)
+            key = _key(node.schema, node.unique_id)
+            recipe, way, made_of = (known.pop(key, None) for known in (self._recipes, self._ways, self._made_of))
             if recipe and passed(config):  # of a test it is the whole context
                 catalog = sessions.catalog_of(self.config.credentials)
-                note_passed(catalog.warehouse, node.schema, node.unique_id, recipe)
+                note_passed(catalog.warehouse, node.schema, node.unique_id, recipe, way, made_of)
 
     @available
     def cache_added(self, relation: BaseRelation | None) -> str:
@@ -109,6 +121,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             return False
         self._recipes[key] = self._digest(catalog, recipe, inputs, reads)
         self._ways[key] = digest_way(self._made_by(catalog, way or recipe), reads)
+        self._made_of[key] = self._contents(catalog, inputs) if self._recipes[key] else {}
         if anew or self._recipes[key] is None or self._recipes[key] != catalog.warehouse.recipe_of(*key):
             return False
         self._kept.add(key)
@@ -138,6 +151,97 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         return ""
 
     @available
+    def tell_changes(self, relation: BaseRelation, columns: list[str], by_digests: bool = False) -> str:
+        """Have it noted, when a table is published, which values columns have in the rows that differ from before.
+
+        Args:
+            relation: The table.
+            columns: Of which those count that it has.
+            by_digests: It is of `reduced_by_group` or `check_lines`; see `changes.find_differing`.
+        """
+        self._told[_key(relation.schema, relation.identifier)] = Told(columns, by_digests)
+        return ""
+
+    @available
+    def touched_groups(self, relation: BaseRelation, keys: list[str], of: dict[str, list[str]]) -> dict | None:
+        """The groups of a table whose rows have to be made again; asked behind `stands`.
+
+        Args:
+            relation: The table.
+            keys: The columns that name a group.
+            of: The tables of which it is made group by group, as dbt names them, and their columns that name a group.
+
+        Returns:
+            Their `count`, and `parts`, for each of the tables a temporary view of its rows of these groups. None where
+            the table has to be made whole.
+        """
+        catalog = sessions.catalog_of(self.config.credentials)
+        key = _key(relation.schema, relation.identifier)
+        if catalog is None or not self.is_of_this_way(relation):
+            return None
+        found = _touched(catalog, catalog.warehouse.made_of(*key), self._made_of.get(key), keys, of)
+        if found is None:
+            return None
+        if found.names.count == 0:
+            self._kept.add(key)
+            return {"count": 0}
+        self._touched_groups[key] = found
+        # Once, as most queries read them more than once.
+        parts = {table: checkpoint(found.of(catalog.spark.table(table), columns)) for table, columns in of.items()}
+        views = {table: _view(rows, key, table) for table, rows in parts.items()}
+        return {"count": found.names.count, "parts": views}
+
+    @available
+    def take_groups(self, relation: BaseRelation, made: BaseRelation) -> dict[str, str]:
+        """How a table becomes what it would be, of what its touched groups are now; behind `touched_groups`.
+
+        Args:
+            relation: The table.
+            made: A new table with the rows of these groups, and no others.
+
+        Returns:
+            Nothing where they are what they were: then the table is kept as it is. `added`, a temporary view of rows to
+            be inserted into the table, which is then one of this process's own, of the same files; or `others`, a
+            temporary view of its rows of other groups, which with those of `made` are the new table.
+        """
+        catalog = sessions.catalog_of(self.config.credentials)
+        key = _key(relation.schema, relation.identifier)
+        groups = self._touched_groups.pop(key)
+        table, after = catalog.spark.table(str(relation)), checkpoint(catalog.spark.table(str(made)))
+        before = checkpoint(groups.of(table))
+        found, rows = find_rows(before, after)
+        if found.count == 0:
+            self._kept.add(key)
+            return {}
+        self._told[key] = replace(self._told.get(key, Told(groups.keys)), versions=(before, after))
+        if found.rows.where("was > 0").isEmpty() and catalog.warehouse.count_files(*key) < _MOST_FILES:
+            added = _view(checkpoint(rows), key, "added")
+            catalog.checkout(*key)
+            return {"added": added}
+        return {"others": _view(groups.others(table), key, "others")}
+
+    @available
+    def touched_since_passed(
+        self, schema: str, unique_id: str, recipe: str, keys: list[str], of: dict[str, list[str]]
+    ) -> dict | None:
+        """The `parts`, as of `touched_groups`, at which a test that passed has to look; asked behind `passes`."""
+        catalog = sessions.catalog_of(self.config.credentials)
+        key = _key(schema, unique_id)
+        if catalog is None:
+            return None
+        before = made_of_passed(catalog.warehouse, schema, unique_id, digest_way(self._made_by(catalog, recipe), {}))
+        found = _touched(catalog, before, self._made_of.get(key), keys, of)
+        if found is None:
+            return None
+        spark = catalog.spark
+        return {table: _view(found.of(spark.table(table), columns), key, table) for table, columns in of.items()}
+
+    def _contents(self, catalog: FolderCatalog, inputs: list[list[str]] | None) -> dict[str, str]:
+        content_of = catalog.warehouse.content_of
+        found = {f"{schema}.{name}".lower(): content_of(schema, name) for schema, name in inputs or []}
+        return {} if None in found.values() else found
+
+    @available
     def passes(self, schema: str, unique_id: str, recipe: str, inputs: list[list[str]], anew: bool) -> bool:
         """Whether a test passed on tables that stand as they stood, and would pass again; arguments as for `stands`."""
         catalog = sessions.catalog_of(self.config.credentials)
@@ -147,6 +251,8 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         if not anew and digest is not None and has_passed(catalog.warehouse, schema, unique_id, digest):
             return True
         self._recipes[_key(schema, unique_id)] = digest
+        self._ways[_key(schema, unique_id)] = digest_way(self._made_by(catalog, recipe), {})
+        self._made_of[_key(schema, unique_id)] = self._contents(catalog, inputs) if digest else {}
         return False
 
     @available
@@ -243,12 +349,34 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         if catalog is None:
             return
         key = _key(schema, name)
-        recipe, way, grain = (known.pop(key, None) for known in (self._recipes, self._ways, self._grains))
+        said = (self._recipes, self._ways, self._grains, self._made_of, self._told)
+        recipe, way, grain, made_of, told = (known.pop(key, None) for known in said)
         if key in self._kept:
             self._kept.remove(key)
-            catalog.warehouse.keep(*key, get_invocation_id())
+            catalog.warehouse.keep(*key, get_invocation_id(), {"recipe": recipe, "way": way, "made_of": made_of})
         else:
-            catalog.publish(schema, name, get_invocation_id(), recipe, way, grain)
+            catalog.publish(schema, name, get_invocation_id(), recipe, way, grain, made_of, told)
+
+
+def _touched(
+    catalog: FolderCatalog,
+    before: dict[str, str] | None,
+    now: dict[str, str] | None,
+    keys: list[str],
+    of: Mapping[str, list[str]],
+) -> Touched | None:
+    """The groups that are touched between two states of the tables that a node is made of."""
+    if not before or not now:
+        return None
+    named = {table.replace("`", "").lower(): columns for table, columns in of.items()}
+    return find_touched(catalog.spark, catalog.warehouse, before, now, named, keys)
+
+
+def _view(rows: DataFrame, key: tuple[str, str], what: str) -> str:
+    """Make a temporary view of some rows; returns its name."""
+    name = f"groups_{hashlib.sha256(json.dumps([key, what]).encode()).hexdigest()[:32]}"
+    rows.createOrReplaceTempView(name)
+    return name
 
 
 def _key(schema: str, name: str) -> tuple[str, str]:

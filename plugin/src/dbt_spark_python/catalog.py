@@ -1,24 +1,30 @@
 """Keeps Spark's catalog in memory in step with a warehouse of folders."""
 
 import json
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt_spark_python import sail
-from dbt_spark_python.changes import count_changes, count_rows
+from dbt_spark_python.changes import count_changes, count_rows, find_differing
 from dbt_spark_python.columns import nullable
+from dbt_spark_python.steps import note_step
+from dbt_spark_python.touched import Told
 from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta
 
 # Where Spark keeps a table's own schema in its files.
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
+
+#: Of a table's rows so many at most may differ for a step to be kept: with more, making all anew is no slower.
+_LARGEST_STEP = 0.25
 
 
 class FolderCatalog:
@@ -78,6 +84,8 @@ class FolderCatalog:
         recipe: str | None = None,
         way: str | None = None,
         grain: Sequence[str] | None = None,
+        made_of: Mapping[str, str] | None = None,
+        told: Told | None = None,
     ) -> None:
         """Move a new table to its public place, or keep a view; nothing where this process made no such thing.
 
@@ -88,6 +96,8 @@ class FolderCatalog:
             recipe: Digest of what it is made of and how, if that is known.
             way: Digest of how it is made, whatever of.
             grain: The columns by which a row is the same one as before; None where changes are not counted.
+            made_of: The digests of the contents of the tables it is made of, by name, if they are known.
+            told: What is to be told of the rows that differ; None where nobody asks.
 
         Raises:
             WarehouseError: The warehouse cannot take it.
@@ -103,10 +113,37 @@ class FolderCatalog:
             columns = self._columns_of(schema, name)
             # Of columns that are folders' names nobody else knows the type.
             said = columns.json() if partition_columns(self.warehouse.private_place(schema, name)) else None
-            count = None if grain is None else partial(self._count_changes, schema, name, grain)
-            self._list(self.warehouse.publish(schema, name, run_id, recipe, way, said, count), columns)
+            count = None if grain is None else partial(self._count_changes, schema, name, grain, told)
+            is_same = None if told is None else partial(self._note_step, schema, name, told)
+            table = self.warehouse.publish(schema, name, run_id, recipe, way, said, count, made_of, is_same)
+            self._list(table, columns)
 
-    def _count_changes(self, schema: str, name: str, grain: Sequence[str]) -> dict[str, int] | None:
+    def _note_step(self, schema: str, name: str, told: Told, origin: str, content: str) -> bool:
+        """Keep which rows differ between the public table and a new one, if they are few; whether none do."""
+        new = self.warehouse.private_place(schema, name)
+        if is_delta(new):
+            return False
+        before, after = self._versions(schema, name, told)
+        columns = [column for column in told.columns if column in before.columns]
+        if before.columns != after.columns or not columns:
+            return False
+        place = self.warehouse.scratch / f"step-{uuid.uuid4().hex}"
+        find_differing(before, after, columns, told.by_digests).write.parquet(str(place))
+        found = count_rows(place) if place.is_dir() else 0
+        if 0 < found <= _LARGEST_STEP * count_rows(new):
+            note_step(self.warehouse, schema, name, origin, content, place)
+        return found == 0
+
+    def _versions(self, schema: str, name: str, told: Told | None) -> tuple[DataFrame, DataFrame]:
+        """Of the public table and the new one the rows that may differ."""
+        if told and told.versions:
+            return told.versions
+        before = self.warehouse.find(schema, name)
+        columns = read_schema(before)
+        reader = self.spark.read.schema(columns) if columns else self.spark.read
+        return reader.parquet(str(before.folder)), self.spark.table(full_name(schema, name))
+
+    def _count_changes(self, schema: str, name: str, grain: Sequence[str], told: Told | None) -> dict[str, int] | None:
         """Count what differs between a new table and the public one; None where that cannot be known."""
         new = self.warehouse.private_place(schema, name)
         if is_delta(new):
@@ -116,9 +153,7 @@ class FolderCatalog:
             return {"rows_added": count_rows(new), "rows_changed": 0, "rows_removed": 0}
         if not self.warehouse.is_trusted(schema, name):
             return None
-        columns = read_schema(before)
-        reader = self.spark.read.schema(columns) if columns else self.spark.read
-        return count_changes(reader.parquet(str(before.folder)), self.spark.table(full_name(schema, name)), grain)
+        return count_changes(*self._versions(schema, name, told), grain)
 
     def rename(self, schema: str, name: str, other: str) -> bool:
         """Give a new table of this process another name, with its files; False where it has no files to be moved."""

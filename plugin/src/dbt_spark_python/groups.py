@@ -89,8 +89,8 @@ def reduced_by_group(
             before = earlier.select(*keys, DIGEST).distinct()
         changes = Few(compared(now, before).where("is_now <> was_before"))
         changed = changes.rows.select(*keys).distinct()
-        given = _join(given, keys, changes.sent(changed), "left_semi")
-        kept = _join(earlier, keys, changes.sent(changed), "left_anti")
+        given = join_groups(given, keys, changes.sent(changed), "left_semi")
+        kept = join_groups(earlier, keys, changes.sent(changed), "left_anti")
     made = sail.gather(given, *keys).mapInArrow(kernel, from_arrow_schema(arrow))
     return made if kept is None else kept.unionByName(made)
 
@@ -108,7 +108,7 @@ def digest_groups(rows: DataFrame, keys: list[str], wanted: Column | None = None
     return groups.where("is_wanted").drop("is_wanted")
 
 
-def _join(rows: DataFrame, keys: list[str], groups: DataFrame, how: str) -> DataFrame:
+def join_groups(rows: DataFrame, keys: list[str], groups: DataFrame, how: str) -> DataFrame:
     """Join rows with the names of groups; a key that is null is equal to null, which not every engine joins fast."""
     names = [(f"group_key_{place}", f"group_key_{place}_is_null") for place in range(len(keys))]
     groups = groups.select(

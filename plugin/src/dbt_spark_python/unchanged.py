@@ -104,20 +104,47 @@ def _versions() -> dict[str, str]:
 
 def has_passed(warehouse: Warehouse, schema: str, name: str, recipe: str) -> bool:
     """Whether a test has passed with this digest of its recipe."""
-    try:
-        return _place_of_test(warehouse, schema, name).read_text() == recipe
-    except OSError:
-        return False
+    return _read_passed(warehouse, schema, name).get("recipe") == recipe
 
 
-def note_passed(warehouse: Warehouse, schema: str, name: str, recipe: str) -> None:
-    """Note the digest of the recipe with which a test has passed; where that cannot be written it runs again."""
+def made_of_passed(warehouse: Warehouse, schema: str, name: str, way: str) -> dict[str, str] | None:
+    """The contents of the tables with which a test passed, by name; None where it did not in this way."""
+    noted = _read_passed(warehouse, schema, name)
+    return noted.get("made_of") if noted.get("way") == way else None
+
+
+def note_passed(
+    warehouse: Warehouse,
+    schema: str,
+    name: str,
+    recipe: str,
+    way: str | None = None,
+    made_of: Mapping[str, str] | None = None,
+) -> None:
+    """Note with what a test has passed; where that cannot be written it runs again.
+
+    Args:
+        warehouse: Where its tables are.
+        schema: Of the test.
+        name: Of the test.
+        recipe: Digest of all that its outcome depends on.
+        way: Digest of how it looks, whatever at.
+        made_of: The digests of the contents of the tables that it looked at, by name.
+    """
     place = _place_of_test(warehouse, schema, name)
     draft = warehouse.scratch / f"{place.name}.passed"
     with contextlib.suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(recipe)
+        draft.write_text(json.dumps({"recipe": recipe, "way": way, "made_of": made_of}))
         draft.replace(place)
+
+
+def _read_passed(warehouse: Warehouse, schema: str, name: str) -> dict[str, Any]:
+    try:
+        noted = json.loads(_place_of_test(warehouse, schema, name).read_text())
+    except (OSError, ValueError):
+        return {}
+    return noted if isinstance(noted, dict) else {}
 
 
 def _place_of_test(warehouse: Warehouse, schema: str, name: str) -> Path:

@@ -6,6 +6,7 @@ folder, which the next one removes. Nothing here knows Spark or dbt.
 
     <warehouse>/shop.db/orders/        the table `shop.orders`; `_table.json` says who built it, when, and of what
     <warehouse>/shop.db/.views/        views, as the statements that make them
+    <warehouse>/shop.db/.steps/        what differs between two contents of a table (dbt_spark_python.steps)
     <warehouse>/.passed/               of tests that passed, of what (dbt_spark_python.unchanged)
     <warehouse>/.lock                  held by the process that builds
     <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
@@ -21,10 +22,11 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from dbt_spark_python.exchange import replace_folder, restore_folder
 from dbt_spark_python.locks import FileLock
@@ -158,6 +160,8 @@ class Warehouse:
         way: str | None = None,
         columns: str | None = None,
         count: Callable[[], dict[str, int] | None] | None = None,
+        made_of: Mapping[str, str] | None = None,
+        is_same_as: Callable[[str, str], bool] | None = None,
     ) -> PublishedTable:
         """Move a new table to its public place, in one step.
 
@@ -169,6 +173,9 @@ class Warehouse:
             way: Digest of how it is made, whatever of.
             columns: Its columns as Spark's JSON has them, where its files do not say them all.
             count: Counts what differs from the public table, where there is one; called if anything does.
+            made_of: The digests of the contents of the tables it is made of, by name, if they are known.
+            is_same_as: Takes the digests of the contents of the public table and of the new one, which differ; whether
+                the rows are the same. Then the public one stays. Called where that one was made in the same way.
 
         Returns:
             The table in its public place. The old one is gone.
@@ -182,6 +189,12 @@ class Warehouse:
         with self._explained(f"publish {schema}.{name}"):
             before, content = _read_stamp(place / STAMP), digest_folder(new)
             is_same = before.get("content") == content and before.get("changed_in")
+            trusted = _trusted_stamp(place) if is_same_as and way and not is_same else {}
+            is_of_this_way = trusted.get("changed_in") and trusted.get("way") == way
+            if is_of_this_way and is_same_as(trusted["content"], content):
+                self.keep(schema, name, run_id, {"recipe": recipe, "way": way, "made_of": made_of})
+                shutil.rmtree(new, ignore_errors=True)
+                return _published(place, _read_stamp(place / STAMP))
             changes = before.get("changes") if is_same else count() if count else None
             stamp = {
                 "run_id": run_id,
@@ -189,6 +202,7 @@ class Warehouse:
                 "changed_in": before["changed_in"] if is_same else run_id,
                 "recipe": recipe,
                 "way": way,
+                "made_of": made_of,
                 "changes": changes,
                 "content": content,
                 "files": _list_files(new),
@@ -201,8 +215,14 @@ class Warehouse:
         self._view(schema, name).unlink(missing_ok=True)
         return _published(place, stamp)
 
-    def keep(self, schema: str, name: str, run_id: str) -> None:
+    def keep(self, schema: str, name: str, run_id: str, made: Mapping[str, Any] | None = None) -> None:
         """Note that a run found a public table to be what it would make.
+
+        Args:
+            schema: Its schema.
+            name: Its name.
+            run_id: Who found it.
+            made: Of what and how it would be made, where that differs: `recipe`, `way`, `made_of`.
 
         Raises:
             WarehouseError: As `publish`.
@@ -211,7 +231,7 @@ class Warehouse:
         place = self.public_place(schema, name)
         with self._explained(f"keep {schema}.{name}"):
             draft = self.session / f"{uuid.uuid4().hex}.json"
-            draft.write_text(json.dumps(_read_stamp(place / STAMP) | {"run_id": run_id}))
+            draft.write_text(json.dumps(_read_stamp(place / STAMP) | {"run_id": run_id} | dict(made or {})))
             draft.replace(place / STAMP)
 
     def publish_view(self, schema: str, name: str, statement: str) -> None:
@@ -278,6 +298,15 @@ class Warehouse:
         """The digest of a public table's data files; None where there is none, or they are not what was published."""
         place = self.public_place(schema.lower(), name.lower())
         return _trusted_stamp(place).get("content")
+
+    def made_of(self, schema: str, name: str) -> dict[str, str] | None:
+        """The contents of the tables that a public table was made of, by name; None where that is unknown."""
+        place = self.public_place(schema.lower(), name.lower())
+        return _trusted_stamp(place).get("made_of")
+
+    def count_files(self, schema: str, name: str) -> int:
+        """The data files of a public table."""
+        return len(_data_files(self.public_place(schema.lower(), name.lower())))
 
     def is_trusted(self, schema: str, name: str) -> bool:
         """Whether there is a public table, and its files are those that were published."""
