@@ -6,11 +6,8 @@
     {%- endif -%}
     {% do tangles.count_changes() %}
     {%- if model.language == 'sql' -%}
-        {%- set groups = tangles.touched_groups() -%}
-        {%- if groups is none -%}
-            {{ return(dbt.materialization_table_spark()) }}
-        {%- endif -%}
-        {{ return(tangles.make_touched_groups(groups) if groups.count else tangles.leave()) }}
+        {%- set parts = tangles.touched_groups() -%}
+        {{ return(dbt.materialization_table_spark() if parts is none else tangles.make_touched_groups(parts)) }}
     {%- endif -%}
     {#- dbt submits Python only from a materialization that it has called itself; so here is what dbt-spark's does. -#}
     {%- set target_relation = this.incorporate(type='table') -%}

@@ -1,6 +1,6 @@
 {#- Tables that SQL makes group by group, and tests that look at groups: those that are touched alone. -#}
 
-{#- The groups whose rows the model being made has to make again, as `adapter.touched_groups` has
+{#- Of the inputs of the model being made the rows of those groups that have to be made again, as `adapter.touched_groups` has
     them, or none where it is made whole. -#}
 {% macro touched_groups() %}
     {%- set by_group = config.meta_get('by_group') -%}
@@ -11,16 +11,16 @@
 {% endmacro %}
 
 
-{#- Makes a table of what it is, and of its query over the rows of these groups: where no row of them is gone, the new ones are
-    added to the files that are there. -#}
-{% macro make_touched_groups(groups) %}
+{#- Makes a table of what it is, and of its query over the rows of touched groups: where no row of them is gone, the new ones
+    are added to the files that are there. What was made of them stays until it is published: it is compared then. -#}
+{% macro make_touched_groups(parts) %}
     {%- set target_relation = this.incorporate(type='table') -%}
     {%- set made, next = tangles.beside(this, 'made'), tangles.beside(this, 'next') -%}
     {%- set columns = adapter.get_columns_in_relation(this) | map(attribute='quoted') | join(', ') -%}
     {{ run_hooks(pre_hooks) }}
     {% do tangles.drop_known(made) %}
     {%- call statement('main') -%}
-        {{ create_table_as(False, made, tangles.over_parts(compiled_code, groups.parts)) }}
+        {{ create_table_as(False, made, tangles.over_parts(compiled_code, parts)) }}
     {%- endcall -%}
     {%- set change = adapter.take_groups(this, made) -%}
     {%- if change.added -%}
@@ -36,7 +36,6 @@
         {% do tangles.drop_known(this) %}
         {% do adapter.rename_relation(next, target_relation) %}
     {%- endif -%}
-    {% do adapter.drop_relation(made) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [target_relation]} if change else tangles.leave()) }}
 {% endmacro %}
@@ -58,24 +57,22 @@
 {% endmacro %}
 
 
-{#- How a test looks at groups: as its `meta` says; or, of what is known to look at single rows or at those that share some
-    columns, by one of the columns that its model tells of. -#}
+{#- How a test looks at groups: as its `meta` says; or, of whether rows are unique, by one of their columns that its model tells
+    of. To look at single rows costs no more than to find those that are touched. -#}
 {% macro groups_of_test() %}
     {%- if config.meta_get('by_group') or not model.test_metadata or not model.attached_node -%}
         {{ return(config.meta_get('by_group')) }}
     {%- endif -%}
     {%- set node = graph.nodes[model.attached_node] -%}
     {%- set given = model.test_metadata.kwargs -%}
-    {%- set together = {
+    {%- set unique = {
         'unique': [given.column_name], 'unique_combination': given.columns or (given.arguments or {}).columns,
-    } -%}
-    {%- if node.config.materialized in ['view', 'ephemeral'] or config.get('where')
-        or model.test_metadata.name not in ['unique', 'unique_combination', 'never_null', 'not_null', 'holds'] -%}
-        {{ return(none) }}
+    }.get(model.test_metadata.name, []) -%}
+    {%- if node.config.materialized not in ['view', 'ephemeral'] and not config.get('where') -%}
+        {%- for column in tangles.told_columns(node) if column in unique -%}
+            {{ return({'keys': [column], 'of': {node.name: [column]}}) }}
+        {%- endfor -%}
     {%- endif -%}
-    {%- for column in tangles.told_columns(node) if column in together.get(model.test_metadata.name, [column]) -%}
-        {{ return({'keys': [column], 'of': {node.name: [column]}}) }}
-    {%- endfor -%}
     {{ return(none) }}
 {% endmacro %}
 

@@ -110,7 +110,7 @@ def test_groups_that_are_touched(spark, folders):
 
     def touched(now, of=of):
         groups = find_touched(spark, folders, before, now, of, ["place"])
-        return groups and sorted(row.place or "null" for row in groups.names.rows.collect())
+        return groups and sorted(row.place or "null" for row in groups.names.collect())
 
     assert touched(before | {"s.t": "3"}) == ["a", "b", "null"]
     assert touched(before | {"s.t": "2", "s.u": "2"}) == ["a", "c", "null"]

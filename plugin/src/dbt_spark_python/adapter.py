@@ -172,8 +172,8 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             of: The tables of which it is made group by group, as dbt names them, and their columns that name a group.
 
         Returns:
-            Their `count`, and `parts`, for each of the tables a temporary view of its rows of these groups. None where
-            the table has to be made whole.
+            For each of the tables a temporary view of its rows of these groups; None where the table has to be made
+            whole.
         """
         catalog = sessions.catalog_of(self.config.credentials)
         key = _key(relation.schema, relation.identifier)
@@ -182,14 +182,10 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         found = _touched(catalog, catalog.warehouse.made_of(*key), self._made_of.get(key), keys, of)
         if found is None:
             return None
-        if found.names.count == 0:
-            self._kept.add(key)
-            return {"count": 0}
         self._touched_groups[key] = found
         # Once, as most queries read them more than once.
         parts = {table: checkpoint(found.of(catalog.spark.table(table), columns)) for table, columns in of.items()}
-        views = {table: _view(rows, key, table) for table, rows in parts.items()}
-        return {"count": found.names.count, "parts": views}
+        return {table: _view(rows, key, table) for table, rows in parts.items()}
 
     @available
     def take_groups(self, relation: BaseRelation, made: BaseRelation) -> dict[str, str]:
@@ -197,7 +193,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
         Args:
             relation: The table.
-            made: A new table with the rows of these groups, and no others.
+            made: A new table with the rows of these groups, and no others; it stays until the table is published.
 
         Returns:
             Nothing where they are what they were: then the table is kept as it is. `added`, a temporary view of rows to
@@ -207,7 +203,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         catalog = sessions.catalog_of(self.config.credentials)
         key = _key(relation.schema, relation.identifier)
         groups = self._touched_groups.pop(key)
-        table, after = catalog.spark.table(str(relation)), checkpoint(catalog.spark.table(str(made)))
+        table, after = catalog.spark.table(str(relation)), catalog.spark.table(str(made))
         before = checkpoint(groups.of(table))
         found, rows = find_rows(before, after)
         if found.count == 0:
@@ -215,7 +211,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             return {}
         self._told[key] = replace(self._told.get(key, Told(groups.keys)), versions=(before, after))
         if found.rows.where("was > 0").isEmpty() and catalog.warehouse.count_files(*key) < _MOST_FILES:
-            added = _view(checkpoint(rows), key, "added")
+            added = _view(rows, key, "added")
             catalog.checkout(*key)
             return {"added": added}
         return {"others": _view(groups.others(table), key, "others")}
@@ -224,7 +220,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def touched_since_passed(
         self, schema: str, unique_id: str, recipe: str, keys: list[str], of: dict[str, list[str]]
     ) -> dict | None:
-        """The `parts`, as of `touched_groups`, at which a test that passed has to look; asked behind `passes`."""
+        """As `touched_groups`, the views at which a test that passed has to look; asked behind `passes`."""
         catalog = sessions.catalog_of(self.config.credentials)
         key = _key(schema, unique_id)
         if catalog is None:

@@ -7,7 +7,8 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.earlier import Few
+from dbt_spark_python.changes import count_rows
+from dbt_spark_python.earlier import MOST_SENT
 from dbt_spark_python.groups import join_groups
 from dbt_spark_python.steps import find_steps, has_columns
 from dbt_spark_python.warehouse import Warehouse
@@ -20,10 +21,12 @@ class Touched:
     Attributes:
         keys: The columns that name a group, in the table that is made.
         names: The names of the groups, in columns of the names of `keys`.
+        most: No more than so many.
     """
 
     keys: Sequence[str]
-    names: Few
+    names: DataFrame
+    most: int
 
     def of(self, rows: DataFrame, columns: Sequence[str] | None = None) -> DataFrame:
         """Those of some rows that are of these groups, by the columns that name them there."""
@@ -34,8 +37,8 @@ class Touched:
         return self._joined(rows, self.keys, "left_anti")
 
     def _joined(self, rows: DataFrame, columns: Sequence[str], how: str) -> DataFrame:
-        named = self.names.rows.toDF(*columns)
-        return join_groups(rows, list(columns), self.names.sent(named), how)
+        named = self.names.toDF(*columns)
+        return join_groups(rows, list(columns), sf.broadcast(named) if self.most <= MOST_SENT else named, how)
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def find_touched(
     """
     if before.keys() != now.keys():
         return None
-    frames = []
+    frames, most = [], 0
     for table in (name for name, content in now.items() if content != before[name]):
         schema, _, name = table.partition(".")
         columns = of.get(table)
@@ -87,7 +90,7 @@ def find_touched(
         for step in steps:
             named = (sf.col(column).alias(key) for column, key in zip(columns, keys, strict=True))
             frames.append(spark.read.parquet(str(step)).select(*named))
+            most += count_rows(step)
     if not frames:
         return None
-    names = Few(reduce(DataFrame.unionAll, frames).distinct())
-    return Touched(keys, names)
+    return Touched(keys, reduce(DataFrame.unionAll, frames).distinct(), most)
