@@ -104,6 +104,7 @@ def mark(built, table: str, column: str, value: object, kind: pa.DataType = pa.s
     for file in place.glob("*.parquet"):
         rows = pq.read_table(file)
         at = rows.column_names.index(column)
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's own, of the bytes that were
         pq.write_table(rows.set_column(at, column, pa.array([value] * len(rows), kind)), file)
     stamp = json.loads((place / "_table.json").read_text())
     stamp["content"] = digest_folder(place)
