@@ -41,7 +41,7 @@ def step(folders, origin: str, content: str, shops=("a",), table: str = "t") -> 
 
 def found(folders, origin: str, content: str) -> list[str] | None:
     steps = find_steps(folders, "s", "t", origin, content)
-    return None if steps is None else [path.name for path in steps]
+    return None if steps is None else [path.name.rpartition("-")[0] for path in steps]
 
 
 def test_steps_follow_each_other(folders):
@@ -69,14 +69,35 @@ def test_steps_do_not_pile_up(folders):
     assert len(list((folders.root / "s.db" / ".steps" / "t").iterdir())) == MOST_STEPS
 
 
-def test_a_step_without_files_is_none(folders):
-    """A kill may leave one."""
+def test_a_step_whose_files_are_others_is_none(folders):
+    """A kill may leave one without some of its files; a hand may have changed one."""
     step(folders, "1", "2")
     (way,) = find_steps(folders, "s", "t", "1", "2")
     assert has_columns([way], ["shop"])
     assert not has_columns([way], ["shop", "day"])
-    next(way.iterdir()).unlink()
+    file = next(way.iterdir())
+    written = file.read_bytes()
+    pq.write_table(pa.table({"shop": pa.array([], pa.string())}), file)
     assert found(folders, "1", "2") is None
+    file.write_bytes(written)
+    assert found(folders, "1", "2") == ["1-2"]
+    file.unlink()
+    assert found(folders, "1", "2") is None
+    step(folders, "1", "2", ["a", "b"])
+    assert found(folders, "1", "2") == ["1-2"]
+    assert len(list(way.parent.iterdir())) == 1
+
+
+def test_a_step_is_known_by_its_newest_values(folders):
+    """Others may ask for more columns than those who asked before."""
+    step(folders, "1", "2")
+    step(folders, "2", "1")
+    step(folders, "1", "2", ["a", "b"])
+    (way,) = find_steps(folders, "s", "t", "1", "2")
+    assert pq.read_table(way)["shop"].to_pylist() == ["a", "b"]
+    assert found(folders, "2", "1") == ["2-1"]
+    step(folders, "1", "2", ["a", "b"])
+    assert found(folders, "1", "2") == ["1-2"]
 
 
 @pytest.mark.both

@@ -14,6 +14,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from conftest import DATA, ROOT
+from dbt_spark_python.steps import MOST_STEPS
 
 SELECTED = "+tangle_edges +tangle_ancestors +timeline_edits +timeline_stats ssb_rejects +feed_messages"
 
@@ -160,7 +161,10 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed):
     Build(tmp_path, logs[1]).end()
     assert tables(schema) == undisturbed[1]
     assert sorted(path.name for path in (tmp_path / "warehouse" / ".sessions").iterdir()) == [".turn"]
-    assert sorted(path.name for path in schema.iterdir()) == sorted([*undisturbed[1], *OF_RUNS])
+    assert sorted(path.name for path in schema.iterdir()) == sorted([".steps", *undisturbed[1], *OF_RUNS])
+    steps = {table.name: list(table.iterdir()) for table in (schema / ".steps").iterdir()}
+    assert steps.keys() <= undisturbed[1].keys()
+    assert all(len(kept) <= MOST_STEPS for kept in steps.values())
 
     runs = ds.dataset(schema / "runs", format="parquet").to_table().to_pylist()
     runs = {run["run_id"]: run for run in runs}

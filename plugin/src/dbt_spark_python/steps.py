@@ -1,9 +1,10 @@
 """From one content of a table to another: the values, of some columns, of all rows that differ between the two.
 
 A step is a fact about two contents, which are named by the digests of their bytes. So it stays true whatever happens
-before or after; one that leads to a content that no table has is of no use, and nothing else. Nothing here knows dbt.
+before or after; one that leads to a content that no table has is of no use, and nothing else. One whose own files are
+not those that were written is none. Nothing here knows dbt.
 
-    <warehouse>/shop.db/.steps/orders/<from>-<to>/   parquet files: the values, each once
+    <warehouse>/shop.db/.steps/orders/<from>-<to>-<digest of the files>/   parquet files: the values, each once
 """
 
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from dbt_spark_python.warehouse import Warehouse
+from dbt_spark_python.warehouse import Warehouse, digest_folder
 
 #: So many steps of a table are kept: who was left out for longer is made whole.
 MOST_STEPS = 12
@@ -42,17 +43,17 @@ def note_step(warehouse: Warehouse, schema: str, name: str, origin: str, content
     """
     place = _place(warehouse, schema, name)
     place.mkdir(parents=True, exist_ok=True)
-    wanted = place / f"{origin}-{content}"
+    wanted = place / f"{origin}-{content}-{digest_folder(files)}"
     shutil.rmtree(wanted, ignore_errors=True)
+    steps = {ends: step for ends, step in _steps(place).items() if ends != (origin, content)}
     files.rename(wanted)
     kept, ends = {wanted}, deque([(origin, 1)])
-    steps = _steps(place)
     while ends:
         end, length = ends.popleft()
-        for (_, to), step in steps.items():
+        for (start, to), step in steps.items():
             if to == end and step not in kept and length < MOST_STEPS:
                 kept.add(step)
-                ends.append((step.name.partition("-")[0], length + 1))
+                ends.append((start, length + 1))
     for step in set(place.iterdir()) - kept:
         shutil.rmtree(step, ignore_errors=True)
 
@@ -70,9 +71,12 @@ def _walk(steps: dict[tuple[str, str], Path], origin: str, content: str) -> list
 
 
 def _steps(place: Path) -> dict[tuple[str, str], Path]:
-    folders = sorted(place.iterdir()) if place.is_dir() else []
-    found = {(start, to): folder for folder in folders for start, _, to in [folder.name.partition("-")]}
-    return {ends: folder for ends, folder in found.items() if next(folder.rglob("*.parquet"), None)}
+    found = {}
+    for folder in sorted(place.iterdir()) if place.is_dir() else []:
+        *ends, digest = folder.name.split("-")
+        if digest == digest_folder(folder):
+            found[tuple(ends)] = folder
+    return found
 
 
 def _place(warehouse: Warehouse, schema: str, name: str) -> Path:
