@@ -104,7 +104,10 @@ def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
     pytest.importorskip("pysail")
     command = [sys.executable, "-c", BOUNDED, str(tmp_path), json.dumps(settings), str(memory)]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SAIL_")}
-    done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=120, check=False)
+    try:
+        done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
+    except subprocess.TimeoutExpired:  # Sail stands still once in many runs with little memory (until 0.6.6 at least)
+        done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.splitlines() == ["1000000", joined], done.stderr
 
 
