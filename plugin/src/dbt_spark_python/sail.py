@@ -222,8 +222,16 @@ class SailCursor(handles.OpenCursor):
 
 def _answer(session: SparkSession, sql: str) -> DataFrame:
     """The rows of a query, which have no need to ask for their columns once they are here."""
-    from pyspark.sql.connect.dataframe import DataFrame as Rows
     from pyspark.sql.connect.plan import SQL
+
+    answer = _answer_class()
+    # pyspark 3.5 makes them by another name.
+    return answer.withPlan(SQL(sql), session) if hasattr(answer, "withPlan") else answer(SQL(sql), session)
+
+
+@cache
+def _answer_class() -> type[DataFrame]:
+    from pyspark.sql.connect.dataframe import DataFrame as Rows
 
     class Answer(Rows):
         def _to_table(self) -> tuple:
@@ -231,8 +239,7 @@ def _answer(session: SparkSession, sql: str) -> DataFrame:
             self._cached_schema = schema
             return table, schema
 
-    # pyspark 3.5 makes them by another name.
-    return Answer.withPlan(SQL(sql), session) if hasattr(Rows, "withPlan") else Answer(SQL(sql), session)
+    return Answer
 
 
 def handle(session: SparkSession) -> SessionConnectionWrapper:
