@@ -103,20 +103,21 @@ class FolderCatalog:
             WarehouseError: The warehouse cannot take it.
         """
         schema, name = schema.lower(), name.lower()  # as Spark names their folders
-        if not self.spark.catalog.tableExists(full_name(schema, name)):
-            return
-        if self.spark.catalog.getTable(full_name(schema, name)).tableType == "VIEW":
+        place = self.warehouse.private_place(schema, name)
+        facts = {} if place.is_dir() else self._facts(schema, name)
+        if facts.get("Type") == "VIEW":
             self._listed.pop((schema, name), None)
-            self.warehouse.publish_view(schema, name, self._view_statement(schema, name))
-        elif self._is_private(schema, name):
+            statement = f"CREATE VIEW {full_name(schema, name)} AS {facts['View Text']}"
+            self.warehouse.publish_view(schema, name, statement)
+        # A new table without rows may have no files yet.
+        elif place.is_dir() or facts.get("Location", "").removeprefix("file:") == str(place):
             self._write_empty(schema, name)
-            columns = self._columns_of(schema, name)
             # Of columns that are folders' names nobody else knows the type.
-            said = columns.json() if partition_columns(self.warehouse.private_place(schema, name)) else None
+            said = self._columns_of(schema, name).json() if partition_columns(place) else None
             count = None if grain is None else partial(self._count_changes, schema, name, grain, told)
             is_same = None if told is None else partial(self._note_step, schema, name, told)
             table = self.warehouse.publish(schema, name, run_id, recipe, way, said, count, made_of, is_same)
-            self._list(table, columns)
+            self._list(table)
 
     def _note_step(self, schema: str, name: str, told: Told, origin: str, content: str) -> bool:
         """Keep which rows differ between the public table and a new one, if they are few; whether none do."""
@@ -193,38 +194,32 @@ class FolderCatalog:
     def _columns_of(self, schema: str, name: str) -> StructType:
         return nullable(self.spark.table(full_name(schema, name)).schema)
 
-    def _view_statement(self, schema: str, name: str) -> str:
-        return f"CREATE VIEW {full_name(schema, name)} AS {self._fact(schema, name, 'View Text')}"
-
-    def _is_private(self, schema: str, name: str) -> bool:
-        """Whether a table is a new one of this process; without rows it may have no files yet."""
-        place = self.warehouse.private_place(schema, name)
-        return place.is_dir() or self._fact(schema, name, "Location").removeprefix("file:") == str(place)
-
-    def _fact(self, schema: str, name: str, fact: str) -> str:
-        """What the catalog says of a table or view, behind its columns."""
-        rows = self.spark.sql(f"describe extended {full_name(schema, name)}").collect()
-        return {row["col_name"]: row["data_type"] for row in rows}.get(fact, "")
+    def _facts(self, schema: str, name: str) -> dict[str, str]:
+        """What the catalog says of a table or view, behind its columns; nothing where there is none."""
+        try:
+            rows = sail.ask(self.spark, f"describe extended {full_name(schema, name)}").collect()
+        except AnalysisException:
+            return {}
+        return {row["col_name"]: row["data_type"] for row in rows}
 
     def _write_empty(self, schema: str, name: str) -> None:
         """Give a new table without rows a file that says its columns, where the engine writes none for it."""
         place = self.warehouse.private_place(schema, name)
-        if is_delta(place):
-            return
-        if not place.is_dir() or next(place.rglob("*.parquet"), None) is None:
+        if not is_delta(place) and (not place.is_dir() or next(place.rglob("*.parquet"), None) is None):
             place.mkdir(parents=True, exist_ok=True)
-            columns = to_arrow_schema(self.spark.table(full_name(schema, name)).schema)
+            columns = to_arrow_schema(self._columns_of(schema, name))
             pq.write_table(columns.empty_table(), place / "part-0.parquet", compression="zstd")
 
     def make_room(self, schema: str, name: str) -> None:
         """Remove what a failed attempt left where a new table is going to be written."""
-        if not self.spark.catalog.tableExists(full_name(schema, name)):
+        left = self.warehouse.private_place(schema.lower(), name.lower())
+        if left.is_dir() and not self.spark.catalog.tableExists(full_name(schema, name)):
             self.warehouse.forget(schema.lower(), name.lower())
 
-    def _list(self, table: PublishedTable, columns: StructType | None = None) -> None:
+    def _list(self, table: PublishedTable) -> None:
         name = full_name(table.schema, table.name)
         self.spark.sql(f"drop table if exists {name}")
-        self._declare(table.schema, table.name, table.folder, columns or read_schema(table))
+        self._declare(table.schema, table.name, table.folder, read_schema(table))
         self._listed[table.schema, table.name] = table
 
     def _declare(self, schema: str, name: str, folder: Path, columns: StructType | None) -> None:

@@ -31,7 +31,7 @@ from typing import Any, BinaryIO
 import pyarrow.parquet as pq
 from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -203,30 +203,24 @@ class SailCursor(handles.OpenCursor):
             )
         counts = _COUNTING.match(sql)
         if not counts and not parameters and _QUERY.match(sql):
-            self._df, self._rows = self.ask(sql)
+            self._df = ask(self.session, sql)
+            with handles.told():
+                self._rows = self._df.collect()
             return
         super().execute(sql, *parameters)
         if counts:
             self._df, self._rows = None, []
 
-    def ask(self, sql: str) -> tuple[DataFrame, list[Row]]:
-        """Ask a query and take its answer at once: as a statement, it would be sent once more for its columns and rows.
 
-        Raises:
-            DbtRuntimeError: Sail does not take it, or it fails.
-        """
-        rows = _answer(self.session, sql)
-        with handles.told():
-            return rows, rows.collect()
-
-
-def _answer(session: SparkSession, sql: str) -> DataFrame:
-    """The rows of a query, which have no need to ask for their columns once they are here."""
+def ask(session: SparkSession, query: str) -> DataFrame:
+    """The rows of a query. On Sail it is sent once, when they are taken; `sql` sends it for itself and columns too."""
+    if not is_sail(session):
+        return session.sql(query)
     from pyspark.sql.connect.plan import SQL
 
     answer = _answer_class()
     # pyspark 3.5 makes them by another name.
-    return answer.withPlan(SQL(sql), session) if hasattr(answer, "withPlan") else answer(SQL(sql), session)
+    return answer.withPlan(SQL(query), session) if hasattr(answer, "withPlan") else answer(SQL(query), session)
 
 
 @cache
@@ -238,6 +232,9 @@ def _answer_class() -> type[DataFrame]:
             table, schema = super()._to_table()
             self._cached_schema = schema
             return table, schema
+
+        def _get_binary_as_bytes(self) -> bool:
+            return True  # as everywhere, without asking the server for the setting each time
 
     return Answer
 
