@@ -13,6 +13,9 @@ import dbt_common.tests
 import pyarrow.dataset as ds
 import pytest
 
+from dbt_spark_python.warehouse import Warehouse
+from plugin_projects import make_project
+
 TESTS = Path(__file__).parent
 ENGINE = os.environ.get("DBT_SPARK_PYTHON_TEST_ENGINE", "local")
 
@@ -98,3 +101,21 @@ def project(warehouse):
         return DbtProject(warehouse, schema, project_dir, variables)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def spark(project, tmp_path_factory):
+    """The session of a build."""
+    project("one", make_project(tmp_path_factory.mktemp("one"), {"one.sql": "select 1 as id"})).build()
+    from dbt_spark_python.sessions import of_process
+
+    return of_process()
+
+
+@pytest.fixture
+def folders(tmp_path) -> Warehouse:
+    """A warehouse of its own, which this process writes."""
+    made = Warehouse(tmp_path / "warehouse")
+    made.begin_writing()
+    yield made
+    made.close()

@@ -6,20 +6,8 @@ import pytest
 
 from dbt_spark_python.changes import count_changes
 from dbt_spark_python.row_texts import row_text
-from dbt_spark_python.warehouse import Warehouse
-from plugin_projects import make_project
 
 COLUMNS = "shop string, day int, amount bigint, notes array<string>, rates map<string, int>"
-
-
-@pytest.fixture(scope="module")
-def spark(project, tmp_path_factory):
-    """The session of a project's build."""
-    folder = tmp_path_factory.mktemp("changes")
-    project("changes", make_project(folder, {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.sessions import of_process
-
-    return of_process()
 
 
 def row(shop, day, amount, notes=None, rates=None):
@@ -57,14 +45,6 @@ def test_no_two_rows_have_one_text(spark):
     assert len({*texts}) == len(rows)
     other = frame.withColumnRenamed("n", "m")
     assert not {*texts} & {*other.select(row_text(other, other.columns).alias("text")).toArrow()["text"].to_pylist()}
-
-
-@pytest.fixture
-def folders(tmp_path):
-    made = Warehouse(tmp_path / "warehouse")
-    made.begin_writing()
-    yield made
-    made.close()
 
 
 def test_a_table_keeps_what_was_counted(folders):

@@ -10,7 +10,6 @@ from pyspark.sql import functions as sf
 from dbt_spark_python.group_digests import digest_groups as digest_partition
 from dbt_spark_python.groups import DIGEST, digest_groups, reduced_by_group
 from dbt_spark_python.row_texts import row_digest
-from plugin_projects import make_project
 
 ORDERS = "shop string, town string, day int, amount bigint, notes array<string>, paid double, slip binary"
 TOTALS = "shop string, town string, day int, total bigint, run string"
@@ -29,16 +28,6 @@ def totals_of(run: str):
         yield from sums.append_column("run", pa.array([run] * len(sums), pa.string())).to_batches()
 
     return kernel
-
-
-@pytest.fixture(scope="module")
-def spark(project, tmp_path_factory):
-    """The session of a project's build."""
-    folder = tmp_path_factory.mktemp("groups")
-    project("groups", make_project(folder, {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.sessions import of_process
-
-    return of_process()
 
 
 @pytest.fixture

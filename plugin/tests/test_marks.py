@@ -2,8 +2,6 @@
 
 import pytest
 
-from plugin_projects import make_project
-
 MARK, LENGTH, WITHIN = ".end", 4, 24
 LINES = {
     b"0123456789abcd.end": "abcd",
@@ -19,14 +17,10 @@ WITHOUT = [b"", b"cd.end", b"no mark", b"\xff\xfe" * 40, b"\xff" * 40 + b"abcd.e
 
 
 @pytest.fixture(scope="module")
-def found(project, tmp_path_factory):
+def found(spark):
     """What is found in each line."""
-    folder = tmp_path_factory.mktemp("marks")
-    project("marks", make_project(folder / "project", {"one.sql": "select 1 as id"})).build()
     from dbt_spark_python.marks import text_before
-    from dbt_spark_python.sessions import of_process
 
-    spark = of_process()
     lines = spark.createDataFrame([(line,) for line in [*LINES, *WITHOUT]], "raw binary")
     rows = lines.select("raw", text_before(spark, "raw", MARK, LENGTH, WITHIN).alias("text")).collect()
     return {row["raw"] and bytes(row["raw"]): row["text"] for row in rows}

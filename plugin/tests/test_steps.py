@@ -7,28 +7,8 @@ import pytest
 from dbt_spark_python.changes import find_differing
 from dbt_spark_python.steps import MOST_STEPS, find_steps, has_columns, note_step
 from dbt_spark_python.touched import find_touched
-from dbt_spark_python.warehouse import Warehouse
-from plugin_projects import make_project
 
 COLUMNS = "shop string, day int, notes array<string>"
-
-
-@pytest.fixture(scope="module")
-def spark(project, tmp_path_factory):
-    """The session of a project's build."""
-    folder = tmp_path_factory.mktemp("steps")
-    project("steps", make_project(folder, {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.sessions import of_process
-
-    return of_process()
-
-
-@pytest.fixture
-def folders(tmp_path):
-    made = Warehouse(tmp_path / "warehouse")
-    made.begin_writing()
-    yield made
-    made.close()
 
 
 def step(folders, origin: str, content: str, shops=("a",), table: str = "t") -> None:

@@ -18,11 +18,8 @@ from dbt_spark_python.warehouse import Warehouse
 
 
 @pytest.fixture
-def warehouse(tmp_path):
-    made = Warehouse(tmp_path / "warehouse")
-    made.begin_writing()
-    yield made
-    made.close()
+def warehouse(folders):
+    return folders
 
 
 def publish(

@@ -15,11 +15,8 @@ from dbt_spark_python.warehouse import STAMP, Warehouse, WarehouseError
 
 
 @pytest.fixture
-def warehouse(tmp_path):
-    made = Warehouse(tmp_path / "warehouse")
-    made.begin_writing()
-    yield made
-    made.close()
+def warehouse(folders):
+    return folders
 
 
 def write(warehouse: Warehouse, schema: str, name: str, files: dict[str, str]) -> None:
