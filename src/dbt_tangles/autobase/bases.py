@@ -18,7 +18,9 @@ from dbt_tangles.autobase import consensus, design
 from dbt_tangles.autobase.check import Length
 from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import first_rows, starts
-from dbt_tangles.graph.identity import Nodes, group_rows, link, lists_of, strings_of
+from dbt_tangles.graph.identity import Nodes, group_rows
+from dbt_tangles.graph.links import link
+from dbt_tangles.graph.strings import lists_of, strings_of
 from dbt_tangles.partition import ROWS_PER_BATCH, collect
 from dbt_tangles.rows import arrow_type
 

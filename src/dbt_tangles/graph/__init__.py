@@ -6,7 +6,7 @@ list as previous, and takes back levels and orders:
 * `walk_graphs` works on an Arrow table that holds many whole graphs, as Spark's `mapInArrow` delivers them;
 * `ancestor_pairs` and `author_clocks` list what each member follows, in batches of bounded size;
 * `root_causes` says of those that are set aside where the trouble upstream begins;
-* the modules below (`identity`, `levels`, `orders`, `redundancy`) are the same on arrays.
+* the modules below (`identity`, `links`, `levels`, `orders`, `redundancy`) are the same on arrays.
 """
 
 from dbt_tangles.graph.ancestors import ANCESTOR_SCHEMA, ancestor_pairs

@@ -7,9 +7,11 @@ import pyarrow as pa
 
 from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.graph.arrays import flags, runs
-from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
+from dbt_tangles.graph.identity import group_rows, number_nodes
 from dbt_tangles.graph.levels import children
+from dbt_tangles.graph.links import link
 from dbt_tangles.graph.members import whole
+from dbt_tangles.graph.strings import lists_of, strings_of
 from dbt_tangles.structures.components import strong_components
 from dbt_tangles.structures.kahn import walk_by_depth
 

@@ -8,8 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
+from dbt_tangles.graph.identity import group_rows, number_nodes
+from dbt_tangles.graph.links import link
 from dbt_tangles.graph.orders import Dag, positions, renumber
+from dbt_tangles.graph.strings import lists_of, strings_of
 
 
 class Members(NamedTuple):

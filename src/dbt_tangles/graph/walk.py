@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import flags
-from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of, taken
+from dbt_tangles.graph.identity import group_rows, number_nodes
 from dbt_tangles.graph.levels import (
     NOTHING_KNOWN,
     REASONS,
@@ -18,8 +18,10 @@ from dbt_tangles.graph.levels import (
     levels,
     set_aside_codes,
 )
+from dbt_tangles.graph.links import link
 from dbt_tangles.graph.orders import positions, renumber, thread_positions, time_keys
 from dbt_tangles.graph.redundancy import redundant_edges
+from dbt_tangles.graph.strings import lists_of, strings_of, taken
 from dbt_tangles.held import Rows, chunks_of
 
 WALK_INPUT_SCHEMA = pa.schema(

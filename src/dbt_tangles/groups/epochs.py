@@ -8,18 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.graph.identity import (
-    Lists,
-    group_rows,
-    link,
-    lists_of,
-    look_up,
-    number_ids,
-    number_nodes,
-    strings_of,
-)
+from dbt_tangles.graph.identity import group_rows, number_ids, number_nodes
 from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
+from dbt_tangles.graph.links import link, look_up
 from dbt_tangles.graph.orders import Dag, positions, renumber
+from dbt_tangles.graph.strings import Lists, lists_of, strings_of
 from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 
 KEY_BYTES = 32

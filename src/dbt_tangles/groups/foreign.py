@@ -22,19 +22,11 @@ import pyarrow.compute as pc
 
 from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import flags, keep_entries, sums
-from dbt_tangles.graph.identity import (
-    Links,
-    Lists,
-    Nodes,
-    group_rows,
-    link,
-    lists_of,
-    look_up,
-    number_nodes,
-    strings_of,
-)
+from dbt_tangles.graph.identity import Nodes, group_rows, number_nodes
+from dbt_tangles.graph.links import Links, link, look_up
 from dbt_tangles.graph.members import whole
 from dbt_tangles.graph.orders import Dag, in_order, renumber
+from dbt_tangles.graph.strings import Lists, lists_of, strings_of
 from dbt_tangles.structures.bits import lowest_bit
 
 FOREIGN_INPUT_SCHEMA = pa.schema(

@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.graph.arrays import first_rows, flags, sums
-from dbt_tangles.graph.identity import group_rows, lists_of
+from dbt_tangles.graph.identity import group_rows
 from dbt_tangles.graph.levels import child_counts
 from dbt_tangles.graph.orders import Dag
+from dbt_tangles.graph.strings import lists_of
 from dbt_tangles.groups.answer import Names, batch_of, cuts, names_of
 from dbt_tangles.groups.dropped import Dropped, find_dropped, find_witnesses
 from dbt_tangles.groups.epochs import Epochs, number_epochs

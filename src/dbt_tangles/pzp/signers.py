@@ -24,17 +24,9 @@ import pyarrow.compute as pc
 
 from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.graph.arrays import flags, starts
-from dbt_tangles.graph.identity import (
-    Nodes,
-    Strings,
-    group_rows,
-    link,
-    lists_of,
-    look_up,
-    number_ids,
-    number_nodes,
-    strings_of,
-)
+from dbt_tangles.graph.identity import Nodes, group_rows, number_ids, number_nodes
+from dbt_tangles.graph.links import link, look_up
+from dbt_tangles.graph.strings import Strings, lists_of, strings_of
 from dbt_tangles.pzp.collation import collation_keys
 
 SIGNERS_INPUT_SCHEMA = pa.schema(

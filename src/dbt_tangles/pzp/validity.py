@@ -19,8 +19,10 @@ import pyarrow.compute as pc
 
 from dbt_tangles.compiled import compiled
 from dbt_tangles.graph.arrays import flags, sums
-from dbt_tangles.graph.identity import group_rows, link, lists_of, number_nodes, strings_of
+from dbt_tangles.graph.identity import group_rows, number_nodes
 from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
+from dbt_tangles.graph.links import link
+from dbt_tangles.graph.strings import lists_of, strings_of
 from dbt_tangles.pzp.rules import SELF, Reason
 
 VALIDITY_INPUT_SCHEMA = pa.schema(

@@ -9,20 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.graph.arrays import first_rows, flags, keep_entries, runs
-from dbt_tangles.graph.identity import (
-    Lists,
-    Nodes,
-    Strings,
-    group_rows,
-    link,
-    lists_of,
-    look_up,
-    number_ids,
-    number_nodes,
-    strings_of,
-)
+from dbt_tangles.graph.identity import Nodes, group_rows, number_ids, number_nodes
+from dbt_tangles.graph.links import link, look_up
 from dbt_tangles.graph.members import whole
 from dbt_tangles.graph.orders import in_order
+from dbt_tangles.graph.strings import Lists, Strings, lists_of, strings_of
 from dbt_tangles.pzp.collation import collation_keys
 from dbt_tangles.pzp.items import are_unique
 from dbt_tangles.pzp.rules import SET_DOMAIN

@@ -8,9 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.graph.arrays import flags, keep_entries, starts, sums
-from dbt_tangles.graph.identity import Nodes, group_rows, lists_of, look_up, number_ids, number_nodes, strings_of
+from dbt_tangles.graph.identity import Nodes, group_rows, number_ids, number_nodes
 from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
+from dbt_tangles.graph.links import look_up
 from dbt_tangles.graph.orders import in_order, positions
+from dbt_tangles.graph.strings import lists_of, strings_of
 from dbt_tangles.held import Rows, chunks_of
 from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, admit
 from dbt_tangles.timelines.answer import (

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.graph.arrays import starts, sums
-from dbt_tangles.graph.identity import Strings, copied
+from dbt_tangles.graph.strings import Strings, copied
 from dbt_tangles.held import Rows
 from dbt_tangles.timelines.edits import Commands, script
 from dbt_tangles.timelines.published import Published, integers

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, identity, walk_graphs
+from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, strings, walk_graphs
 from dbt_tangles.graph.levels import children, levels
 from dbt_tangles.graph.orders import positions, renumber
 from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, table_of, thread, walk
@@ -149,14 +149,15 @@ def test_many_redundant_previous_come_in_chunks(monkeypatch):
 
 def test_colliding_hashes_cost_another_round(monkeypatch):
     """Ids are told apart by their bytes: hashes that collide are noticed, and drawn anew."""
-    real, calls = identity.hash_strings, []
+    real, calls = strings.hash_strings, []
 
-    def weak(strings, keys):
-        calls.append(len(strings.valid))
-        hashes = real(strings, keys)
+    def weak(column, keys):
+        calls.append(len(column.valid))
+        hashes = real(column, keys)
         return hashes % np.uint64(4) if len(calls) in (1, 2, 5, 6) else hashes
 
-    monkeypatch.setattr(identity, "hash_strings", weak)
+    for module in ("identity", "links"):
+        monkeypatch.setattr(f"dbt_tangles.graph.{module}.hash_strings", weak)
     rows = [
         DEFAULTS | row | {"graph_id": f"{i % 7}"} for i, row in enumerate(thread({f"{i}": ["0"] for i in range(70)}))
     ]
@@ -211,7 +212,7 @@ def test_what_is_refused():
         with pytest.raises(ValueError, match="depth"):
             list(ancestor_pairs(table.append_column("depth", pa.array(depths, pa.int32())), 10))
     with pytest.raises(OverflowError, match="partition"):
-        identity._check_size(2**31)
+        strings.check_size(2**31)
     with pytest.raises(ValueError, match="earlier"):
         renumber(np.array([0, 2]), np.array([0, 1, 1]), np.array([1], np.int32), np.array([0, 1], np.int32))
 
