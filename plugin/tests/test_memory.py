@@ -65,7 +65,7 @@ def test_short_memory_of_sail():
     """What is said is what Sail may take, and where to change it."""
     said = short_memory(SAIL)
     assert said.startswith("Sail ran out of the memory that it may take (Failed to allocate additional 276.8 KB")
-    assert "`sail.runtime.memory_pool.fair.max_size`" in said
+    assert "`sail.runtime.memory_pool.greedy.max_size`" in said
 
 
 @pytest.mark.parametrize(("said", "is_less"), [("1048576\n", True), ("max\n", False), (None, False)])

@@ -87,7 +87,7 @@ try:
 except Exception as error:
     print(short_memory(str(error)).partition(" (")[0])
 """
-MOST = "sail.runtime.memory_pool.fair.max_size"
+MOST = "sail.runtime.memory_pool.greedy.max_size"
 REFUSED = "Sail ran out of the memory that it may take"
 
 
@@ -95,8 +95,8 @@ REFUSED = "Sail ran out of the memory that it may take"
     ("settings", "memory", "joined"),
     [
         pytest.param({}, 0, "1000000", id="this machine's memory"),
-        pytest.param({}, 50_000_000, REFUSED, id="a machine with little"),
-        pytest.param({MOST: "30000000"}, 0, REFUSED, id="a setting of the user's"),
+        pytest.param({}, 100_000_000, REFUSED, id="a machine with little"),
+        pytest.param({MOST: "60000000"}, 0, REFUSED, id="a setting of the user's"),
     ],
 )
 def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
@@ -106,7 +106,7 @@ def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SAIL_")}
     try:
         done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
-    except subprocess.TimeoutExpired:  # Sail stands still once in many runs with little memory (until 0.6.6 at least)
+    except subprocess.TimeoutExpired:  # once in many runs, short of memory as it is: apache/datafusion#24883
         done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.splitlines() == ["1000000", joined], done.stderr
 

@@ -12,7 +12,7 @@ _SHORT = [
     (
         re.compile(r"(Failed to allocate additional .*? memory pool: \w+\(.*\))"),
         "Sail ran out of the memory that it may take ({}): let it have more (in the profile "
-        "`sail.runtime.memory_pool.fair.max_size`, in bytes), or run one model at a time (--threads 1)",
+        "`sail.runtime.memory_pool.greedy.max_size`, in bytes), or run one model at a time (--threads 1)",
     ),
     (
         re.compile(r"^\s*((?:\w+\.)*_?\w*MemoryError\b.*)$", re.M),

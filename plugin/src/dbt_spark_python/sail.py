@@ -3,7 +3,7 @@
 A profile asks for it in its `server_side_parameters`:
 
     spark.dbt.engine: sail
-    sail.runtime.memory_pool.fair.max_size: "8000000000"  # and any setting of Sail's behind `sail.`
+    sail.runtime.memory_pool.greedy.max_size: "8000000000"  # and any setting of Sail's behind `sail.`
 
 The server is embedded: it is a part of this process, listens on 127.0.0.1 alone, and ends with the process. Python
 functions run in this process too. With SPARK_REMOTE set the server there is used instead; it has to see the warehouse
@@ -132,9 +132,11 @@ def start(settings: dict[str, str], scratch: str) -> str:
     """
     settings = {
         **_SETTINGS,
-        # Sail's own default is no bound, until the system ends the process or others.
-        "sail.runtime.memory_pool.type": "fair",
-        "sail.runtime.memory_pool.fair.max_size": str(int(_SHARE * machine_memory())),
+        # Sail's own default is no bound, until the system ends the process or others. Where each part of a query has a
+        # share of its own (`fair`), rows on their way to other partitions go to files soon, and two tasks that write
+        # there at once may leave the query standing still for ever (until DataFusion 54; apache/datafusion#24883).
+        "sail.runtime.memory_pool.type": "greedy",
+        "sail.runtime.memory_pool.greedy.max_size": str(int(_SHARE * machine_memory())),
         "sail.runtime.temporary_files.paths": f'["{scratch}"]',
         **settings,
     }
