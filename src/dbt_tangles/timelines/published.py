@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.graph.arrays import starts, sums
-from dbt_tangles.graph.identity import Nodes
-from dbt_tangles.held import Rows
+from dbt_tangles.graph.identity import Nodes, group_rows
+from dbt_tangles.graph.strings import strings_of
+from dbt_tangles.held import Rows, chunks_of
 from dbt_tangles.timelines.arrivals import common_prefix
 
 
@@ -72,7 +73,7 @@ def kept_batches(
     """
     if not len(published.row) or not batch_size:
         return np.zeros(len(start) - 1, np.int64)
-    digest = table["digest"].combine_chunks().dictionary_encode().indices.to_numpy()
+    digest, _ = group_rows(strings_of(chunks_of(table, "digest")))
     return common_prefix(start, digest[row], published.start, digest[published.row]) // batch_size
 
 
