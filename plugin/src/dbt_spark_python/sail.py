@@ -130,13 +130,15 @@ def start(settings: dict[str, str], scratch: str) -> str:
     Raises:
         SailError: It does not start.
     """
+    most = str(int(_SHARE * machine_memory()))
     settings = {
         **_SETTINGS,
         # Sail's own default is no bound, until the system ends the process or others. Where each part of a query has a
         # share of its own (`fair`), rows on their way to other partitions go to files soon, and two tasks that write
         # there at once may leave the query standing still for ever (until DataFusion 54; apache/datafusion#24883).
         "sail.runtime.memory_pool.type": "greedy",
-        "sail.runtime.memory_pool.greedy.max_size": str(int(_SHARE * machine_memory())),
+        "sail.runtime.memory_pool.greedy.max_size": most,
+        "sail.runtime.memory_pool.fair.max_size": most,  # for who asks for that type all the same
         "sail.runtime.temporary_files.paths": f'["{scratch}"]',
         **settings,
     }
