@@ -168,7 +168,7 @@ def moved_lines(rows: list[Row]) -> Iterator[Line]:
 def table_lines(rows: list[Row]) -> Iterator[Line]:
     """Find the tables that are SQL."""
     for row in rows:
-        yield (row.get("table"), row.get("rows")), of_limit(row, "table")
+        yield (row.get("table"), row.get("rows")), of_limit(row, "statement")
 
 
 def growth_lines(*about: str, **wanted: Any) -> Callable[[list[Row]], Iterator[Line]]:

@@ -120,5 +120,5 @@ def measure(spark: SparkSession, watch: Watch, repeats: int, name: str, statemen
         needs=lambda: [(spark.read.parquet(place).select(columns), graph_of(columns)) for place, columns in reads],
         writes=lambda: [spark.read.parquet(str(built))],
     )
-    found = beside_limit(watch, repeats, f"{NAME} {name}", "table", work, limit)
+    found = beside_limit(watch, repeats, f"{NAME} {name}", "statement", work, limit)
     return {"table": name, "rows": spark.read.parquet(str(built)).count(), **found}

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What `make test` runs, on two engines at once: nearly all builds on Sail, which takes a third of the time; beside them,
 # and told when they are done, on Spark what is marked `spark` or `both`, and then what starts neither. The plugin's own
-# tests are in plugin/tests, on both engines too, and beside Sail's builds, which are half of the work. Where Sail has no wheel, everything is on Spark. `tests/run.sh all`, which
-# is `make test-all`, leaves out nothing that is marked `exhaustive` or, on Spark, `both_at_length`.
+# tests are in plugin/tests, on both engines too, and beside Sail's builds, which are half of the work. Where Sail has no
+# wheel, everything is on Spark. `tests/run.sh all`, which is `make test-all`, leaves out nothing that is marked
+# `exhaustive` or, on Spark, `both_at_length`.
 set -m # what runs beside is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
 pytest=$PWD/.venv/bin/pytest

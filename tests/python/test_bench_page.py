@@ -5,11 +5,12 @@ import re
 from argparse import Namespace
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from bench import __main__ as command
-from bench import one, page, report
+from bench import one, page, report, tables
 from bench.page_tables import PARTS
 
 MACHINE = {
@@ -261,6 +262,17 @@ def test_the_same_files_make_the_same_page(tmp_path):
     (tmp_path / "sets.json").unlink()
     made(tmp_path)
     assert not list((tmp_path / "out").glob("*.svg"))
+
+
+def test_tables_stand_under_their_names(tmp_path, monkeypatch):
+    """As the benchmark tells them: what was measured of a table does not take the place of its name."""
+    monkeypatch.setattr(tables, "read_columns", lambda spark, statement: [])
+    told = {"ratio": 1.5, "limit": LIMIT}
+    monkeypatch.setattr(tables, "beside_limit", lambda *given: {**told, given[3]: {"cpu_s": 6, "wall_s": 7.25}})
+    row = tables.measure(MagicMock(), None, 1, "tangle_edges", "select 1", tmp_path)
+    put(tmp_path, "tables", [{**row, "rows": 7}])
+    (told,) = cells(section(made(tmp_path), "tables"), "tangle_edges")
+    assert told == ["tangle_edges", "7", "6", "7.25", "4", "1.5"]
 
 
 def test_what_spark_moved(tmp_path):
