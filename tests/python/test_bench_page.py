@@ -267,8 +267,8 @@ def test_the_same_files_make_the_same_page(tmp_path):
 def test_tables_stand_under_their_names(tmp_path, monkeypatch):
     """As the benchmark tells them: what was measured of a table does not take the place of its name."""
     monkeypatch.setattr(tables, "read_columns", lambda spark, statement: [])
-    told = {"ratio": 1.5, "limit": LIMIT}
-    monkeypatch.setattr(tables, "beside_limit", lambda *given: {**told, given[3]: {"cpu_s": 6, "wall_s": 7.25}})
+    found = {"ratio": 1.5, "limit": LIMIT}
+    monkeypatch.setattr(tables, "beside_limit", lambda *given: {**found, given[3]: {"cpu_s": 6, "wall_s": 7.25}})
     row = tables.measure(MagicMock(), None, 1, "tangle_edges", "select 1", tmp_path)
     put(tmp_path, "tables", [{**row, "rows": 7}])
     (told,) = cells(section(made(tmp_path), "tables"), "tangle_edges")
