@@ -32,7 +32,8 @@
 
 {#- A table made of its inputs and of what it was before. Made of the same inputs it has to come out the same: then it is left
     as it stands. The model finds what it was before by its name: nothing with --full-refresh, nor where that was made in
-    another way, unless the model is a history (`meta: is_history`), whose rows tell of the runs. -#}
+    another way, unless the model is a history (`meta: is_history`), whose rows tell of the runs. So it does the groups of its
+    rows that have to be made again, if it says how they are named (`meta: by_group`). -#}
 {% materialization republished, adapter='spark', supported_languages=['python'] %}
     {%- if tangles.is_unchanged() -%}
         {{ return(tangles.leave()) }}
@@ -45,6 +46,7 @@
     {%- else -%}
         {% do tangles.find_remade(this) %}
         {% do tangles.drop_other_way(this) %}
+        {% do tangles.tell_touched() %}
     {%- endif -%}
     {% do tangles.drop_known(next) %}
     {%- call statement('main', language='python') -%}

@@ -11,6 +11,15 @@
 {% endmacro %}
 
 
+{#- Lets a Python model know the groups of its rows that have to be made again, where it says how they are named. -#}
+{% macro tell_touched() %}
+    {%- set by_group = config.meta_get('by_group') -%}
+    {%- if by_group -%}
+        {% do adapter.tell_touched(this, by_group['keys'], tangles.grouped_relations(by_group['of'])) %}
+    {%- endif -%}
+{% endmacro %}
+
+
 {#- Makes a table of what it is, and of its query over the rows of touched groups: where no row of them is gone, the new ones
     are added to the files that are there. What was made of them stays until it is published: it is compared then. -#}
 {% macro make_touched_groups(parts) %}

@@ -1,10 +1,11 @@
 """How many rows of a table are new, other and gone."""
 
 import os
+from itertools import count
 
 import pytest
 
-from dbt_spark_python.changes import count_changes
+from dbt_spark_python.changes import find_differing
 from dbt_spark_python.row_texts import row_text
 
 COLUMNS = "shop string, day int, amount bigint, notes array<string>, rates map<string, int>"
@@ -14,13 +15,25 @@ def row(shop, day, amount, notes=None, rates=None):
     return (shop, day, amount, notes, rates)
 
 
+@pytest.fixture
+def compare(spark, tmp_path):
+    """Find what differs between two versions of a table."""
+    numbers = count()
+
+    def find(before, after, *told, columns=COLUMNS, **options):
+        frames = spark.createDataFrame(before, COLUMNS), spark.createDataFrame(after, columns)
+        return find_differing(*frames, tmp_path / str(next(numbers)), told, **options)
+
+    return find
+
+
 @pytest.mark.both
-def test_rows_by_key(spark):
-    """Null is a value of a key; what differs may be in any column."""
+@pytest.mark.parametrize("told", [[], ["shop"]], ids=["counted", "and told"])
+def test_rows_by_key(compare, told):
+    """Null is a value of a key; what differs may be in any column; a row may be there several times."""
 
     def count(before, after, keys=("shop", "day"), columns=COLUMNS):
-        frames = spark.createDataFrame(before, COLUMNS), spark.createDataFrame(after, columns)
-        return tuple(count_changes(*frames, keys).values())
+        return tuple(compare(before, after, *told, columns=columns, grain=keys).count_changes().values())
 
     first = [row("a", 1, 5), row("a", 2, 5, ["x"]), row(None, 1, 5), row("b", None, 7, None, {"x": 1})]
     assert count(first, first[::-1]) == (0, 0, 0)
@@ -30,8 +43,29 @@ def test_rows_by_key(spark):
     second = [row("a", 1, 6), row("a", 2, 5, ["y"]), row(None, 2, 5), row("b", None, 7, None, {"x": 2}), row("c", 1, 1)]
     assert count(first, second) == (2, 3, 1)
     assert count(first, second, keys=()) == (5, 0, 4)
+    assert count(first, [*first, first[0]]) == count([*first, first[0]], first) == (0, 0, 0)
     renamed = COLUMNS.replace("amount", "sum")
     assert count(first, first, columns=renamed) == (0, 4, 0)
+
+
+@pytest.mark.both
+def test_rows_that_are_new(compare, spark):
+    """They may be added to what is there if no old one is among those that differ."""
+    first = [row("a", 1, 5), row("b", 2, 5, ["x"])]
+    for after, is_any_old, new in (
+        ([*first, row("c", 1, 1), row("c", 1, 1)], False, ["c", "c"]),
+        ([first[0], row("b", 2, 6)], True, ["b"]),
+        ([*first, first[0]], True, ["a", "a"]),
+        ([first[0]], True, []),
+        (first[::-1], False, None),
+    ):
+        found = compare(first, after, "shop")
+        assert found.is_any_old is is_any_old
+        assert (found.count == 0) is (new is None)
+        if new is not None:
+            rows = found.new_rows(spark.createDataFrame(after, COLUMNS))
+            assert rows.columns == ["shop", "day", "amount", "notes", "rates"]
+            assert sorted(row.shop for row in rows.collect()) == new
 
 
 @pytest.mark.both

@@ -126,6 +126,23 @@ def test_every_column_counts(shops, other):
 
 
 @pytest.mark.both
+def test_groups_that_are_known_to_be_touched(spark, shops):
+    """By some of the columns that name them; nothing else is looked at, and one that is named may be what it was."""
+    first = [("a", "x", 1, 10), ("a", "y", 1, 5), ("b", "x", 1, 7), (None, "x", 1, 3), ("gone", "x", 1, 9)]
+    shops(first)
+    second = [("a", "x", 1, 11), *first[1:2], ("b", "x", 1, 8), ("new", "x", 1, 1)]
+    touched = spark.createDataFrame([("a",), ("new",), ("a",), (None,), ("gone",)], "shop string")
+    assert shops(second, touched=touched) == [
+        ("a", "x", 1, 11, "run 1"),
+        ("a", "y", 1, 5, "run 1"),
+        ("b", "x", 1, 7, "run 0"),
+        ("new", "x", 1, 1, "run 1"),
+    ]
+    assert {row[0]: row[-1] for row in shops(second)} == {"a": "run 1", "b": "run 2", "new": "run 1"}
+    assert {row[-1] for row in shops(second, known=False, touched=touched)} == {"run 3"}
+
+
+@pytest.mark.both
 def test_what_follows_decides_nothing(spark, shops):
     """Rows that follow from the others reach the kernel, and do not count; nor do groups that give no rows."""
 

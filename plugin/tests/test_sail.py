@@ -76,7 +76,9 @@ import json, os, sys
 from dbt_spark_python import sail
 from dbt_spark_python.memory import short_memory
 
-settings, memory = json.loads(sys.argv[2]), int(sys.argv[3])
+# One task at a time: of two, one may find that the other has all there is, and then its groups go nowhere.
+settings = {"sail.execution.default_parallelism": "1", **json.loads(sys.argv[2])}
+memory = int(sys.argv[3])
 if memory:
     sail.machine_memory = lambda: memory
 spark = sail.connect(settings, sys.argv[1])

@@ -18,7 +18,8 @@ from pyspark.sql import DataFrame
 
 from dbt_spark_python import handles, sail, sessions, workers
 from dbt_spark_python.catalog import FolderCatalog
-from dbt_spark_python.changes import find_rows
+from dbt_spark_python.changes import find_differing
+from dbt_spark_python.earlier import touched_view
 from dbt_spark_python.sail import checkpoint
 from dbt_spark_python.submission import SessionPythonJob
 from dbt_spark_python.touched import Told, Touched, find_touched
@@ -169,7 +170,8 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         Args:
             relation: The table.
             keys: The columns that name a group.
-            of: The tables of which it is made group by group, as dbt names them, and their columns that name a group.
+            of: The tables of which it is made group by group, as dbt names them, and their columns that name a group;
+                none of one whose rows follow from those of the others.
 
         Returns:
             For each of the tables a temporary view of its rows of these groups; None where the table has to be made
@@ -184,8 +186,32 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             return None
         self._touched_groups[key] = found
         # Once, as most queries read them more than once.
-        parts = {table: checkpoint(found.of(catalog.spark.table(table), columns)) for table, columns in of.items()}
+        parts = {
+            table: checkpoint(found.of(catalog.spark.table(table), columns)) for table, columns in of.items() if columns
+        }
         return {table: _view(rows, key, table) for table, rows in parts.items()}
+
+    @available
+    def tell_touched(self, relation: BaseRelation, keys: list[str], of: dict[str, list[str]]) -> str:
+        """Let a Python model know which groups of its table have to be made again (`earlier.touched`); behind `stands`.
+
+        Args:
+            relation: The table.
+            keys: The columns that name a group.
+            of: As for `touched_groups`.
+        """
+        catalog = sessions.catalog_of(self.config.credentials)
+        if catalog is None:
+            return ""
+        key, view, found = _key(relation.schema, relation.identifier), touched_view(relation), None
+        if self.is_of_this_way(relation):
+            found = _touched(catalog, catalog.warehouse.made_of(*key), self._made_of.get(key), keys, of)
+        if found is not None:
+            found.names.rows.createOrReplaceTempView(view)
+            self._told[key] = replace(self._told.get(key, Told(keys)), touched=found)
+        elif catalog.spark.catalog.tableExists(view):  # of an earlier command in this process
+            catalog.spark.catalog.dropTempView(view)
+        return ""
 
     @available
     def take_groups(self, relation: BaseRelation, made: BaseRelation) -> dict[str, str]:
@@ -204,14 +230,16 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         key = _key(relation.schema, relation.identifier)
         groups = self._touched_groups.pop(key)
         table, after = catalog.spark.table(str(relation)), catalog.spark.table(str(made))
-        before = checkpoint(groups.of(table))
-        found, rows = find_rows(before, after)
+        told = self._told.get(key, Told(groups.keys))
+        columns = [column for column in told.columns if column in table.columns]
+        place = catalog.warehouse.new_folder()
+        found = find_differing(groups.of(table), after, place, columns, self._grains.get(key))
         if found.count == 0:
             self._kept.add(key)
             return {}
-        self._told[key] = replace(self._told.get(key, Told(groups.keys)), versions=(before, after))
-        if found.rows.where("was > 0").isEmpty() and catalog.warehouse.count_files(*key) < _MOST_FILES:
-            added = _view(rows, key, "added")
+        self._told[key] = replace(told, differing=found)
+        if not found.is_any_old and catalog.warehouse.count_files(*key) < _MOST_FILES:
+            added = _view(found.new_rows(after), key, "added")
             catalog.checkout(*key)
             return {"added": added}
         return {"others": _view(groups.others(table), key, "others")}

@@ -1,9 +1,9 @@
 """Keeps Spark's catalog in memory in step with a warehouse of folders."""
 
 import json
-import uuid
+import shutil
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -14,7 +14,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt_spark_python import sail
-from dbt_spark_python.changes import count_changes, count_rows, find_differing
+from dbt_spark_python.changes import Differing, count_rows, find_differing
 from dbt_spark_python.columns import nullable
 from dbt_spark_python.steps import note_step
 from dbt_spark_python.touched import Told
@@ -114,47 +114,12 @@ class FolderCatalog:
             self._write_empty(schema, name)
             # Of columns that are folders' names nobody else knows the type.
             said = self._columns_of(schema, name).json() if partition_columns(place) else None
-            count = None if grain is None else partial(self._count_changes, schema, name, grain, told)
-            is_same = None if told is None else partial(self._note_step, schema, name, told)
+            comparison = _Comparison(self, schema, name, grain, told)
+            count = None if grain is None else comparison.count_changes
+            is_same = None if told is None else comparison.is_same
             table = self.warehouse.publish(schema, name, run_id, recipe, way, said, count, made_of, is_same)
+            comparison.forget()
             self._list(table)
-
-    def _note_step(self, schema: str, name: str, told: Told, origin: str, content: str) -> bool:
-        """Keep which rows differ between the public table and a new one, if they are few; whether none do."""
-        new = self.warehouse.private_place(schema, name)
-        if is_delta(new):
-            return False
-        before, after = self._versions(schema, name, told)
-        columns = [column for column in told.columns if column in before.columns]
-        if before.columns != after.columns or not columns:
-            return False
-        place = self.warehouse.scratch / f"step-{uuid.uuid4().hex}"
-        find_differing(before, after, columns, told.by_digests).write.parquet(str(place))
-        found = count_rows(place) if place.is_dir() else 0
-        if 0 < found <= _LARGEST_STEP * count_rows(new):
-            note_step(self.warehouse, schema, name, origin, content, place)
-        return found == 0
-
-    def _versions(self, schema: str, name: str, told: Told | None) -> tuple[DataFrame, DataFrame]:
-        """Of the public table and the new one the rows that may differ."""
-        if told and told.versions:
-            return told.versions
-        before = self.warehouse.find(schema, name)
-        columns = read_schema(before)
-        reader = self.spark.read.schema(columns) if columns else self.spark.read
-        return reader.parquet(str(before.folder)), self.spark.table(full_name(schema, name))
-
-    def _count_changes(self, schema: str, name: str, grain: Sequence[str], told: Told | None) -> dict[str, int] | None:
-        """Count what differs between a new table and the public one; None where that cannot be known."""
-        new = self.warehouse.private_place(schema, name)
-        if is_delta(new):
-            return None
-        before = self.warehouse.find(schema, name)
-        if before is None:
-            return {"rows_added": count_rows(new), "rows_changed": 0, "rows_removed": 0}
-        if not self.warehouse.is_trusted(schema, name):
-            return None
-        return count_changes(*self._versions(schema, name, told), grain)
 
     def rename(self, schema: str, name: str, other: str) -> bool:
         """Give a new table of this process another name, with its files; False where it has no files to be moved."""
@@ -235,6 +200,77 @@ class FolderCatalog:
         )
         if partitions and not sail.is_sail(self.spark):  # which looks into the folder each time
             self.spark.sql(f"msck repair table {full_name(schema, name)}")
+
+
+class _Comparison:
+    """A new table, compared with the public one whose place it takes: once, and if anybody asks.
+
+    Args:
+        catalog: Of both.
+        schema: Their schema.
+        name: Their name.
+        grain: The columns by which a row is the same one; None where changes are not counted.
+        told: What is to be told of the rows that differ; None where nobody asks.
+    """
+
+    def __init__(
+        self, catalog: FolderCatalog, schema: str, name: str, grain: Sequence[str] | None, told: Told | None
+    ) -> None:
+        self._catalog, self._schema, self._name = catalog, schema, name
+        self._grain, self._told = grain, told
+        self._new = catalog.warehouse.private_place(schema, name)
+
+    def is_same(self, origin: str, content: str) -> bool:
+        """Whether no row differs; of rows that do the step is kept, if they are few.
+
+        Args:
+            origin: The digest of the content of the public table.
+            content: That of the new one.
+        """
+        if is_delta(self._new) or not self._columns or self._versions[0].columns != self._versions[1].columns:
+            return False
+        found = self._differing
+        if 0 < found.count <= _LARGEST_STEP * count_rows(self._new):
+            note_step(self._catalog.warehouse, self._schema, self._name, origin, content, found.folder)
+        return found.count == 0
+
+    def count_changes(self) -> dict[str, int] | None:
+        """Count what differs; None where that cannot be known."""
+        if is_delta(self._new):
+            return None
+        if self._catalog.warehouse.find(self._schema, self._name) is None:
+            return {"rows_added": count_rows(self._new), "rows_changed": 0, "rows_removed": 0}
+        if not self._catalog.warehouse.is_trusted(self._schema, self._name):
+            return None
+        return self._differing.count_changes()
+
+    def forget(self) -> None:
+        """Remove what was found."""
+        if "_differing" in vars(self):
+            shutil.rmtree(self._differing.folder, ignore_errors=True)
+
+    @cached_property
+    def _differing(self) -> Differing:
+        if self._told and self._told.differing:
+            return self._told.differing
+        by_digests = bool(self._told and self._told.by_digests)
+        folder = self._catalog.warehouse.new_folder()
+        return find_differing(*self._versions, folder, self._columns, self._grain, by_digests)
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        """Those whose values are kept, if both versions have them."""
+        known = set.intersection(*({*rows.columns} for rows in self._versions))
+        return [column for column in (self._told.columns if self._told else ()) if column in known]
+
+    @cached_property
+    def _versions(self) -> tuple[DataFrame, DataFrame]:
+        spark, before = self._catalog.spark, self._catalog.warehouse.find(self._schema, self._name)
+        columns = read_schema(before)
+        reader = spark.read.schema(columns) if columns else spark.read
+        versions = reader.parquet(str(before.folder)), spark.table(full_name(self._schema, self._name))
+        touched = self._told.touched if self._told else None
+        return tuple(map(touched.of, versions)) if touched else versions
 
 
 def partition_columns(folder: Path) -> list[str]:

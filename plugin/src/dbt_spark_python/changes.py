@@ -1,96 +1,107 @@
-"""Counts and finds what differs between a table as it was and as it is now."""
+"""Finds what differs between a table as it was and as it is now, once, and counts it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from dbt_spark_python import known_lines
-from dbt_spark_python.earlier import Few
+from dbt_spark_python.earlier import MOST_SENT
 from dbt_spark_python.groups import DIGEST
 from dbt_spark_python.row_texts import row_digest, row_text
 
+_ROW, _KEY, _WAS, _NOW = "__row", "__key", "__was", "__now"
 
-def count_changes(before: DataFrame, after: DataFrame, keys: Sequence[str]) -> dict[str, int]:
-    """Count the rows that are new, those that say something else, and those that are gone.
 
-    Keys and rows are compared by hashes of 64 bits: of ten million rows, a count is off by one in less than one case of
-    a hundred thousand, unless who writes the rows wants it so. Nothing but these counts rests on it.
+@dataclass(frozen=True)
+class Differing:
+    """The rows that are not as often in two versions of a table, in parquet files.
 
-    Args:
-        before: The table as it was.
-        after: As it is now.
-        keys: The columns by which a row is the same one; null is a value. Without any, or where the table had not all
-            of them, a row that says something else is another.
-
-    Returns:
-        `rows_added`, `rows_changed` and `rows_removed`.
+    Attributes:
+        folder: Of the files. They have the columns whose values were asked for; what a row is told by; how often it was
+            and is now; where changes are counted, a hash of its key.
     """
-    keys = [key for key in keys if key in before.columns]
-    sides = []
-    for rows, now in (before, False), (after, True):
-        digest = sf.xxhash64(row_text(rows, rows.columns))
-        # Keys are several ids as a rule, of some 50 bytes each; of a hash 8 are moved and held.
-        key = sf.xxhash64(row_text(rows, keys)) if keys else digest
-        found = [sf.when(sf.lit(side == now), digest).alias(name) for name, side in (("was", False), ("is", True))]
-        sides.append(rows.select(key.alias("key"), *found))
-    same = sides[0].union(sides[1]).groupBy("key").agg(sf.max("was").alias("was"), sf.max("is").alias("is"))
-    counts = same.select(
-        *(
-            sf.coalesce(sf.sum(sf.expr(f"cast({condition} as bigint)")), sf.lit(0)).alias(name)
-            for name, condition in {
-                "rows_added": "`was` is null",
-                "rows_changed": "`was` is not null and `is` is not null and `was` <> `is`",
-                "rows_removed": "`is` is null",
-            }.items()
+
+    spark: SparkSession
+    folder: Path
+
+    @property
+    def count(self) -> int:
+        """How many rows; those that are several times count once."""
+        return count_rows(self.folder) if self.folder.is_dir() else 0  # not every engine writes a file without rows
+
+    @property
+    def is_any_old(self) -> bool:
+        """Whether any of them was there before; true also where the files do not say."""
+        return self.count > 0 and _largest(self.folder, _WAS) != 0
+
+    def new_rows(self, after: DataFrame) -> DataFrame:
+        """Those of the new version that are among them: the rows to be added, unless any is old."""
+        rows = after.withColumn(_ROW, sf.unhex(row_digest(after, after.columns)))
+        found = self.spark.read.parquet(str(self.folder)).select(_ROW)
+        return rows.join(sf.broadcast(found) if self.count <= MOST_SENT else found, _ROW, "left_semi").drop(_ROW)
+
+    def count_changes(self) -> dict[str, int]:
+        """Count the rows that are new, those that say something else, and those that are gone, by their keys.
+
+        Keys are compared by hashes of 64 bits: of ten million rows, a count is off by one in less than one case of a
+        hundred thousand, unless who writes the rows wants it so. Nothing but these counts rests on it.
+        """
+        counts = dict.fromkeys(("rows_added", "rows_changed", "rows_removed"), 0)
+        if not self.count:
+            return counts
+        keys = (
+            self.spark.read.parquet(str(self.folder))
+            .groupBy(_KEY)
+            .agg(
+                sf.sum(_WAS).alias("was"),
+                sf.sum(_NOW).alias("now"),
+                # A row that is there more or less often than it was says nothing else.
+                sf.expr(f"bool_or({_WAS} > {_NOW}) and bool_or({_WAS} < {_NOW})").alias("is_other"),
+            )
         )
-    )
-    return counts.first().asDict()
+        conditions = "was = 0", "was > 0 and now > 0 and is_other", "now = 0"
+        told = (sf.sum(sf.expr(f"cast({condition} as bigint)")) for condition in conditions)
+        return dict(zip(counts, keys.agg(*told).first(), strict=True))
 
 
-def find_differing(before: DataFrame, after: DataFrame, columns: Sequence[str], by_digests: bool = False) -> DataFrame:
-    """Find the values that some columns have in the rows that are not as often in both tables; each once.
-
-    There are none if and only if the rows are the same: they are compared by SHA-256.
+def find_differing(
+    before: DataFrame,
+    after: DataFrame,
+    folder: Path,
+    told: Sequence[str] = (),
+    grain: Sequence[str] | None = None,
+    by_digests: bool = False,
+) -> Differing:
+    """Find the rows that are not as often in both versions of a table.
 
     Args:
         before: A table as it was.
         after: As it is now.
-        columns: Whose values are wanted.
+        folder: Where to write what is found; there is none yet.
+        told: The columns whose values are wanted. With any, rows are compared by SHA-256: there is no row that
+            differs if and only if the tables are the same. Without, by hashes of 64 bits, for counting.
+        grain: The columns by which a row is the same one, for counting; null is a value. With none, or where the table
+            had not all of them, a row that says something else is another. Nothing is counted where this is None.
         by_digests: The tables are of `reduced_by_group` or of `check_lines`, made in the same way: rows follow from
-            the digest of their group or line that they have, and that alone is compared.
+            the digest of their group or line that they have, and that alone is compared. Not where changes are counted.
     """
-    sides = [
-        rows.select(*columns, _told_by(rows, by_digests).alias("row_digest"), sf.lit(side).alias("side"))
-        for rows, side in ((before, -1), (after, 1))
-    ]
-    same = sides[0].unionAll(sides[1]).groupBy(*columns, "row_digest").agg(sf.sum("side").alias("side"))
-    return same.where("side <> 0").select(*columns).distinct()
-
-
-def find_rows(before: DataFrame, after: DataFrame) -> tuple[Few, DataFrame]:
-    """Find the rows that are not as often in both tables, by SHA-256.
-
-    Returns:
-        Their digests, with how often they were (`was`) and are (`now`); and the rows of `after` that are among them.
-    """
-    after = after.withColumn("row_digest", sf.unhex(row_digest(after, after.columns)))
-    sides = (
-        before.select(
-            sf.unhex(row_digest(before, before.columns)).alias("row_digest"),
-            sf.lit(1).alias("was"),
-            sf.lit(0).alias("now"),
-        ),
-        after.select("row_digest", sf.lit(0).alias("was"), sf.lit(1).alias("now")),
-    )
-    counts = (
-        sides[0].unionAll(sides[1]).groupBy("row_digest").agg(sf.sum("was").alias("was"), sf.sum("now").alias("now"))
-    )
-    found = Few(counts.where("was <> now"))
-    rows = after.join(found.sent(found.rows.select("row_digest")), "row_digest", "left_semi")
-    return found, rows.drop("row_digest")
+    keys = [key for key in grain or () if key in before.columns]
+    sides = []
+    for rows, was, now in (before, 1, 0), (after, 0, 1):
+        columns = {_ROW: _told_by(rows, by_digests and grain is None) if told else _hash(rows, rows.columns)}
+        if grain is not None:
+            # Keys are several ids as a rule, of some 50 bytes each; of a hash 8 are moved and held.
+            columns[_KEY] = _hash(rows, keys or rows.columns)
+        columns |= {_WAS: sf.lit(was), _NOW: sf.lit(now)}
+        sides.append(rows.select(*told, *(column.alias(name) for name, column in columns.items())))
+    same = sides[0].unionAll(sides[1]).groupBy(*told, *(name for name in (_ROW, _KEY) if name in sides[0].columns))
+    counts = same.agg(sf.sum(_WAS).alias(_WAS), sf.sum(_NOW).alias(_NOW))
+    counts.where(f"{_WAS} <> {_NOW}").write.parquet(str(folder))
+    return Differing(before.sparkSession, folder)
 
 
 def _told_by(rows: DataFrame, by_digests: bool) -> Column:
@@ -103,6 +114,24 @@ def _told_by(rows: DataFrame, by_digests: bool) -> Column:
     return whole
 
 
+def _hash(rows: DataFrame, columns: Sequence[str]) -> Column:
+    return sf.xxhash64(row_text(rows, columns))
+
+
 def count_rows(folder: Path) -> int:
     """The rows of the parquet files in a folder, as these say."""
     return sum(pq.read_metadata(file).num_rows for file in folder.rglob("*.parquet"))
+
+
+def _largest(folder: Path, column: str) -> int | None:
+    """The largest number in a column of the parquet files in a folder, as these say; None where they do not."""
+    found = []
+    for file in folder.rglob("*.parquet"):
+        metadata = pq.read_metadata(file)
+        place = metadata.schema.names.index(column)
+        for group in map(metadata.row_group, range(metadata.num_row_groups)):
+            statistics = group.column(place).statistics
+            if statistics is None or not statistics.has_min_max:
+                return None
+            found.append(statistics.max)
+    return max(found, default=None)

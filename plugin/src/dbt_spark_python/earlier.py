@@ -1,5 +1,7 @@
 """What a table was before, for a model that goes on from it; and what differs from that, sent to where the rest is."""
 
+import hashlib
+
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
@@ -12,6 +14,21 @@ MOST_SENT = 500_000
 def earlier(spark: SparkSession, relation: object) -> DataFrame | None:
     """The table that a model's name (`dbt.this`) leads to; None where there is none."""
     return spark.table(str(relation)) if spark.catalog.tableExists(str(relation)) else None
+
+
+def touched(spark: SparkSession, relation: object) -> DataFrame | None:
+    """The groups of a table that have to be made again, by the columns that name them; None where that is not known.
+
+    They are known of a model that says in `meta: by_group` how its groups are named, where the earlier table was made
+    in the way in which it would be made now, and what differs in its inputs since is known.
+    """
+    view = touched_view(relation)
+    return spark.table(view) if spark.catalog.tableExists(view) else None
+
+
+def touched_view(relation: object) -> str:
+    """The name of the temporary view with the groups of a table that have to be made again."""
+    return f"touched_{hashlib.sha256(str(relation).replace('`', '').lower().encode()).hexdigest()[:32]}"
 
 
 def compared(now: DataFrame, before: DataFrame) -> DataFrame:

@@ -45,6 +45,7 @@ def reduced_by_group(
     gives_rows: Column | None = None,
     keeps_rows: bool = False,
     looked_at: Callable[[group_digests.Batches], group_digests.Batches] | None = None,
+    touched: DataFrame | None = None,
 ) -> DataFrame:
     """Make a table of groups, those alone that are not what they were.
 
@@ -65,6 +66,8 @@ def reduced_by_group(
             of, and has no digest: nothing of this costs a first build anything.
         looked_at: Leaves groups out of a partition's rows of which the kernel would make none: those that are too large
             for it, say. All that it passes on is held by the worker. Not with `keeps_rows`.
+        touched: The groups that may be others than they were, by some of the columns of `keys`; see `earlier.touched`.
+            Without it the digests of all groups are compared.
 
     Returns:
         Rows of `schema`, with `group_digest` behind them unless `keeps_rows`.
@@ -82,15 +85,17 @@ def reduced_by_group(
         given = given.unionByName(derived, allowMissingColumns=True)
     kept = None
     if earlier is not None:
-        now = digest_groups(rows.select(counted), keys, gives_rows)
-        if keeps_rows:
-            before = digest_groups(earlier.select(counted), keys, gives_rows)
-        else:
-            before = earlier.select(*keys, DIGEST).distinct()
-        changes = Few(compared(now, before).where("is_now <> was_before"))
-        changed = changes.rows.select(*keys).distinct()
-        given = join_groups(given, keys, changes.sent(changed), "left_semi")
-        kept = join_groups(earlier, keys, changes.sent(changed), "left_anti")
+        names = keys if touched is None else touched.columns
+        if touched is None:
+            now = digest_groups(rows.select(counted), keys, gives_rows)
+            if keeps_rows:
+                before = digest_groups(earlier.select(counted), keys, gives_rows)
+            else:
+                before = earlier.select(*keys, DIGEST).distinct()
+            touched = compared(now, before).where("is_now <> was_before").select(*keys)
+        changes = Few(touched.distinct())
+        given = join_groups(given, names, changes.sent(changes.rows), "left_semi")
+        kept = join_groups(earlier, names, changes.sent(changes.rows), "left_anti")
     made = sail.gather(given, *keys).mapInArrow(kernel, from_arrow_schema(arrow))
     return made if kept is None else kept.unionByName(made)
 

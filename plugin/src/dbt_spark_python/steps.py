@@ -1,10 +1,10 @@
-"""From one content of a table to another: the values, of some columns, of all rows that differ between the two.
+"""From one content of a table to another: the values of some columns in all rows that differ between the two.
 
 A step is a fact about two contents, which are named by the digests of their bytes. So it stays true whatever happens
 before or after; one that leads to a content that no table has is of no use, and nothing else. One whose own files are
 not those that were written is none. Nothing here knows dbt.
 
-    <warehouse>/shop.db/.steps/orders/<from>-<to>-<digest of the files>/   parquet files: the values, each once
+    <warehouse>/shop.db/.steps/orders/<from>-<to>-<digest of the files>/   parquet files (changes.Differing)
 """
 
 import shutil
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from dbt_spark_python.warehouse import Warehouse, digest_folder
+from dbt_spark_python.warehouse import Warehouse, digest_folder, link_folder
 
 #: So many steps of a table are kept: who was left out for longer is made whole.
 MOST_STEPS = 12
@@ -39,14 +39,14 @@ def note_step(warehouse: Warehouse, schema: str, name: str, origin: str, content
         name: Of the table.
         origin: The digest of the content before.
         content: That of the content behind it.
-        files: A folder, which is moved.
+        files: A folder; what is in it is linked.
     """
     place = _place(warehouse, schema, name)
     place.mkdir(parents=True, exist_ok=True)
     wanted = place / f"{origin}-{content}-{digest_folder(files)}"
     shutil.rmtree(wanted, ignore_errors=True)
     steps = {ends: step for ends, step in _steps(place).items() if ends != (origin, content)}
-    files.rename(wanted)
+    link_folder(files, wanted)
     kept, ends = {wanted}, deque([(origin, 1)])
     while ends:
         end, length = ends.popleft()

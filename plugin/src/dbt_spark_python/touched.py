@@ -7,8 +7,8 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.changes import count_rows
-from dbt_spark_python.earlier import MOST_SENT
+from dbt_spark_python.changes import Differing
+from dbt_spark_python.earlier import Few
 from dbt_spark_python.groups import join_groups
 from dbt_spark_python.steps import find_steps, has_columns
 from dbt_spark_python.warehouse import Warehouse
@@ -21,12 +21,10 @@ class Touched:
     Attributes:
         keys: The columns that name a group, in the table that is made.
         names: The names of the groups, in columns of the names of `keys`.
-        most: No more than so many.
     """
 
     keys: Sequence[str]
-    names: DataFrame
-    most: int
+    names: Few
 
     def of(self, rows: DataFrame, columns: Sequence[str] | None = None) -> DataFrame:
         """Those of some rows that are of these groups, by the columns that name them there."""
@@ -37,8 +35,7 @@ class Touched:
         return self._joined(rows, self.keys, "left_anti")
 
     def _joined(self, rows: DataFrame, columns: Sequence[str], how: str) -> DataFrame:
-        named = self.names.toDF(*columns)
-        return join_groups(rows, list(columns), sf.broadcast(named) if self.most <= MOST_SENT else named, how)
+        return join_groups(rows, list(columns), self.names.sent(self.names.rows.toDF(*columns)), how)
 
 
 @dataclass(frozen=True)
@@ -48,12 +45,14 @@ class Told:
     Attributes:
         columns: Those whose values are kept.
         by_digests: See `changes.find_differing`.
-        versions: Of the public table and the new one all rows that may differ; without them, all of both are compared.
+        differing: What differs, where that is known; without it, both versions are compared.
+        touched: The groups in which they may differ; without it, in any.
     """
 
     columns: Sequence[str]
     by_digests: bool = False
-    versions: tuple[DataFrame, DataFrame] | None = None
+    differing: Differing | None = None
+    touched: Touched | None = None
 
 
 def find_touched(
@@ -71,7 +70,8 @@ def find_touched(
         warehouse: Where these tables are.
         before: The digests of the contents of the tables it was made of, by `schema.name`.
         now: Those of now.
-        of: The tables of which a group is made by group, by `schema.name`, and their columns that name it.
+        of: The tables of which a group is made by group, by `schema.name`, and their columns that name it; none where
+            rows follow from those of other tables, so that what they are decides nothing.
         keys: The columns that name it in the result.
 
     Returns:
@@ -80,17 +80,18 @@ def find_touched(
     """
     if before.keys() != now.keys():
         return None
-    frames, most = [], 0
+    frames = []
     for table in (name for name, content in now.items() if content != before[name]):
         schema, _, name = table.partition(".")
         columns = of.get(table)
+        if columns is not None and not columns:
+            continue
         steps = find_steps(warehouse, schema, name, before[table], now[table]) if columns else None
         if steps is None or not has_columns(steps, columns):
             return None
         for step in steps:
             named = (sf.col(column).alias(key) for column, key in zip(columns, keys, strict=True))
             frames.append(spark.read.parquet(str(step)).select(*named))
-            most += count_rows(step)
     if not frames:
         return None
-    return Touched(keys, reduce(DataFrame.unionAll, frames).distinct(), most)
+    return Touched(keys, Few(reduce(DataFrame.unionAll, frames).distinct()))

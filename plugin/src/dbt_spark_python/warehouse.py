@@ -258,8 +258,12 @@ class Warehouse:
         if not place.is_dir():
             return False
         with self._explained(f"copy {schema}.{name}"):
-            shutil.copytree(place, copy, copy_function=_link, dirs_exist_ok=True, ignore=_hidden)
+            link_folder(place, copy)
         return True
+
+    def new_folder(self) -> Path:
+        """A place for a folder of this process's own, of which there is none yet."""
+        return self.scratch / uuid.uuid4().hex
 
     def forget(self, schema: str, name: str) -> None:
         """Remove what a failed attempt left where a new table is going to be written."""
@@ -371,6 +375,11 @@ def is_delta(folder: Path) -> bool:
 def _is_whole(folder: Path) -> bool:
     """Whether a folder holds a table: some data, and no sign of a writer that never ended."""
     return not (folder / "_temporary").exists() and (is_delta(folder) or any(folder.rglob("*.parquet")))
+
+
+def link_folder(folder: Path, copy: Path) -> None:
+    """Copy a table's folder by links, without what is hidden in it; into a folder that may be there."""
+    shutil.copytree(folder, copy, copy_function=_link, dirs_exist_ok=True, ignore=_hidden)
 
 
 def digest_folder(folder: Path) -> str:

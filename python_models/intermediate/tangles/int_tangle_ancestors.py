@@ -4,7 +4,7 @@ from functools import partial
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.earlier import earlier
+from dbt_spark_python.earlier import earlier, touched
 from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.graph.partition import ancestors_of_partition, graphs_with_pairs
 from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
@@ -13,7 +13,7 @@ PAIRS = "graph_kind string, graph_id string, node_id string, ancestor_id string,
 
 
 def model(dbt, spark):
-    before = earlier(spark, dbt.this)
+    before, groups = earlier(spark, dbt.this), touched(spark, dbt.this)
     limit = dbt.config.meta_get("ancestor_limit")
     deeper_than = dbt.config.meta_get("deeper_than")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
@@ -24,6 +24,7 @@ def model(dbt, spark):
         partial(ancestors_of_partition, limit=limit, deeper_than=deeper_than),
         PAIRS,
         before and graph_columns(before),
+        touched=groups and graph_columns(groups),
         looked_at=partial(graphs_with_pairs, limit=limit),
         gives_rows=sf.count("*").between(2, limit) & (sf.max("depth") > deeper_than),
     )

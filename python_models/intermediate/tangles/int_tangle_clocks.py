@@ -4,7 +4,7 @@ from functools import partial
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.earlier import earlier
+from dbt_spark_python.earlier import earlier, touched
 from dbt_spark_python.groups import reduced_by_group
 from dbt_tangles.graph.partition import clocks_of_partition, graphs_with_clocks
 from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
@@ -13,7 +13,7 @@ CLOCKS = "graph_kind string, graph_id string, node_id string, author string, seq
 
 
 def model(dbt, spark):
-    before = earlier(spark, dbt.this)
+    before, groups = earlier(spark, dbt.this), touched(spark, dbt.this)
     limit = dbt.config.meta_get("ancestor_limit")
     max_rows = dbt.config.meta_get("clock_limit")
     deeper_than = dbt.config.meta_get("deeper_than")
@@ -27,6 +27,7 @@ def model(dbt, spark):
         partial(clocks_of_partition, limit=limit, max_rows=max_rows, deeper_than=deeper_than),
         CLOCKS,
         before and graph_columns(before),
+        touched=groups and graph_columns(groups),
         looked_at=partial(graphs_with_clocks, max_rows=max_rows),
         gives_rows=(sf.count("*") > limit) & (sf.max("depth") > deeper_than),
     )

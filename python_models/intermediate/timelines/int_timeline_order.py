@@ -1,7 +1,7 @@
 """The converged order of every timeline and the edits that lead to it; the rules are in dbt_tangles.timelines.
 
-What an earlier run published is read back: timelines whose arrivals are the same are copied, the others go on from
-the last whole batch that is still the same.
+What an earlier run published is read back: timelines whose arrivals are the same are copied. The others are ordered
+anew, and compared with the order that was published, for `timeline_updates`.
 """
 
 from functools import partial
@@ -25,24 +25,18 @@ def model(dbt, spark):
     rows_in_memory = dbt.config.meta_get("rows_in_memory")
     if not spark.catalog.tableExists(str(dbt.this)):
         return order(arrivals, rows_in_memory=rows_in_memory, **sizes)
-    # Everything known of an arrival, and what decides how its edits are made: the table has these columns too.
+    # Everything known of an arrival, and whether it has edits: the table has these columns too.
     columns = [*arrivals.columns, "edit_batch_size"]
     published = spark.table(str(dbt.this))
     if not {*columns, *PUBLISHED_SCHEMA.names} <= set(published.columns):
         raise ValueError(f"{dbt.this} is of an earlier version of this project: build it once with --full-refresh")
     arrivals = with_batch_size(arrivals, **sizes)
     same = same_timelines(arrivals, published, columns)
-    changed = with_digest(published.join(same, "timeline_id", "left_anti"), columns)
     # Of a timeline that was too large nothing was published.
-    changed = changed.where("reason is null or reason <> 'timeline_too_large'").withColumn("is_published", sf.lit(True))
-    rows = (
-        with_digest(arrivals.join(same, "timeline_id", "left_anti"), columns)
-        .withColumn("is_published", sf.lit(False))
-        .unionByName(
-            changed.select("timeline_id", "event_id", "digest", "is_published", *PUBLISHED_SCHEMA.names),
-            allowMissingColumns=True,
-        )
-    )
+    changed = published.where("reason is null or reason <> 'timeline_too_large'").join(same, "timeline_id", "left_anti")
+    changed = changed.select("timeline_id", "event_id", *PUBLISHED_SCHEMA.names, sf.lit(True).alias("is_published"))
+    rows = arrivals.join(same, "timeline_id", "left_anti").withColumn("is_published", sf.lit(False))
+    rows = rows.unionByName(changed, allowMissingColumns=True)
     unchanged = published.join(same, "timeline_id", "left_semi").select(published.columns)
     return order(rows, rows_in_memory=rows_in_memory, **sizes).unionByName(unchanged)
 
@@ -64,18 +58,14 @@ def with_batch_size(arrivals, batch_size, edit_limit, graph_limit):
     )
 
 
-def with_digest(rows, columns):
-    """Add a digest of some columns."""
-    return rows.withColumn("digest", row_digest(rows, columns))
-
-
 def same_timelines(arrivals, published, columns):
     """List the timelines whose arrivals are those that are published; few rows, used three times."""
-    now, before = (fingerprints(with_digest(rows, columns)) for rows in (arrivals, published))
+    now, before = (fingerprints(rows, columns) for rows in (arrivals, published))
     return checkpoint(now.intersect(before).select("timeline_id"))
 
 
-def fingerprints(rows):
-    """Compress the set of digests of each timeline to one row: how many there are, and what they add up to."""
+def fingerprints(rows, columns):
+    """Compress the digests of each timeline's rows to one row: how many there are, and what they add up to."""
+    rows = rows.select("timeline_id", row_digest(rows, columns).alias("digest"))
     halves = [sf.xxhash64(sf.substring("digest", start, 32)).cast("decimal(38, 0)") for start in (1, 33)]
     return rows.groupBy("timeline_id").agg(sf.count("*").alias("row_count"), *map(sf.sum, halves))

@@ -5,14 +5,25 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, DUPLICATE, REFUSED
 from dbt_tangles.timelines.edits import Commands
-from dbt_tangles.timelines.published import Edits
 from dbt_tangles.timelines.schemas import EDIT_TYPE
+
+
+class Edits(NamedTuple):
+    """Commands by event: `event` int32, `batch` int64, `step` int32, `taken` int32 (-1: an insertion), `put` int32."""
+
+    event: np.ndarray
+    batch: np.ndarray
+    step: np.ndarray
+    taken: np.ndarray
+    put: np.ndarray
 
 
 def scatter(size: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -111,26 +111,3 @@ def missing_causes(arrival, node, event, list_start, list_end, found, number):
                 items[count] = item
                 count += 1
     return events[:count].copy(), items[:count].copy()
-
-
-@compiled
-def common_prefix(start, content, other_start, other_content):
-    """Measure how many leading entries two lists share, for each timeline.
-
-    Args:
-        start: int64[timelines + 1] into content int32[...].
-        content: What is compared.
-        other_start: The same of the other lists.
-        other_content: The same.
-
-    Returns:
-        int64[timelines].
-    """
-    shared = np.zeros(len(start) - 1, np.int64)
-    for t in range(len(shared)):
-        at, other = start[t], other_start[t]
-        while at < start[t + 1] and other < other_start[t + 1] and content[at] == other_content[other]:
-            at += 1
-            other += 1
-        shared[t] = at - start[t]
-    return shared

@@ -16,6 +16,7 @@ from dbt_tangles.graph.strings import lists_of, strings_of
 from dbt_tangles.held import Rows, chunks_of
 from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, admit
 from dbt_tangles.timelines.answer import (
+    Edits,
     cyclic_column,
     edit_column,
     missing_column,
@@ -31,15 +32,7 @@ from dbt_tangles.timelines.arrivals import (
 )
 from dbt_tangles.timelines.edits import Commands, edit_stream
 from dbt_tangles.timelines.knots import cyclic_links
-from dbt_tangles.timelines.published import (
-    Edits,
-    Published,
-    integers,
-    kept_batches,
-    published_edits,
-    read_published,
-    was_knotted,
-)
+from dbt_tangles.timelines.published import integers, read_published
 from dbt_tangles.timelines.schemas import INPUT_SCHEMA, PLACE_SCHEMA
 from dbt_tangles.timelines.updates import updates
 
@@ -153,13 +146,10 @@ def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = N
     rank, position, is_tip = _places(events)
 
     # What was published, and what follows it.
-    published = read_published(table, nodes, name, is_new)
+    published = read_published(nodes, name, is_new)
     row = nodes.row[node]
     is_long = np.diff(start) > edit_limit
-    kept = kept_batches(table, start, row, published, batch_size)
-    # What closes a cycle, now or then, changes the links of arrivals before it.
-    kept[is_long | knotted | was_knotted(table, published)] = 0
-    edits = _edits(table, arrivals, events, published, kept, is_long) if batch_size else None
+    edits = _edits(arrivals, events, is_long) if batch_size else None
     event_of_published = events.number[published.name]
     update = updates(table, ids, events.start, row[events.arrival], position, published, event_of_published)
     missing = missing_causes(events.arrival, node, name, list_start, list_end, found, events.number)
@@ -233,33 +223,16 @@ def _nulls_first(value: Any) -> tuple[bool, Any]:
     return value is not None, list(map(_nulls_first, value)) if type(value) is list else value
 
 
-def _edits(
-    table: pa.Table | Rows,
-    arrivals: Arrivals,
-    events: Events,
-    published: Published,
-    kept: np.ndarray,
-    is_long: np.ndarray,
-) -> Edits:
-    """Collect the commands of all batches: the published ones of those that are kept, and new ones of the rest.
-
-    Of long timelines there are none.
-    """
+def _edits(arrivals: Arrivals, events: Events, is_long: np.ndarray) -> Edits:
+    """Write the commands of all batches; of long timelines there are none."""
     accepted = np.flatnonzero(arrivals.verdict == ACCEPTED)
     timeline = np.searchsorted(arrivals.start, accepted, side="right") - 1
-    batch = arrivals.batch[accepted]
-    known = np.bincount(timeline[is_long[timeline] | (batch <= kept[timeline])], minlength=len(kept))
+    passed_over = np.bincount(timeline[is_long[timeline]], minlength=len(is_long))
     arrived = np.empty(len(arrivals.node), np.int32)
     arrived[events.arrival] = np.arange(len(events.arrival), dtype=np.int32)
-    commands = edit_stream(
-        events.start, events.cause_start, events.cause, events.start, arrived[accepted], batch, known
-    )
-    new = Edits(commands.event, commands.batch, _steps(events.start, commands), commands.taken, commands.put)
-    if not kept.any():
-        return new
-    old = published_edits(table, published, kept)
-    old = old._replace(event=events.number[old.event])
-    return Edits(*(np.concatenate(pair) for pair in zip(old, new, strict=True)))
+    stream = events.start, events.cause_start, events.cause, events.start
+    commands = edit_stream(*stream, arrived[accepted], arrivals.batch[accepted], passed_over)
+    return Edits(commands.event, commands.batch, _steps(events.start, commands), commands.taken, commands.put)
 
 
 def _steps(event_start: np.ndarray, commands: Commands) -> np.ndarray:

@@ -10,18 +10,8 @@ EDIT_TYPE = pa.struct(
         ("to_position", pa.int32()),
     ]
 )
-#: Of a row that an earlier run published, beside its timeline and event, and the digest that it has in common with the
-#: arrival it was made of.
-PUBLISHED_SCHEMA = pa.schema(
-    [
-        ("ordinal", pa.int64()),
-        ("reason", pa.string()),
-        ("position", pa.int32()),
-        ("cyclic_causes", pa.list_(pa.string())),
-        ("edits", pa.list_(EDIT_TYPE)),
-        ("publication", pa.string()),
-    ]
-)
+#: Of a row that an earlier run published, beside its timeline and event.
+PUBLISHED_SCHEMA = pa.schema([("reason", pa.string()), ("position", pa.int32()), ("publication", pa.string())])
 INPUT_SCHEMA = pa.schema(
     [
         ("timeline_id", pa.string()),
