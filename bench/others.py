@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import resource
+import signal
 import subprocess
 import sys
 from argparse import Namespace
@@ -78,5 +79,8 @@ def ask(name: str, file: Path) -> dict:
     )
     if done.returncode == 0:
         return json.loads(done.stdout)
-    said = done.stderr.strip().splitlines()
-    return {"ended": f"over {PATIENCE} s" if done.returncode < 0 or not said else said[-1][:200]}
+    if said := done.stderr.strip().splitlines():
+        return {"ended": said[-1][:200]}
+    # By the limit; anything else that ends a process without a word is named.
+    is_over = done.returncode in (-signal.SIGKILL, -signal.SIGXCPU)
+    return {"ended": f"over {PATIENCE} s" if is_over else f"exit code {done.returncode}"}

@@ -28,14 +28,15 @@ class Parted(NamedTuple):
     unknown: DataFrame
 
 
-def part(lines: DataFrame, known: DataFrame) -> Parted:
+def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
     """Part the lines whose bytes are among those checked before from the others.
 
     Args:
-        lines: All lines, with their places and digests.
+        lines: All lines, with their places.
+        digest: The column of their digests, which the lines that are not known have in the end.
         known: The table of checked lines as it was. What is not in the log any more is left out.
     """
-    places = compared(lines.select(*PLACE, DIGEST), known.select(*PLACE, DIGEST))
+    places = compared(lines.select(*PLACE, digest), known.select(*PLACE, DIGEST))
     # What has no digest is checked again in any case.
     changes = Few(places.where(f"is_now <> was_before or {DIGEST} is null"))
     gone = changes.rows.where("was_before = 1").select(*PLACE)
@@ -52,6 +53,7 @@ def part(lines: DataFrame, known: DataFrame) -> Parted:
     )
     found = Few(new.join(changes.sent(origins), DIGEST, "left"))
     unknown = lines.join(found.sent(found.rows.where("origin is null").select(*PLACE)), [*PLACE], "left_semi")
+    unknown = unknown.select("*", digest)  # behind the join: of the others it is not computed twice
     moved = found.rows.where("origin is not null").select(
         *(sf.col(f"origin.{name}").alias(name) for name in PLACE),
         sf.struct(*PLACE).alias("now"),

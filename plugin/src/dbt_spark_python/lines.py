@@ -184,11 +184,10 @@ def check_lines(
     """
     lines = read_lines(spark, path, name, max_bytes, separator) if path else fixtures.where(sf.col("log") == name)
     lines = cut(lines, max_bytes)
-    lines = lines.select("*", known_lines.line_digest(max_bytes))
-    parted = None
+    digest, parted = known_lines.line_digest(max_bytes), None
     if known is not None:
-        parted = known_lines.part(lines, known)
-        lines = parted.unknown
+        parted = known_lines.part(lines, digest, known)
+    lines = lines.select("*", digest) if parted is None else parted.unknown
     if together is not None:
         lines = sail.gather(lines, together)
     checked = lines.mapInArrow(check, from_arrow_schema(schema))
