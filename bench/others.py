@@ -79,8 +79,7 @@ def ask(name: str, file: Path) -> dict:
     )
     if done.returncode == 0:
         return json.loads(done.stdout)
-    if said := done.stderr.strip().splitlines():
-        return {"ended": said[-1][:200]}
-    # By the limit; anything else that ends a process without a word is named.
-    is_over = done.returncode in (-signal.SIGKILL, -signal.SIGXCPU)
-    return {"ended": f"over {PATIENCE} s" if is_over else f"exit code {done.returncode}"}
+    if done.returncode in (-signal.SIGKILL, -signal.SIGXCPU):  # the limit, whatever it had warned of before
+        return {"ended": f"over {PATIENCE} s"}
+    said = done.stderr.strip().splitlines()
+    return {"ended": said[-1][:200] if said else f"exit code {done.returncode}"}

@@ -22,8 +22,7 @@ def touched(spark: SparkSession, relation: object) -> DataFrame | None:
     They are known of a model that says in `meta: by_group` how its groups are named, where the earlier table was made
     in the way in which it would be made now, and what differs in its inputs since is known.
     """
-    view = touched_view(relation)
-    return spark.table(view) if spark.catalog.tableExists(view) else None
+    return earlier(spark, touched_view(relation))
 
 
 def touched_view(relation: object) -> str:
