@@ -23,7 +23,7 @@ INPUTS = ("fixtures", "medium", "peer", "peer_kernel")
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line; what is wrong with it ends the process with exit code 2."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure, and write target/bench/*.json.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure, and write figures and a page.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=NAMES)
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full size, up to 1 (default 1)")
     parser.add_argument("--repeats", type=int, default=3, help="rounds of all but builds (default 3)")
@@ -72,7 +72,8 @@ def run_apart(name: str, options: argparse.Namespace) -> bool:
     process.start()
     process.join()
     if process.exitcode not in (0, 1):
-        report.save_failure(name, options.engine, f"its process ended with {process.exitcode}")
+        error = f"its process ended with {process.exitcode}"
+        report.save_failure(name, options.engine, error, report.folder_of(options))
     return not process.exitcode
 
 
@@ -96,8 +97,7 @@ def main(argv: list[str] | None = None) -> int:
             of_engine = argparse.Namespace(**{**vars(options), "engine": engine})
             if not run_apart(name, of_engine):
                 failed.append(f"{name} on {engine}")
-    # A run of less than the full size leaves the page in the repository alone.
-    say(f"page: written to {os.path.relpath(page.write(full_only=options.scale == 1))}")
+    say(f"page: written to {os.path.relpath(page.write(report.folder_of(options), is_full=report.is_full(options)))}")
     if failed:
         print(f"bench: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

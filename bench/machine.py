@@ -41,16 +41,14 @@ def _processor() -> str:
 
 
 def revision() -> str | None:
-    """Name the commit, with a plus where files differ from it."""
+    """Name the commit, with a plus where files differ from it; docs do not count, where figures are written."""
     try:
-        answer = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=10", "--dirty=+"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=True,
-        )
+        commit = _git("rev-parse", "--short=10", "HEAD")
+        return commit + "+" * bool(_git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs"))
     except (OSError, subprocess.SubprocessError):
         return None
-    return answer.stdout.strip() or None
+
+
+def _git(*command: str) -> str:
+    answer = subprocess.run(["git", *command], cwd=ROOT, capture_output=True, text=True, timeout=30, check=True)
+    return answer.stdout.strip()

@@ -15,7 +15,8 @@ def run(name: str, options: argparse.Namespace) -> None:
     """Run a benchmark in this process, and write and print its report."""
     load = os.getloadavg()
     results, goals = importlib.import_module(f"bench.{name}").run(options)
-    path = report.save(name, options.scale, options.repeats, results, goals, engine=options.engine, load_at_start=load)
+    folder = report.folder_of(options)
+    path = report.save(name, options.scale, options.repeats, results, goals, folder, options.engine, load)
     for goal in goals:
         report.say(f"{name} on {options.engine}: {goal}")
     report.say(f"{name}: written to {os.path.relpath(path)}")
@@ -27,5 +28,5 @@ def run_or_explain(name: str, options: argparse.Namespace) -> None:
         run(name, options)
     except Exception as error:
         traceback.print_exc()
-        report.save_failure(name, options.engine, f"{type(error).__name__}: {error}")
+        report.save_failure(name, options.engine, f"{type(error).__name__}: {error}", report.folder_of(options))
         sys.exit(1)

@@ -1,7 +1,7 @@
 """One page with all figures of the benchmarks, docs/benchmarks: `python -m bench.page`.
 
-It is made of target/bench/*.json alone, so the same files make the same page. What is not there, or was measured at
-less than the full size, is named as not measured. Texts of the files are shown as text, whatever they hold.
+It is made of the files of figures beside it alone, so the same files make the same page. What is not there, or was
+measured at less than the full size, is named as not measured. Texts of the files are shown as text, whatever they hold.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ LONGEST = 160  # characters of a text in a cell
 NONE = "not measured"
 HEAD = """# All figures of the benchmarks
 
-`python -m bench.page` writes this page, and so does every `make bench`, of what `target/bench` holds; nothing on it is
-written by hand. What the parts measure, and how, is in [bench](../../bench/README.md).
+`python -m bench.page` writes this page, and so does every `make bench`, of the files in [figures](figures); nothing on
+it is written by hand. What the parts measure, and how, is in [bench](../../bench/README.md).
 
 **LIMIT** is one thing in all parts: read what the model needs, shuffle it by graph, write what the model writes. Where
 a ratio was measured by an older and kinder one, it says so. Seconds are CPU seconds of all processes, medians of the
@@ -69,12 +69,12 @@ class Report:
         return self.part if self.part in ONE_ENGINE else f"{self.part} on {ENGINES[self.engine]}"
 
 
-def read(folder: Path, full_only: bool = True) -> dict[tuple[str, str], Report]:
+def read(folder: Path, is_full: bool = True) -> dict[tuple[str, str], Report]:
     """Read the files of all parts.
 
     Args:
         folder: Where they are.
-        full_only: Whether figures of less than the full size are left out.
+        is_full: Whether figures of less than the full size are left out.
     """
     found = {}
     for part in PARTS:
@@ -83,7 +83,7 @@ def read(folder: Path, full_only: bool = True) -> dict[tuple[str, str], Report]:
             each.failed = _json(report.path_of(part, engine, folder, failed=True))[0]
             content, each.problem = _json(report.path_of(part, engine, folder))
             scale = at(content, "scale")
-            if content is not None and full_only and scale != 1:
+            if content is not None and is_full and scale != 1:
                 each.problem = f"{minutes(content.get('date'))} at {plain(scale) or '?'} of the full size only"
             elif content is not None:
                 each.content = content
@@ -320,23 +320,23 @@ def ratios(reports: dict[tuple[str, str], Report]) -> Iterator[tuple[str, str, f
                     yield f"{part}: {', '.join(names)}", ENGINES[engine], ratio
 
 
-def write(results: Path | None = None, out: Path | None = None, full_only: bool = True) -> Path:
+def write(results: Path | None = None, out: Path | None = None, is_full: bool = True) -> Path:
     """Write the page and its plots.
 
     Args:
-        results: Where the files are (default: target/bench).
+        results: Where the files are (default: docs/benchmarks/figures, or target/bench where any size is shown).
         out: Where to write (default: docs/benchmarks, or target/bench/page where figures of any size are shown).
-        full_only: Whether figures of less than the full size are left out.
+        is_full: Whether figures of less than the full size are left out.
 
     Returns:
         The page.
     """
-    reports = read(results or report.RESULTS, full_only)
-    out = out or (DOCS if full_only else SMALL)
+    reports = read(results or (report.FIGURES if is_full else report.RESULTS), is_full)
+    out = out or (DOCS if is_full else SMALL)
     out.mkdir(parents=True, exist_ok=True)
     drawn = page_plots.draw({key: each.rows for key, each in reports.items()}, list(ratios(reports)), out)
     lines = [HEAD]
-    if not full_only:
+    if not is_full:
         lines += ["Figures of any size: the column `scale` says which part of the full one.", ""]
     lines += ["## The machine", "", *machines(reports), "## What was measured", "", *runs(reports)]
     if "limits.svg" in drawn:
@@ -356,10 +356,10 @@ def write(results: Path | None = None, out: Path | None = None, full_only: bool 
 def main(argv: list[str] | None = None) -> int:
     """Write the page."""
     parser = argparse.ArgumentParser(prog="python -m bench.page", description="Write docs/benchmarks/README.md.")
-    parser.add_argument("--results", type=Path, help="where the files are (default: target/bench)")
+    parser.add_argument("--results", type=Path, help="where the files are (default: docs/benchmarks/figures)")
     parser.add_argument("--out", type=Path, help="where to write (default: docs/benchmarks)")
     parser.add_argument(
-        "--any-scale", action="store_true", help="also figures of less than the full size; writes to target/bench/page"
+        "--any-scale", action="store_true", help="figures of less than the full size; from and to target/bench"
     )
     options = parser.parse_args(argv)
     if options.results and not options.results.is_dir():

@@ -1,4 +1,4 @@
-"""What the page of all figures says of each part: which rows of `target/bench/<part>.json` become which table.
+"""What the page of all figures says of each part: which rows of `<part>.json` become which table.
 
 A file may be of another revision, or of nobody's making: what is not there, or is not what it should be, is an empty
 cell.

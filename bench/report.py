@@ -1,9 +1,10 @@
-"""Goals, the files under target/bench, and the lines of progress."""
+"""Goals, the files of figures, and the lines of progress."""
 
 from __future__ import annotations
 
 import json
 import time
+from argparse import Namespace
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -13,6 +14,19 @@ from bench import machine
 from bench.cpu import Spent
 
 RESULTS = machine.ROOT / "target" / "bench"
+#: Figures of the full size are kept with the page that shows them, as machines come and go.
+FIGURES = machine.ROOT / "docs" / "benchmarks" / "figures"
+OWN_LOGS = ("log", "pzp_log", "peer_log")
+
+
+def is_full(options: Namespace) -> bool:
+    """Whether a run measures what the page in the repository shows: the full size, of the logs that anybody has."""
+    return options.scale == 1 and not any(getattr(options, name, None) for name in OWN_LOGS)
+
+
+def folder_of(options: Namespace) -> Path:
+    """Where the figures of a run go."""
+    return FIGURES if is_full(options) else RESULTS
 
 
 @dataclass(frozen=True)
@@ -68,11 +82,11 @@ def save(
     repeats: int,
     results: list[dict],
     goals: list[Goal],
-    folder: Path | None = None,
+    folder: Path,
     engine: str = "spark",
     load_at_start: tuple[float, ...] | None = None,
 ) -> Path:
-    """Write `target/bench/<name>.json`, or `<name>-sail.json`; what is known of an earlier failure goes.
+    """Write `<name>.json`, or `<name>-sail.json`; what is known of an earlier failure goes.
 
     Args:
         name: The benchmark.
@@ -80,7 +94,7 @@ def save(
         repeats: How often each piece of work was measured.
         results: The figures.
         goals: The goals.
-        folder: Where to write (default: target/bench).
+        folder: Where to write.
         engine: What ran it.
         load_at_start: How busy the machine was before; `machine` has how busy it is now.
 
@@ -105,7 +119,7 @@ def save(
     return path
 
 
-def save_failure(name: str, engine: str, error: str, folder: Path | None = None) -> Path:
+def save_failure(name: str, engine: str, error: str, folder: Path) -> Path:
     """Write down that a benchmark failed, beside its last figures; the file."""
     path = path_of(name, engine, folder, failed=True)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -114,9 +128,9 @@ def save_failure(name: str, engine: str, error: str, folder: Path | None = None)
     return path
 
 
-def path_of(name: str, engine: str, folder: Path | None = None, failed: bool = False) -> Path:
+def path_of(name: str, engine: str, folder: Path, failed: bool = False) -> Path:
     """Where the figures of a benchmark are, or what is known of its failure."""
-    return (folder or RESULTS) / f"{name}{'' if engine == 'spark' else f'-{engine}'}{'-failed' if failed else ''}.json"
+    return folder / f"{name}{'' if engine == 'spark' else f'-{engine}'}{'-failed' if failed else ''}.json"
 
 
 def now() -> str:

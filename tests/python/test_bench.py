@@ -254,7 +254,7 @@ def test_one_failure_stops_no_other(ends, code, monkeypatch, capsys):
         Process = FakeProcess
 
     monkeypatch.setattr(command.multiprocessing, "get_context", lambda method: Context)
-    monkeypatch.setattr(command.page, "write", lambda **options: Path("page"))
+    monkeypatch.setattr(command.page, "write", lambda *where, **options: Path("page"))
     assert command.main(["graphs", "verify"]) == code
     assert started == [("graphs", "spark"), ("verify", "spark")]
     assert ("graphs" in capsys.readouterr().err) == bool(code)
@@ -265,7 +265,7 @@ def test_engines_take_turns(monkeypatch):
     """Each benchmark runs on one engine, then on the other; what starts none, or looks into Spark, runs once."""
     started = []
     monkeypatch.setattr(command, "run_apart", lambda name, options: started.append((name, options.engine)) or True)
-    monkeypatch.setattr(command.page, "write", lambda **options: Path("page"))
+    monkeypatch.setattr(command.page, "write", lambda *where, **options: Path("page"))
     assert command.main(["verify", "ask", "sets", "--engines", "sail", "spark"]) == 0
     turns = [("verify", "sail"), ("verify", "spark"), ("ask", "spark"), ("sets", "sail"), ("sets", "spark")]
     assert started == turns
@@ -286,7 +286,7 @@ def of_engine(engine: str) -> Namespace:
 def test_a_missed_goal_is_reported_and_no_failure(monkeypatch, tmp_path, capsys):
     """It stands in the report and on the screen."""
     stub(monkeypatch, lambda options: ([{"ratio": 3}], [report.at_most("ratio", 2, 3)]))
-    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(report, "FIGURES", tmp_path)
     one.run_or_explain("graphs", of_engine("spark"))
     assert json.loads((tmp_path / "graphs.json").read_text())["goals"][0]["met"] is False
     assert "MISSED" in capsys.readouterr().out
@@ -299,7 +299,7 @@ def test_a_failed_benchmark_ends_with_one(monkeypatch, tmp_path, capsys):
         raise RuntimeError("no luck")
 
     stub(monkeypatch, run)
-    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(report, "FIGURES", tmp_path)
     with pytest.raises(SystemExit) as stopped:
         one.run_or_explain("graphs", of_engine("sail"))
     assert stopped.value.code == 1
@@ -321,7 +321,7 @@ def test_a_process_that_is_killed_is_written_down(monkeypatch, tmp_path):
 
     Killed.Process = Killed
     monkeypatch.setattr(command.multiprocessing, "get_context", lambda method: Killed)
-    monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(report, "FIGURES", tmp_path)
     assert not command.run_apart("graphs", of_engine("spark"))
     assert "-9" in json.loads((tmp_path / "graphs-failed.json").read_text())["error"]
 

@@ -129,7 +129,7 @@ def test_less_than_the_full_size_is_not_measured(tmp_path):
     text = made(tmp_path)
     assert cells(text, "sets on Spark")[0][1] == "not measured (2026-11-23 06:58 at 0.02 of the full size only)"
     assert "1,000,000" not in section(text, "sets")
-    text = made(tmp_path, full_only=False)
+    text = made(tmp_path, is_full=False)
     assert cells(text, "sets on Spark")[0][3] == "0.02"
     assert "1,000,000" in section(text, "sets")
 
@@ -293,24 +293,42 @@ def test_the_command_says_where_it_wrote(tmp_path, capsys):
     assert stopped.value.code == 2 and "nowhere" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("scale", ["1", "0.5"])
-def test_every_run_writes_the_page(scale, tmp_path, monkeypatch, capsys):
-    """That of the repository only where the full size was measured; after a failure too."""
+@pytest.mark.parametrize(
+    ("measured", "is_full"),
+    [([], True), (["--scale", "0.5"], False), (["--peer-log", "log.jsonl"], False)],
+    ids=["full", "less", "own log"],
+)
+def test_every_run_writes_the_page(measured, is_full, tmp_path, monkeypatch, capsys):
+    """That of the repository only where the full size was measured, of the logs made here; after a failure too."""
+    monkeypatch.chdir(tmp_path)
+    Path("log.jsonl").touch()
     monkeypatch.setattr(command, "run_apart", lambda name, options: False)
     monkeypatch.setattr(report, "RESULTS", tmp_path)
+    monkeypatch.setattr(report, "FIGURES", tmp_path / "docs" / "figures")
     monkeypatch.setattr(page, "DOCS", tmp_path / "docs")
     monkeypatch.setattr(page, "SMALL", tmp_path / "small")
-    assert command.main(["ask", "--scale", scale]) == 1
-    assert (tmp_path / "docs" / "README.md").exists() == (scale == "1")
-    assert (tmp_path / "small" / "README.md").exists() == (scale != "1")
+    assert command.main(["ask", *measured]) == 1
+    assert (tmp_path / "docs" / "README.md").exists() == is_full
+    assert (tmp_path / "small" / "README.md").exists() != is_full
     assert "page: written to" in capsys.readouterr().out
 
 
-def test_a_success_takes_back_a_failure(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "RESULTS", tmp_path)
-    options = Namespace(scale=1.0, repeats=1, engine="sail")
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_a_success_takes_back_a_failure(scale, tmp_path, monkeypatch):
+    """Where its figures go: those of the full size beside the page, all others to target/bench."""
+    monkeypatch.setattr(report, "FIGURES", tmp_path / "full")
+    monkeypatch.setattr(report, "RESULTS", tmp_path / "less")
+    options = Namespace(scale=scale, repeats=1, engine="sail")
+    folder = report.folder_of(options)
     with pytest.raises(SystemExit):
         one.run_or_explain("no_such_part", options)
-    assert "ModuleNotFoundError" in json.loads((tmp_path / "no_such_part-sail-failed.json").read_text())["error"]
-    report.save("no_such_part", 1, 1, [], [], engine="sail")
-    assert [file.name for file in tmp_path.iterdir()] == ["no_such_part-sail.json"]
+    assert [file.name for file in tmp_path.iterdir()] == ["full" if scale == 1 else "less"]
+    assert "ModuleNotFoundError" in json.loads((folder / "no_such_part-sail-failed.json").read_text())["error"]
+    report.save("no_such_part", scale, 1, [], [], folder, engine="sail")
+    assert [file.name for file in folder.iterdir()] == ["no_such_part-sail.json"]
+
+
+def test_the_page_in_the_repository_is_that_of_its_figures(tmp_path):
+    """Nobody wrote on it by hand."""
+    page.write(out=tmp_path)
+    assert (tmp_path / "README.md").read_text() == (page.DOCS / "README.md").read_text()
