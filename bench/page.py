@@ -33,10 +33,10 @@ HEAD = """# All figures of the benchmarks
 `python -m bench.page` writes this page, and so does every `make bench`, of the files in [figures](figures); nothing on
 it is written by hand. What the parts measure, and how, is in [bench](../../bench/README.md).
 
-**LIMIT** is one thing in all parts: read what the model needs, shuffle it by graph, write what the model writes. Where
-a ratio was measured by an older and kinder one, it says so. Seconds are CPU seconds of all processes, medians of the
-rounds; the clock is context, as the machine may have had other work: its load is in the table. Where a part is named as
-not measured, `make bench BENCH_ARGS="<part> --engines spark sail"` measures it.
+**LIMIT** is one thing in all parts: read what the model needs, shuffle it by graph, write what the model writes.
+Seconds are CPU seconds of all processes, medians of the rounds; the clock is context, as the machine may have had other
+work: its load is in the table. Seconds of different machines or days say little next to each other; ratios do. Where a
+part is named as not measured, `make bench BENCH_ARGS="<part> --engines spark sail"` measures it.
 """
 
 
@@ -128,14 +128,6 @@ def number(value: float) -> str:
     if abs(value) >= 1_000:
         return f"{value:,.0f}"
     return f"{value:.{2 if abs(value) >= 1 else 5}f}".rstrip("0") if abs(value) >= 1e-5 else f"{value:.1e}"
-
-
-def cell(value: Any) -> str:
-    """Write a figure, and what is said of it."""
-    if isinstance(value, tuple):
-        figure, remark = value
-        return f"{plain(figure)} ({remark})"
-    return plain(value)
 
 
 def code(value: Any) -> str:
@@ -285,7 +277,7 @@ def figures_of(table: Table, reports: Sequence[Report]) -> list[str]:
         for _, lines in used:
             figures = lines.get(about)
             own = [title for title in titles if has(lines, title)]
-            told += [cell(figures.get(title)) for title in own] if figures else [NONE, *[""] * (len(own) - 1)]
+            told += [plain(figures.get(title)) for title in own] if figures else [NONE, *[""] * (len(own) - 1)]
         body.append(told)
     missing = [ENGINES[each.engine] for each, lines in shown if not lines] if prefix else []
     remark = f" (on {' and '.join(missing)} {NONE})" if missing else ""

@@ -17,8 +17,6 @@ Line = tuple[tuple[Any, ...], Row]
 
 CPU, WALL, LIMIT, RATIO = "CPU s", "clock, s", "LIMIT, CPU s", "/ LIMIT"
 ALONE, POWER, PEAK = "kernel alone, CPU s", "power", "peak MiB"
-#: In the place of a figure: of a LIMIT that is not what LIMIT is now.
-EARLIER = "earlier LIMIT"
 
 
 @dataclass(frozen=True)
@@ -80,14 +78,12 @@ def chosen(rows: list[Row], **wanted: Any) -> Iterator[Row]:
 
 def of_limit(row: Row, work: str) -> Row:
     """The figures of work that was measured next to LIMIT."""
-    # Only what is measured in pieces is the one LIMIT of all parts.
-    limit, known = at(row, "limit"), at(row, "limit", "cpu_s_by_piece") is not None
     ratio = at(row, work, "ratio") if at(row, work, "ratio") is not None else row.get("ratio")
     return {
         CPU: at(row, work, "cpu_s"),
         WALL: at(row, work, "wall_s"),
-        LIMIT: at(limit, "cpu_s"),
-        RATIO: ratio if known or ratio is None else (ratio, EARLIER),
+        LIMIT: at(row, "limit", "cpu_s"),
+        RATIO: ratio,
         ALONE: row.get("kernel_alone_cpu_s"),
     }
 
@@ -323,7 +319,14 @@ PARTS = {
                 ("messages",),
                 columns(
                     ("messages",),
-                    {"cpu_s": CPU, "peer_cpu_s": "the algorithm, CPU s", "ratio": "times", "left_out": "left out"},
+                    {
+                        "cpu_s": CPU,
+                        "peer_cpu_s": "the algorithm, CPU s",
+                        "ratio": "times",
+                        "quoted_cpu_s": "the peer itself, quoted, CPU s",
+                        "ratio_to_quoted": "times the peer itself",
+                        "left_out": "left out",
+                    },
                     part="peer",
                 ),
                 by_engine=False,

@@ -116,14 +116,6 @@ def test_two_machines_are_two_columns(tmp_path):
     assert "|  | sets on Spark | sets on Sail |" in text
 
 
-def test_a_ratio_to_an_older_limit_says_so(tmp_path):
-    """And is not drawn beside the others."""
-    put(tmp_path, "sets", [set_row(6.0, {"cpu_s": 4.0, "wall_s": 3.0})])
-    text = made(tmp_path)
-    assert cells(text, "many")[0][-1] == "1.5 (earlier LIMIT)"
-    assert not (tmp_path / "out" / "limits.svg").exists()
-
-
 def test_less_than_the_full_size_is_not_measured(tmp_path):
     put(tmp_path, "sets", [set_row(6.0)], scale=0.02)
     text = made(tmp_path)
