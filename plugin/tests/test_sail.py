@@ -124,6 +124,38 @@ def test_its_variables_are_for_its_own_server_alone(tmp_path):
     assert done.stdout.strip() == "[]", done.stderr
 
 
+SLOW = """
+import sys, time
+from functools import partial
+from pyspark.sql.connect.client import core
+
+if hasattr(core, "RpcDeadlines"):  # as if ten minutes were one second
+    core.RpcDeadlines = partial(core.RpcDeadlines, reattachable_execute_plan=1.0, reattach_execute=1.0)
+
+from dbt_spark_python import sail
+
+def wait(batches):
+    for batch in batches:
+        time.sleep(3)
+        yield batch
+
+spark = sail.connect({}, sys.argv[1])
+rows = spark.range(0, 3, 1, 1).mapInArrow(wait, "id bigint")
+print(rows.count())
+rows.write.parquet(sys.argv[1] + "/rows")
+print(spark.read.parquet(sys.argv[1] + "/rows").count())
+"""
+
+
+def test_what_takes_long_comes_to_its_end(tmp_path):
+    """Reading and writing, where the client would lose its patience."""
+    pytest.importorskip("pysail")
+    done = subprocess.run(
+        [sys.executable, "-c", SLOW, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.splitlines() == ["3", "3"], done.stderr
+
+
 LEFT_RUNNING = """
 import tempfile, time
 from dbt_spark_python import deadlines, sail

@@ -22,6 +22,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
@@ -59,6 +60,9 @@ _SETTINGS = {
     "sail.parquet.file_statistics_cache.type": "none",
     # Spark's own type of strings; readers of the files get no other either.
     "sail.parquet.schema_force_view_types": "false",
+    # Who asks nothing for a quarter of an hour loses the session, and a statement that writes passes for nothing
+    # (until 0.6.6 at least). A year: the server ends with its process.
+    "sail.spark.session_timeout_secs": "31536000",
 }
 
 # Sail's own defaults have units, and pyspark's client expects numbers of bytes (until 0.6.6 at least).
@@ -104,10 +108,23 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
     # Executions stay reattachable, though that doubles what a small query costs: without it, what goes wrong once rows
     # are on their way reaches no client, and half an answer looks whole (until 0.6.6 at least, with pyspark 4.3).
     session = SparkSession.builder.remote(remote).getOrCreate()
+    _wait_for_statements(session)
     for key, value in {**_SESSION_SETTINGS, **settings}.items():
         if not key.startswith(PREFIX):
             session.conf.set(key, value)
     return session
+
+
+def _wait_for_statements(session: SparkSession) -> None:
+    """Have a session's client wait for an execution as long as it takes.
+
+    Since pyspark 4.3 it ends the stream of one after ten minutes and asks for it again. A statement that writes knows
+    Sail only once it is done: what ends its stream ends it, and then there is nothing to ask for ("operation not
+    found"; until 0.6.6 at least). The server cannot get lost without this process.
+    """
+    client = session.client
+    if hasattr(client, "_rpc_deadlines"):
+        client._rpc_deadlines = replace(client._rpc_deadlines, reattachable_execute_plan=None, reattach_execute=None)
 
 
 def check_installed() -> None:
