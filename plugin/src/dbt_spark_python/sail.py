@@ -118,9 +118,9 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
 def _wait_for_statements(session: SparkSession) -> None:
     """Have a session's client wait for an execution as long as it takes.
 
-    Since pyspark 4.3 it ends the stream of one after ten minutes and asks for it again. A statement that writes knows
-    Sail only once it is done: what ends its stream ends it, and then there is nothing to ask for ("operation not
-    found"; until 0.6.6 at least). The server cannot get lost without this process.
+    Since pyspark 4.3 it ends the stream of one after ten minutes and asks for it again. Sail knows of a statement that
+    writes only once it is done: what ends its stream ends the statement, and then there is nothing to ask for
+    ("operation not found"; until 0.6.6 at least). An embedded server does not get lost without this process.
     """
     client = session.client
     if hasattr(client, "_rpc_deadlines"):
