@@ -68,7 +68,7 @@ def processes(proc: Path = Path("/proc")) -> dict[Key, Process]:
             # The program's name stands in parentheses and may hold any character.
             start, _, rest = (entry / "stat").read_text(errors="replace").rpartition(")")
             fields = rest.split()
-            memory = dict(line.split(":", 1) for line in (entry / "status").read_text(errors="replace").splitlines())
+            memory = _status(entry)
             found[int(entry.name), int(fields[19])] = Process(
                 parent=int(fields[1]),
                 command=start.partition("(")[2],
@@ -78,6 +78,15 @@ def processes(proc: Path = Path("/proc")) -> dict[Key, Process]:
                 peak=_bytes(memory.get("VmHWM")),
             )
     return found
+
+
+def peak_mib(process: Path = Path("/proc/self")) -> int:
+    """The most MiB that a process ever had; `getrusage` counts what its parent had when it was started, too."""
+    return _bytes(_status(process).get("VmHWM")) >> 20
+
+
+def _status(process: Path) -> dict[str, str]:
+    return dict(line.split(":", 1) for line in (process / "status").read_text(errors="replace").splitlines())
 
 
 def _bytes(text: str | None) -> int:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bench.cpu import peak_mib
+
 
 def of_networkx(file: Path) -> int:
     """A graph of names; its generations are the depths."""
@@ -130,7 +132,7 @@ if __name__ == "__main__":
             {
                 "cpu_s": round(used.ru_utime + used.ru_stime, 2),
                 "wall_s": round(time.monotonic() - began, 2),
-                "peak_mib": round(used.ru_maxrss / 1024),
+                "peak_mib": peak_mib(),
                 "depth_sum": found,
             }
         )

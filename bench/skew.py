@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import resource
 import time
 from argparse import Namespace
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from bench.cpu import peak_mib
 from bench.report import RESULTS, Goal, at_most, say
 from dbt_spark_python.group_digests import reduce_partition
 from dbt_tangles.graph import CLOCK_SCHEMA
@@ -147,6 +147,6 @@ def measure(folder: Path, size: int, kernel: str) -> dict:
         "rows": rows,
         "cpu_s": round(time.process_time() - before, 2),
         "wall_s": round(time.monotonic() - begun, 2),
-        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "peak_mib": peak_mib(),
         "stream_mib": path.stat().st_size >> 20,
     }

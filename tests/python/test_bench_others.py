@@ -1,5 +1,6 @@
 """Others find the depths that we find, or say how they ended."""
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -40,6 +41,8 @@ def test_whoever_fails_is_quoted(tmp_path):
 
 
 def test_an_answer_has_its_price(asked):
+    """Its own, however much memory its parent has."""
+    of_parent = np.ones(2**27)
     answer = others.ask("networkx", asked[0])
     assert answer["depth_sum"] == asked[1]
-    assert answer["cpu_s"] > 0 and answer["peak_mib"] > 0
+    assert answer["cpu_s"] > 0 and 0 < answer["peak_mib"] < of_parent.nbytes >> 20
