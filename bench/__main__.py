@@ -97,7 +97,7 @@ def main(argv: list[str] | None = None) -> int:
             of_engine = argparse.Namespace(**{**vars(options), "engine": engine})
             if not run_apart(name, of_engine):
                 failed.append(f"{name} on {engine}")
-    say(f"page: written to {os.path.relpath(page.write(report.folder_of(options), is_full=report.is_full(options)))}")
+    say(f"page: written to {os.path.relpath(page.write(is_full=report.is_full(options)))}")
     if failed:
         print(f"bench: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -80,9 +80,9 @@ def processes(proc: Path = Path("/proc")) -> dict[Key, Process]:
     return found
 
 
-def peak_mib(process: Path = Path("/proc/self")) -> int:
-    """The most MiB that a process ever had; `getrusage` counts what its parent had when it was started, too."""
-    return _bytes(_status(process).get("VmHWM")) >> 20
+def peak_mib() -> int:
+    """The most MiB that this process ever had; `getrusage` counts what its parent had when it was started, too."""
+    return _bytes(_status(Path("/proc/self")).get("VmHWM")) >> 20
 
 
 def _status(process: Path) -> dict[str, str]:

@@ -254,7 +254,7 @@ def test_one_failure_stops_no_other(ends, code, monkeypatch, capsys):
         Process = FakeProcess
 
     monkeypatch.setattr(command.multiprocessing, "get_context", lambda method: Context)
-    monkeypatch.setattr(command.page, "write", lambda *where, **options: Path("page"))
+    monkeypatch.setattr(command.page, "write", lambda **options: Path("page"))
     assert command.main(["graphs", "verify"]) == code
     assert started == [("graphs", "spark"), ("verify", "spark")]
     assert ("graphs" in capsys.readouterr().err) == bool(code)
@@ -265,7 +265,7 @@ def test_engines_take_turns(monkeypatch):
     """Each benchmark runs on one engine, then on the other; what starts none, or looks into Spark, runs once."""
     started = []
     monkeypatch.setattr(command, "run_apart", lambda name, options: started.append((name, options.engine)) or True)
-    monkeypatch.setattr(command.page, "write", lambda *where, **options: Path("page"))
+    monkeypatch.setattr(command.page, "write", lambda **options: Path("page"))
     assert command.main(["verify", "ask", "sets", "--engines", "sail", "spark"]) == 0
     turns = [("verify", "sail"), ("verify", "spark"), ("ask", "spark"), ("sets", "sail"), ("sets", "spark")]
     assert started == turns
