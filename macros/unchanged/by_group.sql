@@ -7,7 +7,9 @@
     {%- if not by_group or should_full_refresh() -%}
         {{ return(none) }}
     {%- endif -%}
-    {{ return(adapter.touched_groups(this, by_group['keys'], tangles.grouped_relations(by_group['of']))) }}
+    {{ return(adapter.touched_groups(
+        this, by_group['keys'], tangles.grouped_relations(by_group['of']), compiled_code
+    )) }}
 {% endmacro %}
 
 
@@ -55,6 +57,13 @@
     {%- if flags.WHICH not in ['build', 'retry'] or should_full_refresh() or should_store_failures() -%}
         {{ return(none) }}
     {%- endif -%}
+    {%- if tangles.is_of_rows() -%}
+        {%- set node = graph.nodes[model.attached_node] -%}
+        {%- set unseen = adapter.unseen_since_passed(
+            model.schema, model.unique_id, tangles.recipe(), [node.schema, node.alias]
+        ) -%}
+        {{ return(none if unseen is none else tangles.over_parts(compiled_code, {node.relation_name: unseen})) }}
+    {%- endif -%}
     {%- set by_group = tangles.groups_of_test() -%}
     {%- if not by_group -%}
         {{ return(none) }}
@@ -66,8 +75,25 @@
 {% endmacro %}
 
 
+{#- Whether the test being run is about single rows of one table: then those in files at which it has looked, and passed, need
+    not be looked at again. Not where it may pass with failures. -#}
+{% macro is_of_rows() %}
+    {%- if config.meta_get('by_group') or not model.test_metadata or model.depends_on.nodes != [model.attached_node] -%}
+        {{ return(false) }}
+    {%- endif -%}
+    {%- set of_rows = ['macro.dbt.test_not_null', 'macro.dbt.test_accepted_values', 'macro.tangles.test_holds',
+        'macro.tangles.test_never_null'] -%}
+    {%- set asks_others = 'select' in (tojson(model.test_metadata) ~ config.get('where')) | lower -%}
+    {{ return(
+        of_rows | select('in', model.depends_on.macros) | list != [] and not asks_others
+        and graph.nodes[model.attached_node].config.materialized not in ['view', 'ephemeral']
+        and config.get('warn_if') == '!= 0' and config.get('error_if') == '!= 0'
+    ) }}
+{% endmacro %}
+
+
 {#- How a test looks at groups: as its `meta` says; or, of whether rows are unique, by one of their columns that its model tells
-    of. To look at single rows costs no more than to find those that are touched. -#}
+    of. -#}
 {% macro groups_of_test() %}
     {%- if config.meta_get('by_group') or not model.test_metadata or not model.attached_node -%}
         {{ return(config.meta_get('by_group')) }}

@@ -17,13 +17,21 @@ from dbt_common.invocation import get_invocation_id
 from pyspark.sql import DataFrame
 
 from dbt_spark_python import handles, sail, sessions, workers
-from dbt_spark_python.catalog import FolderCatalog
+from dbt_spark_python.catalog import FolderCatalog, quoted
 from dbt_spark_python.changes import find_differing
+from dbt_spark_python.columns import mentioned
 from dbt_spark_python.earlier import touched_view
 from dbt_spark_python.sail import checkpoint
 from dbt_spark_python.submission import SessionPythonJob
 from dbt_spark_python.touched import Told, Touched, find_touched
-from dbt_spark_python.unchanged import digest_recipe, digest_way, has_passed, made_of_passed, note_passed
+from dbt_spark_python.unchanged import (
+    digest_recipe,
+    digest_way,
+    files_of_passed,
+    has_passed,
+    made_of_passed,
+    note_passed,
+)
 from dbt_spark_python.warehouse import is_delta
 
 SUBMISSION_METHOD = "session"
@@ -164,7 +172,9 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         return ""
 
     @available
-    def touched_groups(self, relation: BaseRelation, keys: list[str], of: dict[str, list[str]]) -> dict | None:
+    def touched_groups(
+        self, relation: BaseRelation, keys: list[str], of: dict[str, list[str]], query: str = "*"
+    ) -> dict | None:
         """The groups of a table whose rows have to be made again; asked behind `stands`.
 
         Args:
@@ -172,6 +182,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             keys: The columns that name a group.
             of: The tables of which it is made group by group, as dbt names them, and their columns that name a group;
                 none of one whose rows follow from those of the others.
+            query: What will be asked of these rows; columns of which it does not speak are left out.
 
         Returns:
             For each of the tables a temporary view of its rows of these groups; None where the table has to be made
@@ -185,11 +196,14 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         if found is None:
             return None
         self._touched_groups[key] = found
-        # Once, as most queries read them more than once.
-        parts = {
-            table: checkpoint(found.of(catalog.spark.table(table), columns)) for table, columns in of.items() if columns
-        }
-        return {table: _view(rows, key, table) for table, rows in parts.items()}
+        parts = {}
+        for table, columns in of.items():
+            if columns:
+                rows = catalog.spark.table(table)
+                read = dict.fromkeys([*columns, *mentioned(rows.columns, query)])
+                # Once, as most queries read them more than once.
+                parts[table] = _view(checkpoint(found.of(rows.select(*map(quoted, read)), columns)), key, table)
+        return parts
 
     @available
     def tell_touched(self, relation: BaseRelation, keys: list[str], of: dict[str, list[str]]) -> str:
@@ -259,6 +273,28 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             return None
         spark = catalog.spark
         return {table: _view(found.of(spark.table(table), columns), key, table) for table, columns in of.items()}
+
+    @available
+    def unseen_since_passed(self, schema: str, unique_id: str, recipe: str, table: list[str]) -> str | None:
+        """The view at which a test of single rows has to look that passed: the rows in files that were not there then.
+
+        Asked behind `passes`. None where it has to look at the whole table.
+
+        Args:
+            schema: Of the test.
+            unique_id: Of the test.
+            recipe: As for `passes`.
+            table: Whose rows it looks at, and of no other: schema and name.
+        """
+        catalog = sessions.catalog_of(self.config.credentials)
+        if catalog is None:
+            return None
+        name, way = _key(*table), digest_way(self._made_by(catalog, recipe), {})
+        seen = files_of_passed(catalog.warehouse, schema, unique_id, way).get(".".join(name)) or {}
+        files = catalog.warehouse.files_of(*name) or {}
+        unseen = [file for file, facts in files.items() if facts != seen.get(file)]
+        rows = catalog.read_files(*name, unseen) if len(unseen) < len(files) else None
+        return None if rows is None else _view(rows, _key(schema, unique_id), "unseen")
 
     def _contents(self, catalog: FolderCatalog, inputs: list[list[str]] | None) -> dict[str, str]:
         content_of = catalog.warehouse.content_of

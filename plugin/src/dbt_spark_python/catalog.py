@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
@@ -146,6 +146,20 @@ class FolderCatalog:
         self.warehouse.checkout(schema, name)
         self._declare(schema, name, self.warehouse.private_place(schema, name), columns)
 
+    def read_files(self, schema: str, name: str, files: Sequence[str]) -> DataFrame | None:
+        """The rows of a public table that some of its files have; None where rows are not in files alone."""
+        table = self.warehouse.find(schema, name)
+        if table is None or is_delta(table.folder) or partition_columns(table.folder):
+            return None
+        if not files:
+            return self.spark.table(full_name(schema, name)).limit(0)
+        return self.reader(table).parquet(*(str(table.folder / file) for file in files))
+
+    def reader(self, table: PublishedTable) -> DataFrameReader:
+        """Reads files of a public table, with the columns it has."""
+        columns = read_schema(table)
+        return self.spark.read.schema(columns) if columns else self.spark.read
+
     def part(self, schema: str, name: str) -> None:
         """Take a public table out of this session's catalog: what is made in its place must not go to its folder.
 
@@ -265,10 +279,9 @@ class _Comparison:
 
     @cached_property
     def _versions(self) -> tuple[DataFrame, DataFrame]:
-        spark, before = self._catalog.spark, self._catalog.warehouse.find(self._schema, self._name)
-        columns = read_schema(before)
-        reader = spark.read.schema(columns) if columns else spark.read
-        versions = reader.parquet(str(before.folder)), spark.table(full_name(self._schema, self._name))
+        before = self._catalog.warehouse.find(self._schema, self._name)
+        after = self._catalog.spark.table(full_name(self._schema, self._name))
+        versions = self._catalog.reader(before).parquet(str(before.folder)), after
         touched = self._told.touched if self._told else None
         return tuple(map(touched.of, versions)) if touched else versions
 

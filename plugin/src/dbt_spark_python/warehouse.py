@@ -312,6 +312,11 @@ class Warehouse:
         """The data files of a public table."""
         return len(_data_files(self.public_place(schema.lower(), name.lower())))
 
+    def files_of(self, schema: str, name: str) -> dict[str, list[int]] | None:
+        """Size and time of change of each data file of a public table; None where they are not what was published."""
+        place = self.public_place(schema.lower(), name.lower())
+        return _trusted_stamp(place).get("files")
+
     def is_trusted(self, schema: str, name: str) -> bool:
         """Whether there is a public table, and its files are those that were published."""
         return bool(_trusted_stamp(self.public_place(schema.lower(), name.lower())))
