@@ -250,6 +250,7 @@ def test_tests_look_at_what_is_touched(project, variables):
     assert unique in failed(built, "test", *select)
 
 
+@pytest.mark.both_at_length
 def test_tests_of_rows_look_at_new_files(project, variables):
     """In a build, those that were not there or were others when it passed; `dbt test` at everything."""
     folder, given = variables

@@ -200,7 +200,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         for table, columns in of.items():
             if columns:
                 rows = catalog.spark.table(table)
-                read = dict.fromkeys([*columns, *mentioned(rows.columns, query)])
+                read = mentioned(rows.columns, " ".join([query, *map(quoted, columns)]))
                 # Once, as most queries read them more than once.
                 parts[table] = _view(checkpoint(found.of(rows.select(*map(quoted, read)), columns)), key, table)
         return parts
