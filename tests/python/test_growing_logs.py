@@ -62,6 +62,12 @@ def others(kind: str) -> dict[str, list[bytes]]:
     return {"b.jsonl": shuffled, "d.jsonl": files["c.jsonl"]}
 
 
+def grow(folder: Path, lines: list[bytes]) -> None:
+    """Add lines to the SSB log."""
+    with (folder / "ssb" / "b.jsonl").open("ab") as log:
+        log.write(b"".join(line + b"\n" for line in lines))
+
+
 def contents(built, table: str) -> list[str]:
     """Read a table, rows in a fixed order."""
     rows = ({name: value for name, value in row.items() if name not in HISTORY} for row in built.rows(table))
@@ -186,16 +192,12 @@ def test_what_sql_makes_of_other_groups_is_copied(project, variables):
             found.setdefault(row["author"], set()).add(row["reason"] == "marked")
         return {author: marks.pop() for author, marks in found.items() if len(marks) == 1 or pytest.fail(author)}
 
-    def grow(some: list[bytes]) -> None:
-        with (folder / "ssb" / "b.jsonl").open("ab") as log:
-            log.write(b"".join(line + b"\n" for line in some))
-
     # Those who wrote what comes in two runs, of which the second alone goes as far as this table.
     mark(built, "feed_messages", "reason", "marked")
     before = {row["message_id"] for row in built.rows("ssb_messages")}
-    grow(lines[:2])
+    grow(folder, lines[:2])
     built.run("--select", "+ssb_messages")
-    grow(lines[2:4])
+    grow(folder, lines[2:4])
     built.run(*select)
     new = {row["author"] for row in built.rows("ssb_messages") if row["message_id"] not in before and row["is_usable"]}
     copied = is_copied()
@@ -216,7 +218,7 @@ def test_what_sql_makes_of_other_groups_is_copied(project, variables):
     # Without the way from what it was made of to what there is now.
     shutil.rmtree(built.warehouse / "by_group.db" / ".steps" / "int_feed_links", ignore_errors=True)
     mark(built, "feed_messages", "reason", "marked")
-    grow(lines[4:6])
+    grow(folder, lines[4:6])
     built.run("--select", "+int_feed_links")
     shutil.rmtree(built.warehouse / "by_group.db" / ".steps" / "int_feed_links")
     built.run(*select)
@@ -241,8 +243,7 @@ def test_tests_look_at_what_is_touched(project, variables):
     select = ("--select", "+int_feed_tangles")
     built.build(*select)
     mark(built, "int_feed_tangles", "sequence", 1, pa.int32())
-    with (folder / "ssb" / "b.jsonl").open("ab") as log:
-        log.write(b"".join(line + b"\n" for line in LINES["ssb"][3:60:10]))
+    grow(folder, LINES["ssb"][3:60:10])
     unique = "unique_combination_int_feed_tangles_author__sequence"
     assert unique not in failed(built, "build", *select)
     marked_rows = [row for row in built.rows("int_feed_tangles") if row["sequence"] == 1]
@@ -261,8 +262,7 @@ def test_tests_of_rows_look_at_new_files(project, variables):
     place = built.warehouse / "new_files.db" / "ssb_messages"
     old = {file.name for file in place.glob("*.parquet")}
     mark(built, "ssb_messages", "check_error", "marked")
-    with (folder / "ssb" / "b.jsonl").open("ab") as log:
-        log.write(b"".join(line + b"\n" for line in LINES["ssb"][3:60:10]))
+    grow(folder, LINES["ssb"][3:60:10])
     test = "ssb_messages_error_iff_unusable"
     assert test not in failed(built, "build", *select)
     new = {file.name for file in place.glob("*.parquet")} - old
