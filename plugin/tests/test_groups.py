@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 from dbt_spark_python.group_digests import digest_groups as digest_partition
 from dbt_spark_python.groups import DIGEST, digest_groups, reduced_by_group
 from dbt_spark_python.row_texts import row_digest
+from dbt_spark_python.sail import gather
 
 ORDERS = "shop string, town string, day int, amount bigint, notes array<string>, paid double, slip binary"
 TOTALS = "shop string, town string, day int, total bigint, run string"
@@ -238,3 +239,38 @@ def test_both_ways_to_digest_a_group(spark):
     by_arrow = dict(zip(zip(*names.to_pydict().values(), strict=True), digests.to_pylist(), strict=True))
     assert by_sql == by_arrow
     assert len(by_sql) == len(set(by_sql.values())) == 14
+
+
+@pytest.mark.spark
+def test_groups_stay_together_behind_a_join(spark):
+    """Spark divides what is large in a join; a group's rows are in one partition all the same."""
+    settings = {
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes": "10k",
+        "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "10k",
+        "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "1",
+    }
+    before = {name: spark.conf.get(name, None) for name in settings}
+    orders = spark.range(0, 100_000, 1, 4).selectExpr(
+        "if(id % 10 = 0, concat('shop ', id % 1000), 'large') as shop", "sha2(cast(id as string), 256) as text"
+    )
+    closed = spark.createDataFrame([("shop 10",), ("shop 20",)], "shop string")
+
+    def shops(batches):
+        names = {name for batch in batches for name in batch["shop"].to_pylist()}
+        yield pa.RecordBatch.from_pydict({"shop": sorted(names)})
+
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        rows = orders.join(closed, "shop", "left_anti")
+        for several in (rows, rows.unionAll(rows)):
+            found = [row.shop for row in gather(several, "shop").mapInArrow(shops, "shop string").collect()]
+            assert len(found) == len(set(found)) == 99
+    finally:
+        for name, value in before.items():
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)

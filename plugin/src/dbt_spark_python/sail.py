@@ -290,11 +290,13 @@ def checkpoint(rows: DataFrame) -> DataFrame:
 def gather(rows: DataFrame, *keys: Column | str) -> DataFrame:
     """Bring the rows of a key into one partition, and those of other keys into as many as the engine thinks fit.
 
-    Sail takes all of them into one, unless it is told how many (until 0.6.6 at least).
+    Sail takes all of them into one, unless it is told how many (until 0.6.6 at least). Spark leaves the shuffle out
+    where a join has brought the rows of the same columns together, and then divides a partition of that join that is
+    much larger than the others (until 4.3 at least); of a hash of the keys it knows no such thing.
     """
     if is_sail(rows.sparkSession):
         return rows.repartition(os.cpu_count() or 1, *keys)
-    return rows.repartition(*keys)
+    return rows.repartition(sf.xxhash64(*keys))
 
 
 def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
