@@ -28,7 +28,7 @@ class _Frame:
     def where(self, condition):
         return self
 
-    def repartition(self, *keys):
+    def gathered(self, keys):
         return _Frame(self.name, self.done, self.columns, keys)
 
     @property
@@ -77,6 +77,7 @@ def done(monkeypatch):
     """What was done, in order."""
     found = []
     monkeypatch.setattr(limit.session, "write", lambda rows, table: found.append(("written", rows.name, table)))
+    monkeypatch.setattr(limit, "gather", lambda rows, *keys: rows.gathered(keys))
     return found
 
 
