@@ -59,9 +59,7 @@
     {%- endif -%}
     {%- if tangles.is_of_rows() -%}
         {%- set node = graph.nodes[model.attached_node] -%}
-        {%- set unseen = adapter.unseen_since_passed(
-            model.schema, model.unique_id, tangles.recipe(), [node.schema, node.alias]
-        ) -%}
+        {%- set unseen = adapter.unseen_since_passed(model.schema, model.unique_id, [node.schema, node.alias]) -%}
         {{ return(none if unseen is none else tangles.over_parts(compiled_code, {node.relation_name: unseen})) }}
     {%- endif -%}
     {%- set by_group = tangles.groups_of_test() -%}
@@ -69,7 +67,7 @@
         {{ return(none) }}
     {%- endif -%}
     {%- set parts = adapter.touched_since_passed(
-        model.schema, model.unique_id, tangles.recipe(), by_group['keys'], tangles.grouped_relations(by_group['of'])
+        model.schema, model.unique_id, by_group['keys'], tangles.grouped_relations(by_group['of'])
     ) -%}
     {{ return(none if parts is none else tangles.over_parts(compiled_code, parts)) }}
 {% endmacro %}

@@ -260,14 +260,14 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def touched_since_passed(
-        self, schema: str, unique_id: str, recipe: str, keys: list[str], of: dict[str, list[str]]
+        self, schema: str, unique_id: str, keys: list[str], of: dict[str, list[str]]
     ) -> dict | None:
         """As `touched_groups`, the views at which a test that passed has to look; asked behind `passes`."""
         catalog = sessions.catalog_of(self.config.credentials)
         key = _key(schema, unique_id)
         if catalog is None:
             return None
-        before = made_of_passed(catalog.warehouse, schema, unique_id, digest_way(self._made_by(catalog, recipe), {}))
+        before = made_of_passed(catalog.warehouse, schema, unique_id, self._ways.get(key))
         found = _touched(catalog, before, self._made_of.get(key), keys, of)
         if found is None:
             return None
@@ -275,7 +275,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         return {table: _view(found.of(spark.table(table), columns), key, table) for table, columns in of.items()}
 
     @available
-    def unseen_since_passed(self, schema: str, unique_id: str, recipe: str, table: list[str]) -> str | None:
+    def unseen_since_passed(self, schema: str, unique_id: str, table: list[str]) -> str | None:
         """The view at which a test of single rows has to look that passed: the rows in files that were not there then.
 
         Asked behind `passes`. None where it has to look at the whole table.
@@ -283,18 +283,17 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         Args:
             schema: Of the test.
             unique_id: Of the test.
-            recipe: As for `passes`.
             table: Whose rows it looks at, and of no other: schema and name.
         """
         catalog = sessions.catalog_of(self.config.credentials)
+        key, name = _key(schema, unique_id), _key(*table)
         if catalog is None:
             return None
-        name, way = _key(*table), digest_way(self._made_by(catalog, recipe), {})
-        seen = files_of_passed(catalog.warehouse, schema, unique_id, way).get(".".join(name)) or {}
+        seen = files_of_passed(catalog.warehouse, schema, unique_id, self._ways.get(key)).get(".".join(name)) or {}
         files = catalog.warehouse.files_of(*name) or {}
         unseen = [file for file, facts in files.items() if facts != seen.get(file)]
         rows = catalog.read_files(*name, unseen) if len(unseen) < len(files) else None
-        return None if rows is None else _view(rows, _key(schema, unique_id), "unseen")
+        return None if rows is None else _view(rows, key, "unseen")
 
     def _contents(self, catalog: FolderCatalog, inputs: list[list[str]] | None) -> dict[str, str]:
         content_of = catalog.warehouse.content_of

@@ -107,13 +107,13 @@ def has_passed(warehouse: Warehouse, schema: str, name: str, recipe: str) -> boo
     return _read_passed(warehouse, schema, name).get("recipe") == recipe
 
 
-def made_of_passed(warehouse: Warehouse, schema: str, name: str, way: str) -> dict[str, str] | None:
+def made_of_passed(warehouse: Warehouse, schema: str, name: str, way: str | None) -> dict[str, str] | None:
     """The contents of the tables with which a test passed, by name; None where it did not in this way."""
     noted = _read_passed(warehouse, schema, name)
     return noted.get("made_of") if noted.get("way") == way else None
 
 
-def files_of_passed(warehouse: Warehouse, schema: str, name: str, way: str) -> dict[str, dict[str, list[int]]]:
+def files_of_passed(warehouse: Warehouse, schema: str, name: str, way: str | None) -> dict[str, dict[str, list[int]]]:
     """The files of the tables with which a test passed, by the tables' names; nothing where it did not in this way."""
     noted = _read_passed(warehouse, schema, name)
     return (noted.get("files") if noted.get("way") == way else None) or {}
