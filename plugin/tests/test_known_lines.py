@@ -5,6 +5,7 @@ import hashlib
 import pyarrow as pa
 import pytest
 
+from dbt_spark_python.earlier import Grown
 from dbt_spark_python.lines import check_lines
 from plugin_projects import make_project
 
@@ -56,6 +57,10 @@ def runs(project, tmp_path_factory):
         before = spark.read.parquet(tables[-1]) if tables and known else None
         run = f"run {len(tables)}"
         made = check_lines(spark, "log", str(log), None, checked_in(run), SCHEMA, MAX_BYTES, known=before)
+        make.is_grown = isinstance(made, Grown)
+        if make.is_grown:
+            made, added = made.whole, before.unionByName(made.added)
+            assert sorted(map(repr, made.collect())) == sorted(map(repr, added.collect()))
         tables.append(str(folder / f"table{len(tables)}"))
         made.write.parquet(tables[-1])
         rows = spark.read.parquet(tables[-1]).collect()
@@ -94,6 +99,8 @@ def test_what_is_known_stays(runs):
         ("b.gz", 0, "run 1: not_compressed"),
     ]
 
+    assert not runs.is_grown  # what was checked again takes the place of what was there
+
     # Another name, another order, other neighbors; lines change, and are gone.
     assert runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n"}) == [
         ("a.txt", 0, "run 0: two"),
@@ -108,9 +115,14 @@ def test_what_is_known_stays(runs):
     # What was gone is new when it is back; nothing else is.
     back = runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n\n"})
     assert [verdict for _, _, verdict in back if verdict.startswith("run 3")] == ["run 3: "]
+    assert runs.is_grown
+    copied = runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n\none\n"})
+    assert sorted({*copied} - {*back}) == [("a.txt", 5, "run 0: one")]
+    assert len(copied) == len(back) + 1
+    assert runs.is_grown
 
     # And without what was before everything is.
-    assert {verdict[:5] for _, _, verdict in runs({"c.txt": "three\none\n"}, known=False)} == {"run 4"}
+    assert {verdict[:5] for _, _, verdict in runs({"c.txt": "three\none\n"}, known=False)} == {"run 5"}
 
 
 @pytest.mark.both

@@ -135,10 +135,11 @@ JAVA = """
 
 @pytest.mark.parametrize(("most", "is_small"), [(10_000, True), (-1, False)])
 def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path, monkeypatch):
-    """By the profile's options; a large run has none of them."""
+    """By the profile's options; a large run has none of them. Both have those that Spark knows a setting for."""
     monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)  # what this process has set is not for others
     project = make_project(tmp_path / "project", {"java.py": JAVA})
     dbt(project, "run", warehouse=tmp_path / "warehouse", most=most)
     options = {row["option"] for row in rows(tmp_path / "warehouse", "java")}
     assert any(option.startswith("-Xmx") for option in options)
     assert ("-XX:TieredStopAtLevel=1" in options) == is_small
+    assert "-Dof.the.profile=two words" in options

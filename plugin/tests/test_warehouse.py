@@ -255,6 +255,26 @@ def test_a_copy_to_add_to_leaves_the_public_table_alone(warehouse):
     assert read(warehouse, "s", "t") == {"b.parquet": "b"}
 
 
+def test_a_table_that_grows_has_its_files_still(warehouse, monkeypatch):
+    """And is written whole where it has too many of them, or others than were published."""
+    write(warehouse, "s", "t", {"a.parquet": "a"})
+    warehouse.publish("s", "t", "first")
+    write(warehouse, "s", "t__next", {"b.parquet": "b"})
+    warehouse.grow("S", "T", "t__next")
+    warehouse.private_place("s", "t__next").rename(warehouse.private_place("s", "t"))
+    assert warehouse.shared_files("s", "t") == {"a.parquet"}
+    warehouse.publish("s", "t", "second")
+    assert read(warehouse, "s", "t") == {"a.parquet": "a", "b.parquet": "b"}
+
+    assert warehouse.can_grow("S", "T")
+    assert not warehouse.can_grow("s", "none")
+    monkeypatch.setattr("dbt_spark_python.warehouse.MOST_FILES", 2)
+    assert not warehouse.can_grow("s", "t")
+    monkeypatch.undo()
+    (warehouse.public_place("s", "t") / "b.parquet").write_text("others")
+    assert not warehouse.can_grow("s", "t")
+
+
 def test_a_view_and_a_table_take_each_others_place(warehouse):
     write(warehouse, "s", "x", {"a.parquet": ""})
     warehouse.publish("s", "x", "run")

@@ -147,6 +147,8 @@ def test_what_is_known_is_not_made_again(project, variables, capsys):
 
     mark(built, "stg_autobase__lines", "detail", "marked")
     mark(built, "int_autobase_walk", "set_aside_reason", "marked")
+    place = built.warehouse / "known.db" / "stg_autobase__lines"
+    files = {file.name: file.stat().st_ino for file in place.glob("*.parquet")}
     with (folder / "autobase" / "b.jsonl").open("a") as log:
         log.write('no JSON\n{"base": "of its own", "indexers": ["%s"]}\n' % ("a" * 64))
     capsys.readouterr()
@@ -155,6 +157,7 @@ def test_what_is_known_is_not_made_again(project, variables, capsys):
     lines, walk = built.rows("stg_autobase__lines"), built.rows("int_autobase_walk")
     assert [row["detail"] for row in lines if row["detail"] != "marked"] in (["not JSON", None], [None, "not JSON"])
     assert len(lines) == len(first["stg_autobase__lines"]) + 2
+    assert files.items() < {file.name: file.stat().st_ino for file in place.glob("*.parquet")}.items()
     assert {row["base_id"] for row in walk if row["set_aside_reason"] != "marked"} == {"of its own"}
     assert len(walk) == len(first["int_autobase_walk"]) + 1
 
@@ -169,7 +172,7 @@ def test_what_is_known_is_not_made_again(project, variables, capsys):
     assert "marked" in {row["detail"] for row in built.rows("stg_autobase__lines")}
 
     # A hand in the files, that does not know of the stamp.
-    file = max((built.warehouse / "known.db" / "stg_autobase__lines").glob("*.parquet"), key=lambda f: f.stat().st_size)
+    file = max(place.glob("*.parquet"), key=lambda file: file.stat().st_size)
     pq.write_table(pq.read_table(file).slice(1), file)
     built.run(*models)
     assert "stg_autobase__lines is made anew" in capsys.readouterr().out

@@ -36,9 +36,6 @@ from dbt_spark_python.warehouse import is_delta
 
 SUBMISSION_METHOD = "session"
 
-#: A table of so many files is written whole once more, and not added to.
-_MOST_FILES = 64
-
 # These write no row into a table that is there; any other materialization may go on from what is there.
 _NOT_GOING_ON = frozenset({"fixpoint", "kept", "republished", "seed", "table", "test", "unit", "view"})
 
@@ -252,7 +249,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             self._kept.add(key)
             return {}
         self._told[key] = replace(told, differing=found)
-        if not found.is_any_old and catalog.warehouse.count_files(*key) < _MOST_FILES:
+        if not found.is_any_old and catalog.warehouse.can_grow(*key):
             added = _view(found.new_rows(after), key, "added")
             catalog.checkout(*key)
             return {"added": added}

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -14,11 +14,11 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt_spark_python import sail
-from dbt_spark_python.changes import Differing, count_rows, find_differing
+from dbt_spark_python.changes import Differing, count_differing, count_rows, find_differing
 from dbt_spark_python.columns import nullable
 from dbt_spark_python.steps import note_step
 from dbt_spark_python.touched import Told
-from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta
+from dbt_spark_python.warehouse import PublishedTable, Warehouse, data_files, is_delta
 
 # Where Spark keeps a table's own schema in its files.
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
@@ -256,7 +256,9 @@ class _Comparison:
             return {"rows_added": count_rows(self._new), "rows_changed": 0, "rows_removed": 0}
         if not self._catalog.warehouse.is_trusted(self._schema, self._name):
             return None
-        return self._differing.count_changes()
+        if self._columns or (self._told and self._told.differing):
+            return self._differing.count_changes()
+        return count_differing(*self._versions, self._grain)
 
     def forget(self) -> None:
         """Remove what was found."""
@@ -279,11 +281,21 @@ class _Comparison:
 
     @cached_property
     def _versions(self) -> tuple[DataFrame, DataFrame]:
+        """Both versions, without the files that both have."""
         before = self._catalog.warehouse.find(self._schema, self._name)
         after = self._catalog.spark.table(full_name(self._schema, self._name))
         versions = self._catalog.reader(before).parquet(str(before.folder)), after
+        shared = self._catalog.warehouse.shared_files(self._schema, self._name)
+        if shared and versions[0].columns == versions[1].columns:
+            versions = tuple(map(partial(_read_others, shared=shared), versions, (before.folder, self._new)))
         touched = self._told.touched if self._told else None
         return tuple(map(touched.of, versions)) if touched else versions
+
+
+def _read_others(rows: DataFrame, folder: Path, shared: set[str]) -> DataFrame:
+    """The rows of a table that are in other files than these."""
+    files = [str(file) for file in data_files(folder) if file.relative_to(folder).as_posix() not in shared]
+    return rows.sparkSession.read.schema(rows.schema).parquet(*files) if files else rows.limit(0)
 
 
 def partition_columns(folder: Path) -> list[str]:

@@ -14,6 +14,7 @@ from dbt_spark_python.groups import DIGEST
 from dbt_spark_python.row_texts import row_digest, row_text
 
 _ROW, _KEY, _WAS, _NOW = "__row", "__key", "__was", "__now"
+_COUNTS = "rows_added", "rows_changed", "rows_removed"
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,11 @@ class Differing:
     def count_changes(self) -> dict[str, int]:
         """Count the rows that are new, those that say something else, and those that are gone, by their keys.
 
-        Keys are compared by hashes of 64 bits: of ten million rows, a count is off by one in less than one case of a
-        hundred thousand, unless who writes the rows wants it so. Nothing but these counts rests on it.
+        As `count_differing`, which see.
         """
-        counts = dict.fromkeys(("rows_added", "rows_changed", "rows_removed"), 0)
         if not self.count:
-            return counts
-        keys = (
+            return dict.fromkeys(_COUNTS, 0)
+        return _count(
             self.spark.read.parquet(str(self.folder))
             .groupBy(_KEY)
             .agg(
@@ -63,27 +62,63 @@ class Differing:
                 sf.expr(f"bool_or({_WAS} > {_NOW}) and bool_or({_WAS} < {_NOW})").alias("is_other"),
             )
         )
-        conditions = "was = 0", "was > 0 and now > 0 and is_other", "now = 0"
-        told = (sf.sum(sf.expr(f"cast({condition} as bigint)")) for condition in conditions)
-        return dict(zip(counts, keys.agg(*told).first(), strict=True))
+
+
+def count_differing(before: DataFrame, after: DataFrame, grain: Sequence[str]) -> dict[str, int]:
+    """Count the rows that are new in a table, those that say something else, and those that are gone, by their keys.
+
+    Keys and rows are compared by hashes of 64 bits: of ten million rows, a count is off by one in less than one case of
+    a hundred thousand, unless who writes the rows wants it so. Nothing but these counts rests on it.
+
+    Args:
+        before: The table as it was.
+        after: As it is now.
+        grain: As for `find_differing`. Of rows that share a key the least and the greatest hash are compared.
+    """
+    keys = [key for key in grain if key in before.columns]
+    sides = [
+        rows.select(
+            _hash(rows, keys or rows.columns).alias(_KEY),
+            _hash(rows, rows.columns).alias(_ROW),
+            sf.lit(is_now).alias(_NOW),
+        )
+        for rows, is_now in ((before, False), (after, True))
+    ]
+    old, new = f"if({_NOW}, null, {_ROW})", f"if({_NOW}, {_ROW}, null)"
+    return _count(
+        sides[0]
+        .unionAll(sides[1])
+        .groupBy(_KEY)
+        .agg(
+            sf.expr(f"count({old})").alias("was"),
+            sf.expr(f"count({new})").alias("now"),
+            sf.expr(f"min({old}) <> min({new}) or max({old}) <> max({new})").alias("is_other"),
+        )
+    )
+
+
+def _count(keys: DataFrame) -> dict[str, int]:
+    """Count keys: of each how many rows it had and has, and whether one of them is another."""
+    conditions = "was = 0", "was > 0 and now > 0 and is_other", "now = 0"
+    told = (sf.count_if(sf.expr(condition)) for condition in conditions)
+    return dict(zip(_COUNTS, keys.agg(*told).first(), strict=True))
 
 
 def find_differing(
     before: DataFrame,
     after: DataFrame,
     folder: Path,
-    told: Sequence[str] = (),
+    told: Sequence[str],
     grain: Sequence[str] | None = None,
     by_digests: bool = False,
 ) -> Differing:
-    """Find the rows that are not as often in both versions of a table.
+    """Find the rows that are not as often in both versions of a table, by SHA-256: none only if both are the same.
 
     Args:
         before: A table as it was.
         after: As it is now.
         folder: Where to write what is found; there is none yet.
-        told: The columns whose values are wanted. With any, rows are compared by SHA-256: there is no row that
-            differs if and only if the tables are the same. Without, by hashes of 64 bits, for counting.
+        told: The columns whose values are wanted, one at least.
         grain: The columns by which a row is the same one, for counting; null is a value. With none, or where the table
             had not all of them, a row that says something else is another. Nothing is counted where this is None.
         by_digests: The tables are of `reduced_by_group` or of `check_lines`, made in the same way: rows follow from
@@ -92,7 +127,7 @@ def find_differing(
     keys = [key for key in grain or () if key in before.columns]
     sides = []
     for rows, was, now in (before, 1, 0), (after, 0, 1):
-        columns = {_ROW: _told_by(rows, by_digests and grain is None) if told else _hash(rows, rows.columns)}
+        columns = {_ROW: _told_by(rows, by_digests and grain is None)}
         if grain is not None:
             # Keys are several ids as a rule, of some 50 bytes each; of a hash 8 are moved and held.
             columns[_KEY] = _hash(rows, keys or rows.columns)

@@ -1,6 +1,7 @@
 """What a table was before, for a model that goes on from it; and what differs from that, sent to where the rest is."""
 
 import hashlib
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
@@ -9,6 +10,18 @@ from dbt_spark_python.sail import checkpoint
 
 #: So many rows of few columns go to every worker, where that spares moving all others.
 MOST_SENT = 500_000
+
+
+class Grown(NamedTuple):
+    """A table that is what it was and some more rows, as a `republished` model may return it.
+
+    Attributes:
+        added: The new rows. They are all that is written where the earlier table's files are at hand.
+        whole: All rows.
+    """
+
+    added: DataFrame
+    whole: DataFrame
 
 
 def earlier(spark: SparkSession, relation: object) -> DataFrame | None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +23,7 @@ def prepare(environ: dict | None = None, java_options: str = "", needs_java: boo
 
     Args:
         environ: the environment to change (default: this process's).
-        java_options: more options of a JVM that is yet to be started.
+        java_options: more options of a JVM that is yet to be started; `spark.driver.extraJavaOptions` would not count.
         needs_java: whether there is to be one.
 
     Raises:
@@ -38,7 +39,7 @@ def prepare(environ: dict | None = None, java_options: str = "", needs_java: boo
     environ[jvm.REAL_JAVA] = str(java)
     environ["JAVA_HOME"] = str(HERE / "java_home")
     options = f"-Dlog4j2.configurationFile={(HERE / 'log4j2.properties').as_uri()} {java_options}".strip()
-    environ.setdefault("PYSPARK_SUBMIT_ARGS", f'--driver-java-options "{options}" pyspark-shell')
+    environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-java-options {shlex.quote(options)} pyspark-shell")
 
 
 def catalog_option(parameters: Mapping[str, str]) -> str:

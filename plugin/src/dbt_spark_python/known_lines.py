@@ -22,10 +22,19 @@ def line_digest(max_bytes: int) -> Column:
 
 
 class Parted(NamedTuple):
-    """Lines of a log: the rows of those that are known, and the others as they were read."""
+    """Lines of a log: those that are known, and the others.
 
-    known: DataFrame
+    Attributes:
+        standing: The rows of those that are where they were.
+        moved: The rows of those that are elsewhere, or once more; None where there are none.
+        unknown: The others, as they were read.
+        is_grown: The log has all that it had: what stands is all that was known.
+    """
+
+    standing: DataFrame
+    moved: DataFrame | None
     unknown: DataFrame
+    is_grown: bool
 
 
 def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
@@ -40,8 +49,9 @@ def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
     # What has no digest is checked again in any case.
     changes = Few(places.where(f"is_now <> was_before or {DIGEST} is null"))
     gone = changes.rows.where("was_before = 1").select(*PLACE)
+    is_grown = gone.isEmpty()
     new = changes.rows.where("is_now = 1").select(*PLACE, DIGEST)
-    stays = known.join(changes.sent(gone), [*PLACE], "left_anti")
+    standing = known if is_grown else known.join(changes.sent(gone), [*PLACE], "left_anti")
 
     # A line that is elsewhere now, or a copy of one that is known: which row of the table has it?
     wanted = new.where(f"{DIGEST} is not null").select(DIGEST).distinct()
@@ -59,8 +69,8 @@ def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
         sf.struct(*PLACE).alias("now"),
     )
     if moved.isEmpty():
-        return Parted(stays, unknown)
+        return Parted(standing, None, unknown, is_grown)
     again = known.join(found.sent(moved), [*PLACE])
     results = [name for name in known.columns if name not in PLACE]
     again = again.select(*(sf.col(f"now.{name}").alias(name) for name in PLACE), *results)
-    return Parted(stays.unionByName(again), unknown)
+    return Parted(standing, again, unknown, is_grown)

@@ -16,6 +16,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python import known_lines, sail, unpack
+from dbt_spark_python.earlier import Grown
 from dbt_spark_python.local_files import find_files, is_hidden, uri
 from dbt_spark_python.progress import is_connect
 from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault
@@ -162,7 +163,7 @@ def check_lines(
     separator: str = "\n",
     together: Column | None = None,
     known: DataFrame | None = None,
-) -> DataFrame:
+) -> DataFrame | Grown:
     """Read the lines of a log and check them in Python, but for those that were checked before.
 
     Args:
@@ -179,6 +180,9 @@ def check_lines(
         together: Lines with the same value of this go into one partition.
         known: The table as it was before, made with the same check; see `earlier`.
 
+    Returns:
+        Rows of `schema`; as `Grown` where all that are known stay.
+
     Raises:
         ValueError: There is no such file.
     """
@@ -191,7 +195,11 @@ def check_lines(
     if together is not None:
         lines = sail.gather(lines, together)
     checked = lines.mapInArrow(check, from_arrow_schema(schema))
-    return checked if parted is None else parted.known.unionByName(checked)
+    if parted is None:
+        return checked
+    new = checked if parted.moved is None else parted.moved.unionByName(checked)
+    whole = parted.standing.unionByName(new)
+    return Grown(new, whole) if parted.is_grown else whole
 
 
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:

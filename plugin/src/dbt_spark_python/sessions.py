@@ -134,7 +134,8 @@ def prepare(credentials: SparkCredentials) -> None:
         is_sail = parameters.pop(sail.ENGINE, None) == "sail"
         needs_java = not is_sail and of_process() is None
         root = parameters.pop(WAREHOUSE, None)
-        options = [small_of(parameters).java, "" if root else environment.catalog_option(parameters)]
+        options = [parameters.get("spark.driver.extraJavaOptions"), small_of(parameters).java]
+        options.append("" if root else environment.catalog_option(parameters))
         environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
         set_small(parameters)
         packages.send_packed(parameters)

@@ -10,11 +10,13 @@ from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_spark_python import deadlines, requirements, writing
+from dbt_spark_python.earlier import Grown
 from dbt_spark_python.lost import over_lost_rows
 from dbt_spark_python.memory import short_memory
 from dbt_spark_python.packages import ship
 from dbt_spark_python.progress import NodeProgress
-from dbt_spark_python.sessions import current, full_disk
+from dbt_spark_python.sessions import catalog_of, current, full_disk
+from dbt_spark_python.warehouse import Warehouse
 
 _shipping = threading.Lock()
 
@@ -52,12 +54,30 @@ class SessionPythonJob(PythonJobHelper):
 
                 def make() -> None:
                     result = names["model"](names["dbtObj"](spark.table), spark)
+                    warehouse = self._growing(target) if isinstance(result, Grown) else None
+                    if isinstance(result, Grown):
+                        result = result.added if warehouse else result.whole
                     writing.write(spark, result, target, config)
+                    if warehouse:
+                        warehouse.grow(self.model["schema"], self.model["alias"], target_name(target))
 
                 if target is not None:
                     over_lost_rows(make, node)
         except Exception as error:
             raise DbtRuntimeError(explain(error, path, self.model["raw_code"])) from error
+
+    def _growing(self, target: str) -> Warehouse | None:
+        """The warehouse, if a new table may take the files of the model's earlier one."""
+        catalog = catalog_of(self.credential)
+        schema, name = self.model["schema"].lower(), self.model["alias"].lower()
+        if catalog is None or target_name(target) == name or target.endswith(writing.TEMPORARY):
+            return None
+        return catalog.warehouse if catalog.warehouse.can_grow(schema, name) else None
+
+
+def target_name(target: str) -> str:
+    """The name of a table, of what SQL calls it."""
+    return target.replace("`", "").rpartition(".")[2].lower()
 
 
 def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:

@@ -34,6 +34,9 @@ from dbt_spark_python.locks import FileLock
 STAMP = "_table.json"  # Parquet readers pass over names that begin with an underscore.
 _ASIDE = ".replaced-"
 
+#: A table of so many files is written whole once more, and not added to.
+MOST_FILES = 64
+
 
 class WarehouseError(RuntimeError):
     """The warehouse cannot be used; the message names it, the cause and the remedy."""
@@ -261,6 +264,23 @@ class Warehouse:
             link_folder(place, copy)
         return True
 
+    def can_grow(self, schema: str, name: str) -> bool:
+        """Whether rows may be added to a public table in files of their own: it has some, and not too many."""
+        place = self.public_place(schema.lower(), name.lower())
+        return bool(_trusted_stamp(place)) and len(data_files(place)) < MOST_FILES
+
+    def grow(self, schema: str, name: str, new: str) -> None:
+        """Give a new table the files of a public one besides its own, by links."""
+        with self._explained(f"copy {schema}.{name}"):
+            link_folder(
+                self.public_place(schema.lower(), name.lower()), self.private_place(schema.lower(), new.lower())
+            )
+
+    def shared_files(self, schema: str, name: str) -> set[str]:
+        """The data files, if they are not in folders, that a new table has of the public one whose place it takes."""
+        old, new = (_list_files(place(schema, name)) for place in (self.public_place, self.private_place))
+        return {file for file, facts in new.items() if old.get(file) == facts and "/" not in file}
+
     def new_folder(self) -> Path:
         """A place for a folder of this process's own, of which there is none yet."""
         return self.scratch / uuid.uuid4().hex
@@ -307,10 +327,6 @@ class Warehouse:
         """The contents of the tables that a public table was made of, by name; None where that is unknown."""
         place = self.public_place(schema.lower(), name.lower())
         return _trusted_stamp(place).get("made_of")
-
-    def count_files(self, schema: str, name: str) -> int:
-        """The data files of a public table."""
-        return len(_data_files(self.public_place(schema.lower(), name.lower())))
 
     def files_of(self, schema: str, name: str) -> dict[str, list[int]] | None:
         """Size and time of change of each data file of a public table; None where they are not what was published."""
@@ -389,7 +405,7 @@ def link_folder(folder: Path, copy: Path) -> None:
 
 def digest_folder(folder: Path) -> str:
     """Digest the data of a table's folder: the bytes of its files, whatever their names, and their partitions."""
-    digests = [[file.parent.relative_to(folder).as_posix(), digest_file(file)] for file in _data_files(folder)]
+    digests = [[file.parent.relative_to(folder).as_posix(), digest_file(file)] for file in data_files(folder)]
     return hashlib.sha256(json.dumps(sorted(digests)).encode()).hexdigest()
 
 
@@ -402,7 +418,8 @@ def digest_file(file: Path) -> str:
     return digest.hexdigest()
 
 
-def _data_files(folder: Path) -> list[Path]:
+def data_files(folder: Path) -> list[Path]:
+    """The files of a table's folder that hold its rows, by name."""
     return sorted(
         file
         for file in folder.rglob("*")
@@ -412,7 +429,7 @@ def _data_files(folder: Path) -> list[Path]:
 
 def _list_files(folder: Path) -> dict[str, list[int]]:
     """The size and time of change of each data file, by which a change from outside is noticed."""
-    stats = {file.relative_to(folder).as_posix(): file.stat() for file in _data_files(folder)}
+    stats = {file.relative_to(folder).as_posix(): file.stat() for file in data_files(folder)}
     return {name: [found.st_size, found.st_mtime_ns] for name, found in stats.items()}
 
 
