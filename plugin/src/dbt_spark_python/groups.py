@@ -96,7 +96,7 @@ def reduced_by_group(
         changes = Few(touched.distinct())
         given = join_groups(given, names, changes.sent(changes.rows), "left_semi")
         kept = join_groups(earlier, names, changes.sent(changes.rows), "left_anti")
-    made = sail.gather(given, *keys).mapInArrow(kernel, from_arrow_schema(arrow))
+    made = sail.map_in_arrow(sail.gather(given, *keys), kernel, from_arrow_schema(arrow))
     return made if kept is None else kept.unionByName(made)
 
 

@@ -11,7 +11,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python.earlier import Few, compared
 from dbt_spark_python.row_texts import row_digest
-from dbt_spark_python.sail import gather
+from dbt_spark_python.sail import gather, map_in_arrow
 from dbt_tangles.timelines.partition import order_of_partition
 from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 
@@ -45,7 +45,7 @@ def model(dbt, spark):
 def order(rows, **sizes):
     """Hand whole timelines to the kernel."""
     whole_timelines = gather(rows, "timeline_id")
-    return whole_timelines.mapInArrow(partial(order_of_partition, **sizes), from_arrow_schema(OUTPUT_SCHEMA))
+    return map_in_arrow(whole_timelines, partial(order_of_partition, **sizes), from_arrow_schema(OUTPUT_SCHEMA))
 
 
 def with_batch_size(arrivals, batch_size, edit_limit, graph_limit):

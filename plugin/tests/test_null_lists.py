@@ -1,0 +1,49 @@
+"""Lists that are null reach Python functions as they are, though Spark sends them as empty ones."""
+
+import pyarrow as pa
+import pytest
+
+from dbt_spark_python import null_lists
+from dbt_spark_python.sail import map_in_arrow
+
+COLUMNS = "id int, notes array<string>, rates array<struct<day: int, rate: double>>, groups array<array<string>>"
+ROWS = [
+    (1, None, None, None),
+    (2, [], [], []),
+    (3, ["a", None], [(1, 0.5), None], [["a"], None, []]),
+    (4, None, [(2, None)], None),
+    (5, ["b"], None, [[None]]),
+]
+
+
+def test_nulls_are_put_back():
+    """Of each list by its own bit; other columns, and batches without nulls, stay what they are."""
+    lists = pa.array([[], ["a"], []], pa.list_(pa.string()))
+    names = ["id", "first", "second", null_lists.NULL_LISTS]
+    columns = [pa.array([1, 2, 3]), lists, lists]
+
+    def restored(bits: list[int]) -> dict:
+        batch = pa.RecordBatch.from_arrays([*columns, pa.array(bits, pa.int64())], names)
+        (found,) = null_lists.call(iter([batch]), lambda batches: batches, ["first", "second"])
+        return found.to_pydict()
+
+    assert restored([0, 0, 0]) == {"id": [1, 2, 3], "first": [[], ["a"], []], "second": [[], ["a"], []]}
+    assert restored([1, 0, 2]) == {"id": [1, 2, 3], "first": [None, ["a"], []], "second": [[], ["a"], None]}
+    assert restored([3, 0, 0])["second"] == [None, ["a"], []]
+
+
+@pytest.mark.both
+def test_a_function_gets_the_rows(spark):
+    """And the same columns, in their order."""
+    rows = spark.createDataFrame(ROWS, COLUMNS)
+    seen = "columns array<string>"
+
+    def names(batches):
+        for batch in batches:
+            yield pa.RecordBatch.from_pylist([{"columns": batch.schema.names}])
+
+    assert {tuple(row.columns) for row in map_in_arrow(rows, names, seen).collect()} == {tuple(rows.columns)}
+    found = map_in_arrow(rows, lambda batches: batches, rows.schema).collect()
+    assert sorted(map(repr, found)) == sorted(map(repr, rows.collect()))
+    only_ids = rows.select("id")
+    assert map_in_arrow(only_ids, lambda batches: batches, only_ids.schema).count() == len(ROWS)
