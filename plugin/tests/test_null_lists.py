@@ -19,17 +19,21 @@ ROWS = [
 def test_nulls_are_put_back():
     """Of each list by its own bit; other columns, and batches without nulls, stay what they are."""
     lists = pa.array([[], ["a"], []], pa.list_(pa.string()))
-    names = ["id", "first", "second", null_lists.NULL_LISTS]
-    columns = [pa.array([1, 2, 3]), lists, lists]
+    columns, schemas = [pa.array([1, 2, 3]), lists, lists], set()
+    schema = pa.schema([("id", pa.int64()), *(pa.field(name, lists.type, False) for name in ("first", "second"))])
+    schema = schema.append(pa.field(null_lists.NULL_LISTS, pa.int64()))
 
     def restored(bits: list[int]) -> dict:
-        batch = pa.RecordBatch.from_arrays([*columns, pa.array(bits, pa.int64())], names)
+        batch = pa.RecordBatch.from_arrays([*columns, pa.array(bits, pa.int64())], schema=schema)
         (found,) = null_lists.call(iter([batch]), lambda batches: batches, ["first", "second"])
+        found.validate(full=True)
+        schemas.add(found.schema)
         return found.to_pydict()
 
     assert restored([0, 0, 0]) == {"id": [1, 2, 3], "first": [[], ["a"], []], "second": [[], ["a"], []]}
     assert restored([1, 0, 2]) == {"id": [1, 2, 3], "first": [None, ["a"], []], "second": [[], ["a"], None]}
     assert restored([3, 0, 0])["second"] == [None, ["a"], []]
+    assert len(schemas) == 1
 
 
 @pytest.mark.both

@@ -30,11 +30,14 @@ def call(batches: Batches, function: Callable[[Batches], Batches], lists: Sequen
 def restore(batch: pa.RecordBatch, lists: Sequence[str]) -> pa.RecordBatch:
     """Put null where a row has no list; the arguments are those of `call`."""
     bits = batch.column(NULL_LISTS)
-    batch = batch.drop_columns(NULL_LISTS)
-    for number, name in enumerate(lists):
-        is_null = pc.not_equal(pc.bit_wise_and(bits, 1 << number), 0)
-        if is_null.true_count:
-            column = batch.column(name)
-            found = pc.if_else(is_null, pa.scalar(None, column.type), column)
-            batch = batch.set_column(batch.schema.get_field_index(name), batch.schema.field(name), found)
-    return batch
+    fields, columns = [], []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if field.name in lists:
+            field = field.with_nullable(True)  # in every batch, whether it has such rows or not
+            is_null = pc.not_equal(pc.bit_wise_and(bits, 1 << lists.index(field.name)), 0)
+            if is_null.true_count:
+                column = pc.if_else(is_null, pa.scalar(None, column.type), column)
+        if field.name != NULL_LISTS:
+            fields.append(field)
+            columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
