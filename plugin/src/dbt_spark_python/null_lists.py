@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 #: The column: its bits say of which of the lists the row has none.
-NULL_LISTS = "null_lists"
+NULL_LISTS = "__null_lists"
 
 Batches = Iterator[pa.RecordBatch]
 
