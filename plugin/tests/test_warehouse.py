@@ -260,7 +260,7 @@ def test_a_table_that_grows_has_its_files_still(warehouse, monkeypatch):
     write(warehouse, "s", "t", {"a.parquet": "a"})
     warehouse.publish("s", "t", "first")
     write(warehouse, "s", "t__next", {"b.parquet": "b"})
-    warehouse.grow("S", "T", "t__next")
+    assert warehouse.checkout("s", "t", "t__next")
     warehouse.private_place("s", "t__next").rename(warehouse.private_place("s", "t"))
     assert warehouse.shared_files("s", "t") == {"a.parquet"}
     warehouse.publish("s", "t", "second")

@@ -2,8 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -18,7 +18,7 @@ from dbt_spark_python.changes import Differing, count_differing, count_rows, fin
 from dbt_spark_python.columns import nullable
 from dbt_spark_python.steps import note_step
 from dbt_spark_python.touched import Told
-from dbt_spark_python.warehouse import PublishedTable, Warehouse, data_files, is_delta
+from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta, list_files
 
 # Where Spark keeps a table's own schema in its files.
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
@@ -151,9 +151,7 @@ class FolderCatalog:
         table = self.warehouse.find(schema, name)
         if table is None or is_delta(table.folder) or partition_columns(table.folder):
             return None
-        if not files:
-            return self.spark.table(full_name(schema, name)).limit(0)
-        return self.reader(table).parquet(*(str(table.folder / file) for file in files))
+        return _read_files(self.spark.table(full_name(schema, name)), table.folder, files)
 
     def reader(self, table: PublishedTable) -> DataFrameReader:
         """Reads files of a public table, with the columns it has."""
@@ -287,15 +285,19 @@ class _Comparison:
         versions = self._catalog.reader(before).parquet(str(before.folder)), after
         shared = self._catalog.warehouse.shared_files(self._schema, self._name)
         if shared and versions[0].columns == versions[1].columns:
-            versions = tuple(map(partial(_read_others, shared=shared), versions, (before.folder, self._new)))
+            versions = tuple(
+                _read_files(rows, folder, list_files(folder).keys() - shared)
+                for rows, folder in zip(versions, (before.folder, self._new), strict=True)
+            )
         touched = self._told.touched if self._told else None
         return tuple(map(touched.of, versions)) if touched else versions
 
 
-def _read_others(rows: DataFrame, folder: Path, shared: set[str]) -> DataFrame:
-    """The rows of a table that are in other files than these."""
-    files = [str(file) for file in data_files(folder) if file.relative_to(folder).as_posix() not in shared]
-    return rows.sparkSession.read.schema(rows.schema).parquet(*files) if files else rows.limit(0)
+def _read_files(rows: DataFrame, folder: Path, files: Collection[str]) -> DataFrame:
+    """Of a table's rows those that some of its files have."""
+    if not files:
+        return rows.limit(0)
+    return rows.sparkSession.read.schema(rows.schema).parquet(*(str(folder / file) for file in files))
 
 
 def partition_columns(folder: Path) -> list[str]:

@@ -75,10 +75,9 @@ def count_differing(before: DataFrame, after: DataFrame, grain: Sequence[str]) -
         after: As it is now.
         grain: As for `find_differing`. Of rows that share a key the least and the greatest hash are compared.
     """
-    keys = [key for key in grain if key in before.columns]
     sides = [
         rows.select(
-            _hash(rows, keys or rows.columns).alias(_KEY),
+            _key(rows, grain, before).alias(_KEY),
             _hash(rows, rows.columns).alias(_ROW),
             sf.lit(is_now).alias(_NOW),
         )
@@ -124,13 +123,12 @@ def find_differing(
         by_digests: The tables are of `reduced_by_group` or of `check_lines`, made in the same way: rows follow from
             the digest of their group or line that they have, and that alone is compared. Not where changes are counted.
     """
-    keys = [key for key in grain or () if key in before.columns]
     sides = []
     for rows, was, now in (before, 1, 0), (after, 0, 1):
         columns = {_ROW: _told_by(rows, by_digests and grain is None)}
         if grain is not None:
             # Keys are several ids as a rule, of some 50 bytes each; of a hash 8 are moved and held.
-            columns[_KEY] = _hash(rows, keys or rows.columns)
+            columns[_KEY] = _key(rows, grain, before)
         columns |= {_WAS: sf.lit(was), _NOW: sf.lit(now)}
         sides.append(rows.select(*told, *(column.alias(name) for name, column in columns.items())))
     same = sides[0].unionAll(sides[1]).groupBy(*told, *(name for name in (_ROW, _KEY) if name in sides[0].columns))
@@ -147,6 +145,11 @@ def _told_by(rows: DataFrame, by_digests: bool) -> Column:
         placed = sf.unhex(row_digest(rows, [*known_lines.PLACE, known_lines.DIGEST]))
         return sf.when(sf.col(known_lines.DIGEST).isNull(), whole).otherwise(placed)
     return whole
+
+
+def _key(rows: DataFrame, grain: Sequence[str], before: DataFrame) -> Column:
+    """A hash of the columns by which a row is the same one, of those that the table had before; without any, of all."""
+    return _hash(rows, [key for key in grain if key in before.columns] or rows.columns)
 
 
 def _hash(rows: DataFrame, columns: Sequence[str]) -> Column:

@@ -8,6 +8,7 @@ from typing import Any
 
 from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.sql import SparkSession
 
 from dbt_spark_python import deadlines, requirements, writing
 from dbt_spark_python.earlier import Grown
@@ -16,7 +17,6 @@ from dbt_spark_python.memory import short_memory
 from dbt_spark_python.packages import ship
 from dbt_spark_python.progress import NodeProgress
 from dbt_spark_python.sessions import catalog_of, current, full_disk
-from dbt_spark_python.warehouse import Warehouse
 
 _shipping = threading.Lock()
 
@@ -54,30 +54,25 @@ class SessionPythonJob(PythonJobHelper):
 
                 def make() -> None:
                     result = names["model"](names["dbtObj"](spark.table), spark)
-                    warehouse = self._growing(target) if isinstance(result, Grown) else None
                     if isinstance(result, Grown):
-                        result = result.added if warehouse else result.whole
-                    writing.write(spark, result, target, config)
-                    if warehouse:
-                        warehouse.grow(self.model["schema"], self.model["alias"], target_name(target))
+                        self._write_grown(spark, result, target)
+                    else:
+                        writing.write(spark, result, target, config)
 
                 if target is not None:
                     over_lost_rows(make, node)
         except Exception as error:
             raise DbtRuntimeError(explain(error, path, self.model["raw_code"])) from error
 
-    def _growing(self, target: str) -> Warehouse | None:
-        """The warehouse, if a new table may take the files of the model's earlier one."""
-        catalog = catalog_of(self.credential)
-        schema, name = self.model["schema"].lower(), self.model["alias"].lower()
-        if catalog is None or target_name(target) == name or target.endswith(writing.TEMPORARY):
-            return None
-        return catalog.warehouse if catalog.warehouse.can_grow(schema, name) else None
-
-
-def target_name(target: str) -> str:
-    """The name of a table, of what SQL calls it."""
-    return target.replace("`", "").rpartition(".")[2].lower()
+    def _write_grown(self, spark: SparkSession, result: Grown, target: str) -> None:
+        """Write the new rows beside the files of the model's earlier table, or all rows where that cannot be."""
+        catalog, new = catalog_of(self.credential), writing.name_of(target).lower()
+        key = self.model["schema"].lower(), self.model["alias"].lower()
+        is_beside = new != key[1] and not target.endswith(writing.TEMPORARY)
+        adds = catalog is not None and is_beside and catalog.warehouse.can_grow(*key)
+        writing.write(spark, result.added if adds else result.whole, target, self.model["config"])
+        if adds:
+            catalog.warehouse.checkout(*key, new)
 
 
 def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:

@@ -208,7 +208,7 @@ class Warehouse:
                 "made_of": made_of,
                 "changes": changes,
                 "content": content,
-                "files": _list_files(new),
+                "files": list_files(new),
                 "columns": columns,
             }
             (new / STAMP).write_text(json.dumps(stamp))
@@ -252,12 +252,13 @@ class Warehouse:
             draft.rename(view)
         shutil.rmtree(self.public_place(schema, name), ignore_errors=True)
 
-    def checkout(self, schema: str, name: str) -> bool:
-        """Copy a public table's folder to where new tables are written, by links, for a model that adds to it.
+    def checkout(self, schema: str, name: str, new: str | None = None) -> bool:
+        """Copy a public table's files to where new tables are written, by links, for a model that adds to it.
 
+        They go to the table's own name, or beside what is there already to that of `new`.
         Spark never writes into a file that exists, so the public table stays what it is. False where there is none.
         """
-        place, copy = self.public_place(schema, name), self.private_place(schema, name)
+        place, copy = self.public_place(schema, name), self.private_place(schema, new or name)
         if not place.is_dir():
             return False
         with self._explained(f"copy {schema}.{name}"):
@@ -267,18 +268,11 @@ class Warehouse:
     def can_grow(self, schema: str, name: str) -> bool:
         """Whether rows may be added to a public table in files of their own: it has some, and not too many."""
         place = self.public_place(schema.lower(), name.lower())
-        return bool(_trusted_stamp(place)) and len(data_files(place)) < MOST_FILES
-
-    def grow(self, schema: str, name: str, new: str) -> None:
-        """Give a new table the files of a public one besides its own, by links."""
-        with self._explained(f"copy {schema}.{name}"):
-            link_folder(
-                self.public_place(schema.lower(), name.lower()), self.private_place(schema.lower(), new.lower())
-            )
+        return bool(_trusted_stamp(place)) and len(_data_files(place)) < MOST_FILES
 
     def shared_files(self, schema: str, name: str) -> set[str]:
         """The data files, if they are not in folders, that a new table has of the public one whose place it takes."""
-        old, new = (_list_files(place(schema, name)) for place in (self.public_place, self.private_place))
+        old, new = (list_files(place(schema, name)) for place in (self.public_place, self.private_place))
         return {file for file, facts in new.items() if old.get(file) == facts and "/" not in file}
 
     def new_folder(self) -> Path:
@@ -405,7 +399,7 @@ def link_folder(folder: Path, copy: Path) -> None:
 
 def digest_folder(folder: Path) -> str:
     """Digest the data of a table's folder: the bytes of its files, whatever their names, and their partitions."""
-    digests = [[file.parent.relative_to(folder).as_posix(), digest_file(file)] for file in data_files(folder)]
+    digests = [[file.parent.relative_to(folder).as_posix(), digest_file(file)] for file in _data_files(folder)]
     return hashlib.sha256(json.dumps(sorted(digests)).encode()).hexdigest()
 
 
@@ -418,8 +412,7 @@ def digest_file(file: Path) -> str:
     return digest.hexdigest()
 
 
-def data_files(folder: Path) -> list[Path]:
-    """The files of a table's folder that hold its rows, by name."""
+def _data_files(folder: Path) -> list[Path]:
     return sorted(
         file
         for file in folder.rglob("*")
@@ -427,16 +420,16 @@ def data_files(folder: Path) -> list[Path]:
     )
 
 
-def _list_files(folder: Path) -> dict[str, list[int]]:
+def list_files(folder: Path) -> dict[str, list[int]]:
     """The size and time of change of each data file, by which a change from outside is noticed."""
-    stats = {file.relative_to(folder).as_posix(): file.stat() for file in data_files(folder)}
+    stats = {file.relative_to(folder).as_posix(): file.stat() for file in _data_files(folder)}
     return {name: [found.st_size, found.st_mtime_ns] for name, found in stats.items()}
 
 
 def _trusted_stamp(folder: Path) -> dict:
     """The stamp of a public table; nothing where its data files are not those it was published with."""
     stamp = _read_stamp(folder / STAMP)
-    is_trusted = folder.is_dir() and not is_delta(folder) and stamp.get("files") == _list_files(folder)
+    is_trusted = folder.is_dir() and not is_delta(folder) and stamp.get("files") == list_files(folder)
     return stamp if is_trusted else {}
 
 

@@ -65,11 +65,16 @@ def write(spark: SparkSession, result: Any, target: str, config: Mapping[str, An
     if (clusters := names(config.get("clustered_by"))) and config.get("buckets"):
         writer = writer.bucketBy(int(config["buckets"]), *clusters)
     if root := config.get("location_root"):
-        writer = writer.option("path", f"{root}/{target.rpartition('.')[2].strip('`')}")
+        writer = writer.option("path", f"{root}/{name_of(target)}")
     over_unfinished(lambda: writer.saveAsTable(target))
     if properties := config.get("tblproperties"):
         listed = ", ".join(f"'{literal(key)}' = '{literal(value)}'" for key, value in properties.items())
         spark.sql(f"alter table {target} set tblproperties ({listed})")
+
+
+def name_of(target: str) -> str:
+    """The name of a table without its schema, of what SQL calls it."""
+    return target.rpartition(".")[2].strip("`")
 
 
 def names(value: str | list[str] | None) -> list[str]:

@@ -12,6 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from dbt_spark_python.earlier import Few, compared
 from dbt_spark_python.row_texts import row_digest
 from dbt_spark_python.sail import gather, map_in_arrow
+from dbt_spark_python.touched import Touched
 from dbt_tangles.timelines.partition import order_of_partition
 from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 
@@ -32,13 +33,13 @@ def model(dbt, spark):
     if not {*columns, *PUBLISHED_SCHEMA.names} <= set(published.columns):
         raise ValueError(f"{dbt.this} is of an earlier version of this project: build it once with --full-refresh")
     arrivals = with_batch_size(arrivals, **sizes)
-    others = Few(other_timelines(arrivals, published, columns))
+    touched = Touched(["timeline_id"], Few(other_timelines(arrivals, published, columns)))
     # Of a timeline that was too large nothing was published.
-    before = of_timelines(published.where("reason is null or reason <> 'timeline_too_large'"), others, "left_semi")
+    before = touched.of(published.where("reason is null or reason <> 'timeline_too_large'"))
     before = before.select("timeline_id", "event_id", *PUBLISHED_SCHEMA.names, sf.lit(True).alias("is_published"))
-    rows = of_timelines(arrivals, others, "left_semi").withColumn("is_published", sf.lit(False))
+    rows = touched.of(arrivals).withColumn("is_published", sf.lit(False))
     rows = rows.unionByName(before, allowMissingColumns=True)
-    unchanged = of_timelines(published, others, "left_anti").select(published.columns)
+    unchanged = touched.others(published).select(published.columns)
     return order(rows, rows_in_memory=rows_in_memory, **sizes).unionByName(unchanged)
 
 
@@ -63,11 +64,6 @@ def other_timelines(arrivals, published, columns):
     """List the timelines whose arrivals are not those that are published; of those that are gone, too."""
     now, before = (fingerprints(rows, columns) for rows in (arrivals, published))
     return compared(now, before).where("is_now <> was_before").select("timeline_id").distinct()
-
-
-def of_timelines(rows, some, how):
-    """Of rows those of some timelines, or all others (`left_anti`); those of a log do not all move to one task."""
-    return rows.join(some.sent(some.rows), "timeline_id", how)
 
 
 def fingerprints(rows, columns):
