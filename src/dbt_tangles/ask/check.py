@@ -9,7 +9,7 @@ import click
 
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, USAGE, as_json, give, of_tables
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, Page, short
-from dbt_tangles.ask.peer_answers import AGREE, DIFFER, UNKNOWN, UNREADABLE, check
+from dbt_tangles.ask.peer_answers import AGREE, DIFFER, UNKNOWN, UNREADABLE, check, only_in_one
 from dbt_tangles.ask.peer_reasons import explain
 from dbt_tangles.ask.tables import Tables
 
@@ -71,8 +71,7 @@ def _difference(name: str, peer: Any, ours: Any) -> str:
     if not isinstance(peer, list):
         return f"{name}: the peer says {peer}, the tables {ours}"
     ours = ours or []
-    only_peer = [each for each in peer if each not in set(ours)]
-    only_ours = [each for each in ours if each not in set(peer)]
+    only_peer, only_ours = only_in_one(peer, ours)
     if not only_peer and not only_ours:
         place = next((place for place, (a, b) in enumerate(zip(peer, ours, strict=False)) if a != b), None)
         if place is None:

@@ -172,8 +172,9 @@ def set_(tables: Tables, name: str, set_id: str, limit: int) -> Graph:
         ids=[node.id for node in nodes],
     )
     edges = [Edge(row["message_id"], row["other_id"], row["kind"], row["kind"] != "supersedes") for row in links]
-    lost = dict.fromkeys(row["other_id"] for row in links if not row["is_known"])
-    nodes += [Node(id_, MISSING, words="not in the set") for id_ in lost if id_ not in {node.id for node in nodes}]
+    drawn = {node.id for node in nodes}
+    lost = dict.fromkeys(row["other_id"] for row in links if not row["is_known"] and row["other_id"] not in drawn)
+    nodes += [Node(id_, MISSING, words="not in the set") for id_ in lost]
     return Graph("set", set_id, name, total + total_aside, nodes, edges)
 
 

@@ -176,6 +176,15 @@ def _check(tables: Tables, batch: list[_Question | dict]) -> Iterator[dict]:
         yield answer | ({"verdict": DIFFER, "differ": differ, "key": each.key} if differ else {"verdict": AGREE})
 
 
+def only_in_one(peer: list[str], ours: list[str] | None) -> tuple[list[str], list[str]]:
+    """Return the entries that only the peer's list has and those that only the tables' has, each in its list's order.
+
+    Takes time proportional to the lengths of the lists.
+    """
+    of_peer, of_ours = set(peer), set(ours or ())
+    return [each for each in peer if each not in of_ours], [each for each in ours or () if each not in of_peer]
+
+
 def _about(question: _Question) -> str:
     if question.kind == "root":
         root, name = question.key

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.peer_answers import only_in_one
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.why_feed import state
 
@@ -31,8 +32,8 @@ def explain(tables: Tables, kind: str, key: tuple[str, ...], differ: dict[str, d
 def _only(differ: dict[str, dict], name: str) -> tuple[list[str], list[str]]:
     """Of two lists, what only the peer and only the tables have, as far as it is explained."""
     both = differ.get(name) or {"peer": [], "tables": []}
-    peer, ours = both["peer"], both["tables"] or []
-    return [x for x in peer if x not in set(ours)][:MOST], [x for x in ours if x not in set(peer)][:MOST]
+    only_peer, only_ours = only_in_one(both["peer"], both["tables"])
+    return only_peer[:MOST], only_ours[:MOST]
 
 
 def _parting(differ: dict[str, dict], name: str) -> list[str]:

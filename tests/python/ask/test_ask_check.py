@@ -1,6 +1,7 @@
 """`tangles check`: a peer's answers beside the tables."""
 
 import json
+from time import perf_counter
 
 import pytest
 
@@ -104,6 +105,41 @@ def test_many_lines(warehouse, monkeypatch):
     monkeypatch.setattr(peer_answers, "AT_ONCE", 7)
     result = check(warehouse, *GOOD * 5, *[WRONG[0][0]] * 30)
     assert "60 agree, 30 differ" in result.stdout and "… and 10 more" in result.stdout
+
+
+class _Counted(str):
+    """A text that counts how often it is hashed."""
+
+    hashed = 0
+
+    def __hash__(self) -> int:
+        _Counted.hashed += 1
+        return super().__hash__()
+
+
+def test_lists_are_compared_in_linear_time():
+    """The number of hashes grows as the lists do."""
+    taken = []
+    for count in (1_000, 2_000):
+        peer = [_Counted(f"peer {n}") for n in range(count)]
+        ours = [_Counted(f"ours {n}") for n in range(count)]
+        _Counted.hashed = 0
+        assert peer_answers.only_in_one(peer, ours) == (peer, ours)
+        taken.append(_Counted.hashed)
+    assert taken == [4_000, 8_000]
+
+
+def test_a_long_order(warehouse):
+    """Of 20,000 events of which a peer has others takes no longer than a person waits."""
+    event = {"timeline_id": "long", "rank": 0, "is_tip": False}
+    ours, theirs = ([f"{who} {n}" for n in range(20_000)] for who in ("ours", "theirs"))
+    warehouse.write(
+        "timeline_events", *({**event, "event_id": id_, "position": n, "arrival": n} for n, id_ in enumerate(ours))
+    )
+    start = perf_counter()
+    result = check(warehouse, {"timeline": "long", "order": theirs})
+    assert perf_counter() - start < 10
+    assert result.exit_code == 1 and "only the peer has theirs 0, theirs 1, theirs 2 and 19,997 more" in result.stdout
 
 
 def test_hostile_answers(warehouse):
