@@ -24,7 +24,7 @@ KINDS: dict[str, Callable[[Tables, Limits], Kind]] = {
 def build(
     tables: Tables, out: Path, limits: Limits, tell: Callable[[int, int], None] = lambda done, total: None
 ) -> Folder:
-    """Write a report.
+    """Write a report; where that fails, an older one in its place stays as it was.
 
     Args:
         tables: What it is of.
@@ -34,8 +34,17 @@ def build(
 
     Returns:
         What was written.
+
+    Raises:
+        AskError: Something else is in the folder, it cannot be written, or a table cannot be read.
     """
-    folder = Folder(out)
+    with Folder(out) as folder:
+        _write(folder, tables, limits, tell)
+        folder.publish()
+    return folder
+
+
+def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, int], None]) -> None:
     folder.write("glance", glance.collect(tables))
     kinds = {name: collect(tables, limits) for name, collect in KINDS.items()}
     slices = _slices(tables, kinds)
@@ -61,7 +70,6 @@ def build(
             },
         },
     )
-    return folder
 
 
 def _slices(tables: Tables, kinds: dict[str, Kind]) -> dict[str, Tables]:

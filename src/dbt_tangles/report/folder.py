@@ -5,9 +5,13 @@ A page that is opened as a file may not fetch, but may load scripts: each shard 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
 import shutil
+import tempfile
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,6 +22,9 @@ from dbt_tangles.ask.tables import AskError
 #: What a folder has that a report was written to.
 MARK = "tangles-report.txt"
 MOST_CHARACTERS = 400
+_PAGE = "index.html"
+#: How the name begins of the folder in which a report lies until it is complete.
+_NEW = ".new-"
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
@@ -50,7 +57,7 @@ def as_script(name: str, value: Any) -> str:
 
 
 class Folder:
-    """The folder of a report.
+    """The folder of a report, a context manager: an older report stays whole until `publish` replaces it.
 
     Attributes:
         path: Where it is.
@@ -58,33 +65,58 @@ class Folder:
         shards: How many files they are in.
 
     Raises:
-        AskError: Something else is in its place.
+        AskError: Something else is in its place, or it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.bytes = self.shards = 0
-        try:
+        with self._writing():
             if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MARK).is_file())):
                 raise AskError(f"{path}: there is something else; name another folder with --out")
-            if path.exists():
-                for part in ("data", "assets"):
-                    shutil.rmtree(path / part, ignore_errors=True)
-            (path / "data").mkdir(parents=True)
+            path.mkdir(parents=True, exist_ok=True)
             (path / MARK).write_text("Written by `tangles report`, which replaces all of it.\n")
+            for killed in path.glob(f"{_NEW}*"):  # left by a report that was killed
+                shutil.rmtree(killed)
+            # Within the folder, as its parent may be another file system, or another user's.
+            self._new = Path(tempfile.mkdtemp(prefix=_NEW, dir=path))
+            (self._new / "data").mkdir()
             source = resources.files("dbt_tangles.report") / "assets"
             with resources.as_file(source) as assets:
-                shutil.copytree(assets, path / "assets", ignore=shutil.ignore_patterns("index.html"))
-                shutil.copyfile(assets / "index.html", path / "index.html")
-        except OSError as error:
-            raise AskError(f"{path}: cannot be written: {error}") from error
+                shutil.copytree(assets, self._new / "assets", ignore=shutil.ignore_patterns(_PAGE))
+                shutil.copyfile(assets / _PAGE, self._new / _PAGE)
+
+    def __enter__(self) -> Folder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        shutil.rmtree(self._new, ignore_errors=True)
+        if not (self.path / _PAGE).exists():
+            with contextlib.suppress(OSError):
+                (self.path / MARK).unlink()
+                self.path.rmdir()
 
     def write(self, name: str, value: Any) -> None:
         """Write a shard; its name is one of this package's, and a number."""
         text = as_script(name, value)
-        try:
-            (self.path / "data" / f"{name}.js").write_text(text, encoding="ascii")
-        except OSError as error:
-            raise AskError(f"{self.path}: cannot be written: {error}") from error
+        with self._writing():
+            (self._new / "data" / f"{name}.js").write_text(text, encoding="ascii")
         self.bytes += len(text)
         self.shards += 1
+
+    def publish(self) -> None:
+        """Put the new report in the place of the old one; each part changes places in one step, the page last."""
+        # It takes long to import, and a report that fails does without.
+        from dbt_spark_python.exchange import replace_folder
+
+        with self._writing():
+            for part in ("data", "assets"):
+                replace_folder(self._new / part, self.path / part, self._new / f"old_{part}")
+            os.replace(self._new / _PAGE, self.path / _PAGE)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise AskError(f"{self.path}: cannot be written: {error}") from error

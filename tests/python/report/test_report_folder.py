@@ -5,7 +5,7 @@ import re
 from importlib import resources
 
 import ask_story as story
-from dbt_tangles.report.folder import as_script, clean
+from dbt_tangles.report.folder import Folder, as_script, clean
 from report_kit import EVIL, hostile_row, make
 
 ASSETS = resources.files("dbt_tangles.report") / "assets"
@@ -45,6 +45,54 @@ def test_scripts_hold_nothing_but_data():
 def test_clean():
     assert clean("a" * 1_000_000) == "a" * 400 + "… (1,000,000 characters)"
     assert clean("\ud800\u202e\x00") == r"\ud800\u202e\x00"
+
+
+def files(out) -> dict[str, bytes]:
+    """All files below a folder, by name."""
+    return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+def test_an_old_report_stays_until_the_new_one_is_complete(tmp_path, monkeypatch):
+    """However the new one fails; and it leaves no trace."""
+    warehouse = story.write(tmp_path / "wh")
+    out = make(warehouse)
+    before = files(out)
+    write = Folder.write
+    during = []
+
+    def fail(folder, name, value):
+        write(folder, name, value)
+        during.append({name: text for name, text in files(out).items() if not name.startswith(".")})
+        if name == "index":
+            raise OSError("no space left")
+
+    for error in (fail, _interrupted):
+        monkeypatch.setattr(Folder, "write", error)
+        result = warehouse.ask("report", "--out", str(out), "--limit", "0")
+        assert result.exit_code != 0 and files(out) == before
+    assert len(during) > 1 and all(each == before for each in during)
+    monkeypatch.setattr(Folder, "write", write)
+    make(warehouse, "--limit", "0")
+    assert files(out).keys() < before.keys() and (out / "data" / "index.js").is_file()
+
+
+def _interrupted(*_):
+    raise KeyboardInterrupt
+
+
+def test_a_report_that_fails_leaves_no_folder(tmp_path, monkeypatch):
+    warehouse = story.write(tmp_path / "wh")
+    monkeypatch.setattr(Folder, "write", _interrupted)
+    assert warehouse.ask("report", "--out", str(tmp_path / "new" / "report")).exit_code != 0
+    assert not (tmp_path / "new" / "report").exists()
+
+
+def test_what_a_killed_report_left_goes(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    out = make(warehouse)
+    (out / ".new-killed" / "data").mkdir(parents=True)
+    make(warehouse)
+    assert {path.name for path in out.iterdir()} == {"assets", "data", "index.html", "tangles-report.txt"}
 
 
 def test_hostile_log(tmp_path):
