@@ -93,7 +93,9 @@ def _write(page: Page, answer: dict, limit: int) -> None:
 
 def _write_first(page: Page, side: dict, limit: int, is_input: bool) -> None:
     for row in side["first"][:limit]:
-        names = [label(str(value)) for name, value in row.items() if name not in ("values", "cause")]
+        names = [
+            label(str(value)) for name, value in row.items() if name not in ("values", "cause") and value is not None
+        ]
         changes = [
             f"{name} {short(str(one))} / {short(str(two))}" for name, (one, two) in row.get("values", {}).items()
         ]

@@ -35,7 +35,7 @@ def explain_feed(tables: Tables, message: dict) -> dict | None:
     answer["follows"] = message["previous_id"]
     near = tables.rows(
         f"""select message_id, sequence, in_chain, reason from {{feed_messages}}
-        where author = $author and sequence between $sequence and $sequence + 1
+        where author = $author and sequence between $sequence and $sequence::bigint + 1
         order by sequence, message_id limit {_MOST}""",
         author=author,
         sequence=sequence,

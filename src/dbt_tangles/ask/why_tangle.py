@@ -25,9 +25,9 @@ def explain_tangles(tables: Tables, message_id: str, only: str | None = None) ->
         only: Only tangles of this name, or on roots that begin so, or both as `NAME:ROOT`.
     """
     rows = tables.rows_of("tangle_messages", _COLUMNS, "message_id", message_id)
-    rows = sorted(rows, key=lambda row: (row["tangle_name"], row["root_id"] or ""))[:_MOST]
+    rows = sorted(rows, key=lambda row: (row["tangle_name"] or "", row["root_id"] or ""))[:_MOST]
     if only is not None:
-        rows = [row for row in rows if _is_meant(row["tangle_name"], row["root_id"] or "", only)]
+        rows = [row for row in rows if _is_meant(row["tangle_name"] or "", row["root_id"] or "", only)]
     return [_explain(tables, message_id, row) for row in rows]
 
 
@@ -41,6 +41,7 @@ def _explain(tables: Tables, message_id: str, row: dict) -> dict:
     answer = {**row, "meaning": words.SET_ASIDE.get(code) if code else None, "follows": [], "followed_by": []}
     answer |= {"causes": [], "next": None, "root_status": None, "faults": []}
     if row["root_id"] is None:
+        answer["causes"] = [_cause(message_id, "", {}, {message_id: code}, {}, message_id)]
         return answer
     where = {"name": row["tangle_name"], "root": row["root_id"]}
     # Of a message that is set aside, the links of all that are, too: the way up goes along them.
@@ -95,8 +96,7 @@ def _explain_causes(tables: Tables, message_id: str, row: dict, where: dict, lin
     errors = _errors(tables, in_log) if in_log else {}
     for id_ in in_log:
         missing[id_]["check_error"] = errors.get(id_)
-    found = [_cause(cause, where["root"], ways, bad, missing, message_id) for cause in causes]
-    return [{**cause, "words": _trouble(cause)} for cause in found]
+    return [_cause(cause, where["root"], ways, bad, missing, message_id) for cause in causes]
 
 
 def _bad_ones(tables: Tables, ids: list[str], where: dict) -> dict[str, str]:
@@ -119,10 +119,10 @@ def _errors(tables: Tables, ids: list[str]) -> dict[str, str | None]:
 
 def _cause(cause: str, root: str, ways: dict, bad: dict, missing: dict, message_id: str) -> dict:
     way = ways.get(cause) or ([message_id, cause] if cause == root else None)
-    if cause in bad:
-        return {"id": cause, "trouble": bad[cause], "path": way}
-    gone = missing.get(cause, {})
-    return {"id": cause, "trouble": "no_candidate" if gone.get("is_in_log") else "missing", "path": way, **gone}
+    gone = {} if cause in bad else missing.get(cause, {})
+    trouble = bad.get(cause) or ("no_candidate" if gone.get("is_in_log") else "missing")
+    found = {"id": cause, "trouble": trouble, "path": way, **gone}
+    return {**found, "words": _trouble(found)}
 
 
 def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | None) -> None:
@@ -131,7 +131,7 @@ def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | 
         page.line(f"tangles: it claims none{'' if only is None else f' that {only} names'}", indent=1)
     for tangle in tangles:
         root = tangle["root_id"]
-        name = ["tangle ", (tangle["tangle_name"], STRONG)]
+        name = ["tangle ", (tangle["tangle_name"], STRONG)] if tangle["tangle_name"] is not None else [_NAMELESS]
         name += [" on ", (root, ID)] if root else [", no root that can be read"]
         if tangle["is_member"]:
             page.line(*name, ": ", ("member", GOOD), _place(tangle), indent=1)
@@ -147,6 +147,13 @@ def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | 
             _write_causes(page, message_id, tangle)
 
 
+_NAMELESS = "a claim that names no tangle"
+#: The form of a claim that is not malformed, for who writes the next message.
+_FORM = [
+    "in it, content.tangles is an object that maps each tangle's name to {root, previous}: root a message's id, "
+    "previous a list of ids; in a tangle's first message both are null",
+    "the names legacy_thread and feed are reserved; the older fields are root (an id) and branch (ids)",
+]
 _ROOTS = {
     "missing": "the root is not in the log",
     "unusable": "the root is in the log and is not verified, or is no root of such a tangle",
@@ -175,6 +182,9 @@ def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
         page.line("getting what is missing from a peer; nothing need be published again", indent=3)
     if own or len(missing) < len(others):
         page.line("what is bad is signed and stays so: it takes a new message", indent=3)
+    if tangle["set_aside_reason"] == "malformed_tangle":
+        for text in _FORM:
+            page.line(text, indent=3)
     if tangle["next"]:
         page.ids(
             f"if it is published again: with root {tangle['root_id']} and previous",

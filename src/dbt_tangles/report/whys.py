@@ -76,7 +76,7 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
         """author in (select unnest($authors)) and (reason in ('forked', 'bad_link')
             or struct_pack(a := author, b := sequence) in (
                 select struct_pack(a := author, b := sequence) from {ssb_messages}
-                union all select struct_pack(a := author, b := sequence + 1) from {ssb_messages}))""",
+                union all select struct_pack(a := author, b := sequence::bigint + 1) from {ssb_messages}))""",
         authors=authors,
     )
     return kept

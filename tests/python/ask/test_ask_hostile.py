@@ -67,3 +67,35 @@ def test_a_time_that_is_none(tmp_path):
         warehouse = Warehouse(tmp_path / str(time))
         warehouse.write("ssb_messages", story.message(story.A1, story.ALICE, 1, asserted_at=time))
         assert warehouse.ask("why", story.A1).exit_code == 0
+
+
+def test_the_greatest_sequence(tmp_path):
+    """Has none behind it, and that is asked for."""
+    warehouse = story.write(tmp_path / "wh")
+    last = {"author": story.BOB, "sequence": 2**31 - 1}
+    warehouse.write("ssb_messages", story.message(story.B2, **last))
+    warehouse.write("feed_messages", {"message_id": story.B2, **last, "in_chain": False, "reason": "after_gap"})
+    assert warehouse.json("why", story.B2)["feed"]["reason"] == "after_gap"
+    assert "2147483647" in warehouse.ask("why", story.B2).stdout
+    assert warehouse.ask("report", "--out", str(tmp_path / "report")).exit_code == 0
+
+
+@pytest.mark.parametrize("name", [None, "thread"])
+def test_a_claim_that_is_no_object(tmp_path, name):
+    """Is named as such, beside one that is well, and it is said what a claim looks like."""
+    warehouse = story.write(tmp_path / "wh")
+    claim = {"set_aside_reason": "malformed_tangle", "blocked_by": [story.A1], "tangle_name": name, "root_id": None}
+    warehouse.write(
+        "tangle_messages",
+        story.candidate(story.A1, story.ALICE, None, **claim),
+        story.candidate(story.A1, story.ALICE, 1, tangle_name="legacy_thread"),
+    )
+    said = {row["tangle_name"]: row for row in warehouse.json("why", story.A1)["tangles"]}
+    assert said.keys() == {name, "legacy_thread"}
+    assert [(cause["id"], cause["trouble"]) for cause in said[name]["causes"]] == [(story.A1, "malformed_tangle")]
+    text = warehouse.ask("why", story.A1).stdout
+    assert ("tangle thread, no root" if name else "a claim that names no tangle, no root") in text
+    assert "None" not in text and "tangle legacy_thread on" in text
+    remedies = text.partition("what would help:\n")[2].splitlines()
+    assert "it takes a new message" in remedies[0] and "content.tangles is an object" in remedies[1]
+    assert warehouse.ask("report", "--out", str(tmp_path / "report")).exit_code == 0
