@@ -24,19 +24,41 @@ def say(line: str) -> None:
 
 
 class RunProgress:
-    """A callback for dbt's events: counts nodes as they end, where dbt does not list them itself."""
+    """A callback for dbt's events: counts the nodes that have ended, where dbt does not list them itself.
+
+    The number of nodes is the one that dbt states as a command begins. dbt's own numbering of nodes is not used: it
+    follows the order in which nodes are queued, and its total grows while models with unit tests start. Unit tests are
+    therefore counted only where a command states them too, which `dbt build` does not.
+    """
 
     def __init__(self, interval: float = INTERVAL) -> None:
         self.interval = interval
-        self._last = time.monotonic()
+        self._lock = threading.Lock()
+        self._begin(0)
+
+    def _begin(self, total: int) -> None:
+        self._total, self._ended, self._last = total, set(), time.monotonic()
 
     def __call__(self, event: EventMsg) -> None:
         """Take one event; dbt calls this in whatever thread it happens."""
-        if event.info.name != "LogStartLine" or time.monotonic() - self._last < self.interval or event.data.index == 1:
-            return
-        self._last = time.monotonic()
-        if get_flags().LOG_LEVEL not in ("debug", "info"):
-            say(f"{event.data.index - 1} of {event.data.total} steps done")
+        if event.info.name == "ConcurrencyLine":
+            with self._lock:
+                self._begin(event.data.node_count)
+        elif event.info.name == "NodeFinished" and _is_counted(event):
+            with self._lock:  # until the line is out, so that no thread says less behind one that says more
+                self._ended.add(event.data.node_info.unique_id)  # once, however many batches it has
+                now = time.monotonic()
+                if now - self._last >= self.interval:
+                    self._last = now
+                    if get_flags().LOG_LEVEL not in ("debug", "info"):
+                        say(f"{len(self._ended)} of {self._total} steps done")
+
+
+def _is_counted(event: EventMsg) -> bool:
+    node = event.data.node_info
+    if node.resource_type == "unit_test":
+        return get_flags().WHICH != "build"
+    return node.materialized != "ephemeral"
 
 
 class NodeProgress:
@@ -51,6 +73,7 @@ class NodeProgress:
         self.context = None if is_connect(spark) else spark.sparkContext
         self._started = time.monotonic()
         self._done = threading.Event()
+        self._stages: dict[int, tuple[int, int]] = {}  # of each stage that was seen: parts done, and all
         self._watch = threading.Thread(target=self._report, name=f"progress-{node}", daemon=True)
 
     def __enter__(self) -> "NodeProgress":
@@ -77,18 +100,26 @@ class NodeProgress:
                 say(line)
 
     def line(self) -> str | None:
-        """Say how many parts of what is running are done, and for how long it has been; None where nothing runs."""
+        """Say how many parts are done of all that have begun, and for how long it has been; None where none runs.
+
+        Stages that have ended still count, so neither number becomes smaller.
+        """
         tracker = self.context.statusTracker()
-        done = parts = 0
+        is_active = False
         for job in tracker.getJobIdsForGroup(self.node):
             info = tracker.getJobInfo(job)
-            for stage in info.stageIds if info and info.status == "RUNNING" else []:
+            for stage in info.stageIds if info else []:
                 progress = tracker.getStageInfo(stage)
-                if progress and progress.numActiveTasks:
-                    done += progress.numCompletedTasks
-                    parts += progress.numTasks
+                if progress is None:  # not begun, or forgotten
+                    continue
+                is_active |= bool(progress.numActiveTasks)
+                done, _ = self._stages.get(stage, (0, 0))
+                self._stages[stage] = (max(done, progress.numCompletedTasks), progress.numTasks)
+        if not is_active:
+            return None
+        done, parts = (sum(numbers) for numbers in zip(*self._stages.values(), strict=True))
         seconds = time.monotonic() - self._started
-        return f"{self.node.rsplit('.', 1)[-1]}: {done} of {parts} parts done, {seconds:.0f} s" if parts else None
+        return f"{self.node.rsplit('.', 1)[-1]}: {done} of {parts} parts done, {seconds:.0f} s"
 
 
 def is_connect(spark: SparkSession) -> bool:

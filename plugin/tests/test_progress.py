@@ -1,0 +1,94 @@
+"""Lines of progress: of a run, and of a Python model in it."""
+
+import json
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+from dbt.cli.main import dbtRunner
+
+from conftest import TESTS
+from dbt_spark_python import progress
+from dbt_spark_python.progress import NodeProgress, RunProgress
+from plugin_projects import make_project
+
+MODELS = {f"m{n}.sql": "select 1 as id" for n in range(6)} | {
+    "between.sql": "{{ config(materialized='ephemeral') }}\nselect * from {{ ref('m0') }}",
+    "last.sql": "select * from {{ ref('between') }}",
+    "broken.sql": "select no_such_column from {{ ref('m1') }}",
+    "skipped.sql": "select * from {{ ref('broken') }}",
+}
+UNIT_TESTS = [
+    {"name": f"of_m{n}_{k}", "model": f"m{n}", "given": [], "expect": {"rows": [{"id": 1}]}}
+    for n in range(6)
+    for k in range(2)
+]
+COLUMNS = [{"name": f"m{n}", "columns": [{"name": "id", "data_tests": ["not_null", "unique"]}]} for n in range(6)]
+
+
+@pytest.fixture(scope="module")
+def built(project, tmp_path_factory):
+    """A project whose models have unit tests, so that dbt states its total while models start."""
+    made = make_project(tmp_path_factory.mktemp("progress") / "p", MODELS)
+    (made / "models" / "tests.yml").write_text(json.dumps({"unit_tests": UNIT_TESTS, "models": COLUMNS}))
+    return project("progress", made)
+
+
+def lines_of(built, capfd, *command: str) -> list[tuple[int, int]]:
+    """Run a command on two threads, with a line for each step, and return what the lines say."""
+    os.environ["DBT_SPARK_PYTHON_TEST_SCHEMA"] = built.schema
+    options = ["--project-dir", str(built.project_dir), "--profiles-dir", str(TESTS), "--threads", "2"]
+    options += ["--log-level", "warn", "--target-path", str(built.warehouse / "target" / "progress")]
+    capfd.readouterr()
+    dbtRunner(callbacks=[RunProgress(interval=0)]).invoke([*command, *options])
+    found = re.findall(r"^(\d+) of (\d+) steps done$", capfd.readouterr().out, re.MULTILINE)
+    return [(int(done), int(total)) for done, total in found]
+
+
+@pytest.mark.parametrize(("command", "total"), [("build", 9 + 12), ("test", 12 + 12), ("run", 9)])
+def test_a_run_counts_up_to_a_total_that_stays(built, capfd, command, total):
+    """All but ephemeral models, those that fail and are skipped among them; of a build no unit tests either."""
+    assert lines_of(built, capfd, command) == [(done, total) for done in range(1, total + 1)]
+
+
+def event(name: str, **data) -> SimpleNamespace:
+    return SimpleNamespace(info=SimpleNamespace(name=name), data=SimpleNamespace(**data))
+
+
+def test_threads_never_say_less_than_was_said(monkeypatch):
+    said = []
+    monkeypatch.setattr(progress, "say", said.append)
+    monkeypatch.setattr(progress, "get_flags", lambda: SimpleNamespace(LOG_LEVEL="warn", WHICH="run"))
+    counted = RunProgress(interval=0)
+    for total in (500, 300):  # two commands in one process
+        counted(event("ConcurrencyLine", node_count=total))
+        names = [f"m{n // 2}" for n in range(2 * total)]  # each twice, as a model that is made in two batches
+        nodes = [SimpleNamespace(unique_id=name, resource_type="model", materialized="table") for name in names]
+        with ThreadPoolExecutor(2) as pool:
+            [*pool.map(lambda node: counted(event("NodeFinished", node_info=node)), nodes)]
+        done = [int(re.fullmatch(rf"(\d+) of {total} steps done", line)[1]) for line in said]
+        assert done == sorted(done) and done[-1] == total
+        said.clear()
+
+
+def test_parts_of_a_model_count_up():
+    """Stages that have ended are still counted, and one that begins again takes back no part."""
+    stages = {}
+    tracker = SimpleNamespace(
+        getJobIdsForGroup=lambda group: [1, 2],
+        getJobInfo=lambda job: SimpleNamespace(stageIds=[job], status="RUNNING"),
+        getStageInfo=stages.get,
+    )
+    node = NodeProgress(SimpleNamespace(sparkContext=SimpleNamespace(statusTracker=lambda: tracker)), "model.p.m")
+    assert node.line() is None
+
+    def line(stage: int, active: int, completed: int, tasks: int) -> str | None:
+        stages[stage] = SimpleNamespace(numActiveTasks=active, numCompletedTasks=completed, numTasks=tasks)
+        return (node.line() or "").partition(" parts")[0]
+
+    assert line(1, 2, 3, 8) == "m: 3 of 8"
+    assert line(1, 2, 1, 8) == "m: 3 of 8"
+    assert line(1, 0, 8, 8) == ""
+    assert line(2, 1, 0, 4) == "m: 8 of 12"
