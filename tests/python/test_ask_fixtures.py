@@ -15,8 +15,8 @@ import fixture_seeds
 from conftest import ROOT
 from dbt_tangles.ask import graphs, log_places, terminal_graph, why_line, why_message, why_node, why_pzp
 from dbt_tangles.ask.cli import main
+from dbt_tangles.ask.forms import as_sigil
 from dbt_tangles.ask.graph import label
-from dbt_tangles.ask.ids import as_sigil
 from dbt_tangles.ask.lanes import draw, order
 from dbt_tangles.ask.page import Page
 from dbt_tangles.ask.tables import Tables

@@ -1,16 +1,13 @@
-"""Ids as people give them: by any prefix that is unique, messages of SSB as URIs too."""
+"""Ids as people give them: by any prefix that is unique, in each form in which they are pasted."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
+from dbt_tangles.ask.forms import first_form, forms, is_name
 from dbt_tangles.ask.tables import AskError, Tables
 
-_URI = re.compile(r"ssb:(?://)?(message|feed)/(classic|sha256|ed25519)/([A-Za-z0-9_-]{0,43})(=*)")
-#: Of each kind of URI the beginning and the end of a sigil; feeds are called classic or by their key.
-_SIGILS = {("message", "classic"): "%{}.sha256", ("message", "sha256"): "%{}.sha256"}
-_SIGILS |= {("feed", "classic"): "@{}.ed25519", ("feed", "ed25519"): "@{}.ed25519"}
 _NODE = re.compile(r"([0-9a-fA-F]{1,64}):([0-9]{1,10})")
 #: No string that a column holds is behind this one.
 LAST = "\U0010ffff"
@@ -29,6 +26,17 @@ MODULES = {kind: f"dbt_tangles.ask.why_{kind}" for kind in PLACES}
 _ONLY = {"timeline_events": "message_id is null and "}
 
 
+#: Rows that show that ids of a kind may be any text: events, and ids that were taken as they were claimed.
+_FREE = {
+    "event": [
+        "select 1 from {timeline_events} where message_id is null limit 1",
+        "select 1 from {timeline_rejects} where event_id is not null limit 1",
+    ],
+    "message": ["select 1 from {ssb_messages} where is_usable and is_signature_valid is null limit 1"],
+    "pzp": ["select 1 from {pzp_messages} where is_usable and is_signature_valid is null and not is_moot limit 1"],
+}
+
+
 class Found(NamedTuple):
     """An id that a table has."""
 
@@ -36,31 +44,28 @@ class Found(NamedTuple):
     id: str
 
 
-def as_sigil(text: str) -> str:
-    """Write the URI of a classic message or feed, or how it begins, in the sigil form; other texts as they are."""
-    uri = _URI.fullmatch(text)
-    sigil = _SIGILS.get((uri[1], uri[2])) if uri else None
-    if not sigil:
-        return text
-    digest = uri[3].replace("-", "+").replace("_", "/")
-    return sigil.format(f"{digest}=") if len(digest) == 43 else f"{sigil[0]}{digest}"
-
-
 def find(tables: Tables, given: str, kind: str | None = None) -> list[Found]:
-    """List what an id or prefix may mean.
+    """List what an id or prefix may mean, in the first form of it that means anything.
 
     Args:
         tables: Where to look.
-        given: The id, or how it begins; of a node also how its writer begins, with `:<length>`.
+        given: The id, or how it begins, as somebody pastes it; of a node also how its writer begins, with `:<length>`.
         kind: Look for this kind only.
 
     Returns:
         One if the id is known in full, or if its prefix is unique; else at most 11. Where nothing begins so, messages
         of SSB that do behind their sigil.
     """
-    prefix = as_sigil(given)
-    if not prefix:
-        return []
+    for form in forms(given):
+        found = _find(tables, form.text, kind)
+        if not form.may_go_on:
+            found = [each for each in found if each.id == form.text]
+        if found:
+            return found
+    return []
+
+
+def _find(tables: Tables, prefix: str, kind: str | None) -> list[Found]:
     found: list[Found] = []
     for each in [kind] if kind else PLACES:
         ids: set[str] = set()
@@ -103,13 +108,39 @@ def _ids(tables: Tables, table: str, column: str, prefix: str) -> set[str]:
 
 def awaited(tables: Tables, given: str) -> str | None:
     """Complete the prefix of an id that tangles wait for; None unless one alone begins so."""
-    prefix = as_sigil(given)
-    rows = tables.rows(
-        "select distinct missing_id from {tangle_missing} where missing_id >= $low and missing_id < $high limit 2",
-        low=prefix,
-        high=prefix + LAST,
+    for form in forms(given):
+        rows = tables.rows(
+            "select distinct missing_id from {tangle_missing} where missing_id >= $low and missing_id < $high limit 2",
+            low=form.text,
+            high=form.text + (LAST if form.may_go_on else "\0"),
+        )
+        if len(rows) == 1:
+            return rows[0]["missing_id"]
+    return None
+
+
+def meant(tables: Tables, given: str, kind: str | None = None) -> str:
+    """Return the id that a text stands for which no table has.
+
+    Args:
+        tables: Where ids of free choice may be, so that any name may be one.
+        given: What somebody pasted.
+        kind: What it is said to be.
+
+    Raises:
+        AskError: It is no form of an id.
+    """
+    form = first_form(given)
+    if form is not None:
+        return form
+    kinds = [kind] if kind else [*_FREE]
+    is_free = bool(kind) or is_name(given)
+    if given and is_free and any(tables.rows(sql) for each in kinds for sql in _FREE.get(each, ())):
+        return given
+    raise AskError(
+        f"{given!r} is no form of an id: say a message (%... or ssb:message/...), a pzp message (base58), a node of an "
+        "Autobase (HEX:LENGTH) or an event, whole or how it begins"
     )
-    return rows[0]["missing_id"] if prefix and len(rows) == 1 else None
 
 
 def find_one(tables: Tables, given: str, kind: str | None = None) -> Found | None:

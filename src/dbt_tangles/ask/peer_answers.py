@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from dbt_tangles.ask.ids import as_sigil
+from dbt_tangles.ask.forms import as_sigil
 from dbt_tangles.ask.tables import Tables
 
 #: Lines that are asked about at a time.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from dbt_tangles.ask.ids import LAST, as_sigil
+from dbt_tangles.ask.forms import Form, as_sigil, first_form, forms, is_name
+from dbt_tangles.ask.ids import LAST
 from dbt_tangles.ask.tables import AskError, Tables
 
 _MOST, _FEW = 11, 3
@@ -18,6 +19,20 @@ KINDS = {
     "base": ("autobase_bases", "base_id", "''", "true"),
     "timeline": ("timeline_stats", "timeline_id", "''", "true"),
     "feed": ("feeds", "author", "''", "true"),
+}
+#: Rows that show that any text may be the id of a subject of this kind.
+_FREE = {
+    "base": "select 1 from {autobase_bases} limit 1",
+    "timeline": "select 1 from {timeline_links} where kind = 'given' limit 1",
+}
+#: How ids of each kind look.
+_FORMS = {
+    "tangle": "a message (%... or ssb:message/...), NAME:ROOT of a tangle",
+    "group": "a message (%... or ssb:message/...)",
+    "feed": "a feed (@... or ssb:feed/...)",
+    "set": "a pzp message (base58)",
+    "base": "the name of a base",
+    "timeline": "the name of a timeline",
 }
 
 
@@ -34,13 +49,16 @@ def find(tables: Tables, given: str, kind: str | None) -> Subject | None:
 
     Args:
         tables: Where to look.
-        given: The id, or how it begins; of tangles the root, or `NAME:ROOT`.
+        given: The id, or how it begins, as somebody pastes it; of tangles the root, or `NAME:ROOT`.
         kind: Only this kind.
 
     Raises:
-        AskError: It may be one of several.
+        AskError: It may be one of several, or is no form of an id.
     """
-    found = [subject for each in ([kind] if kind else KINDS) for subject in _find(tables, given, each)]
+    kinds = [kind] if kind else [*KINDS]
+    found = _first(tables, given, kinds)
+    if not found:
+        _check_form(tables, given, kinds)
     # Each tangle has a timeline of its own name; who asks for that says so.
     if len(found) > 1 and not kind:
         found = [subject for subject in found if subject.kind != "timeline"] or found
@@ -51,7 +69,8 @@ def find(tables: Tables, given: str, kind: str | None) -> Subject | None:
 
 def matching(tables: Tables, given: str) -> list[Subject]:
     """List what an id or its beginning may mean, at most a few of each kind, where it is no message."""
-    return [subject for kind in KINDS if kind != "timeline" for subject in _find(tables, given, kind)[:_FEW]]
+    kinds = [kind for kind in KINDS if kind != "timeline"]
+    return [subject for kind in kinds for subject in _first(tables, given, [kind])[:_FEW]]
 
 
 def _say(subject: Subject) -> str:
@@ -60,10 +79,26 @@ def _say(subject: Subject) -> str:
     return f"  {subject.id} --as {subject.kind}"
 
 
-def _find(tables: Tables, given: str, kind: str) -> list[Subject]:
+def _check_form(tables: Tables, given: str, kinds: list[str]) -> None:
+    """Raise AskError for a text that is no form of an id; bases and timelines of events may have any name."""
+    is_free = any(tables.rows(_FREE[kind]) for kind in kinds if kind in _FREE) and (len(kinds) == 1 or is_name(given))
+    if not is_free and first_form(given) is None:
+        wanted = " or ".join(dict.fromkeys(_FORMS[kind] for kind in kinds))
+        raise AskError(f"{given!r} is no form of an id: say {wanted}, whole or how it begins")
+
+
+def _first(tables: Tables, given: str, kinds: list[str]) -> list[Subject]:
+    """List the subjects that the first form of a text means which means any."""
+    for form in forms(given):
+        if found := [subject for kind in kinds for subject in _find(tables, form, kind)]:
+            return found
+    return []
+
+
+def _find(tables: Tables, form: Form, kind: str) -> list[Subject]:
     table, column, name, condition = KINDS[kind]
-    named = _NAMED.fullmatch(given) if kind == "tangle" else None
-    prefix = as_sigil(named[2] if named else given)
+    named = _NAMED.fullmatch(form.text) if kind == "tangle" else None
+    prefix = as_sigil(named[2] if named else form.text)
     rows = tables.rows(
         f"""select {column} as id, {name} as name from {{{table}}}
         where {column} >= $low and {column} < $high and {condition}
@@ -73,4 +108,4 @@ def _find(tables: Tables, given: str, kind: str) -> list[Subject]:
         name=named[1] if named else None,
     )
     exact = [row for row in rows if row["id"] == prefix]
-    return [Subject(kind, row["id"], row["name"]) for row in exact or rows]
+    return [Subject(kind, row["id"], row["name"]) for row in exact or (rows if form.may_go_on else [])]

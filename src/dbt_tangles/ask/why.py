@@ -6,8 +6,8 @@ import importlib
 
 import click
 
-from dbt_tangles.ask import complete
-from dbt_tangles.ask.ids import MODULES, PLACES, awaited, find_one
+from dbt_tangles.ask import complete, subjects
+from dbt_tangles.ask.ids import MODULES, PLACES, awaited, find_one, meant
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, give, of_tables
 from dbt_tangles.ask.tables import AskError, Tables
 
@@ -24,8 +24,8 @@ def command(
 ) -> int:
     """Say whether a message is verified, and where it belongs or why not.
 
-    ID is a message, a pzp message, a node of an Autobase or an event, by any unique prefix; messages in sigil form
-    (%...) or as a URI (ssb:message/classic/...).
+    ID is a message, a pzp message, a node of an Autobase or an event, by any unique prefix: messages in sigil form
+    (%...) or as a URI (ssb:message/classic/...). Quotes, brackets, percent-encoding and a link around it do not matter.
     """
     if bool(id_) == bool(line):
         raise click.UsageError("say an ID, or --line FILE:N")
@@ -36,7 +36,10 @@ def command(
     if found is None:
         if tables.missing >= {places[0][0] for places in PLACES.values()}:
             raise AskError(f"{tables.folder}: none of the tables that have ids is built")
-        return _ask(tables, "dbt_tangles.ask.why_unknown", awaited(tables, id_) or id_, {}, as_json)
+        wanted = awaited(tables, id_)
+        if wanted is None:
+            wanted = id_ if subjects.matching(tables, id_) else meant(tables, id_, kind)
+        return _ask(tables, "dbt_tangles.ask.why_unknown", wanted, {}, as_json)
     return _ask(tables, MODULES[found.kind], found.id, {"only": only}, as_json)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.forms import texts_of
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page
 from dbt_tangles.ask.tables import Tables
 
@@ -21,8 +22,9 @@ def explain(tables: Tables, event_id: str, only: str | None = None) -> dict:
     """
     events = tables.rows_of("timeline_events", _COLUMNS, "event_id", event_id)
     rejects = tables.rows_of("timeline_rejects", "timeline_id, reason, detail, source_file, line", "event_id", event_id)
-    events = [row for row in events if row.pop("message_id") is None and (only is None or row["timeline_id"] == only)]
-    rejects = [row for row in rejects if only is None or row["timeline_id"] == only]
+    events = [row for row in events if row.pop("message_id") is None]
+    if only is not None:
+        events, rejects = ([row for row in rows if row["timeline_id"] in texts_of(only)] for rows in (events, rejects))
     for reject in rejects:
         reject["meaning"] = words.event(reject["reason"])
     events.sort(key=lambda row: row["timeline_id"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.forms import texts_of
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, short
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.upstream import MOST_LINKS, origins
@@ -30,7 +31,7 @@ def explain(tables: Tables, node_id: str, only: str | None = None) -> dict:
         base["rejects"].append(row)
     for row in tables.rows_of("autobase_links", "distinct base_id", "node_id", node_id):
         bases.setdefault(row["base_id"], {"base_id": row["base_id"], "is_used": False, "rejects": []})
-    chosen = [base for base in bases.values() if only is None or base["base_id"] == only]
+    chosen = [base for base in bases.values() if only is None or base["base_id"] in texts_of(only)]
     chosen.sort(key=lambda base: base["base_id"] or "")
     answers = [_explain_base(tables, node_id, base) for base in chosen[:_MOST]]
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.forms import texts_of
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.upstream import MOST_LINKS, origins
@@ -27,7 +28,9 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
     """
     (message,) = tables.rows_of("pzp_messages", _COLUMNS, "message_id", message_id)[:1] or [{}]
     rows = sorted(tables.rows_of("set_messages", _IN_SET, "message_id", message_id), key=lambda row: row["set_id"])
-    sets = [_explain_set(tables, row) for row in rows[:_MOST] if row["set_id"].startswith(only or "")]
+    sets = [
+        _explain_set(tables, row) for row in rows[:_MOST] if only is None or row["set_id"].startswith(texts_of(only))
+    ]
     code = message.get("reject_reason")
     return {
         "kind": "pzp",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.ask import words
-from dbt_tangles.ask.ids import as_sigil
+from dbt_tangles.ask.forms import as_sigil, texts_of
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.upstream import MOST_LINKS, paths
@@ -32,8 +32,8 @@ def explain_tangles(tables: Tables, message_id: str, only: str | None = None) ->
 
 
 def _is_meant(name: str, root: str, only: str) -> bool:
-    begin = only.removeprefix(f"{name}:")
-    return name == only or root.startswith(as_sigil(begin))
+    texts = texts_of(only)
+    return name in texts or root.startswith(tuple(as_sigil(text.removeprefix(f"{name}:")) for text in texts))
 
 
 def _explain(tables: Tables, message_id: str, row: dict) -> dict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from dbt_tangles.ask import subjects
-from dbt_tangles.ask.ids import PLACES, as_sigil
+from dbt_tangles.ask.ids import PLACES
 from dbt_tangles.ask.page import DIM, ID, Page
 from dbt_tangles.ask.tables import Tables
 
@@ -27,8 +27,7 @@ _OF_MESSAGES = {"tangle", "tangle root", "feed"}
 
 def explain(tables: Tables, given: str) -> dict:
     """Gather what refers to an id; if nothing does, the ids that begin most like it."""
-    wanted = as_sigil(given)
-    is_sigil = wanted.startswith("%")
+    is_sigil = given.startswith("%")
     referrers = []
     for how, table, column, who, where, condition in _REFERENCES:
         if is_sigil and how not in _OF_MESSAGES and how != "timeline":
@@ -36,14 +35,14 @@ def explain(tables: Tables, given: str) -> dict:
         if how == "timeline" and not tables.rows("select 1 from {timeline_links} where kind = 'given' limit 1"):
             continue
         rest = f"and {condition} order by all limit {_MOST}"
-        rows = tables.rows_of(table, f"{who} as id, {where} as place", column, wanted, rest)
+        rows = tables.rows_of(table, f"{who} as id, {where} as place", column, given, rest)
         referrers += [{"how": how, **row} for row in rows]
-    missing = awaiting(tables, wanted)
-    whole = subjects.matching(tables, wanted)
-    near = [] if referrers or missing or whole else _nearest(tables, wanted)
+    missing = awaiting(tables, given)
+    whole = subjects.matching(tables, given)
+    near = [] if referrers or missing or whole else _nearest(tables, given)
     return {
         "kind": None,
-        "id": wanted,
+        "id": given,
         "referred_to_by": referrers,
         "awaited_by": missing,
         "known_as": [subject._asdict() for subject in whole],
@@ -61,11 +60,11 @@ def awaiting(tables: Tables, id_: str) -> list[dict]:
     )
 
 
-def _nearest(tables: Tables, wanted: str) -> list[dict]:
+def _nearest(tables: Tables, given: str) -> list[dict]:
     """List the ids that share the longest beginning with one, of those right before and behind it."""
     near = []
     for kind, places in PLACES.items():
-        if wanted.startswith("%") and kind != "message":
+        if given.startswith("%") and kind != "message":
             continue
         table, column = places[0]
         only = "message_id is null and " if kind == "event" else ""
@@ -73,12 +72,12 @@ def _nearest(tables: Tables, wanted: str) -> list[dict]:
             f"""select min({column}, {_NEAR}) filter (where {column} >= $id) as behind,
                 max({column}, {_NEAR}) filter (where {column} < $id) as before
             from {{{table}}} where {only}true""",
-            id=wanted,
+            id=given,
         )
         near += [{"kind": kind, "id": id_} for ids in (found or {}).values() for id_ in ids or []]
     near = [dict(pair) for pair in {tuple(each.items()) for each in near}]
-    near.sort(key=lambda each: (-_alike(each["id"], wanted), each["id"]))
-    return [each for each in near if _alike(each["id"], wanted) > wanted.startswith("%")][:_NEAR]
+    near.sort(key=lambda each: (-_alike(each["id"], given), each["id"]))
+    return [each for each in near if _alike(each["id"], given) > given.startswith("%")][:_NEAR]
 
 
 def _alike(one: str, other: str) -> int:

@@ -1,0 +1,152 @@
+"""The forms in which people paste ids: with what stood around them, percent-encoded, in a link, or as a URI."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote
+
+#: A longer text is taken as it is.
+_LONGEST = 4096
+_MOST_PIECES = 8
+#: Ids that were encoded, and encoded again with the link that they were in.
+_MOST_DECODED = 3
+
+_URI = re.compile(r"ssb:(?://)?(message|feed)/(classic|sha256|ed25519)/([A-Za-z0-9_+/-]{0,43})(=*)", re.I)
+#: Of each kind of URI the beginning and the end of a sigil; feeds are called classic or by their key.
+_SIGILS = {("message", "classic"): "%{}.sha256", ("message", "sha256"): "%{}.sha256"}
+_SIGILS |= {("feed", "classic"): "@{}.ed25519", ("feed", "ed25519"): "@{}.ed25519"}
+_DIGEST = re.compile(r"([%@])([A-Za-z0-9_+/-]{43}=)\.(sha256|ed25519)")
+#: What a URI has of a message.
+_OF_URI = re.compile(r"([A-Za-z0-9_-]{43})=?")
+
+#: White space, quotes, brackets, commas and characters of no width, none of which begins or ends an id of a peer.
+_AROUND = r"""[\s"'`<>()\[\]{}|,;“”„‘’‚«»‹›\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"""
+_ENDS = re.compile(rf"^{_AROUND}|(?:{_AROUND}|[.?!])+$")
+_MARKDOWN = re.compile(r"!?\[[^\]]*\]\((.*)\)", re.S)
+_LINK = re.compile(r"[a-z][a-z0-9+.-]*://[^/]*", re.I)
+#: Whole ids in a longer text. What follows a colon is a root behind the name of its tangle.
+_WITHIN = re.compile(
+    r"(?<!:)[%@][A-Za-z0-9_+/-]{43}=\.(?:sha256|ed25519)"
+    r"|(?<![\w:])ssb:(?://)?(?:message|feed)/[a-z0-9]+/[A-Za-z0-9_+/-]{43}=*"
+    r"|(?<![0-9A-Za-z:])[0-9a-fA-F]{64}:[0-9]{1,10}(?![0-9])"
+    r"|(?<![0-9A-Za-z:])[1-9A-HJ-NP-Za-km-z]{43,44}(?![0-9A-Za-z])"
+)
+
+_MESSAGE = r"%|%?[A-Za-z0-9+/]{1,43}(?:=(?:\.[a-z0-9-]{0,16})?)?"
+_URIS = r"ssb:(?://)?[a-z-]{0,20}(?:/[A-Za-z0-9_+/=-]{0,200})?"
+#: How ids look, or how they begin: messages, roots behind the name of their tangle, feeds, pzp messages and nodes.
+_LOOKS = [
+    re.compile(rf"(?:(?s:.+):(?=%|ssb:))?(?:{_MESSAGE}|{_URIS})"),
+    re.compile(r"@[A-Za-z0-9+/]{0,43}=?(?:\.[a-z0-9-]{0,16})?"),
+    re.compile(r"[1-9A-HJ-NP-Za-km-z]{1,44}"),
+    re.compile(r"[0-9a-fA-F]{1,64}(?::[0-9]{0,10})?"),
+]
+
+
+class Form(NamedTuple):
+    """What a pasted text may stand for.
+
+    Attributes:
+        text: An id, or how it begins.
+        may_go_on: Whether it may be the beginning of an id.
+        is_likely: Whether somebody who pastes it means an id, so that one that looks like an id is one.
+    """
+
+    text: str
+    may_go_on: bool
+    is_likely: bool
+
+
+def as_sigil(text: str) -> str:
+    """Write the URI of a classic message or feed, or how it begins, in the sigil form; other texts as they are."""
+    uri = _URI.fullmatch(text)
+    sigil = _SIGILS.get((uri[1].lower(), uri[2].lower())) if uri else None
+    if not sigil:
+        return text
+    digest = _standard(uri[3])
+    return sigil.format(f"{digest}=") if len(digest) == 43 else f"{sigil[0]}{digest}"
+
+
+def _standard(digest: str) -> str:
+    return digest.replace("-", "+").replace("_", "/")
+
+
+def forms(text: str) -> list[Form]:
+    """List what a pasted text may stand for, the likeliest first.
+
+    Returns:
+        The text as it is; without what stands around it; decoded; then the whole ids that are in it, and the parts of
+        the path, query and fragment of a link, the last first. URIs of SSB are in the sigil form. An empty text has no
+        form.
+    """
+    found = {as_sigil(text): Form(as_sigil(text), True, True)} if text else {}
+    if len(text) <= _LONGEST:
+        wholes = list(_decoded(text))
+        for whole in wholes:
+            found.setdefault(as_sigil(whole), Form(as_sigil(whole), True, True))
+        for part in (part for whole in wholes for part in _ids_within(whole)):
+            found.setdefault(part, Form(part, False, True))
+        for part in (part for whole in wholes for part in _parts(whole)):
+            found.setdefault(part, Form(part, part[0] in "%@", part[0] in "%@"))
+    return list(found.values())
+
+
+def texts_of(text: str | None) -> tuple[str, ...]:
+    """List the forms of a text as `forms` does, without how each may be used; none of None."""
+    return () if text is None else tuple(form.text for form in forms(text))
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """Write a text without what stands around it, then with its percent-encoding undone as often as it has one."""
+    texts = [_MARKDOWN.sub(r"\1", text.strip())]
+    for _ in range(_MOST_DECODED + 1):
+        bare = [_without_ends(each) for each in texts]
+        yield from filter(None, bare)
+        texts = [each for text in bare for each in _decode(text)]
+
+
+def _without_ends(text: str) -> str:
+    while (stripped := _ENDS.sub("", text)) != text:
+        text = stripped
+    return text
+
+
+def _decode(text: str) -> list[str]:
+    """Undo the percent-encoding of a text; a `%` that it begins with may be the sigil of a message, and no encoding."""
+    decoded = unquote(text)
+    behind_sigil = f"%{unquote(text[1:])}"
+    if not text.startswith("%") or decoded == text or decoded.startswith("%"):
+        return [decoded]
+    if "\ufffd" in decoded:  # The bytes are no text.
+        return [behind_sigil]
+    is_letter = decoded[0].isalnum() or not decoded[0].isascii()
+    return [behind_sigil, decoded] if is_letter else [decoded, behind_sigil]
+
+
+def _ids_within(text: str) -> Iterator[str]:
+    if digest := _OF_URI.fullmatch(text):
+        yield f"%{_standard(digest[1])}=.sha256"
+    for match in _WITHIN.findall(text)[:_MOST_PIECES]:
+        digest = _DIGEST.fullmatch(match)
+        yield f"{digest[1]}{_standard(digest[2])}.{digest[3]}" if digest else as_sigil(match)
+
+
+def _parts(text: str) -> list[str]:
+    link = _LINK.match(text)
+    if not link:
+        return []
+    parts = [unquote(part) for part in re.split(r"[/?#&=]", text[link.end() :]) if part]
+    return parts[::-1][:_MOST_PIECES]
+
+
+def first_form(text: str) -> str | None:
+    """Return the first form of a text that looks like an id, or like how one begins; None where no form does."""
+    likely = (form.text for form in forms(text) if form.is_likely)
+    return next((text for text in likely if any(look.fullmatch(text) for look in _LOOKS)), None)
+
+
+def is_name(text: str) -> bool:
+    """Whether a text may be an id that a log is free to choose: one word that can be printed, and no link."""
+    return text.isprintable() and not re.search(r"\s", text) and not _LINK.match(text)
