@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from conftest import ROOT, DbtProject
 from dbt_projects import installing
+from dbt_tangles.ask.cli import main
 from integration_kit import HERE, PARTS, installed_in, integrating, with_dependents, without
 
 
@@ -131,6 +133,25 @@ def test_an_empty_cell_of_a_seed_is_null(consumer):
         ("bea", "None", 12345678901234567),
         ("o'hara", 'a \\ and "quotes", None', None),
     }
+
+
+def test_a_line_is_explained_from_the_schema_of_staging(consumer):
+    """The command is told of one schema, and finds staging in the other one, where the keys of groups are."""
+    options = ["--warehouse", str(consumer.warehouse), "--schema", f"{consumer.schema}_tangles", "--json"]
+    for log, count in (("integration.event_lines", 4), ("integration.ssb_lines", 60)):
+        given = {}
+        for line in range(1, count + 1):
+            asked = CliRunner().invoke(main, ["why", "--line", f"{log}:{line}", *options])
+            answer = json.loads(asked.stdout)
+            assert asked.exit_code == 0
+            assert not {"stg_ssb__lines", "stg_events__lines"} & {*answer["missing_tables"]}
+            (given[line],) = (each["id"] for each in answer["lines"])
+        assert None not in given.values()
+        found = installed_in(consumer, "tangles")
+        if count == 4:
+            assert given == {row["line"]: row["event_id"] for row in found.rows("timeline_events") if row["line"]}
+        else:
+            assert set(given.values()) == {row["message_id"] for row in found.rows("ssb_messages")}
 
 
 def test_vars_stay_where_they_are(consumer):

@@ -6,8 +6,10 @@ bound. A build may replace a table at any time; its folder is then listed again.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+from functools import cached_property
 from glob import escape
 from pathlib import Path
 
@@ -35,10 +37,10 @@ def _is_unicode(text: str) -> bool:
 
 
 class Tables:
-    """The tables of one schema.
+    """The tables of one schema, and those that its builds put into another one, as `runs` says.
 
     Attributes:
-        folder: Where they are.
+        folder: Where the tables of the schema are.
         missing: Tables that were asked for and are not there.
         found_in: Of a table, a column and an id, all files that have it, where that is known.
 
@@ -51,16 +53,16 @@ class Tables:
             raise AskError(f"the schema is {schema!r}, but must be lower-case letters, digits and _")
         self.folder = Path(warehouse) / f"{schema}.db"
         if not self.folder.is_dir():
-            raise AskError(
-                f"{self.folder}: there are no tables; build them with `make build`, or say where with --warehouse"
-            )
+            from dbt_tangles.ask.whereabouts import say_what_is_there
+
+            raise AskError(say_what_is_there(Path(warehouse), schema))
         self.missing: set[str] = set()
         self.found_in: dict[tuple[str, str, str], list[str]] = {}
         self._connection = duckdb.connect(":memory:", config=_SETTINGS)
 
     def files(self, name: str) -> list[str]:
         """List a table's files; none where there is no such table."""
-        folder = self.folder / name
+        folder = self._place_of(name)
         try:
             for _ in range(_TRIES):
                 before = os.stat(folder).st_ino
@@ -71,6 +73,24 @@ class Tables:
         except (FileNotFoundError, NotADirectoryError):
             return []
         return [str(folder / file) for file in found if file.endswith(".parquet") and file[0] not in "._"]
+
+    def _place_of(self, name: str) -> Path:
+        own = self.folder / name
+        # `runs` is where it is looked for. A table that runs do not place elsewhere may still be in the schema.
+        return own if name in ("runs", "run_changes") else self._elsewhere.get(name, own)
+
+    @cached_property
+    def _elsewhere(self) -> dict[str, Path]:
+        """Where the builds of these tables put tables into other schemas of the warehouse, as `+schema` does."""
+        found: dict[str, Path] = {}
+        if not self.files("runs"):
+            return found
+        with contextlib.suppress(AskError):  # Whoever asks for runs is told.
+            for row in self.rows("select unnest(tables) as name from {runs} order by started_at"):
+                schema, _, name = row["name"].rpartition(".")
+                if _SCHEMA.fullmatch(schema) and _NAME.fullmatch(f"{{{name}}}"):
+                    found[name] = self.folder.parent / f"{schema}.db" / name
+        return {name: place for name, place in found.items() if place.parent != self.folder and place.is_dir()}
 
     def has(self, name: str) -> bool:
         """Whether a table is there; one that is not is noted in `missing`."""

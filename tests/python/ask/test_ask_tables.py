@@ -13,6 +13,7 @@ import ask_story
 from ask_kit import Warehouse
 from conftest import ROOT
 from dbt_spark_python.exchange import replace_folder
+from dbt_tangles import init
 from dbt_tangles.ask import options
 from dbt_tangles.ask.log_places import LOGS
 from dbt_tangles.ask.tables import AskError, Tables
@@ -164,3 +165,26 @@ def test_nothing_is_read_that_holds_secrets():
     secret = {"epoch_key", "content", "claims", "group_claim", "value", "add", "raw"}
     for sql in [*re.findall(r'f"""(select.+?)"""', text, re.DOTALL), repr(LOGS)]:
         assert not secret & set(re.findall(r"\w+", sql)) and "*" not in sql.replace("count(*)", ""), sql
+
+
+def test_a_warehouse_that_holds_other_schemas_names_them(tmp_path):
+    """Those with tables of this project first; folders without tables are no schemas."""
+    warehouse = ask_story.write(tmp_path / "wh")
+    warehouse.folder.rename(tmp_path / "wh" / "shop_tangles.db")
+    for folder in ("archive.db/orders", "shop_secret.db/stg_ssb__lines", "empty.db/.views", "logs/tangles"):
+        (tmp_path / "wh" / folder).mkdir(parents=True)
+    result = warehouse.ask("status")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"tangles: {tmp_path / 'wh'}: there is no schema tangles; --schema NAME names another one, "
+        "of these: shop_tangles, archive, shop_secret\n"
+    )
+
+
+@pytest.mark.parametrize(("is_wheel", "told"), [(True, "`dbt build` in your project"), (False, "`make build`")])
+def test_how_to_build_is_told_as_the_package_was_installed(tmp_path, monkeypatch, is_wheel, told):
+    monkeypatch.setattr(init, "project_folder", lambda: init.HERE / "project" if is_wheel else tmp_path)
+    (tmp_path / "wh").mkdir()
+    for folder, reason in (("wh", "there are no tables"), ("none", "there is no such folder")):
+        with pytest.raises(AskError, match=f"{folder}: {reason}; {re.escape(told)} "):
+            Tables(tmp_path / folder, "tangles")

@@ -132,3 +132,27 @@ def test_lines_of_other_logs(tmp_path):
     assert (event["log"], event["within"], event["line_count"]) == ("event", "u", 1)
     assert [row["timeline_id"] for row in event["why"]["timelines"]] == ["u"]
     assert "it gave one of timeline u" in warehouse.ask("why", "--line", "e:2").stdout
+
+
+def test_staging_in_a_schema_of_its_own(tmp_path):
+    """The runs say where it is; what an earlier build left in the schema of the other tables is not read."""
+    warehouse = story.write(tmp_path / "wh")
+    warehouse.write("stg_ssb__lines", {**place(0), "message_id": A1}).move("stg_ssb__lines", "other_secret")
+    warehouse.write("stg_ssb__lines", {**place(0), "message_id": A2}).move("stg_ssb__lines", "shop_secret")
+    warehouse.write("stg_ssb__lines", {**place(0), "message_id": B1})
+    first = story.run("one", 1, tables=["tangles.stg_ssb__lines"])
+    warehouse.write("runs", first, story.run("two", 2, tables=["tangles.feeds", "shop_secret.stg_ssb__lines"]))
+    answer = warehouse.json("why", "--line", "a b.jsonl:1")
+    assert [line["id"] for line in answer["lines"]] == [A2]
+    assert "stg_ssb__lines" not in answer["missing_tables"] and "runs" not in answer["missing_tables"]
+    warehouse.write("runs", first)
+    assert [line["id"] for line in warehouse.json("why", "--line", "a b.jsonl:1")["lines"]] == [B1]
+
+
+@pytest.mark.parametrize(
+    "name", ["../../x.stg_ssb__lines", "x.../stg_ssb__lines", "stg_ssb__lines", ".", "gone.stg_ssb__lines"]
+)
+def test_runs_that_place_tables_nowhere(tmp_path, name):
+    warehouse = story.write(tmp_path / "wh").write("stg_ssb__lines", {**place(0), "message_id": A1})
+    warehouse.write("runs", story.run("one", 1, tables=[name]))
+    assert [line["id"] for line in warehouse.json("why", "--line", "a b.jsonl:1")["lines"]] == [A1]

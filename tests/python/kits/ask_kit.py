@@ -97,6 +97,13 @@ class Warehouse:
             pq.write_table(part, folder / f"part-{number}.parquet")
         return self
 
+    def move(self, table: str, schema: str) -> "Warehouse":
+        """Put a table into another schema."""
+        place = self.root / f"{schema}.db" / table
+        place.parent.mkdir(exist_ok=True)
+        (self.folder / table).rename(place)
+        return self
+
     def ask(self, *words: str, env: dict | None = None) -> Result:
         """Run `tangles` with these words on this warehouse."""
         options = ["--warehouse", str(self.root)]
