@@ -19,7 +19,7 @@
         {% do print('What stands in the warehouse is not all of one run:') %}
         {%- for row in runs -%}
             {% do print(
-                '  ' ~ '%4d' | format(row[3]) ~ ' tables of the run of ' ~ row[0] ~ ' over ' ~ (row[2] or 'the fixtures')
+                '  ' ~ '%4d' | format(row[3]) ~ (' table' if row[3] == 1 else ' tables') ~ ' of the run of ' ~ row[0] ~ ' over ' ~ (row[2] or 'the fixtures')
                 ~ (', which did not end' if row[1] else '')
             ) %}
         {%- endfor -%}

@@ -21,22 +21,36 @@
         {%- if counted -%}
             {% do print('') %}
             {%- for row in run_query(counted | join(' union all ') ~ ' order by n') -%}
-                {% do print('  ' ~ '%-18s' | format(row[1]) ~ '%12s rows' | format('{:,}'.format(row[2] | int))) %}
+                {% do print('  ' ~ '%-18s' | format(row[1]) ~ '%12s row' | format('{:,}'.format(row[2] | int))
+                    ~ ('' if row[2] | int == 1 else 's')) %}
             {%- endfor -%}
-            {%- if project_name == 'tangles' and target.name in ['local', 'sail'] -%}
-                {%- set folders = [] -%}
-                {%- for schema in schemas | unique -%}
-                    {% do folders.append(env_var('TANGLES_WAREHOUSE', 'warehouse') ~ '/' ~ schema ~ '.db/<table>/') %}
-                {%- endfor -%}
-                {% do print(
-                    '  Tables: ' ~ folders | join(', ')
-                    ~ ' (parquet).  A look: .venv/bin/dbt show --select tangle_messages'
-                ) %}
-            {%- endif -%}
+            {% do say_where_tables_are(schemas | unique | list) %}
         {%- endif -%}
         {%- if project_name == 'tangles' -%}
             {% do print('  ' ~ outcome(results)) %}
         {%- endif -%}
+    {%- endif -%}
+{% endmacro %}
+
+
+{#- Where tables are, and the command that says more of them; silent where they are not in folders. -#}
+{% macro say_where_tables_are(schemas) %}
+    {%- set warehouse = adapter.warehouse_path() -%}
+    {%- if warehouse is not none -%}
+        {%- set folders = [] -%}
+        {%- for schema in schemas -%}
+            {% do folders.append(warehouse ~ '/' ~ (schema | lower) ~ '.db/<table>/') %}
+        {%- endfor -%}
+        {%- set runs = runs_relation() -%}
+        {%- set schema = (schemas | first if runs is none else runs.schema) | lower -%}
+        {%- set words = ['tangles', 'status'] -%}
+        {%- if warehouse != 'warehouse' -%}
+            {% do words.extend(['--warehouse', warehouse]) %}
+        {%- endif -%}
+        {%- if schema != 'tangles' -%}
+            {% do words.extend(['--schema', schema]) %}
+        {%- endif -%}
+        {% do print('  Tables: ' ~ folders | join(', ') ~ ' (parquet).  A look: ' ~ adapter.shown_command(*words)) %}
     {%- endif -%}
 {% endmacro %}
 

@@ -1,12 +1,17 @@
 """Where a user says which log is to be read, and what another project gets from this one."""
 
+import json
 import re
+import shlex
+from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 
 from conftest import DATA, ROOT, DbtProject
 from dbt_projects import installing, with_vars
+from dbt_tangles.ask.cli import main
 
 LOGS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
 MODELS = {"mine.sql": "select message_id from {{ ref('tangle_messages') }}"}
@@ -111,6 +116,12 @@ def test_a_build_in_another_project(project, tmp_path):
 
     said = (built.warehouse / "logs" / built.schema / "dbt.log").read_text()
     assert f"  ssb_messages {count:>17,} rows" in said
+    (advice,) = re.findall(r"Tables: (\S+)/<table>/ \(parquet\)\.  A look: (.+)$", said, re.MULTILINE)
+    assert advice[0] == f"{built.warehouse}/installed_x.db" and "dbt show" not in said
+    program, *words = shlex.split(advice[1])
+    assert Path(program).name == "tangles"
+    answered = CliRunner().invoke(main, [*words, "--json"])
+    assert answered.exit_code == 0 and json.loads(answered.stdout)["tables"] == advice[0]
 
 
 @pytest.mark.parametrize("model", ["stg_ssb__lines", "int_tangle_levels"])

@@ -22,6 +22,7 @@ from dbt_spark_python.changes import find_differing
 from dbt_spark_python.columns import mentioned
 from dbt_spark_python.earlier import touched_view
 from dbt_spark_python.sail import checkpoint
+from dbt_spark_python.shell import shown_command, shown_path
 from dbt_spark_python.submission import SessionPythonJob
 from dbt_spark_python.touched import Told, Touched, find_touched
 from dbt_spark_python.unchanged import (
@@ -394,6 +395,17 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             {key: getattr(table, key) for key in ("name", "run_id", "built_at", "changed_in", "changes")}
             for table in catalog.warehouse.published(schema.lower())
         ]
+
+    @available
+    def warehouse_path(self) -> str | None:
+        """The folder of the warehouse, for a line of advice; None where tables are not in folders."""
+        catalog = sessions.catalog_of(self.config.credentials)
+        return None if catalog is None else shown_path(catalog.warehouse.root)
+
+    @available
+    def shown_command(self, *words: str) -> str:
+        """Write a command of this environment, for a line of advice, as a shell takes it."""
+        return shown_command(words)
 
     def cleanup_connections(self) -> None:
         """The command has ended: close its connections and let others build."""

@@ -1,0 +1,48 @@
+"""Paths and commands as lines of advice show them."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from dbt_spark_python.shell import shown_command, shown_path
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """A command beside a Python of its own, in a folder with a space; the shell is in the folder above."""
+    place = tmp_path / "my env" / "bin"
+    place.mkdir(parents=True)
+    (place / "asked").write_text("#!/bin/sh\n")
+    (place / "asked").chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(place / "python"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PWD", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin")
+    return place / "asked"
+
+
+def test_a_command_is_shown_as_the_shell_finds_it(program, monkeypatch):
+    assert shlex.split(shown_command(["asked", "status", "--in", "a b"])) == [
+        "my env/bin/asked",
+        "status",
+        "--in",
+        "a b",
+    ]
+    monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+    assert shown_command(["asked", "status"]) == "asked status"
+    other = program.parents[2] / "other"
+    other.mkdir()
+    (other / "asked").symlink_to("/bin/true")  # of another environment
+    monkeypatch.setenv("PATH", str(other), prepend=os.pathsep)
+    assert shown_command(["asked"]) == "'my env/bin/asked'"
+    assert shown_command(["nowhere", "status"]) == "nowhere status"
+
+
+def test_a_path_is_relative_to_the_folder_of_the_shell_alone(program, monkeypatch, tmp_path):
+    assert shown_path(tmp_path / "warehouse") == shown_path(Path("warehouse")) == "warehouse"
+    assert shown_path(tmp_path.parent / "warehouse") == str(tmp_path.parent / "warehouse")
+    monkeypatch.chdir(tmp_path / "my env")  # as dbt does for --project-dir
+    assert shown_path(Path("warehouse")) == str(tmp_path / "my env" / "warehouse")
