@@ -8,25 +8,38 @@ from typing import Any, TextIO
 import click
 
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, USAGE, as_json, give, of_tables
-from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, Page, short
-from dbt_tangles.ask.peer_answers import AGREE, DIFFER, UNKNOWN, UNREADABLE, check, only_in_one
+from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, Page, counted, short
+from dbt_tangles.ask.peer_answers import AGREE, DIFFER, KINDS, UNKNOWN, UNREADABLE, check, only_in_one
 from dbt_tangles.ask.peer_reasons import explain
 from dbt_tangles.ask.tables import Tables
 
+_SAMPLES = {bool: "true", int: "N", str: '"ID"', list: '["ID", …]'}
 _SHOWN = 20
 _KEPT = 10_000
 _EXPLAINED = 200
 
 
-@click.command("check")
+def _explain_lines() -> str:
+    """Describe the lines that are compared, for the help."""
+    said = [
+        "Each line is a JSON object of one of these kinds. Of the keys behind its subject some may be left out, but not "
+        "all; keys that are not named here are passed over. An ID may be given as a URI too."
+    ]
+    for kind in KINDS.values():
+        pairs = [f'"{key}": "{"NAME" if key == "tangle" else "ID"}"' for key in kind.keys]
+        pairs += [f'"{key}": {_SAMPLES[type_]}' for key, type_ in kind.says.items()]
+        said.append(f"\b\n{{{', '.join(pairs)}}}\n    {kind.means}")
+    return "\n\n".join(said)
+
+
+@click.command("check", epilog=_explain_lines())
 @click.argument("answers", type=click.File(encoding="utf-8", errors="backslashreplace"), metavar="PEER_ANSWERS.jsonl")
 @as_json
 @of_tables
 def command(answers: TextIO, as_json: bool, warehouse: str, schema: str) -> int:
     """Compare what a peer says of its log with the tables. `-` reads from the standard input.
 
-    One JSON object a line, as docs/ask.md has them. Exit code 0: all agree; 1: some differ, or are about what the
-    tables have not; 2: a line cannot be read.
+    Exit code 0: all agree; 1: some differ, or are about what the tables have not; 2: a line cannot be read.
     """
     tables = Tables(warehouse, schema)
     counts: Counter[str] = Counter()
@@ -75,7 +88,7 @@ def _difference(name: str, peer: Any, ours: Any) -> str:
     if not only_peer and not only_ours:
         place = next((place for place, (a, b) in enumerate(zip(peer, ours, strict=False)) if a != b), None)
         if place is None:
-            return f"{name}: the peer has {len(peer):,} entries, the tables {len(ours):,}"
+            return f"{name}: the peer has {counted(len(peer), 'entr{y|ies}')}, the tables {len(ours):,}"
         return f"{name}: at place {place} the peer has {peer[place]}, the tables {ours[place]}"
     parts = []
     for who, ids in (("the peer has", only_peer), ("the tables have", only_ours)):

@@ -6,6 +6,7 @@ Exit codes: 0 found; 1 not found, or there are differences; 2 the question canno
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 
 import click
@@ -30,6 +31,17 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         module = COMMANDS.get(cmd_name)
         return importlib.import_module(module).command if module else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, each with its whole first sentence: click's own list would cut it."""
+        rows = [(name, _first_sentence(self.get_command(ctx, name))) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _first_sentence(command: click.Command | None) -> str:
+    paragraph = " ".join((command.help or "").split("\n\n")[0].split()) if command else ""
+    return re.split(r"(?<=[.!?]) ", paragraph)[0]
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

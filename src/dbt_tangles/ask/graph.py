@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
+from dbt_tangles.ask.page import agreeing
+
 #: What a node may be: of the graph; known, and set aside; known to be missing.
 IN, ASIDE, MISSING = "in", "aside", "missing"
 
@@ -61,6 +63,11 @@ class Graph:
     def left_out(self) -> int:
         """How many nodes are not shown."""
         return self.total - sum(node.state != MISSING for node in self.nodes)
+
+    def say_left_out(self) -> str:
+        """Say how many nodes are not shown, and how more would be."""
+        verb = agreeing(self.left_out, "{is|are}")
+        return f"{self.left_out:,} of {self.total:,} {verb} left out; --limit shows more"
 
     def as_dict(self) -> dict:
         """Return it as data."""

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import shlex
 
+from dbt_tangles.ask.page import counted
 from dbt_tangles.ask.tables import Tables
+from dbt_tangles.ask.twins import listed
 from dbt_tangles.ask.words import FILES
 
 _MOST = 3
 _REJECTS = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
 
 
-def find(tables: Tables, runs: list[dict], tests: dict | None) -> list[dict]:
+def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
     """List what is out of order, the most urgent first: each with words, and what to ask next if there is more."""
     return [
-        *_runs(runs),
-        *_tests(tests),
+        *_runs(runs, results),
+        *_tests(results),
         *_files(tables),
         *_missing(tables),
         *_forks(tables),
@@ -30,7 +32,7 @@ def _item(words: str, *ask: str) -> dict:
     return {"words": words, "ask": shlex.join(["tangles", *ask]) if ask else None}
 
 
-def _runs(runs: list[dict]) -> list[dict]:
+def _runs(runs: list[dict], results: dict | None) -> list[dict]:
     if not runs:
         return []
     last, *_ = runs
@@ -39,10 +41,21 @@ def _runs(runs: list[dict]) -> list[dict]:
     if last["status"] == "running":
         items.append(_item(f"a build goes on since {last['started_at']}: tables are of that run or an older one"))
     elif last["status"] != "success":
-        items.append(_item(f"the last run ended with {last['status']}"))
+        items.append(_item(f"the last run ended with {last['status']}{_broken(last, results)}"))
     if len(built) > 1:
         items.append(_item(f"the tables are of {len(built)} runs"))
     return items
+
+
+def _broken(run: dict, results: dict | None) -> str:
+    """Name what failed in a run, as far as dbt's results are of it."""
+    if run["status"] == "interrupted":
+        return ""
+    if results is None or results["run_id"] != run["run_id"]:
+        return "; which model or test failed, dbt's results of that run say: --target-path DIR is where they are"
+    names = [f"{row['kind']} {row['name']}" for row in results["broken"]]
+    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
+    return f": {', '.join(names[:_MOST])}{more}" if names else ""
 
 
 def _tests(tests: dict | None) -> list[dict]:
@@ -68,18 +81,24 @@ def _files(tables: Tables) -> list[dict]:
 
 
 def _missing(tables: Tables) -> list[dict]:
+    # Of one root the tangles that wait alike count once: they are the same messages.
     rows = tables.rows(
-        f"""select missing_id, max(tangle_name) as tangle_name, sum(unlocks)::bigint as unlocks from {{tangle_missing}}
-        where not is_in_log and unlocks > 0 group by missing_id order by unlocks desc, missing_id limit {_MOST}"""
-    )
-    return [
-        _item(
-            f"a message that is not in the log would make {row['unlocks']:,} members ({row['tangle_name']})",
-            "why",
-            row["missing_id"],
+        f"""select missing_id, list_sort(list_distinct(flatten(list(names)))) as names, sum(unlocks)::bigint as unlocks
+        from (
+            select missing_id, root_id, unlocks, list(tangle_name) as names from {{tangle_missing}}
+            where not is_in_log and unlocks > 0 group by missing_id, root_id, unlocks, waiting_count, blocked_count
         )
-        for row in rows
+        group by missing_id order by unlocks desc, missing_id limit {_MOST}"""
+    )
+    gained = [f"{counted(row['unlocks'], 'member{|s}')} ({_few(row['names'])})" for row in rows]
+    return [
+        _item(f"a message that is not in the log would make {members}", "why", row["missing_id"])
+        for row, members in zip(rows, gained, strict=True)
     ]
+
+
+def _few(names: list[str]) -> str:
+    return listed([*names[:_MOST], *([f"{len(names) - _MOST:,} more"] if len(names) > _MOST else [])])
 
 
 def _forks(tables: Tables) -> list[dict]:

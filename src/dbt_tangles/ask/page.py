@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any, TextIO
 
@@ -11,6 +12,17 @@ Piece = str | tuple[str, str]
 
 GOOD, BAD, DIM, STRONG, ID = "green", "red", "dim", "bold", "cyan"
 _SHOWN = 10
+_FORMS = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
+
+
+def agreeing(n: int, words: str) -> str:
+    """Make words agree with a number: of each `{one|many}` in them the first for 1, else the second."""
+    return _FORMS.sub(lambda match: match[1 if n == 1 else 2], words)
+
+
+def counted(n: int, words: str) -> str:
+    """Write a number, and words that agree with it, as in `counted(2, "message{|s}")`."""
+    return f"{n:,} {agreeing(n, words)}"
 
 
 def plain(text: object) -> str:

@@ -24,12 +24,14 @@ class Kind(NamedTuple):
         says: What the peer may say of it, each with the type that it has.
         sql: The tables' answers for the ids in `$ids`; columns as in `keys` and `says`.
         unordered: Which lists have no order.
+        means: With what a peer's answer is compared.
     """
 
     keys: tuple[str, ...]
     says: dict[str, type]
     sql: str
     unordered: frozenset[str] = frozenset()
+    means: str = ""
 
 
 KINDS = {
@@ -38,12 +40,14 @@ KINDS = {
         {"valid": bool},
         """select message_id as message, is_usable as valid from {ssb_messages}
         where message_id in (select unnest($ids))""",
+        means="whether it is verified",
     ),
     "feed": Kind(
         ("feed",),
         {"sequence": int, "id": str},
         """select author as feed, verified_length as sequence, latest_message_id as id from {feeds}
         where author in (select unnest($ids))""",
+        means="the last message of the feed's chain",
     ),
     "root": Kind(
         ("root", "tangle"),
@@ -51,6 +55,7 @@ KINDS = {
         """select root_id as root, tangle_name as tangle, tips as previous, member_count as members from {tangles}
         where root_id in (select unnest($ids))""",
         frozenset({"previous"}),
+        means="the tips, in any order, and how many members the tangle has",
     ),
     "epoch": Kind(
         ("epoch",),
@@ -58,12 +63,14 @@ KINDS = {
         """select epoch_id as epoch, list(feed_id) filter (where is_added) as members from {group_members}
         where epoch_id in (select unnest($ids)) group by epoch_id""",
         frozenset({"members"}),
+        means="who is added to the epoch, in any order",
     ),
     "group": Kind(
         ("group",),
         {"preferred": str},
         """select group_id as "group", epoch_id as preferred from {group_epochs}
         where is_preferred and group_id in (select unnest($ids))""",
+        means="the preferred epoch",
     ),
     "set": Kind(
         ("set",),
@@ -71,24 +78,28 @@ KINDS = {
         """select set_id as "set", items, prev, depth from {sets} as a left join {set_next} as b using (set_id)
         where set_id in (select unnest($ids))""",
         frozenset({"items"}),
+        means="the items, in any order, and what the next message says",
     ),
     "base": Kind(
         ("base",),
         {"length": int, "confirmed": int},
         """select base_id as base, node_count as length, confirmed_length as confirmed from {autobase_bases}
         where base_id in (select unnest($ids))""",
+        means="how many nodes the base has, and how many are settled",
     ),
     "view": Kind(
         ("view", "observer"),
         {"order": list},
         """select base_id as view, observer, list(node_id order by position) as "order" from {autobase_views}
         where base_id in (select unnest($ids)) group by base_id, observer""",
+        means="the nodes in the order of an observer, a writer or all",
     ),
     "timeline": Kind(
         ("timeline",),
         {"order": list},
         """select timeline_id as timeline, list(event_id order by position) as "order" from {timeline_events}
         where timeline_id in (select unnest($ids)) group by timeline_id""",
+        means="the events in their order",
     ),
 }
 

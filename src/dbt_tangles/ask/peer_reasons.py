@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.page import counted
 from dbt_tangles.ask.peer_answers import only_in_one
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.why_feed import state
@@ -104,7 +105,11 @@ def _tangle(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             and not is_in_log order by unlocks desc, missing_id limit {MOST}""",
             **where,
         )
-        said += [f"with {row['missing_id']}, {row['unlocks']:,} would be members" for row in missing if row["unlocks"]]
+        said += [
+            f"with {row['missing_id']}, {counted(row['unlocks'], 'would be {a member|members}')}"
+            for row in missing
+            if row["unlocks"]
+        ]
     return said
 
 
@@ -209,7 +214,8 @@ def _set(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
     invalid = tables.row(
         "select count(*) as n from {set_messages} where set_id = $set and not is_valid and not is_held", **where
     )
-    return said + ([f"{invalid['n']:,} messages of the set are not valid"] if invalid and invalid["n"] else [])
+    n = invalid["n"] if invalid else 0
+    return said + ([counted(n, "message{ of the set is|s of the set are} not valid")] if n else [])
 
 
 def _base(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
@@ -221,7 +227,10 @@ def _base(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             group by reason order by n desc, reason""",
             **where,
         )
-        said += [f"{row['n']:,} lines are not used: {row['reason']}. {words.autobase(row['reason'])}" for row in rows]
+        said += [
+            f"{counted(row['n'], 'line{ is|s are} not used')}: {row['reason']}. {words.autobase(row['reason'])}"
+            for row in rows
+        ]
     if "confirmed" in differ:
         row = tables.row(
             """select v.node_id, c.contender from {autobase_views} as v left join {autobase_confirmations} as c

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, of_tables
-from dbt_tangles.ask.page import Page, print_json
+from dbt_tangles.ask.page import Page, counted, print_json
 from dbt_tangles.ask.tables import AskError
 from dbt_tangles.timelines.replay import Report, TableError, replay
 
@@ -52,7 +52,8 @@ def _write(page: Page, report: Report) -> None:
     if len(report.differ) > _SHOWN:
         page.line(f"… and {len(report.differ) - _SHOWN} more (--json has them)")
     page.line(
-        f"{report.timelines:,} timelines, {report.events:,} events, {report.commands:,} commands: "
+        f"{counted(report.timelines, 'timeline{|s}')}, {counted(report.events, 'event{|s}')}, "
+        f"{counted(report.commands, 'command{|s}')}: "
         f"{report.agree:,} agree, {len(report.differ):,} differ"
         + (f", {report.without_edits:,} without edits" if report.without_edits else "")
     )

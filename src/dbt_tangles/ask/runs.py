@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
+from dbt_tangles.ask.page import short
 from dbt_tangles.ask.tables import AskError, Tables
 
-_MOST = 10
+_MOST, _LONGEST = 10, 200
+_BAD = ("error", "fail", "runtime error", "partial success")
+_TESTS = ("test", "unit_test")
+#: How dbt begins a message, which has what is wrong in its next line.
+_HEADING = re.compile(r"\w+( \w+)? Error in .*")
 
 
 def last_runs(tables: Tables) -> list[dict]:
@@ -26,8 +32,12 @@ def last_runs(tables: Tables) -> list[dict]:
     return rows
 
 
-def results_of_tests(target: Path) -> dict | None:
-    """Read what the tests of dbt's last command said; None where it left nothing.
+def results_of(target: Path) -> dict | None:
+    """Read what dbt's last command left: how its tests ended, and which nodes failed; None where it left no results.
+
+    Returns:
+        `counts` of its tests by status, `failed`: its tests that failed or warned, and `broken`: all nodes that failed,
+        models before tests, each with the first line of its message.
 
     Raises:
         AskError: There is something else in that file's place.
@@ -35,11 +45,21 @@ def results_of_tests(target: Path) -> dict | None:
     path = target / "run_results.json"
     try:
         artifact = json.loads(path.read_text())
-        tests = [row for row in artifact["results"] if row["unique_id"].startswith(("test.", "unit_test."))]
+        tests = [row for row in artifact["results"] if row["unique_id"].partition(".")[0] in _TESTS]
         failed = [
             {"name": _name(row["unique_id"]), "status": row["status"], "failures": row.get("failures")}
             for row in tests
             if row["status"] in ("fail", "error", "warn")
+        ]
+        bad = [row for row in artifact["results"] if row["status"] in _BAD]
+        broken = [
+            {
+                "kind": (kind := row["unique_id"].partition(".")[0]).replace("_", " "),
+                "name": _name(row["unique_id"]) if kind in _TESTS else row["unique_id"].split(".", 2)[-1],
+                "status": row["status"],
+                "message": _first_line(row.get("message")),
+            }
+            for row in bad
         ]
         return {
             "file": str(path),
@@ -47,11 +67,20 @@ def results_of_tests(target: Path) -> dict | None:
             "at": artifact["metadata"]["generated_at"],
             "counts": dict(Counter(row["status"] for row in tests)),
             "failed": failed,
+            "broken": sorted(broken, key=lambda row: row["kind"].endswith("test")),
+            "skipped": sum(row["status"] == "skipped" for row in artifact["results"]),
         }
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise AskError(f"{path}: cannot be read as the results of dbt's tests: {error!r}") from error
+
+
+def _first_line(message: str | None) -> str:
+    """The line of a message that says what is wrong."""
+    lines = [line.strip() for line in (message or "").splitlines() if line.strip()]
+    first = lines[:2] if lines and _HEADING.fullmatch(lines[0]) else lines[:1]
+    return short(first[-1], _LONGEST) if first else ""
 
 
 def _name(unique_id: str) -> str:

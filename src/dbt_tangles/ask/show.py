@@ -74,7 +74,7 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
     else:
         click.echo({"dot": formats.dot, "mermaid": formats.mermaid}[form](graph))
         if graph.left_out:
-            click.echo(f"tangles: {graph.left_out:,} of {graph.total:,} are left out; --limit shows more", err=True)
+            click.echo(f"tangles: {graph.say_left_out()}", err=True)
     return FOUND
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbt_tangles.ask.page import DIM, ID, Page
+from dbt_tangles.ask.page import DIM, ID, Page, counted
 from dbt_tangles.ask.upstream import MOST_LINKS
 
 _SHOWN_LINKS = 10
@@ -27,7 +27,8 @@ def write_causes(page: Page, causes: list[dict], indent: int = 2) -> None:
         page.line("root cause: ", (cause["id"], ID), f", {cause['words']}", indent=indent)
         _write_path(page, cause["path"], indent + 1)
     if len(causes) > _SHOWN_CAUSES:
-        page.line((f"… and {len(causes) - _SHOWN_CAUSES:,} more causes (--json has them)", DIM), indent=indent)
+        rest = counted(len(causes) - _SHOWN_CAUSES, "more cause{|s}")
+        page.line((f"… and {rest} (--json has them)", DIM), indent=indent)
 
 
 def _write_path(page: Page, path: list[str] | None, indent: int) -> None:

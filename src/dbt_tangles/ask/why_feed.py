@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.ask import words
-from dbt_tangles.ask.page import BAD, GOOD, ID, Page
+from dbt_tangles.ask.page import BAD, GOOD, ID, Page, counted
 from dbt_tangles.ask.tables import Tables
 
 _MOST = 100
@@ -90,7 +90,7 @@ def state(feed: dict) -> str:
     """Say how far a feed is whole, and what ends it; a row of `feeds`."""
     verified, most = feed["verified_length"], feed["max_sequence"]
     if feed["status"] == "complete":
-        return f"the feed is whole: {verified:,} messages"
+        return f"the feed is whole: {counted(verified, 'message{|s}')}"
     if feed["status"] == "gap":
         return f"the feed is whole up to {verified:,} of {most:,}: {feed['gap_sequence']:,} is missing"
     if feed["status"] == "forked":

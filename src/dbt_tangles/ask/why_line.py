@@ -8,7 +8,7 @@ import re
 from dbt_tangles.ask import log_places, words
 from dbt_tangles.ask.ids import MODULES, PLACES
 from dbt_tangles.ask.log_places import LOGS, MOST, Log
-from dbt_tangles.ask.page import BAD, DIM, ID, STRONG, Page
+from dbt_tangles.ask.page import BAD, DIM, ID, STRONG, Page, counted
 from dbt_tangles.ask.tables import AskError, Tables
 
 _LINE = re.compile(r"(.+):([0-9]{1,18})", re.DOTALL)
@@ -112,7 +112,7 @@ def write(page: Page, answer: dict) -> None:
     if answer["lines"]:
         return
     for file in answer["files"][:_SHOWN]:
-        page.line(f"{file['log']} log, {file['source_file']} has {file['lines']:,} lines", indent=1)
+        page.line(f"{file['log']} log, {file['source_file']} has {counted(file['lines'], 'line{|s}')}", indent=1)
     if not answer["files"]:
         page.line("no log that was read has a file of that name", indent=1)
         page.ids("what was read:", answer["other_files"], indent=1)
@@ -132,7 +132,7 @@ def _write_line(page: Page, row: dict) -> None:
         page.line("it gave nothing that these tables know", indent=2)
     others = row["line_count"] - 1
     if others > 0:
-        page.line(f"{others:,} more {'line has' if others == 1 else 'lines have'} it:", indent=2)
+        page.line(counted(others, "more line{ has|s have} it:"), indent=2)
         for place in row["also_at"][:_SHOWN]:
             page.line(f"{place['source_file']}:{place['line']}", indent=3)
         if others > _SHOWN:

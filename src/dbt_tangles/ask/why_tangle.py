@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dbt_tangles.ask import words
 from dbt_tangles.ask.forms import as_sigil, texts_of
-from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page
+from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, counted
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.upstream import MOST_LINKS, paths
 from dbt_tangles.ask.way import write_causes
@@ -197,7 +197,8 @@ def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
 
 def _trouble(cause: dict) -> str:
     if cause["trouble"] == "missing":
-        unlocks = f"; with it alone {cause['unlocks']:,} become members" if cause.get("unlocks") else ""
+        unlocked = cause.get("unlocks")
+        unlocks = f"; with it alone {counted(unlocked, 'become{s a member| members}')}" if unlocked else ""
         return f"which is not in the log{unlocks}"
     if cause["trouble"] == "no_candidate":
         error = cause.get("check_error")

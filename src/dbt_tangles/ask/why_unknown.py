@@ -6,7 +6,7 @@ import shlex
 
 from dbt_tangles.ask import subjects
 from dbt_tangles.ask.ids import PLACES
-from dbt_tangles.ask.page import DIM, ID, Page
+from dbt_tangles.ask.page import DIM, ID, Page, counted
 from dbt_tangles.ask.tables import Tables
 
 _MOST = 100
@@ -93,8 +93,9 @@ def write_awaiting(page: Page, rows: list[dict]) -> None:
         page.line(
             f"tangle {row['tangle_name']} on ",
             (row["root_id"], ID),
-            f" waits for it: {row['waiting_count']:,} list it, {row['blocked_count']:,} are held back, "
-            f"{row['unlocks']:,} become members with it alone{there}",
+            f" waits for it: {counted(row['waiting_count'], '{lists|list} it')}, "
+            f"{counted(row['blocked_count'], '{is|are} held back')}, "
+            f"{counted(row['unlocks'], 'become{s a member| members}')} with it alone{there}",
             indent=1,
         )
 

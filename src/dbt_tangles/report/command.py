@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from dbt_tangles.ask.options import FOUND, of_tables
-from dbt_tangles.ask.page import plain
+from dbt_tangles.ask.page import counted, plain
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
@@ -48,7 +48,8 @@ def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> in
             progress.update(task, completed=done, total=total)
 
         folder = build(tables, Path(out), Limits(limit, nodes), tell)
-    click.echo(plain(f"{folder.path / 'index.html'}: {folder.shards:,} shards, {folder.bytes / 1e6:,.1f} MB of data"))
+    shards = counted(folder.shards, "shard{|s}")
+    click.echo(plain(f"{folder.path / 'index.html'}: {shards}, {folder.bytes / 1e6:,.1f} MB of data"))
     if tables.missing:
         click.echo(f"not built, so nothing is said of it: {', '.join(sorted(tables.missing))}", err=True)
     return FOUND

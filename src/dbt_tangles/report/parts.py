@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from dbt_tangles.ask.page import counted
+
 
 class Limits(NamedTuple):
     """How much is shown.
@@ -56,7 +58,7 @@ class Kind:
 
 def many(count: int | None, what: str) -> str:
     """Say how many there are of something."""
-    return f"{count or 0:,} {what}{'' if count == 1 else 's'}"
+    return counted(count or 0, f"{what}{{|s}}")
 
 
 def chosen(largest: list[dict], troubled: list[dict], key: str | tuple[str, ...]) -> list[dict]:

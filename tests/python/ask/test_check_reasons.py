@@ -57,7 +57,7 @@ DIFFERENCES = [
         {"set": "s", "prev": ["m3"]},
         ["m3 is not valid: no_known_prev. Nothing in prev is a valid message of the tangle."],
     ),
-    ({"base": "b", "length": 9}, ["1 lines are not used: hole. The node before it in its writer's log is not there."]),
+    ({"base": "b", "length": 9}, ["1 line is not used: hole. The node before it in its writer's log is not there."]),
     ({"base": "b", "confirmed": 2}, ["the first that is not settled is n1, as n7 stands beside it"]),
     ({"base": "done", "confirmed": 0}, ["all nodes are settled"]),
     ({"view": "b", "observer": "all", "order": ["n1", "n0"]}, ["n1 is at place 1 here, not settled"]),

@@ -95,7 +95,7 @@ def test_tables_that_agree(write, capsys):
         assert printed.out == "2 timelines, 4 events, 5 commands: 2 agree, 0 differ\n"
         assert printed.err == ""
     assert run([*arguments, "--timeline", "u"]) == 0
-    assert capsys.readouterr().out == "1 timelines, 1 events, 1 commands: 1 agree, 0 differ\n"
+    assert capsys.readouterr().out == "1 timeline, 1 event, 1 command: 1 agree, 0 differ\n"
     assert run([*arguments, "--timeline", "u", "--timeline", "t"]) == 0
     assert "2 timelines" in capsys.readouterr().out
 

@@ -1,6 +1,7 @@
 """`tangles status`: what is built, what it counts, and what it points at."""
 
 import json
+import re
 import shlex
 
 import pyarrow.parquet as pq
@@ -67,7 +68,7 @@ def test_runs_and_their_logs(warehouse):
     }
     assert answer["runs"][0]["vars"] == {"edit_batch_size": 1}
     text = warehouse.ask("status").stdout
-    assert "run of 2026-01-01 02:00:00 UTC: success, took 60.0 s; 1 tables are of it" in text
+    assert "run of 2026-01-01 02:00:00 UTC: success, took 60.0 s; 1 table is of it" in text
     assert "ssb_log /logs/*.jsonl: 2 files, 1,000 bytes, 5 lines" in text and "01:00:00" not in text
 
 
@@ -109,11 +110,66 @@ def test_results_of_tests(warehouse, tmp_path):
     assert tests["counts"] == {"pass": 1, "fail": 1, "warn": 1} and tests["is_of_these_tables"]
     assert [row["name"] for row in tests["failed"]] == ["bad", "odd"]
     text = warehouse.ask("status").stdout
-    assert "fail bad, 1 rows" in text and "test bad: fail" in text and "another run" not in text
+    assert "fail bad, 1 row" in text and "test bad: fail" in text and "another run" not in text
     results(tmp_path, "other", good="pass")
     assert (
         "of another run than these tables" in warehouse.ask("status", "--target-path", str(tmp_path / "target")).stdout
     )
+
+
+def test_a_failed_run_names_what_failed(warehouse, tmp_path):
+    """Models before tests, with what is wrong; where dbt's results are of another run, where to look."""
+    warehouse.write("runs", run("one", 1, "error"))
+    (tmp_path / "target").mkdir()
+    rows = [
+        ("test.p.unique_x.0a1b", "fail", "Got 2 results"),
+        (
+            "model.p.feeds",
+            "error",
+            "Runtime Error in model feeds (models/feeds.sql)\n  no column \x1b[31mx\n  at line 2",
+        ),
+        ("model.p.tangles", "error", "no memory"),
+        ("seed.p.names", "error", None),
+        ("model.p.after", "skipped", None),
+        ("model.p.good", "success", "OK"),
+    ]
+    results = [{"unique_id": id_, "status": status, "message": message} for id_, status, message in rows]
+    meta = {"invocation_id": "one", "generated_at": "2026-01-01T01:00:30.000Z"}
+    (tmp_path / "target" / "run_results.json").write_text(json.dumps({"metadata": meta, "results": results}))
+    result = warehouse.ask("status")
+    assert "error model feeds: no column \\x1b[31mx\n" in result.stdout
+    assert "error model tangles: no memory\n" in result.stdout and "1 step was skipped" in result.stdout
+    words = warehouse.json("status")["look_at"][0]["words"]
+    assert words == "the last run ended with error: model feeds, model tangles, seed names and 1 more"
+    assert_harmless(result)
+    warehouse.write("runs", run("one", 1), run("two", 2, "error"))
+    answer = warehouse.ask("status").stdout
+    assert "model feeds" not in answer and "--target-path DIR" in answer
+
+
+def test_no_rows_of_zero_for_a_log_that_is_not_there(tmp_path):
+    """Of a log that is there, none refused is worth knowing; of one that is not, it says no more than its absence."""
+    empty = ["pzp_messages", "pzp_rejects", "sets", "set_messages", "autobase_bases", "autobase_nodes"]
+    empty += ["autobase_rejects", "timeline_rejects", "group_messages", "group_findings", "ssb_rejects"]
+    warehouse = story.write(tmp_path / "wh").write("timeline_stats", {"timeline_id": "ssb:log", "edit_count": 0})
+    for table in [*empty, "timeline_events"]:
+        warehouse.write(table)
+    told = re.findall(r"^ +([0-9,]+) (.+?)(?:: .*)?$", warehouse.ask("status").stdout, re.MULTILINE)
+    assert told == [
+        ("6", "messages of SSB"),
+        ("0", "lines of the SSB log that gave none"),
+        ("2", "feeds"),
+        ("5", "messages in their feeds"),
+        ("1", "tangle"),
+        ("5", "messages in tangles"),
+        ("0", "faults of writers in tangles"),
+        ("1", "timeline"),
+    ]
+    warehouse.write("timeline_events", {"timeline_id": "t", "event_id": "e"})
+    assert "0 lines of the event log" in warehouse.ask("status").stdout
+    warehouse.write("pzp_rejects", {"source_file": "p", "line": 1, "reason": "malformed"})
+    text = warehouse.ask("status").stdout
+    assert "0 pzp messages" in text and "1 line of the pzp log that gave none: malformed 1" in text
 
 
 def test_names_of_tests():

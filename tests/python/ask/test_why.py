@@ -244,4 +244,4 @@ def test_a_message_that_is_not_verified_and_that_a_tangle_waits_for(tmp_path):
     warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, **missing})
     assert warehouse.json("why", BAD)["awaited_by"][0]["blocked_count"] == 2
     text = warehouse.ask("why", BAD).stdout
-    assert "counts in none" in text and "waits for it: 1 list it, 2 are held back" in text
+    assert "counts in none" in text and "waits for it: 1 lists it, 2 are held back" in text

@@ -1,0 +1,63 @@
+"""Tangles that say the same twice: of one root, under several names, as `root` and `tangles.thread` of a post do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from dbt_tangles.ask.tables import Tables
+
+_SAME = """root_status, candidate_count, member_count, set_aside_count, invalid_claim_count, edge_count, author_count,
+    depth, width, fork_count, merge_count, tips, misordered_pairs"""
+
+
+def find_twins(tables: Tables) -> list[dict]:
+    """List the roots whose tangles agree under several names: the same candidates, verdicts, depths and tips.
+
+    Returns:
+        For each `root_id` the `names` that agree, sorted.
+    """
+    alike = tables.rows(
+        f"""select root_id, list(tangle_name) as names from {{tangles}} where tangle_name <> 'feed'
+        group by root_id, {_SAME} having count(*) > 1"""
+    )
+    if not alike:
+        return []
+    # The messages of these tangles alone are compared, by a digest of each tangle.
+    return tables.rows(
+        """select root_id, list(tangle_name order by tangle_name) as names
+        from (
+            select root_id, tangle_name, count(*) as n,
+                bit_xor(hash(message_id, is_member, set_aside_reason, depth)) as digest
+            from {tangle_messages}
+            where struct_pack(a := tangle_name, b := root_id) in (
+                select struct_pack(a := unnest($names), b := unnest($roots)))
+            group by root_id, tangle_name
+        )
+        group by root_id, n, digest having count(*) > 1 order by root_id""",
+        names=[name for row in alike for name in row["names"]],
+        roots=[row["root_id"] for row in alike for _ in row["names"]],
+    )
+
+
+def repeated(twins: Iterable[dict]) -> list[tuple[str, str]]:
+    """Of tangles that agree all but the first, by name and root."""
+    return [(name, row["root_id"]) for row in twins for name in row["names"][1:]]
+
+
+def together(rows: Iterable[dict], column: str = "tangle_name") -> list[tuple[list[str], dict]]:
+    """Put rows together that are equal but for a name.
+
+    Returns:
+        Of each kind of row the names, in the order given, and the first row.
+    """
+    found: dict[str, tuple[list[str], dict]] = {}
+    for row in rows:
+        rest = json.dumps({key: value for key, value in row.items() if key != column}, sort_keys=True, default=str)
+        found.setdefault(rest, ([], row))[0].append(row[column])
+    return [*found.values()]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names as a list in a sentence."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
