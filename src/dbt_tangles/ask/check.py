@@ -22,8 +22,8 @@ _EXPLAINED = 200
 def _explain_lines() -> str:
     """Describe the lines that are compared, for the help."""
     said = [
-        "Each line is a JSON object of one of these kinds. Of the keys behind its subject some may be left out, but not "
-        "all; keys that are not named here are passed over. An ID may be given as a URI too."
+        "Each line is a JSON object of one of these kinds. Of the keys behind its subject some may be left out, but "
+        "not all; keys that are not named here are passed over. An ID may be given as a URI too."
     ]
     for kind in KINDS.values():
         pairs = [f'"{key}": "{"NAME" if key == "tangle" else "ID"}"' for key in kind.keys]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from dbt_tangles.ask.page import agreeing
 from dbt_tangles.ask.tables import Pair
 
 
@@ -11,7 +12,7 @@ class Compared(NamedTuple):
     """A table that is compared.
 
     Attributes:
-        what: Its rows, in words.
+        what: Its rows, in words; `{one|many}` agrees with their number.
         table: Its name.
         keys: Columns that say what a row is of.
         values: Columns in which the two may differ; all follow from the log.
@@ -28,29 +29,31 @@ class Compared(NamedTuple):
 
 
 COMPARED = [
-    Compared("messages of SSB", "ssb_messages", ("message_id",), ("is_usable", "check_error"), True),
-    Compared("pzp messages", "pzp_messages", ("message_id",), ("is_usable", "reject_reason"), True),
-    Compared("nodes of bases", "autobase_nodes", ("base_id", "node_id"), ("role", "is_head"), True),
-    Compared("events", "timeline_events", ("timeline_id", "event_id"), ("position",), True, "message_id is null"),
-    Compared("feeds", "feeds", ("author",), ("verified_length", "max_sequence", "status", "latest_message_id")),
+    Compared("message{|s} of SSB", "ssb_messages", ("message_id",), ("is_usable", "check_error"), True),
+    Compared("pzp message{|s}", "pzp_messages", ("message_id",), ("is_usable", "reject_reason"), True),
+    Compared("node{|s} of bases", "autobase_nodes", ("base_id", "node_id"), ("role", "is_head"), True),
+    Compared("event{|s}", "timeline_events", ("timeline_id", "event_id"), ("position",), True, "message_id is null"),
+    Compared("feed{|s}", "feeds", ("author",), ("verified_length", "max_sequence", "status", "latest_message_id")),
     Compared(
-        "tangles",
+        "tangle{|s}",
         "tangles",
         ("tangle_name", "root_id"),
         ("member_count", "set_aside_count", "tips"),
         where="tangle_name <> 'feed'",
     ),
     Compared(
-        "messages in tangles",
+        "message{|s} in tangles",
         "tangle_messages",
         ("tangle_name", "root_id", "message_id"),
         ("is_member", "set_aside_reason", "depth"),
     ),
-    Compared("epochs of groups", "group_epochs", ("group_id", "epoch_id"), ("is_tip", "is_preferred", "added_count")),
-    Compared("sets", "sets", ("set_id",), ("message_count", "items", "tips")),
-    Compared("messages in sets", "set_messages", ("set_id", "message_id"), ("is_valid", "is_held", "reject_reason")),
-    Compared("timelines", "timeline_stats", ("timeline_id",), ("event_count", "publication")),
-    Compared("bases", "autobase_bases", ("base_id",), ("node_count", "confirmed_length", "status")),
+    Compared(
+        "epoch{|s} of groups", "group_epochs", ("group_id", "epoch_id"), ("is_tip", "is_preferred", "added_count")
+    ),
+    Compared("set{|s}", "sets", ("set_id",), ("message_count", "items", "tips")),
+    Compared("message{|s} in sets", "set_messages", ("set_id", "message_id"), ("is_valid", "is_held", "reject_reason")),
+    Compared("timeline{|s}", "timeline_stats", ("timeline_id",), ("event_count", "publication")),
+    Compared("base{|s}", "autobase_bases", ("base_id",), ("node_count", "confirmed_length", "status")),
 ]
 
 
@@ -58,7 +61,8 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     """Compare a table of both; None where one of them has none.
 
     Returns:
-        For `only_a`, `only_b` and `differ` how many rows there are, and the first of them.
+        For `only_a`, `only_b` and `differ` how many rows there are in `total`, how many if tangles of one root with the
+        same difference count `once`, and the first of them.
     """
     if not all([pair.has(f"a__{each.table}"), pair.has(f"b__{each.table}")]):
         return None
@@ -67,7 +71,10 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     there = [f"coalesce(a.{key}, b.{key}) as {key}" for key in each.keys]
     sides = [f"{whose}.{value} as {whose}__{value}" for value in each.values for whose in "ab"]
     differ = " or ".join(f"a.{value} is distinct from b.{value}" for value in each.values)
-    order = ", ".join(each.keys)
+    # Tangles of one root stand together, and count as one where the difference is the same.
+    twin = {key: of_twins(key) for key in each.keys if key != "tangle_name"}
+    order = ", ".join(twin.values())
+    said = ", ".join([order, *(f"{whose}__{value}" for value in each.values for whose in "ab")])
     # The last key is never null, so its absence says that a row has no other.
     rows = pair.rows(
         f"""with joined as (
@@ -77,16 +84,21 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
             full join (from {{b__{each.table}}} where {each.where}) as b on {keys}
             where a.{first} is null or b.{first} is null or {differ}
         )
-        select *, row_number() over (partition by side order by {order}) as place,
-            count(*) over (partition by side) as total
-        from joined qualify place <= {limit} order by side, place"""
+        select *, dense_rank() over (partition by side order by {order}) as place,
+            count(*) over (partition by side) as total, count(distinct hash({said})) over (partition by side) as once
+        from joined qualify place <= {limit} order by side, place, {", ".join(each.keys)}"""
     )
-    answer: dict = {"what": each.what, "table": each.table, "is_input": each.is_input}
+    answer: dict = {"what": agreeing(2, each.what), "table": each.table, "is_input": each.is_input}
     for side in ("only_a", "only_b", "differ"):
         of_side = [row for row in rows if row["side"] == side]
-        total = of_side[0]["total"] if of_side else 0
-        answer[side] = {"total": total, "first": [_shown(each, row, side) for row in of_side]}
+        total, once = (of_side[0]["total"], of_side[0]["once"]) if of_side else (0, 0)
+        answer[side] = {"total": total, "once": once, "first": [_shown(each, row, side) for row in of_side]}
     return answer
+
+
+def of_twins(column: str) -> str:
+    """Write the expression of a key that is the same for all tangles of one root; their timelines begin with names."""
+    return "regexp_replace(timeline_id, '^[^:]*:%', '%')" if column == "timeline_id" else column
 
 
 def _shown(each: Compared, row: dict, side: str) -> dict:

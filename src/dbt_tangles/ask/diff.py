@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from dbt_tangles.ask.compare import COMPARED, compare
@@ -10,9 +12,15 @@ from dbt_tangles.ask.first_causes import add_causes, find_inputs
 from dbt_tangles.ask.graph import label
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, give, says_exit_code
 from dbt_tangles.ask.options import schema as schema_option
-from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, short
+from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, agreeing, listed, short
 from dbt_tangles.ask.runs import last_runs
 from dbt_tangles.ask.tables import AskError, Pair, Tables
+from dbt_tangles.ask.twins import together
+
+#: What is compared, in words for any number, by the words for many.
+_WORDS = {agreeing(2, each.what): each.what for each in (*COMPARED, *ORDERS, SETTLED)}
+#: The timeline of a tangle: its name and root.
+_OF_TANGLE = re.compile(r"([^:]*):(%.*)", re.DOTALL)
 
 
 @click.command("diff")
@@ -79,9 +87,11 @@ def _write(page: Page, answer: dict, limit: int) -> None:
         )
         return
     for row in answer["tables"]:
-        for side, said in (("only_a", "only in A"), ("only_b", "only in B"), ("differ", "differ")):
-            if row[side]["total"]:
-                page.line((f"{row[side]['total']:>11,} ", STRONG), f"{row['what']} ", (said, BAD))
+        for side, said in (("only_a", "only in A"), ("only_b", "only in B"), ("differ", "differ{s|}")):
+            once = row[side]["once"]
+            if once:
+                what = agreeing(once, _WORDS[row["what"]])
+                page.line((f"{once:>11,} ", STRONG), f"{what} ", (agreeing(once, said), BAD))
                 _write_first(page, row[side], limit, row["is_input"])
     if not answer["has_same_messages"]:
         page.line("messages that one lacks may account for all else that differs")
@@ -92,17 +102,29 @@ def _write(page: Page, answer: dict, limit: int) -> None:
 
 
 def _write_first(page: Page, side: dict, limit: int, is_input: bool) -> None:
-    for row in side["first"][:limit]:
-        names = [
-            label(str(value)) for name, value in row.items() if name not in ("values", "cause") and value is not None
-        ]
+    for of, row in _together(side["first"])[:limit]:
+        keys = {name: value for name, value in row.items() if name not in ("name", "values", "cause")}
+        names = [of, *(label(str(value)) for value in keys.values() if value is not None)]
         changes = [
             f"{name} {short(str(one))} / {short(str(two))}" for name, (one, two) in row.get("values", {}).items()
         ]
-        page.line((" ".join(names), ID), *([": " + ", ".join(changes)] if changes else []), indent=7)
+        page.line((" ".join(filter(None, names)), ID), *([": " + ", ".join(changes)] if changes else []), indent=7)
         if row.get("cause"):
             page.line("first cause: ", (row["cause"]["id"], ID), f", {row['cause']['side']}", indent=8)
         elif "cause" in row and not is_input:
             page.line(("no message in it differs", DIM), indent=8)
-    if side["total"] > limit and limit:
-        page.line((f"… and {side['total'] - limit:,} more (--limit)", DIM), indent=7)
+    if side["once"] > limit and limit:
+        page.line((f"… and {side['once'] - limit:,} more (--limit)", DIM), indent=7)
+
+
+def _together(rows: list[dict]) -> list[tuple[str, dict]]:
+    """Put the differences of tangles of one root together that are the same, with all names; so of their timelines."""
+    named = []
+    for row in rows:
+        each = {"name": "", **row}
+        if "tangle_name" in row:
+            each["name"] = each.pop("tangle_name")
+        elif match := _OF_TANGLE.fullmatch(row.get("timeline_id") or ""):
+            each |= {"name": match[1], "timeline_id": match[2]}
+        named.append(each)
+    return [(listed([*filter(None, names)]), row) for names, row in together(named, "name")]

@@ -40,7 +40,7 @@ def mermaid(graph: Graph) -> str:
 
 
 def _title(graph: Graph) -> str:
-    return plain(" ".join(filter(None, (graph.kind, graph.name, graph.id))))
+    return plain(" ".join(filter(None, (graph.kind, graph.all_names, graph.id))))
 
 
 def _numbers(graph: Graph) -> dict[str, int]:

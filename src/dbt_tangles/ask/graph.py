@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from dbt_tangles.ask.page import agreeing
+from dbt_tangles.ask.page import agreeing, listed
 
 #: What a node may be: of the graph; known, and set aside; known to be missing.
 IN, ASIDE, MISSING = "in", "aside", "missing"
@@ -50,6 +50,7 @@ class Graph:
         total: How many nodes there are, those that are missing left aside.
         nodes: Those that are shown.
         edges: What these follow.
+        also: Names of other tangles of the same root that are the same graph.
     """
 
     kind: str
@@ -58,6 +59,12 @@ class Graph:
     total: int
     nodes: list[Node]
     edges: list[Edge]
+    also: list[str] = field(default_factory=list)
+
+    @property
+    def all_names(self) -> str:
+        """Its names in a list, as text."""
+        return listed([self.name, *self.also])
 
     @property
     def left_out(self) -> int:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 
-from dbt_tangles.ask.page import counted
+from dbt_tangles.ask.page import counted, listed
 from dbt_tangles.ask.tables import Tables
-from dbt_tangles.ask.twins import listed
 from dbt_tangles.ask.words import FILES
 
 _MOST = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
 #: A piece of a line: text, or text and how it looks.
@@ -23,6 +23,11 @@ def agreeing(n: int, words: str) -> str:
 def counted(n: int, words: str) -> str:
     """Write a number, and words that agree with it, as in `counted(2, "message{|s}")`."""
     return f"{n:,} {agreeing(n, words)}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Write names as a list in a sentence."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def plain(text: object) -> str:

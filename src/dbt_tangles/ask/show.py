@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import click
 
@@ -10,6 +11,7 @@ from dbt_tangles.ask import complete, formats, graphs, subjects, terminal_graph
 from dbt_tangles.ask.graph import Graph
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, give, of_tables
 from dbt_tangles.ask.page import Page, plain
+from dbt_tangles.ask.subjects import Subject
 from dbt_tangles.ask.tables import AskError, Tables
 
 #: SVG as rich writes it, without the fonts that it would fetch.
@@ -55,8 +57,8 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
     come first, as in `git log --graph`; what is set aside is dimmed.
     """
     tables = Tables(warehouse, schema)
-    subject = subjects.find(tables, given, kind)
-    if subject is None:
+    found = subjects.find(tables, given, kind)
+    if not found:
         if tables.missing >= {table for table, *_ in subjects.KINDS.values()}:
             raise AskError(f"{tables.folder}: none of the tables of what can be shown is built")
         wanted = kind or "tangle, set, group, base, timeline or feed"
@@ -64,7 +66,7 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
         if tables.missing:
             click.echo(f"not built, so nothing is said of it: {', '.join(sorted(tables.missing))}", err=True)
         return NOT_FOUND
-    graph = graphs.READ[subject.kind](tables, subject.name, subject.id, limit)
+    graph = _read(tables, given, found, limit)
     if form == "json" or as_json:
         give(tables, graph.as_dict(), lambda *_: None, True)
     elif form == "text":
@@ -76,6 +78,18 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
         if graph.left_out:
             click.echo(f"tangles: {graph.say_left_out()}", err=True)
     return FOUND
+
+
+def _read(tables: Tables, given: str, found: list[Subject], limit: int) -> Graph:
+    """Read what was found; tangles of one root as one graph.
+
+    Raises:
+        AskError: They are not the same graph.
+    """
+    first, *others = (graphs.READ[each.kind](tables, each.name, each.id, limit) for each in found)
+    if any(replace(other, name=first.name) != first for other in others):
+        raise subjects.ambiguous(given, found)
+    return replace(first, also=[other.name for other in others])
 
 
 def _svg(graph: Graph) -> str:

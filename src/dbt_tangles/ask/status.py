@@ -9,9 +9,9 @@ import click
 
 from dbt_tangles.ask import counts, look_at, runs
 from dbt_tangles.ask.options import FOUND, as_json, give, of_tables
-from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, counted
+from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, counted, listed
 from dbt_tangles.ask.tables import Tables
-from dbt_tangles.ask.twins import find_twins, listed, repeated
+from dbt_tangles.ask.twins import find_twins, repeated
 
 _WORSE = {"error", "interrupted", "fail"}
 _SIZES = ("file", "byte", "line")

@@ -44,8 +44,8 @@ class Subject(NamedTuple):
     name: str
 
 
-def find(tables: Tables, given: str, kind: str | None) -> Subject | None:
-    """Find what is meant; None if nothing is.
+def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
+    """Find the subject that is meant, or the tangles of one root; an empty list where there is none.
 
     Args:
         tables: Where to look.
@@ -62,9 +62,14 @@ def find(tables: Tables, given: str, kind: str | None) -> Subject | None:
     # Each tangle has a timeline of its own name; who asks for that says so.
     if len(found) > 1 and not kind:
         found = [subject for subject in found if subject.kind != "timeline"] or found
-    if len(found) > 1:
-        raise AskError("\n".join([f"{given} may be one of several; say which:", *map(_say, found[: _MOST - 1])]))
-    return found[0] if found else None
+    if len({(subject.kind, subject.id) for subject in found}) > 1:
+        raise ambiguous(given, found)
+    return found
+
+
+def ambiguous(given: str, found: list[Subject]) -> AskError:
+    """Make the error that lists the subjects of which one has to be named."""
+    return AskError("\n".join([f"{given} may be one of several; say which:", *map(_say, found[: _MOST - 1])]))
 
 
 def matching(tables: Tables, given: str) -> list[Subject]:

@@ -12,7 +12,7 @@ _WIDEST = 60
 
 def write(page: Page, graph: Graph) -> None:
     """Show a graph, what was left out of it, and what links to where cannot be drawn."""
-    page.line((f"{graph.kind} ", STRONG), *([f"{graph.name} "] if graph.name else []), (graph.id, ID))
+    page.line((f"{graph.kind} ", STRONG), *([f"{graph.all_names} "] if graph.name else []), (graph.id, ID))
     nodes = {node.id: node for node in graph.nodes}
     parents: dict[str, list[str]] = {}
     for edge in graph.edges:

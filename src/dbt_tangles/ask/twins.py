@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from dbt_tangles.ask.tables import Tables
 
@@ -56,8 +56,3 @@ def together(rows: Iterable[dict], column: str = "tangle_name") -> list[tuple[li
         rest = json.dumps({key: value for key, value in row.items() if key != column}, sort_keys=True, default=str)
         found.setdefault(rest, ([], row))[0].append(row[column])
     return [*found.values()]
-
-
-def listed(names: Sequence[str]) -> str:
-    """Write names as a list in a sentence."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dbt_tangles.ask import words
 from dbt_tangles.ask.forms import as_sigil, texts_of
-from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, counted
+from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, counted, listed
 from dbt_tangles.ask.tables import Tables
+from dbt_tangles.ask.twins import together
 from dbt_tangles.ask.upstream import MOST_LINKS, paths
 from dbt_tangles.ask.way import write_causes
 
@@ -126,12 +127,12 @@ def _cause(cause: str, root: str, ways: dict, bad: dict, missing: dict, message_
 
 
 def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | None) -> None:
-    """Show how a message stands in its tangles."""
+    """Show how a message stands in its tangles, those of one root together where the answer is the same."""
     if not tangles:
         page.line(f"tangles: it claims none{'' if only is None else f' that {only} names'}", indent=1)
-    for tangle in tangles:
+    for names, tangle in together(tangles):
         root = tangle["root_id"]
-        name = ["tangle ", (tangle["tangle_name"], STRONG)] if tangle["tangle_name"] is not None else [_NAMELESS]
+        name = ["tangle ", (listed(names), STRONG)] if tangle["tangle_name"] is not None else [_NAMELESS]
         name += [" on ", (root, ID)] if root else [", no root that can be read"]
         if tangle["is_member"]:
             page.line(*name, ": ", ("member", GOOD), _place(tangle), indent=1)

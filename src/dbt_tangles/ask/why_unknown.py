@@ -6,11 +6,12 @@ import shlex
 
 from dbt_tangles.ask import subjects
 from dbt_tangles.ask.ids import PLACES
-from dbt_tangles.ask.page import DIM, ID, Page, counted
+from dbt_tangles.ask.page import DIM, ID, Page, agreeing, counted, listed
 from dbt_tangles.ask.tables import Tables
+from dbt_tangles.ask.twins import together
 
 _MOST = 100
-_NEAR = 3
+_NEAR, _SHOWN = 3, 10
 
 #: What refers to ids: how, the table, the column of the reference, that of who refers, and where that is.
 _REFERENCES = [
@@ -87,13 +88,13 @@ def _alike(one: str, other: str) -> int:
 
 
 def write_awaiting(page: Page, rows: list[dict]) -> None:
-    """Show the tangles that wait for an id."""
-    for row in rows:
+    """Show the tangles that wait for an id, those of one root together where they wait alike."""
+    for names, row in together(rows):
         there = "; a message of this id is in the log, and no candidate there" if row["is_in_log"] else ""
         page.line(
-            f"tangle {row['tangle_name']} on ",
+            f"tangle {listed(names)} on ",
             (row["root_id"], ID),
-            f" waits for it: {counted(row['waiting_count'], '{lists|list} it')}, "
+            agreeing(len(names), " wait{s|} for it: ") + f"{counted(row['waiting_count'], '{lists|list} it')}, "
             f"{counted(row['blocked_count'], '{is|are} held back')}, "
             f"{counted(row['unlocks'], 'become{s a member| members}')} with it alone{there}",
             indent=1,
@@ -111,11 +112,22 @@ def write(page: Page, answer: dict) -> None:
     write_awaiting(page, answer["awaited_by"])
     if not answer["referred_to_by"] and not kinds:
         page.line("nobody refers to it", indent=1)
-    for row in answer["referred_to_by"][:10]:
-        page.line("referred to by ", (row["id"], ID), f" ({row['how']} {row['place']})", indent=1)
-    if len(answer["referred_to_by"]) > 10:
-        page.line((f"… and {len(answer['referred_to_by']) - 10:,} more (--json has them)", DIM), indent=1)
+    referrers = _by_place(answer["referred_to_by"])
+    for place, row in referrers[:_SHOWN]:
+        page.line("referred to by ", (row["id"], ID), f" ({row['how']} {place})", indent=1)
+    if len(referrers) > _SHOWN:
+        page.line((f"… and {len(referrers) - _SHOWN:,} more (--json has them)", DIM), indent=1)
     page.ids("nearest ids:", [each["id"] for each in answer["near"]], indent=1)
-    for each in answer["known_as"]:
-        name = f"{each['name']}:{each['id']}" if each["kind"] == "tangle" else each["id"]
+    for names, each in together(answer["known_as"], "name"):
+        name = f"{each['name']}:{each['id']}" if each["kind"] == "tangle" and len(names) == 1 else each["id"]
         page.line((shlex.join(["tangles", "show", name, "--as", each["kind"]]), ID), indent=1)
+
+
+def _by_place(referrers: list[dict]) -> list[tuple[str, dict]]:
+    """Say where each reference is; one of two tangles of the same root once, under both names."""
+    split = []
+    for row in referrers:
+        # The place of a link is `NAME:ROOT`, that of a claim on a root is its name.
+        name, colon, root = row["place"].rpartition(":") if row["how"] == "tangle" else (row["place"], "", "")
+        split.append({"how": row["how"], "id": row["id"], "name": name, "root": f"{colon}{root}"})
+    return [(f"{listed(names)}{row['root']}", row) for names, row in together(split, "name")]

@@ -50,7 +50,7 @@ def test_a_message_that_one_lacks(pair):
     assert row["only_a"]["first"] == [{"message_id": story.A2}]
     assert row["only_b"]["first"] == [{"message_id": story.B1}]
     text = ask(a, b).stdout
-    assert "1 messages of SSB only in A" in text and "may account for" in text
+    assert "1 message of SSB only in A" in text and "may account for" in text
 
 
 def test_the_same_messages_and_something_else_of_them(pair):

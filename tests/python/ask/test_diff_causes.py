@@ -74,7 +74,7 @@ def test_where_orders_part(pair):
     (row,) = order["first"]
     assert order["total"] == 1 and row["values"] == {"place 2": [A2, GONE]}
     assert row["cause"]["id"] == GONE
-    assert "orders of tangles differ" in shown(a, b)
+    assert "order of tangles differs" in shown(a, b)
 
 
 def views(warehouse: Warehouse, order: str, settled: int) -> Warehouse:

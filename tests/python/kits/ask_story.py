@@ -6,6 +6,8 @@ root <- gone <- b1 <- b2    gone is not in the log
 
 from datetime import datetime, timezone
 
+import pyarrow.parquet as pq
+
 from ask_kit import Warehouse
 
 
@@ -110,6 +112,15 @@ def write(root) -> Warehouse:
     waiting = {"is_in_log": False, "waiting_count": 1, "blocked_count": 2, "unlocks": 2}
     warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": ROOT, "missing_id": GONE, **waiting})
     warehouse.write("tangle_writer_faults")
+    return warehouse
+
+
+def write_twins(root) -> Warehouse:
+    """Write the tables as they are where each message has `root` and `branch` too: all of the thread a second time."""
+    warehouse = write(root)
+    for table in ("tangle_messages", "tangle_edges", "tangles", "tangle_next", "tangle_missing"):
+        rows = pq.read_table(warehouse.folder / table).to_pylist()
+        warehouse.write(table, *rows, *({**row, "tangle_name": "legacy_thread"} for row in rows))
     return warehouse
 
 
