@@ -7,12 +7,14 @@ from collections.abc import Iterable
 
 from dbt_tangles.ask.tables import Tables
 
-_SAME = """root_status, candidate_count, member_count, set_aside_count, invalid_claim_count, edge_count, author_count,
-    depth, width, fork_count, merge_count, tips, misordered_pairs"""
+_SAME = "root_status, member_count, set_aside_count, tips"
+#: Of the messages of a tangle, and of their writers' faults, all that is counted.
+_OF_MESSAGES = "message_id, is_member, set_aside_reason, depth, is_tip, is_fork, is_merge"
+_OF_FAULTS = "message_id, fault"
 
 
 def find_twins(tables: Tables) -> list[dict]:
-    """List the roots whose tangles agree under several names: the same candidates, verdicts, depths and tips.
+    """List the roots whose tangles agree under several names: the same candidates, verdicts, depths, tips and faults.
 
     Returns:
         For each `root_id` the `names` that agree, sorted.
@@ -25,19 +27,20 @@ def find_twins(tables: Tables) -> list[dict]:
         return []
     # The messages of these tangles alone are compared, by a digest of each tangle.
     return tables.rows(
-        """select root_id, list(tangle_name order by tangle_name) as names
-        from (
-            select root_id, tangle_name, count(*) as n,
-                bit_xor(hash(message_id, is_member, set_aside_reason, depth)) as digest
-            from {tangle_messages}
-            where struct_pack(a := tangle_name, b := root_id) in (
-                select struct_pack(a := unnest($names), b := unnest($roots)))
-            group by root_id, tangle_name
-        )
-        group by root_id, n, digest having count(*) > 1 order by root_id""",
+        f"""with wanted as (select unnest($names) as tangle_name, unnest($roots) as root_id),
+        messages as ({_digests("tangle_messages", _OF_MESSAGES)}),
+        faults as ({_digests("tangle_writer_faults", _OF_FAULTS)})
+        select root_id, list(tangle_name order by tangle_name) as names
+        from messages left join faults using (root_id, tangle_name)
+        group by root_id, messages.n, messages.digest, faults.n, faults.digest having count(*) > 1 order by root_id""",
         names=[name for row in alike for name in row["names"]],
         roots=[row["root_id"] for row in alike for _ in row["names"]],
     )
+
+
+def _digests(table: str, columns: str) -> str:
+    return f"""select root_id, tangle_name, count(*) as n, bit_xor(hash({columns})) as digest
+        from {{{table}}} semi join wanted using (root_id, tangle_name) group by root_id, tangle_name"""
 
 
 def repeated(twins: Iterable[dict]) -> list[tuple[str, str]]:

@@ -86,12 +86,22 @@ def test_status(warehouse):
     assert answer["alike"] == [{"names": ["legacy_thread", "thread"], "roots": 1}]
 
 
-@pytest.mark.parametrize(("table", "value"), [("tangles", {"width": 9}), ("tangle_messages", {"depth": 9})])
+@pytest.mark.parametrize(("table", "value"), [("tangles", {"set_aside_count": 9}), ("tangle_messages", {"depth": 9})])
 def test_status_where_they_do_not_agree(warehouse, table, value):
+    assert "say the same" in warehouse.ask("status").stdout
     change(warehouse, table, "thread", **value)
     text = warehouse.ask("status").stdout
     assert "          2 tangles: present 2\n" in text and "         10 messages in tangles: " in text
     assert "say the same" not in text
+
+
+def test_status_where_the_writers_faults_differ(warehouse):
+    fault = {"root_id": story.ROOT, "message_id": A2, "fault": "redundant_previous"}
+    both = [{**fault, "tangle_name": name} for name in ("thread", "legacy_thread")]
+    warehouse.write("tangle_writer_faults", *both)
+    assert "          1 fault of writers in tangles: redundant_previous 1\n" in warehouse.ask("status").stdout
+    warehouse.write("tangle_writer_faults", *both, {**both[0], "message_id": A1})
+    assert "          3 faults of writers in tangles: redundant_previous 3\n" in warehouse.ask("status").stdout
 
 
 def diff(a: Warehouse, b: Warehouse, *options: str) -> tuple[str, dict]:
