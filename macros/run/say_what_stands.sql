@@ -19,8 +19,8 @@
         {% do print('What stands in the warehouse is not all of one run:') %}
         {%- for row in runs -%}
             {% do print(
-                '  ' ~ '%4d' | format(row[3]) ~ (' table' if row[3] == 1 else ' tables') ~ ' of the run of ' ~ row[0] ~ ' over ' ~ (row[2] or 'the fixtures')
-                ~ (', which did not end' if row[1] else '')
+                '  ' ~ '%4d' | format(row[3]) ~ (' table' if row[3] == 1 else ' tables') ~ ' of the run of '
+                ~ row[0] ~ ' over ' ~ (row[2] or 'the fixtures') ~ (', which did not end' if row[1] else '')
             ) %}
         {%- endfor -%}
         {% do print('  A build of everything (no --select) makes it so; the table runs says which is of which.') %}

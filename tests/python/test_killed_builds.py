@@ -131,7 +131,7 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed):
     killed.kill_once_published("ssb_messages")
     killed_run = stamp(tmp_path, "ssb_messages")
     said = Build(tmp_path, logs[1]).end()
-    lines = [line for line in said.splitlines() if "tables of the run of" in line]
+    lines = [line for line in said.splitlines() if " of the run of " in line]
     assert len(lines) == 2
     assert f"over ssb_log {logs[1]}, which did not end" in lines[0]
     assert lines[1].endswith(f"over ssb_log {logs[0]}")
