@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 
 import click
 from rich.console import Console
@@ -11,9 +13,11 @@ from rich.progress import Progress
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, of_tables
 from dbt_tangles.ask.page import Page, counted, print_json
 from dbt_tangles.ask.tables import AskError
+from dbt_tangles.ask.whereabouts import say_what_is_there
 from dbt_tangles.timelines.replay import Report, TableError, replay
 
 _SHOWN = 20
+_URI = re.compile(r"[a-z][a-z0-9+.-]*:/")
 
 
 @click.command("replay")
@@ -27,6 +31,8 @@ def command(timelines: tuple[str, ...], updates: bool, as_json: bool, warehouse:
     The warehouse may be a URI too. Exit code 0: all agree; 1: some differ.
     """
     folder = f"{warehouse.rstrip('/')}/{schema}.db"
+    if not _URI.match(folder) and not Path(folder).is_dir():
+        raise AskError(say_what_is_there(Path(warehouse), schema))
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("commands", total=None)

@@ -15,8 +15,8 @@ def how_to_build() -> str:
     """Say how tables are built, by whoever installed the package or works in a clone of the project."""
     is_from_wheel = init.project_folder().is_relative_to(init.HERE)
     if is_from_wheel:
-        return "`dbt build` in your project builds them (`tangles init DIR` makes a project)"
-    return "`make build` builds them"
+        return "`dbt build` in your project builds the tables (`tangles init DIR` makes a project)"
+    return "`make build` builds the tables"
 
 
 def say_what_is_there(warehouse: Path, schema: str) -> str:

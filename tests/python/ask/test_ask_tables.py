@@ -173,12 +173,13 @@ def test_a_warehouse_that_holds_other_schemas_names_them(tmp_path):
     warehouse.folder.rename(tmp_path / "wh" / "shop_tangles.db")
     for folder in ("archive.db/orders", "shop_secret.db/stg_ssb__lines", "empty.db/.views", "logs/tangles"):
         (tmp_path / "wh" / folder).mkdir(parents=True)
-    result = warehouse.ask("status")
-    assert result.exit_code == 2
-    assert result.stderr == (
-        f"tangles: {tmp_path / 'wh'}: there is no schema tangles; --schema NAME names another one, "
-        "of these: shop_tangles, archive, shop_secret\n"
-    )
+    for command in (["status"], ["why", ask_story.A1], ["replay"], ["report", "--out", str(tmp_path / "report")]):
+        result = warehouse.ask(*command)
+        assert result.exit_code == 2
+        assert result.stderr == (
+            f"tangles: {tmp_path / 'wh'}: there is no schema tangles; --schema NAME names another one, "
+            "of these: shop_tangles, archive, shop_secret\n"
+        )
 
 
 @pytest.mark.parametrize(("is_wheel", "told"), [(True, "`dbt build` in your project"), (False, "`make build`")])
