@@ -1,4 +1,4 @@
-"""Tangles that say the same twice: of one root, under several names, as `root` and `tangles.thread` of a post do."""
+"""Tangles that say the same twice: of one root, under several names, as `root` and `tangles.thread` of a post are."""
 
 from __future__ import annotations
 
@@ -14,13 +14,16 @@ _OF_FAULTS = "message_id, fault"
 
 
 def find_twins(tables: Tables) -> list[dict]:
-    """List the roots whose tangles agree under several names: the same candidates, verdicts, depths, tips and faults.
+    """List the roots on which threads of both notations agree: the same candidates, verdicts, depths, tips and faults.
+
+    Tangles of other names are other tangles, even where they coincide, as those of an epoch's first message do.
 
     Returns:
         For each `root_id` the `names` that agree, sorted.
     """
     alike = tables.rows(
-        f"""select root_id, list(tangle_name) as names from {{tangles}} where tangle_name <> 'feed'
+        f"""select root_id, list(tangle_name) as names from {{tangles}}
+        where tangle_name in ('legacy_thread', 'thread')
         group by root_id, {_SAME} having count(*) > 1"""
     )
     if not alike:
