@@ -76,8 +76,8 @@ class Tables:
 
     def _place_of(self, name: str) -> Path:
         own = self.folder / name
-        # `runs` is where it is looked for. A table that runs do not place elsewhere may still be in the schema.
-        return own if name in ("runs", "run_changes") else self._elsewhere.get(name, own)
+        # A table that runs do not place elsewhere, as `runs` itself, is looked for in the schema.
+        return own if name == "runs" else self._elsewhere.get(name, own)
 
     @cached_property
     def _elsewhere(self) -> dict[str, Path]:
