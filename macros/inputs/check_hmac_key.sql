@@ -2,10 +2,7 @@
     while parsing: dbt keeps the variables it then saw. -#}
 {% macro check_hmac_key() %}
     {%- if var('ssb_hmac_key', none) is not none -%}
-        {% do exceptions.raise_compiler_error(
-            "var 'ssb_hmac_key' is not taken: dbt writes vars in clear into target/ and logs/. Set the environment "
-            ~ "variable TANGLES_SSB_HMAC_KEY. target/ and logs/ now hold this key: delete them, and change the key"
-        ) %}
+        {% do refuse_hmac_key('ssb_hmac_key') %}
     {%- endif -%}
     {%- if execute -%}
         {%- set key = env_var('TANGLES_SSB_HMAC_KEY', '') -%}
@@ -15,4 +12,12 @@
             ) %}
         {%- endif -%}
     {%- endif -%}
+{% endmacro %}
+
+
+{% macro refuse_hmac_key(name) %}
+    {% do exceptions.raise_compiler_error(
+        "var '" ~ name ~ "' is not taken: dbt writes vars in clear into target/ and logs/. Set the environment "
+        ~ "variable TANGLES_SSB_HMAC_KEY. target/ and logs/ now hold this key: delete them, and change the key"
+    ) %}
 {% endmacro %}

@@ -7,11 +7,13 @@
     {%- endif -%}
     {%- if execute -%}
         {% do check_names() %}
+        {% do check_access() %}
     {%- endif -%}
     {%- if execute and is_selected() -%}
         {% do check_plugin() %}
-        {% do check_values() %}
         {% do check_hmac_key() %}
+        {% do check_var_names() %}
+        {% do check_values() %}
         {% do check_materializations() %}
         {%- if flags.WHICH in ['build', 'retry', 'run'] -%}
             {% do check_python_models() %}
@@ -39,30 +41,21 @@
             value is none or (value is string and value | trim) or is_table(value), name, value, log_forms()
         ) %}
     {%- endfor -%}
-    {% do refuse_unless(var('ssb_log_format') in ['lines', 'pretty'], 'ssb_log_format', var('ssb_log_format'),
-        'lines or pretty') %}
-    {% do refuse_unless(var('tangle_engine') in ['auto', 'sql', 'kernel'], 'tangle_engine', var('tangle_engine'),
-        'auto, sql or kernel') %}
-    {% do refuse_unless(var('consensus_rule') in ['autobase', 'design'], 'consensus_rule', var('consensus_rule'),
-        'autobase or design') %}
-    {%- for name in ['verify_signatures', 'log_timeline', 'count_changes'] -%}
-        {% do refuse_unless(var(name) is boolean, name, var(name), 'true or false') %}
+    {%- for name, kind in settings().items() -%}
+        {%- set value = var(name) -%}
+        {%- set number = value if value is integer and value is not boolean else -1 -%}
+        {%- if kind is not string -%}
+            {% do refuse_unless(value in kind, name, value, kind[:-1] | join(', ') ~ ' or ' ~ kind[-1]) %}
+        {%- elif kind == 'boolean' -%}
+            {% do refuse_unless(value is boolean, name, value, 'true or false') %}
+        {%- elif kind == 'count' -%}
+            {% do refuse_unless(number >= 0, name, value, 'an integer, 0 or more') %}
+        {%- elif kind == 'positive' -%}
+            {% do refuse_unless(number >= 1, name, value, 'an integer, 1 or more') %}
+        {%- else -%}
+            {% do refuse_unless(value is none or number >= 1, name, value, 'none or an integer, 1 or more') %}
+        {%- endif -%}
     {%- endfor -%}
-    {%- for name in ['sql_round_budget', 'ancestor_limit', 'clock_limit', 'edit_batch_size', 'edit_limit'] -%}
-        {% do refuse_unless(
-            var(name) is integer and var(name) is not boolean and var(name) >= 0, name, var(name), 'an integer, 0 or more'
-        ) %}
-    {%- endfor -%}
-    {%- for name in ['graph_limit', 'rows_in_memory', 'set_ghost_span', 'quorum_degrees'] -%}
-        {% do refuse_unless(
-            var(name) is integer and var(name) is not boolean and var(name) >= 1, name, var(name), 'an integer, 1 or more'
-        ) %}
-    {%- endfor -%}
-    {%- set limit = var('max_previous') -%}
-    {% do refuse_unless(
-        limit is none or (limit is integer and limit is not boolean and limit >= 1), 'max_previous', limit,
-        'none or an integer, 1 or more'
-    ) %}
 {% endmacro %}
 
 

@@ -2,8 +2,8 @@
 {% macro refuse_jinja() %}
     {%- if adapter is defined -%} {#- linters have none -#}
     {%- set given = adapter.config.vars.to_dict() -%}
-    {%- set scopes = [given, given.get(project_name, {}), given.get('tangles', {}), adapter.config.cli_vars] -%}
-    {%- for name in logs() | list + ['ssb_log_format', 'tangle_engine', 'consensus_rule'] -%}
+    {%- set scopes = [given, given.get(project_name) or {}, given.get('tangles') or {}, adapter.config.cli_vars] -%}
+    {%- for name in logs() | list + settings() | list -%}
         {%- for scope in scopes if scope.get(name) is string -%}
             {%- for mark in ['{' ~ '{', '{' ~ '%', '{' ~ '#'] -%}
                 {% do refuse_unless(mark not in scope[name], name, scope[name], 'a plain value, without ' ~ mark) %}

@@ -146,9 +146,7 @@
 {#- The vars that are not logs, as JSON. -#}
 {% macro vars_given() -%}
     map(
-    {%- for name in ['ssb_log_format', 'verify_signatures', 'tangle_engine', 'sql_round_budget', 'ancestor_limit',
-        'clock_limit', 'graph_limit', 'rows_in_memory', 'set_ghost_span', 'consensus_rule', 'quorum_degrees', 'log_timeline',
-        'edit_batch_size', 'edit_limit', 'max_previous', 'count_changes'] -%}
+    {%- for name in settings() -%}
         {{ string_literal(name) }}, {{ string_literal(var(name) | tojson) }}
         {%- if not loop.last %}, {% endif -%}
     {%- endfor -%}

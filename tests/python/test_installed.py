@@ -127,10 +127,17 @@ def test_a_build_in_another_project(project, tmp_path):
 @pytest.mark.parametrize("model", ["stg_ssb__lines", "int_tangle_levels"])
 def test_other_projects_may_not_read_what_is_not_public(model, project, tmp_path):
     """Staging holds secrets, and what is between it and the marts is nobody's contract."""
-    models = {"mine.sql": "{{ config(group='tangles') }} select * from {{ ref('" + model + "') }}"}
-    result = project(f"private_{model}", installing(tmp_path / "p", models)).invoke("parse")
+    read = f"select * from {{{{ ref('{model}') }}}}"
+    result = project(f"private_{model}", installing(tmp_path / "p", {"mine.sql": read})).invoke("parse")
     assert not result.success
     assert f"attempted to reference node model.tangles.{model}, which is not allowed" in str(result.exception)
+
+    models = {"mine.sql": "{{ config(group='tangles') }} " + read, "other.sql": "select 1 as one"}
+    grouped = project(f"grouped_{model}", installing(tmp_path / "grouped", models))
+    result = grouped.invoke("run", "--select", "other")
+    assert not result.success
+    said = str(result.exception) + "".join(str(each.message) for each in result.result or [])
+    assert f"model.installer.mine reads model.tangles.{model}, which is private" in said
 
 
 def test_the_marts_are_public_and_nothing_else(project):

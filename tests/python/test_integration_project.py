@@ -154,6 +154,17 @@ def test_a_line_is_explained_from_the_schema_of_staging(consumer):
             assert set(given.values()) == {row["message_id"] for row in found.rows("ssb_messages")}
 
 
+def test_models_on_the_marts_have_unit_tests(consumer):
+    """Their rows stand in the place of ours, also of one that has the name of the model that is tested."""
+    result = consumer.invoke("test", "--select", "integration,test_type:unit")
+    assert result.success, result.exception
+    tests = {each.node.name: each.status for each in result.result if each.node.resource_type == "unit_test"}
+    assert tests == {
+        "threads_count_members_alone": "pass",
+        "feeds_have_their_length": "pass",
+    }
+
+
 def test_vars_stay_where_they_are(consumer):
     """A var of one name is another one in another project, and what this one sets by itself is seen by no other."""
     assert consumer.rows("own_vars") == [{"edit_limit": "mine", "ancestor_limit": "none"}]

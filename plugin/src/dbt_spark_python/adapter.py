@@ -33,6 +33,7 @@ from dbt_spark_python.unchanged import (
     made_of_passed,
     note_passed,
 )
+from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, find_unknown, names_of_others
 from dbt_spark_python.warehouse import is_delta
 
 SUBMISSION_METHOD = "session"
@@ -364,6 +365,23 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             self.drop_relation(from_relation)
         else:
             super().rename_relation(from_relation, to_relation)
+
+    @available
+    def find_unknown_vars(self, package: str, known: list[str], codes: list[str]) -> list[dict[str, str]]:
+        """Find names of vars that are given for a package which does not have them; see `var_names.find_unknown`.
+
+        Args:
+            package: The package.
+            known: The names that it has.
+            codes: The code of other packages' nodes; dbt's own list of macros has that of their macros.
+        """
+        others = None
+        if package != self.config.project_name:
+            macros = self.get_macro_resolver().macros.values()
+            codes = [*codes, *(macro.macro_sql for macro in macros if macro.package_name != package)]
+            others = names_of_others(package, self.config, codes)
+        given = {COMMAND_LINE: self.config.cli_vars, PROJECT: self.config.vars.to_dict()}
+        return find_unknown(package, known, given, others)
 
     @available
     def check_python_models(self, models: list[Mapping[str, Any]]) -> str:

@@ -1,8 +1,19 @@
+-- A post may claim its thread twice: with `root` and `branch`, and with `tangles.thread`. The larger tangle stands for both.
 select
     root_id,
+    tangle_name,
     member_count,
     depth
-from {{ ref('tangles', 'tangles') }}
-where tangle_name in ('thread', 'legacy_thread')
+from (
+    select
+        root_id,
+        tangle_name,
+        member_count,
+        depth,
+        row_number() over (partition by root_id order by member_count desc, tangle_name desc) as place
+    from {{ ref('tangles', 'tangles') }}
+    where tangle_name in ('thread', 'legacy_thread')
+) as threads
+where place = 1
 order by member_count desc, root_id
 limit 10

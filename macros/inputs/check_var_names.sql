@@ -1,0 +1,24 @@
+{#- dbt takes a var of any name. Where this project is installed in another, other packages have vars beside ours: there a
+    name is refused below `vars: tangles:`, or where it is nearly one of ours and no other code reads it. -#}
+{% macro check_var_names() %}
+    {%- set codes = graph.nodes.values() | rejectattr('package_name', 'equalto', 'tangles') | map(attribute='raw_code') -%}
+    {%- set known = logs() | list + settings() | list + ['ssb_hmac_key'] -%}
+    {%- set faults = [] -%}
+    {%- for unknown in adapter.find_unknown_vars('tangles', known, codes | list) -%}
+        {%- if unknown.nearest == 'ssb_hmac_key' -%}
+            {% do refuse_hmac_key(unknown.name) %}
+        {%- elif unknown.name == 'tangles' -%}
+            {% do faults.append("--vars has 'tangles', and --vars has no scopes: give the vars of tangles by themselves") %}
+        {%- else -%}
+            {% do faults.append(unknown.place ~ ' has ' ~ unknown.name | tojson ~ ', and tangles has no var of that name;'
+                ~ " the nearest is '" ~ unknown.nearest ~ "'") %}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if faults -%}
+        {%- if project_name != 'tangles' -%}
+            {% do faults.append('vars of tangles stand below vars: tangles:, and those of this project below vars: '
+                ~ project_name ~ ':') %}
+        {%- endif -%}
+        {% do exceptions.raise_compiler_error(faults | join('. ')) %}
+    {%- endif -%}
+{% endmacro %}

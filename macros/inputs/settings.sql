@@ -1,0 +1,22 @@
+{#- The vars that are no logs, and the values that each may have: one of some words, or a kind of value. This list, with that
+    of `logs`, is the one of all names; the defaults are in dbt_project.yml. -#}
+{% macro settings() %}
+    {{ return({
+        'ssb_log_format': ['lines', 'pretty'],
+        'verify_signatures': 'boolean',
+        'tangle_engine': ['auto', 'sql', 'kernel'],
+        'sql_round_budget': 'count',
+        'ancestor_limit': 'count',
+        'clock_limit': 'count',
+        'graph_limit': 'positive',
+        'rows_in_memory': 'positive',
+        'set_ghost_span': 'positive',
+        'consensus_rule': ['autobase', 'design'],
+        'quorum_degrees': 'positive',
+        'log_timeline': 'boolean',
+        'edit_batch_size': 'count',
+        'edit_limit': 'count',
+        'max_previous': 'positive or none',
+        'count_changes': 'boolean',
+    }) }}
+{% endmacro %}

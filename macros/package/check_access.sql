@@ -1,0 +1,14 @@
+{#- Models that are not public may be read in this project alone. dbt refuses readers that are not in their group; a project
+    that installs this one could put a model of its own into the group. -#}
+{% macro check_access() %}
+    {%- for node in graph.nodes.values() if node.package_name != 'tangles' -%}
+        {%- for parent in node.depends_on.nodes if parent.split('.')[1] == 'tangles' -%}
+            {%- if graph.nodes.get(parent, {}).get('access') == 'private' -%}
+                {% do exceptions.raise_compiler_error(
+                    node.unique_id ~ ' reads ' ~ parent ~ ', which is private: only the marts of tangles may be read in other'
+                    ~ ' projects'
+                ) %}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+{% endmacro %}

@@ -1,0 +1,97 @@
+"""Names of vars that a package does not have, by what is given where."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt_spark_python.var_names import (
+    COMMAND_LINE,
+    PROJECT,
+    count_errors,
+    find_nearest,
+    find_read,
+    find_unknown,
+    is_near,
+)
+
+KNOWN = ["order_log", "cart_log", "order_log_format", "verify_totals"]
+LETTERS = st.text("abc", max_size=5)
+
+
+def places(found: list[dict]) -> dict[tuple[str, str], str]:
+    """The nearest name by place and name."""
+    return {(each["place"], each["name"]): each["nearest"] for each in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        *(
+            ("order_logs", "order_log"),
+            ("oder_log", "order_log"),
+            ("order_lgo", "order_log"),
+            ("ORDER_LOG", "order_log"),
+        ),
+        *(("order-log", "order_log"), ("orderlog", "order_log"), ("order_log_path", "order_log")),
+        *(("order_log_fromat", "order_log_format"), ("verify", "verify_totals"), ("shops", "shop")),
+    ],
+)
+def test_a_near_name_is_found_everywhere(name, nearest):
+    """On the command line, among the vars of all packages, and among those of the one."""
+    given_vars = {COMMAND_LINE: {name: 1}, PROJECT: {name: 1, "shop": {name: 1}}}
+    expected = dict.fromkeys([(COMMAND_LINE, name), (PROJECT, name), (f"{PROJECT} shop:", name)], nearest)
+    assert places(find_unknown("shop", KNOWN, given_vars, set())) == expected
+
+
+@pytest.mark.parametrize("name", ["colour", "order", "log", "cart", "paper_log", "start_date", "dbt_utils"])
+def test_another_name_is_found_where_it_can_be_of_one_package_alone(name):
+    """Elsewhere it is somebody else's."""
+    given_vars = {COMMAND_LINE: {name: 1}, PROJECT: {name: 1, "shop": {name: 1}}}
+    (found,) = find_unknown("shop", KNOWN, given_vars, set())
+    assert (found["place"], found["name"]) == (f"{PROJECT} shop:", name)
+    assert found["nearest"] in [*KNOWN, "shop"]
+    assert len(find_unknown("shop", KNOWN, given_vars, None)) == 3
+
+
+def test_known_names_and_those_of_others_are_right():
+    given_vars = {COMMAND_LINE: {"order_log": 1}, PROJECT: {"cart_log": 1, "shop": {"order_log": 1}, "order_logs": 1}}
+    assert find_unknown("shop", KNOWN, given_vars, {"order_logs"}) == []
+    assert find_unknown("shop", KNOWN, {PROJECT: {"shop": None}}, {"order_logs"}) == []
+
+
+def test_the_command_line_has_no_scopes():
+    """What is given there below the package's name is read by nobody, whoever has that name."""
+    for others in (None, {"shop"}):
+        found = find_unknown("shop", KNOWN, {COMMAND_LINE: {"shop": {"order_log": 1}}}, others)
+        assert places(found) == {(COMMAND_LINE, "shop"): "shop"}
+
+
+def test_of_equally_near_names_the_first():
+    assert find_nearest("log", KNOWN) == "cart_log"
+    assert find_nearest("x_log", ["a_log", "b_log"]) == "a_log"
+
+
+def test_names_that_are_read():
+    code = """{{ var('a') }} {{ var( "b", none) }} {% if var('a') and variance('c') %}"""
+    assert find_read([code, None, ""]) == {"a", "b"}
+
+
+def slowly(one: str, other: str) -> int:
+    """What `count_errors` counts, by its definition."""
+    if not one or not other:
+        return len(one) + len(other)
+    ways = [slowly(one[1:], other) + 1, slowly(one, other[1:]) + 1, slowly(one[1:], other[1:]) + (one[0] != other[0])]
+    if len(one) > 1 < len(other) and (one[0], one[1]) == (other[1], other[0]):
+        ways.append(slowly(one[2:], other[2:]) + 1)
+    return min(ways)
+
+
+@given(LETTERS, LETTERS)
+def test_errors_are_counted_by_the_definition(one, other):
+    assert count_errors(one, other) == slowly(one, other)
+
+
+def test_short_names_may_have_one_error():
+    assert is_near("edit_limits", "edit_limit")
+    assert not is_near("credit_limit", "edit_limit")
+    assert is_near("ancestr_limits", "ancestor_limit")

@@ -1,0 +1,111 @@
+"""The project that `tangles init` makes: its files, where it can go, and that its own tests hold on ordinary logs."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from dbt.cli.main import dbtRunner
+
+from conftest import DbtProject
+from dbt_tangles import init
+from dbt_tangles.ask.cli import main
+from fixtures.ssb.author import Author, to_line
+
+
+def install(folder: Path):
+    """Run `dbt deps` in a project, and return its result."""
+    return dbtRunner().invoke(["deps", "--project-dir", str(folder), "--profiles-dir", str(folder)])
+
+
+def thread_of_two_kinds() -> bytes:
+    """A thread whose first reply names it in both ways, as clients do now, and whose second reply in the old way."""
+    alice = Author.from_seed("starter: alice")
+    begun = {"thread": {"root": None, "previous": None}}
+    root = alice.publish({"type": "post", "text": "hello", "tangles": begun}, 1)
+    old = {"root": root["key"], "branch": root["key"]}
+    both = {**old, "tangles": {"thread": {"root": root["key"], "previous": [root["key"]]}}}
+    first = alice.publish({"type": "post", "text": "in both ways", **both}, 2)
+    second = alice.publish({"type": "post", "text": "in the old way", **old, "branch": first["key"]}, 3)
+    return b"\n".join(map(to_line, [root, first, second])) + b"\n"
+
+
+def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
+    """The larger tangle stands for it, and the project's tests pass."""
+    folder = tmp_path / "forum"
+    init.make_project(folder)
+    (folder / "example.jsonl").write_bytes(thread_of_two_kinds())
+    settings = yaml.safe_load((folder / "dbt_project.yml").read_text())
+    settings["vars"]["tangles"]["ssb_log"] = str(folder / "example.jsonl")
+    (folder / "dbt_project.yml").write_text(yaml.safe_dump(settings))
+    assert install(folder).success
+    built = DbtProject(warehouse, "starter", folder, profiles_dir=folder)
+    built.build("--select", "+largest_threads")
+    kinds = {row["tangle_name"]: row["member_count"] for row in built.rows("tangles")}
+    assert (kinds["thread"], kinds["legacy_thread"]) == (2, 3)
+    (row,) = built.rows("largest_threads")
+    assert (row["tangle_name"], row["member_count"]) == ("legacy_thread", 3)
+
+
+def test_no_file_names_a_place_of_one_machine(tmp_path):
+    """Neither when the project is made nor when dbt has written its lock; what Git ignores is left out."""
+    folder = tmp_path / "forum"
+    init.make_project(folder)
+    assert install(folder).success
+    ignored = {name.rstrip("/") for name in (folder / ".gitignore").read_text().split()}
+    files = {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file() and ignored.isdisjoint(path.relative_to(folder).parts)
+    }
+    assert {"packages.yml", "package-lock.yml", "dbt_project.yml", "profiles.yml"} <= files.keys()
+    places = [str(init.project_folder()), str(tmp_path), str(Path.home())]
+    assert not [name for name, text in files.items() for place in places if place in text]
+    lock = yaml.safe_load(files["package-lock.yml"])
+    assert [package["local"] for package in lock["packages"]] == [".tangles"]
+
+
+def test_a_clone_needs_its_link(tmp_path):
+    """Without the link dbt names the file that it looks for; `--link` makes it, and again when it leads nowhere."""
+    init.make_project(tmp_path / "forum")
+    clone = tmp_path / "elsewhere" / "clone"
+    shutil.copytree(tmp_path / "forum", clone, ignore=shutil.ignore_patterns(init.LINK))
+    lost = install(clone)
+    assert not lost.success
+    assert f"{init.LINK}/dbt_project.yml" in str(lost.exception)
+    for _ in range(2):
+        made = CliRunner().invoke(main, ["init", "--link", str(clone)])
+        assert made.exit_code == 0, made.output
+        assert (clone / init.LINK).resolve() == init.project_folder().resolve()
+        assert install(clone).success
+        (clone / init.LINK).unlink()
+        (clone / init.LINK).symlink_to(tmp_path / "gone")
+
+
+def test_a_link_is_made_in_projects_alone(tmp_path):
+    """And in the place of no file."""
+    refused = CliRunner().invoke(main, ["init", "--link", str(tmp_path)])
+    assert refused.exit_code == 2
+    assert f"{tmp_path} has no dbt_project.yml" in refused.output
+    (tmp_path / "dbt_project.yml").touch()
+    (tmp_path / init.LINK).mkdir()
+    refused = CliRunner().invoke(main, ["init", "--link", str(tmp_path)])
+    assert refused.exit_code == 2
+    assert "is not a link" in refused.output
+
+
+@pytest.mark.parametrize(("installed", "target"), [({"pyspark", "pysail"}, "local"), ({"pysail"}, "sail"), ((), None)])
+def test_the_target_is_of_the_engine_that_is_installed(installed, target, monkeypatch, tmp_path):
+    """Spark where it is there; where no engine is, the answer says how to install one."""
+    distribution = init.distribution
+
+    def only_installed(name):
+        return distribution("dbt-core" if name in installed else "no-such-distribution")
+
+    monkeypatch.setattr(init, "distribution", only_installed)
+    answer = CliRunner().invoke(main, ["init", str(tmp_path / "forum")])
+    assert answer.exit_code == 0, answer.output
+    profile = yaml.safe_load((tmp_path / "forum" / "profiles.yml").read_text())["tangles"]
+    assert f"'{target or 'local'}'" in profile["target"]
+    assert (target is None) == ("pip install 'dbt-tangles[sail]'" in answer.output)
