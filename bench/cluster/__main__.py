@@ -27,7 +27,7 @@ FOLDER = ROOT / "target" / "cluster"
 SMALL = ROOT / "tests" / "data" / "ssb" / "small.jsonl"
 
 #: What has to be there for a target, and the extra that brings it.
-NEEDS = {"cluster": {}, "connect": {"grpc": "connect"}, "thrift": {"pyhive": "thrift", "grpc": "connect"}}
+NEEDS = {"cluster": {}, "connect": {"grpc": "engines"}, "thrift": {"pyhive": "thrift", "grpc": "engines"}}
 
 #: Builds on a target, in an environment.
 Run = Callable[[str, Mapping[str, str]], None]

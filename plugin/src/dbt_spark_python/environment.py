@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from dbt_spark_python import jvm
+from dbt_spark_python import engine, jvm
 
 HERE = Path(__file__).parent
 
@@ -27,7 +27,7 @@ def prepare(environ: dict | None = None, java_options: str = "", needs_java: boo
         needs_java: whether there is to be one.
 
     Raises:
-        RuntimeError: a JVM is needed and the one found is too old, or none is found.
+        RuntimeError: a JVM is needed, and Spark is not installed, or the JVM found is too old, or none is found.
     """
     environ = os.environ if environ is None else environ
     # Without this Spark starts whatever `python3` is on the PATH, which knows none of our packages.
@@ -35,6 +35,8 @@ def prepare(environ: dict | None = None, java_options: str = "", needs_java: boo
     environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     if not needs_java or "SPARK_REMOTE" in environ:  # Spark Connect: the JVM is somebody else's
         return
+    if fault := engine.find_fault_of_spark():
+        raise RuntimeError(fault)
     java = jvm.find(environ)
     environ[jvm.REAL_JAVA] = str(java)
     environ["JAVA_HOME"] = str(HERE / "java_home")

@@ -7,7 +7,7 @@ it is removed, and the table is made. Any other folder may be somebody's, and Sp
 import re
 from collections.abc import Callable
 
-from pyspark import SparkContext
+import pyspark
 
 # A writer of Hadoop's makes this folder first, and removes it when all rows are in place.
 _UNFINISHED = "_temporary"
@@ -31,7 +31,8 @@ def over_unfinished(make: Callable[[], None]) -> None:
 
 def _remove_unfinished(message: str) -> bool:
     """Remove the folder that an error is about, if it is an unfinished one; whether it was."""
-    found, context = _IS_THERE.search(message), SparkContext._active_spark_context
+    found, kind = _IS_THERE.search(message), getattr(pyspark, "SparkContext", None)  # pyspark's client has none
+    context = kind and kind._active_spark_context
     if not found or context is None:  # a server's files are the server's
         return False
     path = context._jvm.org.apache.hadoop.fs.Path

