@@ -1,0 +1,62 @@
+"""Which distributions of pyspark make an engine, and what is said where they make none."""
+
+import sys
+
+import dbt.adapters.spark
+import pytest
+from dbt.adapters.spark.connections import SparkConnectionMethod
+
+from dbt_spark_python import engine
+
+
+@pytest.mark.parametrize(
+    ("installed", "is_there", "fault"),
+    [
+        ({"pyspark"}, True, None),
+        ({"pyspark-client"}, True, None),
+        (set(), True, None),  # a cluster's own, on the path
+        (set(), False, "no engine"),
+        ({"pyspark", "pyspark-client"}, True, "pip uninstall pyspark pyspark-client"),
+    ],
+)
+def test_one_pyspark_is_an_engine(installed, is_there, fault, monkeypatch):
+    monkeypatch.setattr(engine, "_is_installed", installed.__contains__)
+    monkeypatch.setattr(engine, "find_spec", lambda name: is_there or None)
+    found = engine.find_fault()
+    assert found is None if fault is None else fault in found
+    assert not found or "'dbt-spark-python[engines]'" in found
+
+
+def test_a_client_alone_is_no_spark(monkeypatch):
+    """Whichever of the two modules a version of Spark has is enough."""
+    for there in ({"pyspark.core"}, {"pyspark.context"}):
+        monkeypatch.setattr(engine, "find_spec", lambda name, there=there: name in there or None)
+        assert engine.find_fault_of_spark() is None
+    monkeypatch.setattr(engine, "find_spec", lambda name: None)
+    assert "has only its client" in engine.find_fault_of_spark()
+
+
+def test_the_stand_in_refuses_sessions_alone(monkeypatch):
+    """It opens what dbt-spark opens without pyspark."""
+
+    class Connection:
+        class credentials:
+            method = SparkConnectionMethod.SESSION
+
+    monkeypatch.setattr(dbt.adapters.spark.Plugin, "adapter", dbt.adapters.spark.Plugin.adapter)
+    engine.NoEnginePlugin("any").initialize()
+    connections = dbt.adapters.spark.Plugin.adapter.ConnectionManager
+    assert dbt.adapters.spark.Plugin.adapter.type() == "spark"
+    monkeypatch.setattr(engine, "find_fault", lambda: "the fault")
+    with pytest.raises(RuntimeError, match="the fault"):
+        connections.open(Connection)
+    Connection.credentials.method = SparkConnectionMethod.THRIFT
+    monkeypatch.setattr(engine.SparkConnectionManager, "open", classmethod(lambda cls, connection: "opened"))
+    assert connections.open(Connection) == "opened"
+
+
+def test_the_modules_are_where_they_are_looked_for():
+    """In the pyspark that runs these tests, which is whole."""
+    assert engine.find_fault() is None
+    assert "pyspark" in sys.modules or engine.find_spec("pyspark")
+    assert engine.find_fault_of_spark() is None
