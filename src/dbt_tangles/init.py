@@ -45,7 +45,7 @@ def project_name(folder: Path) -> str:
 
 
 def installed_target() -> str | None:
-    """The target of profiles.yml that this environment can build with; None where no engine is installed."""
+    """The target of profiles.yml for the engine that is installed; None without an engine."""
     for name, target in _TARGETS.items():
         try:
             distribution(name)
@@ -88,7 +88,7 @@ def make_project(folder: Path) -> list[str]:
 
 
 def set_target(profiles: Path, target: str) -> None:
-    """Write into a copy of profiles.yml which target it takes where TANGLES_TARGET names none."""
+    """Write the default target into a copy of profiles.yml; TANGLES_TARGET chooses another."""
     profiles.write_text(profiles.read_text().replace("'TANGLES_TARGET', 'local'", f"'TANGLES_TARGET', '{target}'"))
 
 
@@ -139,7 +139,7 @@ def command(folder: Path | None, where: bool, link: bool) -> None:
 
 
 def renew_link(folder: Path) -> None:
-    """Make a project's link to what is installed here, and say so.
+    """Make a project's link to the dbt project that is installed here, and say so.
 
     Raises:
         ValueError: The folder holds no dbt project.
