@@ -1,4 +1,4 @@
--- A post may claim its thread twice: with `root` and `branch`, and with `tangles.thread`. The larger tangle stands for both.
+-- A post may claim its thread twice: with `root` and `branch`, and with `tangles.thread`. The larger tangle counts.
 select
     root_id,
     tangle_name,
@@ -15,5 +15,5 @@ from (
     where tangle_name in ('thread', 'legacy_thread')
 ) as threads
 where place = 1
-order by member_count desc, root_id
+order by member_count desc, root_id asc
 limit 10
