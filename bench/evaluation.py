@@ -307,7 +307,8 @@ def made(case: Case) -> tuple[events.Timelines, dict[str, int]]:
 def shortest(timelines: events.Timelines, batch: int = 1) -> np.ndarray:
     """Count the commands of each batch; int64[batches]."""
     number = np.arange(len(timelines.arrived)) // batch
-    commands = edits.edit_stream(*timelines, number, np.zeros(1, np.int64))
+    event_start, cause_start, cause, _, arrived = timelines
+    commands = edits.edit_stream(event_start, cause_start, cause, arrived, number, np.zeros(1, np.int64))
     return np.bincount(commands.batch, minlength=number[-1] + 1 if len(number) else 0)
 
 

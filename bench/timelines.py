@@ -103,7 +103,8 @@ def order(timelines: Timelines) -> np.ndarray:
 def edit(timelines: Timelines, batch: int = 1) -> int:
     """Write the scripts of one timeline; how many commands."""
     number = np.arange(len(timelines.arrived)) // batch
-    return len(edit_stream(*timelines, number, np.zeros(1, np.int64)).event)
+    event_start, cause_start, cause, _, arrived = timelines[:5]
+    return len(edit_stream(event_start, cause_start, cause, arrived, number, np.zeros(1, np.int64)).event)
 
 
 Part = tuple[list[dict], list[Goal]]

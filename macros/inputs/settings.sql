@@ -16,6 +16,7 @@
         'log_timeline': 'boolean',
         'edit_batch_size': 'count',
         'edit_limit': 'count',
+        'edit_command_limit': 'count',
         'max_previous': 'positive or none',
         'count_changes': 'boolean',
     }) }}

@@ -544,6 +544,7 @@ WRONG_VARS = [
     *(("event_log", value) for value in (7, "", ["a.jsonl"])),
     *(("edit_batch_size", value) for value in (-1, "x", "1", 1.5, None, True)),
     *(("edit_limit", value) for value in (-1, "x", 1.5, None, True)),
+    *(("edit_command_limit", value) for value in (-1, "x", 1.5, None, True)),
     *(("max_previous", value) for value in (0, -1, "2", 1.5, True, [2])),
 ]
 

@@ -349,6 +349,31 @@ def test_no_batches(vectors, project):
         assert [row[name] for name in of_edits] == [0, 0.0, None, None, None, None]
 
 
+def test_timelines_without_scripts_say_why(project, tmp_path):
+    """A limit takes the scripts of a timeline, never its order; another limit makes them anew."""
+    logs = {
+        "exploding": oracle.interleaved_chains(30),
+        "long": [(f"{n}", []) for n in range(200)],
+        "short": [("a", [])],
+    }
+    arrivals = [Arrival(name, event, after, n) for name, log in logs.items() for n, (event, after) in enumerate(log)]
+    log = str(write(tmp_path, log=list(map(to_line, arrivals))) / "log.jsonl")
+    found = {}
+    for limit in (960, 959, 10_000_000):
+        built = project("event_commands", event_log=log, edit_limit=150, edit_command_limit=limit)
+        built.build(*SELECTED, *CAUTIOUS)
+        stats = {row["timeline_id"]: row for row in built.rows("timeline_stats")}
+        found[limit] = {name: (row["event_count"], row["edit_count"], row["reason"]) for name, row in stats.items()}
+        edits = Counter(row["timeline_id"] for row in built.rows("timeline_edits"))
+        assert {name: count for name, (_, count, _) in found[limit].items() if count} == edits
+    assert found[959] == {
+        "exploding": (90, 0, "too_many_commands"),
+        "long": (200, 0, "too_long"),
+        "short": (1, 1, None),
+    }
+    assert found[960] == found[10_000_000] == found[959] | {"exploding": (90, 960, None)}
+
+
 def test_max_previous(vectors, project):
     """Events with more distinct causes are refused, and the rest is what follows without them."""
     log = vectors.project.vars["event_log"]

@@ -4,6 +4,7 @@ with arrivals as (
         author,
         rank,
         edits,
+        edits_left_out,
         publication,
         reason
     from {{ ref('int_timeline_order') }}
@@ -16,7 +17,8 @@ events as (
         count(distinct author) as author_count,
         max(rank) + 1 as rank_count,
         sum(size(edits)) as edit_count,
-        max(publication) as publication
+        max(publication) as publication,
+        max(edits_left_out) as edits_left_out
     from arrivals
     where reason is null
     group by timeline_id
@@ -52,6 +54,7 @@ select
     spread.percentiles[1] as p95,
     spread.percentiles[2] as p99,
     spread.most as max,
-    events.publication
+    events.publication,
+    events.edits_left_out as reason
 from events
 left join spread on events.timeline_id = spread.timeline_id

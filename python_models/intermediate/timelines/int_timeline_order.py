@@ -22,17 +22,18 @@ def model(dbt, spark):
     sizes = {
         "batch_size": dbt.config.meta_get("edit_batch_size"),
         "edit_limit": dbt.config.meta_get("edit_limit"),
+        "edit_command_limit": dbt.config.meta_get("edit_command_limit"),
         "graph_limit": dbt.config.meta_get("graph_limit"),
     }
     rows_in_memory = dbt.config.meta_get("rows_in_memory")
     if not spark.catalog.tableExists(str(dbt.this)):
         return order(arrivals, rows_in_memory=rows_in_memory, **sizes)
-    # Everything known of an arrival, and whether it has edits: the table has these columns too.
-    columns = [*arrivals.columns, "edit_batch_size"]
+    # Everything known of an arrival, and how its edits are made: the table has these columns too.
+    columns = [*arrivals.columns, "edit_batch_size", "edit_command_limit"]
     published = spark.table(str(dbt.this))
     if not {*columns, *PUBLISHED_SCHEMA.names} <= set(published.columns):
         raise ValueError(f"{dbt.this} is of an earlier version of this project: build it once with --full-refresh")
-    arrivals = with_batch_size(arrivals, **sizes)
+    arrivals = with_edit_settings(arrivals, **sizes)
     touched = Touched(["timeline_id"], Few(other_timelines(arrivals, published, columns)))
     # Of a timeline that was too large nothing was published.
     before = touched.of(published.where("reason is null or reason <> 'timeline_too_large'"))
@@ -49,15 +50,19 @@ def order(rows, **sizes):
     return map_in_arrow(whole_timelines, partial(order_of_partition, **sizes), from_arrow_schema(OUTPUT_SCHEMA))
 
 
-def with_batch_size(arrivals, batch_size, edit_limit, graph_limit):
-    """Add how many arrivals share a script: 0, for none, where a timeline is too long; null where it is too large."""
+def with_edit_settings(arrivals, batch_size, edit_limit, edit_command_limit, graph_limit):
+    """Add how the scripts of each timeline are made.
+
+    `edit_batch_size` is how many arrivals share a script: 0, for none, where a timeline is too long; null where it is
+    too large. `edit_command_limit` is null where there are no scripts.
+    """
     long = arrivals.groupBy("timeline_id").count().where(sf.col("count") > min(edit_limit, graph_limit))
     # The few are on the left: there are engines that hold the left side of a join in memory.
     sized = sf.broadcast(long).join(arrivals, "timeline_id", "right")
     of_long = sf.when(sf.col("count") > graph_limit, sf.lit(None)).otherwise(0)
-    return sized.withColumn("edit_batch_size", sf.when(sf.col("count").isNull(), batch_size).otherwise(of_long)).drop(
-        "count"
-    )
+    sized = sized.withColumn("edit_batch_size", sf.when(sf.col("count").isNull(), batch_size).otherwise(of_long))
+    command_limit = sf.when(sf.col("edit_batch_size") > 0, sf.lit(edit_command_limit).cast("bigint"))
+    return sized.withColumn("edit_command_limit", command_limit).drop("count")
 
 
 def other_timelines(arrivals, published, columns):

@@ -47,6 +47,32 @@ def _lists(items: pa.Array, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArr
     return pa.ListArray.from_arrays(pa.array(offsets), items, type=pa.list_(items.type), mask=pa.array(~is_in))
 
 
+def script_columns(
+    timeline: np.ndarray, is_long: np.ndarray, is_over: np.ndarray, batch_size: int, command_limit: int
+) -> list[pa.Array]:
+    """Say how the scripts of each row's timeline were asked for, and why there are none.
+
+    Args:
+        timeline: int32[rows].
+        is_long: bool[timelines], which have more arrivals than may have scripts.
+        is_over: bool[timelines], which would take more commands than they may.
+        batch_size: How many arrivals share a script; 0 for no scripts.
+        command_limit: How many commands a timeline may take.
+
+    Returns:
+        `edit_batch_size`, `edit_command_limit` and `edits_left_out` of `PLACE_SCHEMA`.
+    """
+    long = is_long[timeline]
+    is_asked = ~long & (batch_size > 0)
+    reasons = pa.array([None, "too_long", "too_many_commands"])
+    which = np.where(long & (batch_size > 0), 1, np.where(is_over[timeline], 2, 0))
+    return [
+        pa.array(np.where(long, 0, batch_size), pa.int32()),
+        pa.array(np.full(len(timeline), command_limit, np.int64), mask=~is_asked),
+        reasons.take(pa.array(which)),
+    ]
+
+
 def missing_column(
     causes: pa.ChunkedArray, missing: tuple[np.ndarray, np.ndarray], out_event: np.ndarray, is_in: np.ndarray
 ) -> pa.ListArray:

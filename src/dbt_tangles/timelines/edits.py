@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.compiled import compiled, inner
+from dbt_tangles.held import NO_LIMIT
 from dbt_tangles.timelines.blocks import clear, insert, new_order
 from dbt_tangles.timelines.few import let_in_one_by_one
 from dbt_tangles.timelines.frame import renew
 from dbt_tangles.timelines.ranks import Links, Work, find_ranks, link, rank_alone
-from dbt_tangles.timelines.scripts import choose_kept, name_dropped, new_script, write_commands
+from dbt_tangles.timelines.scripts import choose_kept, count_commands, name_dropped, new_script, write_commands
 
 FEW = 32  # The most arrivals of a batch that is let in one by one; more are cheaper to rank at once.
 
@@ -47,25 +48,27 @@ def edit_stream(
     event_start: np.ndarray,
     cause_start: np.ndarray,
     cause: np.ndarray,
-    arrival_start: np.ndarray,
     arrived: np.ndarray,
     batch: np.ndarray,
     published: np.ndarray,
+    command_limit: int = NO_LIMIT,
 ) -> Commands:
     """Write the shortest scripts that keep the orders of many timelines up to date.
 
-    Events of a timeline are neighbours and ascend by name.
+    Events of a timeline are neighbours and ascend by name. Memory is in proportion to events, to the commands that are
+    returned, and to `command_limit` at most for one timeline more.
 
     Args:
         event_start: int64[timelines + 1].
         cause_start: int64[events + 1].
         cause: int32[links]; for each event its causes, distinct, of its timeline, that arrive at some time. No event
             is, over any links, its own cause.
-        arrival_start: int64[timelines + 1].
-        arrived: int32[arrivals]; events in order of arrival, each once.
-        batch: int64[arrivals]; does not fall within a timeline. Neighbours of the same number arrive at once.
+        arrived: int32[events]; the events of each timeline in order of arrival.
+        batch: int64[events]; does not fall within a timeline. Neighbours of the same number arrive at once.
         published: int64[timelines]; how many of the first arrivals the order has already. A batch is published as a
             whole, and its commands are not written.
+        command_limit: A timeline that would take more commands gets no command at all. Each event that is not
+            published takes one command or more, so a timeline without commands has no such event or is over the limit.
 
     Returns:
         The commands.
@@ -74,13 +77,12 @@ def edit_stream(
         ValueError: `published` is out of range or splits a batch, or an event is its own cause over links.
     """
     event_start = np.ascontiguousarray(event_start, np.int64)
-    arrival_start = np.ascontiguousarray(arrival_start, np.int64)
     batch = np.ascontiguousarray(batch, np.int64)
     published = np.ascontiguousarray(published, np.int64)
-    if np.any(published < 0) or np.any(published > np.diff(arrival_start)):
+    if np.any(published < 0) or np.any(published > np.diff(event_start)):
         raise ValueError("more arrivals are published than there are")
-    some = (published > 0) & (published < np.diff(arrival_start))
-    cut = arrival_start[:-1][some] + published[some]
+    some = (published > 0) & (published < np.diff(event_start))
+    cut = event_start[:-1][some] + published[some]
     if np.any(batch[cut] == batch[cut - 1]):
         raise ValueError("a batch is published in part")
     return Commands(
@@ -88,10 +90,10 @@ def edit_stream(
             event_start,
             np.ascontiguousarray(cause_start, np.int64),
             np.ascontiguousarray(cause, np.int32),
-            arrival_start,
             np.ascontiguousarray(arrived, np.int32),
             batch,
             published,
+            np.int64(command_limit),
         )
     )
 
@@ -135,7 +137,7 @@ def _change(order, links, work, s, events, rank, bottom, show):
 
 
 @compiled
-def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch, published):
+def _edit_stream(event_start, cause_start, cause, arrived, batch, published, command_limit):
     n = len(cause_start) - 1
     largest = np.int64(0)
     for t in range(len(event_start) - 1):
@@ -169,12 +171,13 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
     out_batch = np.empty(1024, np.int64)
     count = 0
     for t in range(len(event_start) - 1):
-        if published[t] == arrival_start[t + 1] - arrival_start[t]:
+        if published[t] == event_start[t + 1] - event_start[t]:
             continue  # Nothing is left to be written.
         work.attempts[0] = 0
         clear(order)
-        at = arrival_start[t]
-        end = arrival_start[t + 1]
+        begun = count
+        at = event_start[t]
+        end = event_start[t + 1]
         shown = at + published[t]
         while at < end:
             stop = shown
@@ -193,6 +196,9 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
                     # Nothing that is there changes.
                     put = insert(order, (rank << 32) | x)
                     if at >= shown:
+                        if count - begun >= command_limit:
+                            count = begun
+                            break
                         out, out_batch = _grown(out, out_batch, count, count + 1)
                         out[count, 0] = x
                         out[count, 1] = -1
@@ -204,7 +210,11 @@ def _edit_stream(event_start, cause_start, cause, arrival_start, arrived, batch,
             show = at >= shown
             changed, items, dropped = _change(order, links, work, s, arrived[at:stop], rank, bottom, show)
             if show:
-                out, out_batch = _grown(out, out_batch, count, count + items + dropped)
+                wanted = count + count_commands(s, changed, items, dropped)
+                if wanted - begun > command_limit:
+                    count = begun
+                    break
+                out, out_batch = _grown(out, out_batch, count, wanted)
                 count = write_commands(s, changed, items, dropped, batch[at], out, out_batch, count)
             at = stop
     return _split_columns(out, out_batch, count)
@@ -247,6 +257,30 @@ def _scripts(event_start, old_position, new_position):
         out, out_batch = _grown(out, out_batch, count, count + items)
         count = write_commands(s, changed, items, 0, 0, out, out_batch, count)
     return _split_columns(out, out_batch, count)
+
+
+@compiled
+def number_steps(event_start, event, batch):
+    """Number the commands of each timeline and batch from 1.
+
+    Args:
+        event_start: int64[timelines + 1].
+        event: int32[commands], of `Commands`.
+        batch: int64[commands], of the same.
+
+    Returns:
+        int32[commands].
+    """
+    step = np.empty(len(event), np.int32)
+    end = np.int64(0)
+    timeline = np.int64(0)
+    for i in range(len(event)):
+        is_first = event[i] >= end
+        while event[i] >= end:
+            timeline += 1
+            end = event_start[timeline]
+        step[i] = 1 if is_first or batch[i] != batch[i - 1] else step[i - 1] + 1
+    return step
 
 
 @compiled

@@ -22,6 +22,7 @@ from dbt_tangles.timelines.answer import (
     missing_column,
     reason_column,
     scatter,
+    script_columns,
     update_columns,
 )
 from dbt_tangles.timelines.arrivals import (
@@ -30,7 +31,7 @@ from dbt_tangles.timelines.arrivals import (
     missing_causes,
     number_accepted,
 )
-from dbt_tangles.timelines.edits import Commands, edit_stream
+from dbt_tangles.timelines.edits import edit_stream, number_steps
 from dbt_tangles.timelines.knots import cyclic_links
 from dbt_tangles.timelines.published import integers, read_published
 from dbt_tangles.timelines.schemas import INPUT_SCHEMA, PLACE_SCHEMA
@@ -75,7 +76,9 @@ class Events(NamedTuple):
     number: np.ndarray
 
 
-def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = NO_LIMIT) -> pa.Table:
+def order_timelines(
+    table: pa.Table | Rows, batch_size: int, edit_limit: int = NO_LIMIT, edit_command_limit: int = NO_LIMIT
+) -> pa.Table:
     """Order the events of many timelines, and write the scripts that lead there.
 
     Events are ordered by rank, the longest path over known causes, then name by code point. Arrivals are let in by
@@ -91,10 +94,14 @@ def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = N
             timelines. Both columns may be left out.
         batch_size: How many arrivals, refused ones included, share a script; 0 for no scripts.
         edit_limit: Timelines of more arrivals have no scripts.
+        edit_command_limit: Timelines whose scripts would take more commands in all have no scripts either.
 
     Returns:
         One row per arrival (`PLACE_SCHEMA`), in the order of the input:
             `edit_batch_size` int32, how many arrivals of its timeline share a script, 0 for none;
+            `edit_command_limit` int64, the limit that its scripts were held to, null where no script was asked for;
+            `edits_left_out` string, `too_long` or `too_many_commands` where its timeline has no scripts for one of the
+            limits, otherwise null;
             `ordinal` int64, its place among the timeline's arrivals, from 1;
             `reason` string, null for what got in, otherwise `duplicate`, `cycle` or the refusal; only the first have
             `rank` int32, `position` int32 from 0, `is_tip` (no event lists it), `missing_causes` (listed and not
@@ -149,7 +156,9 @@ def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = N
     published = read_published(nodes, name, is_new)
     row = nodes.row[node]
     is_long = np.diff(start) > edit_limit
-    edits = _edits(arrivals, events, is_long) if batch_size else None
+    edits, is_over = None, np.zeros(len(is_long), np.bool_)
+    if batch_size:
+        edits, is_over = _edits(arrivals, events, is_long, edit_command_limit)
     event_of_published = events.number[published.name]
     update = updates(table, ids, events.start, row[events.arrival], position, published, event_of_published)
     missing = missing_causes(events.arrival, node, name, list_start, list_end, found, events.number)
@@ -166,7 +175,7 @@ def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = N
     timeline_of_row = pa.array(timeline[ours])
     is_in = scatter(len(ours), out_event, np.True_)
     columns = [
-        pa.array(np.where(scatter(len(ours), out_row, np.repeat(is_long, np.diff(start))), 0, batch_size), pa.int32()),
+        *script_columns(timeline[ours], is_long, is_over, batch_size, edit_command_limit),
         pa.array(scatter(len(ours), out_row, ordinal)),
         reason_column(scatter(len(ours), out_row, verdict), refusal),
         pa.array(scatter(len(ours), out_event, rank), mask=~is_in),
@@ -178,7 +187,10 @@ def order_timelines(table: pa.Table | Rows, batch_size: int, edit_limit: int = N
         update.publication.take(timeline_of_row),
         update.previous_publication.take(timeline_of_row),
         *update_columns(
-            update.commands, _steps(events.start, update.commands), out_event[update.commands.event], len(ours)
+            update.commands,
+            number_steps(events.start, update.commands.event, update.commands.batch),
+            out_event[update.commands.event],
+            len(ours),
         ),
     ]
     return pa.table(columns, schema=PLACE_SCHEMA)
@@ -223,25 +235,22 @@ def _nulls_first(value: Any) -> tuple[bool, Any]:
     return value is not None, list(map(_nulls_first, value)) if type(value) is list else value
 
 
-def _edits(arrivals: Arrivals, events: Events, is_long: np.ndarray) -> Edits:
-    """Write the commands of all batches; of long timelines there are none."""
+def _edits(
+    arrivals: Arrivals, events: Events, is_long: np.ndarray, edit_command_limit: int
+) -> tuple[Edits, np.ndarray]:
+    """Write the commands of all batches; none for long timelines, nor for those that take more than the limit.
+
+    Returns:
+        The commands, and bool[timelines], which timelines take more than the limit.
+    """
     accepted = np.flatnonzero(arrivals.verdict == ACCEPTED)
-    timeline = np.searchsorted(arrivals.start, accepted, side="right") - 1
-    passed_over = np.bincount(timeline[is_long[timeline]], minlength=len(is_long))
+    sizes = np.diff(events.start)
     arrived = np.empty(len(arrivals.node), np.int32)
     arrived[events.arrival] = np.arange(len(events.arrival), dtype=np.int32)
-    stream = events.start, events.cause_start, events.cause, events.start
-    commands = edit_stream(*stream, arrived[accepted], arrivals.batch[accepted], passed_over)
-    return Edits(commands.event, commands.batch, _steps(events.start, commands), commands.taken, commands.put)
-
-
-def _steps(event_start: np.ndarray, commands: Commands) -> np.ndarray:
-    """Number the commands of each timeline and batch from 1."""
-    count = len(commands.event)
-    if not count:
-        return np.empty(0, np.int32)
-    timeline = np.searchsorted(event_start, commands.event, side="right") - 1
-    begins = np.ones(count, np.bool_)
-    begins[1:] = (timeline[1:] != timeline[:-1]) | (commands.batch[1:] != commands.batch[:-1])
-    places = np.arange(count)
-    return (places - np.maximum.accumulate(np.where(begins, places, 0)) + 1).astype(np.int32)
+    stream = events.start, events.cause_start, events.cause, arrived[accepted], arrivals.batch[accepted]
+    commands = edit_stream(*stream, np.where(is_long, sizes, 0), edit_command_limit)
+    step = number_steps(events.start, commands.event, commands.batch)
+    has_commands = np.zeros(len(sizes), np.bool_)
+    has_commands[np.searchsorted(events.start, commands.event[step == 1], side="right") - 1] = True
+    is_over = ~is_long & ~has_commands & (sizes > 0)
+    return Edits(commands.event, commands.batch, step, commands.taken, commands.put), is_over

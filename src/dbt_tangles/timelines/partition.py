@@ -17,6 +17,7 @@ def order_of_partition(
     edit_limit: int,
     graph_limit: int = NO_LIMIT,
     rows_in_memory: int = NO_LIMIT,
+    edit_command_limit: int = NO_LIMIT,
 ) -> Iterator[pa.RecordBatch]:
     """Apply `order_timelines` to the rows of a partition.
 
@@ -26,6 +27,7 @@ def order_of_partition(
         edit_limit: The same.
         graph_limit: A timeline of more arrivals is not ordered: its arrivals are all refused, for `timeline_too_large`.
         rows_in_memory: How many rows may be in memory; more of them wait on disk while the timelines are ordered.
+        edit_command_limit: See `order_timelines`.
 
     Raises:
         ValueError: what `order_timelines` raises.
@@ -36,7 +38,7 @@ def order_of_partition(
     yield from _too_large(held.give_up())
     if held.rows is None:
         return
-    places = order_timelines(held.rows, batch_size, edit_limit)
+    places = order_timelines(held.rows, batch_size, edit_limit, edit_command_limit)
     yield from beside(map(_arrivals, held.rows.to_batches()), places)
 
 

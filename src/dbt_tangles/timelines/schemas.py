@@ -32,6 +32,8 @@ INPUT_SCHEMA = pa.schema(
 PLACE_SCHEMA = pa.schema(
     [
         ("edit_batch_size", pa.int32()),
+        ("edit_command_limit", pa.int64()),
+        ("edits_left_out", pa.string()),
         ("ordinal", pa.int64()),
         ("reason", pa.string()),
         ("rank", pa.int32()),

@@ -167,6 +167,15 @@ def name_dropped(order, s, items, dropped):
 
 
 @inner
+def count_commands(s, changed, items, dropped):
+    """Count the commands that `write_commands` will write."""
+    count = items + dropped
+    for i in range(changed):
+        count -= s.kept[i]
+    return count
+
+
+@inner
 def write_commands(s, changed, items, dropped, number, out, out_batch, count):
     """Write the commands, in the new order; how many there are then.
 

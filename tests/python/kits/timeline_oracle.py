@@ -149,3 +149,15 @@ def replay(order: list[str], commands: list[tuple[str, str, int | None, int]]) -
         assert 0 <= put <= len(order), (op, name, taken, put)
         order.insert(put, name)
     return order
+
+
+def interleaved_chains(length: int) -> list[Arrival]:
+    """Make a log of three times that many events whose scripts take about the square of the length in commands.
+
+    Two chains interleave by rank. Before the second stand as many events more, which arrive last and from the newest to
+    the oldest, so that each lifts the whole second chain by one rank.
+    """
+    first, second, late = ([f"{letter}{number:06}" for number in range(length)] for letter in "abp")
+    chains = [*zip(first, [[], *([name] for name in first)], strict=False)]
+    chains += zip(second, [[late[-1]], *([name] for name in second)], strict=False)
+    return chains + [*zip(late, [[], *([name] for name in late)], strict=False)][::-1]

@@ -4,6 +4,10 @@ import bisect
 import gzip
 import itertools
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +18,10 @@ from numba import njit
 
 import timeline_oracle as oracle
 from conftest import DATA
+from dbt_tangles.held import NO_LIMIT
 from dbt_tangles.timelines.edits import edit_stream, script
 from dbt_tangles.timelines.replica import Replica, follow
+from timeline_oracle import interleaved_chains
 
 
 class Log(NamedTuple):
@@ -41,14 +47,14 @@ def log_of(timelines: list[list[oracle.Arrival]]) -> Log:
     return Log(np.array(event_start), np.array(cause_start), np.array(cause, np.int32), np.array(arrived, np.int32))
 
 
-def stream(log: Log, batch, published=None):
+def stream(log: Log, batch, published=None, limit=NO_LIMIT):
     """Call the kernel; `batch` is a size, or the number of each arrival's batch."""
     if isinstance(batch, int):
         ordinal = np.arange(len(log.arrived)) - np.repeat(log.event_start[:-1], np.diff(log.event_start))
         batch = ordinal // batch + 1
     published = np.zeros(len(log.event_start) - 1, np.int64) if published is None else np.array(published)
     return edit_stream(
-        log.event_start, log.cause_start, log.cause, log.event_start, log.arrived, np.array(batch, np.int64), published
+        log.event_start, log.cause_start, log.cause, log.arrived, np.array(batch, np.int64), published, limit
     )
 
 
@@ -140,6 +146,43 @@ def test_published_arrivals(many, size, data):
     later = whole.batch > np.array(kept, np.int64)[timeline] if len(whole.event) else np.empty(0, bool)
     for ours, wanted in zip(rest, whole, strict=True):
         assert ours.tolist() == wanted[later].tolist()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(graphs(8), max_size=5), st.integers(1, 4), st.integers(0, 20))
+def test_a_timeline_over_the_limit_has_no_command_and_the_others_have_theirs(many, size, limit):
+    log = log_of(many)
+    whole = stream(log, size)
+    timeline = np.searchsorted(log.event_start, whole.event, side="right") - 1
+    is_kept = np.bincount(timeline, minlength=len(many)) <= limit
+    for ours, wanted in zip(stream(log, size, limit=limit), whole, strict=True):
+        assert ours.tolist() == wanted[is_kept[timeline]].tolist()
+
+
+MEASURED = """
+import resource, sys
+import numpy as np
+from dbt_tangles.timelines.edits import edit_stream
+from test_edits import log_of, stream
+from timeline_oracle import interleaved_chains
+stream(log_of([interleaved_chains(10)]), 1, limit=100_000)
+log = log_of([interleaved_chains(10), interleaved_chains(int(sys.argv[1])), interleaved_chains(10)])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+found = stream(log, 1, limit=100_000)
+print(len(found.event), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+@pytest.mark.parametrize("size", [1_600, 6_400, 25_600])
+def test_memory_is_for_the_commands_that_are_kept(size):
+    """Without a limit 6,400 takes 41 million commands of 20 bytes each."""
+    folders = [str(Path(__file__).parent), str(Path(oracle.__file__).parent)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*folders, *sys.path])}
+    command = [sys.executable, "-c", MEASURED, str(size)]
+    printed = subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
+    commands, kib = map(int, printed.split())
+    assert commands == 2 * len(stream(log_of([interleaved_chains(10)]), 1).event)
+    assert kib < 32 * 1024
 
 
 @settings(max_examples=200, deadline=None)

@@ -333,6 +333,28 @@ def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
 
 
 @settings(max_examples=100, deadline=None)
+@given(logs, st.integers(0, 3), st.integers(0, 12), st.integers(0, 8), st.data())
+def test_timelines_of_too_many_commands_have_no_scripts(many, batch_size, limit, edit_limit, data):
+    """Their order is what it is, the reason is told, and what an earlier run published makes no difference."""
+    every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
+    some = [row for row in every if data.draw(st.booleans())]
+    whole = ordered(table_of(every), batch_size).to_pylist()
+    published = ordered(table_of(some), batch_size, edit_command_limit=data.draw(st.integers(0, 12))).to_pylist()
+    limits = {"edit_limit": edit_limit, "edit_command_limit": limit}
+    answer = ordered(table_of(every, published), batch_size, **limits).to_pylist()
+    for number, log in enumerate(many):
+        rows, wanted = of_timeline(answer, str(number)), of_timeline(whole, str(number))
+        count = sum(len(row["edits"] or []) for row in wanted)
+        reason = "too_long" if len(log) > edit_limit else "too_many_commands" if count > limit else None
+        assert {row["edits_left_out"] for row in rows} == {reason if batch_size else None}
+        assert {row["edit_command_limit"] for row in rows} == {limit if batch_size and reason != "too_long" else None}
+        assert in_order(rows) == in_order(wanted)
+        full = {row["ordinal"]: row["edits"] for row in wanted}
+        empty = {row["ordinal"]: None if row["edits"] is None else [] for row in wanted}
+        assert {row["ordinal"]: row["edits"] for row in rows} == (empty if reason else full)
+
+
+@settings(max_examples=100, deadline=None)
 @given(logs, st.integers(0, 2), st.integers(1, 8), st.sampled_from([1, NO_LIMIT]))
 def test_timelines_that_are_too_large_are_refused(many, batch_size, limit, in_memory):
     """By their arrivals, whatever was published of them; the others are ordered as ever."""
