@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.autobase.confirmation import is_confirmed, possible_acks
-from dbt_tangles.autobase.consensus import list_tails
+from dbt_tangles.autobase.tails import list_tails
 from dbt_tangles.compiled import inner
 
 
@@ -25,7 +25,7 @@ class Arrivals(NamedTuple):
 
 
 @inner
-def await_arrivals(x, indexer, view, base_known, limit, arrivals):
+def await_arrivals(x, indexer, view, base_known, room, arrivals):
     """Let a merge that is not settled wait for nodes that could change that.
 
     Args:
@@ -33,7 +33,7 @@ def await_arrivals(x, indexer, view, base_known, limit, arrivals):
         indexer: int32[nodes].
         view: A `views.View` with what is known now.
         base_known: int64[indexers], how many nodes there are of each at all.
-        limit: int32[indexers], as `is_confirmed` left it, if most may be acks.
+        room: A `consensus.Room`, as `is_confirmed` left it.
         arrivals: An `Arrivals`.
     """
     begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
@@ -55,7 +55,7 @@ def await_arrivals(x, indexer, view, base_known, limit, arrivals):
             if not is_open:
                 last = clock[first[k] + known[k] - 1 - begin]
                 j = 0
-                while j < n and last[j] <= limit[j]:
+                while j < n and last[j] <= room.limit[j]:
                     j += 1
                 is_open = j == n and last[a] >= row[a]
         entry = (x - begin) * n + k
@@ -83,18 +83,20 @@ def ask(asking, indexer, view, base_known, arrivals, room):
     is_found = False
     if len(view.known) == 0:
         return is_found, 0
-    for i in range(list_tails(view, room.tails)):
+    tail_count = list_tails(view, room.tails)
+    for i in range(tail_count):
         if not is_found:
-            is_found = is_confirmed(np.int64(room.tails[i]), np.int64(-1), indexer, view, room.limit, room.ack)
+            t = np.int64(room.tails.node[i])
+            is_found = is_confirmed(t, np.int64(-1), tail_count == 1, indexer, view, room)
     asked = 0
     for i in range(asking):
         z = np.int64(arrivals.asked[i])
         arrivals.is_asked[z] = False
         if not is_found:
             asked += 1
-            is_found = is_confirmed(z, np.int64(-1), indexer, view, room.limit, room.ack)
+            is_found = is_confirmed(z, np.int64(-1), False, indexer, view, room)
             if not is_found:
-                await_arrivals(z, indexer, view, base_known, room.limit, arrivals)
+                await_arrivals(z, indexer, view, base_known, room, arrivals)
     return is_found, asked
 
 
@@ -119,6 +121,6 @@ def ask_again(window, ground, settled, view, base_known, arrivals, room):
         z = np.int64(ground.causal[place])
         if ground.merging[z] and not settled[z]:
             count += 1
-            is_confirmed(z, np.int64(-1), ground.graph.indexer, view, room.limit, room.ack)
-            await_arrivals(z, ground.graph.indexer, view, base_known, room.limit, arrivals)
+            is_confirmed(z, np.int64(-1), False, ground.graph.indexer, view, room)
+            await_arrivals(z, ground.graph.indexer, view, base_known, room, arrivals)
     return count

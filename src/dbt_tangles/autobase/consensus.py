@@ -24,6 +24,7 @@ from dbt_tangles.autobase.clocks import causal_order, clocks, depths, fill_clock
 from dbt_tangles.autobase.confirmation import is_confirmed
 from dbt_tangles.autobase.merges import Waiting, find_merge, list_merges, room_for_merges, wait, wake
 from dbt_tangles.autobase.settling import settle
+from dbt_tangles.autobase.tails import Tails, list_tails, update_tails
 from dbt_tangles.autobase.views import Graph, View, check_views, find_logs
 from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.graph.levels import children
@@ -91,59 +92,42 @@ class Room(NamedTuple):
     """Room for what one view needs.
 
     Attributes:
-        limit: int32[indexers].
+        limit: int32[indexers], of `confirmation`, like the next two.
+        limited: int32[indexers].
         ack: int32[indexers].
-        tails: int32[indexers].
+        tails: A `tails.Tails`.
         group: int32[nodes of the view].
         heap: int32[nodes of the view].
     """
 
     limit: np.ndarray
+    limited: np.ndarray
     ack: np.ndarray
-    tails: np.ndarray
+    tails: Tails
     group: np.ndarray
     heap: np.ndarray
 
 
-@inner
-def list_tails(view, tails):
-    """List the first unsettled nodes of indexers that follow no other unsettled ones, by writer.
+@compiled
+def new_room(indexers, group, heap):
+    """Make a `Room`.
 
     Args:
-        view: A `views.View`.
-        tails: int32[indexers], filled.
-
-    Returns:
-        How many they are.
+        indexers: How many the view has.
+        group: int32[nodes of the view].
+        heap: int32[nodes of the view].
     """
-    first, removed = view.first, view.removed
-    n = len(removed)
-    count = 0
-    for k in range(n):
-        if removed[k] < view.known[k]:
-            t = first[k] + removed[k]
-            row = view.clock[t - view.begin]
-            j = 0
-            while j < n and (j == k or row[j] <= removed[j]):
-                j += 1
-            if j == n:
-                # They stand by writer, whatever the numbers of indexers.
-                at = count
-                while at > 0 and tails[at - 1] > t:
-                    tails[at] = tails[at - 1]
-                    at -= 1
-                tails[at] = t
-                count += 1
-    return count
+    rows = np.empty((7, indexers), np.int32)
+    return Room(rows[0], rows[1], rows[2], Tails(rows[3], rows[4], rows[5], rows[6]), group, heap)
 
 
 @inner
-def _find_tail(tails, indexer, view, waiting, limit, ack):
+def _find_tail(tails, indexer, view, waiting, room):
     """Find the first tail that is settled as far as is known, or -1."""
     for t in tails:
         if waiting.failed[t]:
             continue
-        if is_confirmed(np.int64(t), np.int64(-1), indexer, view, limit, ack):
+        if is_confirmed(np.int64(t), np.int64(-1), len(tails) == 1, indexer, view, room):
             return np.int64(t)
         waiting.failed[t] = True
         wait(np.int64(t), indexer, view, waiting)
@@ -151,7 +135,7 @@ def _find_tail(tails, indexer, view, waiting, limit, ack):
 
 
 @inner
-def _find_tail_below(p, tails, indexer, view, waiting, limit, ack):
+def _find_tail_below(p, tails, indexer, view, waiting, room):
     """Find the first tail that is a merge, or is settled below it, or -1."""
     begin, clock = view.begin, view.clock
     for t in tails:
@@ -160,7 +144,7 @@ def _find_tail_below(p, tails, indexer, view, waiting, limit, ack):
         a = indexer[t]
         if clock[p - begin, a] < clock[t - begin, a] or waiting.failed_below[t] == p:
             continue
-        if is_confirmed(np.int64(t), p, indexer, view, limit, ack):
+        if is_confirmed(np.int64(t), p, len(tails) == 1, indexer, view, room):
             return np.int64(t)
         waiting.failed_below[t] = p
         wait(np.int64(t), indexer, view, waiting)
@@ -180,24 +164,24 @@ def find_group(tails, levels, merge_count, indexer, settled, view, waiting, merg
         view: A `views.View`.
         waiting: A `merges.Waiting`.
         merges: A `merges.Merges`.
-        room: A `Room`; `group` is filled.
+        room: A `Room`, scratch; `group` is filled.
 
     Returns:
         How many are in the group, and how many levels there are now.
     """
-    limit, ack, group = room.limit, room.ack, room.group
-    t = _find_tail(tails, indexer, view, waiting, limit, ack)
+    group = room.group
+    t = _find_tail(tails, indexer, view, waiting, room)
     level = 1
     while t < 0:
         if level == levels:
-            z = find_merge(level - 1, merge_count, indexer, settled, view, waiting, merges, limit, ack)
+            z = find_merge(level - 1, merge_count, indexer, settled, view, waiting, merges, room)
             if z < 0:
                 break
             merges.level_node[levels] = z
             merges.level_at[levels] = 0
             merges.level_woken[levels] = merges.wakes[0]
             levels += 1
-        t = _find_tail_below(np.int64(merges.level_node[level]), tails, indexer, view, waiting, limit, ack)
+        t = _find_tail_below(np.int64(merges.level_node[level]), tails, indexer, view, waiting, room)
         level += 1
     if t >= 0:
         group[0] = t
@@ -232,7 +216,7 @@ def _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges
     Returns:
         How many nodes are settled.
     """
-    tails, group = room.tails, room.group
+    group = room.group
     merge_count = list_merges(graph, view, causal, merges)
     merges.wakes[0] = 0
     levels = 1
@@ -240,14 +224,15 @@ def _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges
     merges.level_at[0] = 0
     merges.level_woken[0] = 0
     at = view.begin
+    tail_count = list_tails(view, room.tails)
     while True:
-        tail_count = list_tails(view, tails)
         size, levels = find_group(
-            tails[:tail_count], levels, merge_count, graph.indexer, settled, view, waiting, merges, room
+            room.tails.node[:tail_count], levels, merge_count, graph.indexer, settled, view, waiting, merges, room
         )
         if size == 0:
             return at - view.begin
         size = settle(group, size, graph, view, settled)
+        tail_count = update_tails(group[:size], tail_count, graph.indexer, view, room.tails)
         wake(group[:size], levels, graph.indexer, settled, view, waiting, merges)
         at = place_first_ready(
             group[:size], graph.child_start, graph.child, settled, hidden, unplaced, None, room.heap, order, at
@@ -287,9 +272,6 @@ def _order_views(view_start, graph, is_relayed, floor_start, causal):
     clock_room = np.empty(entries, np.int32)
     link_room = np.empty(entries, np.int64)
     log_room = np.empty((3, widest), np.int64)
-    limit_room = np.empty(widest, np.int32)
-    ack_room = np.empty(widest, np.int32)
-    tails = np.empty(widest, np.int32)
     heap = np.empty(most, np.int32)
     group = np.empty(most, np.int32)
     merges = room_for_merges(most, nodes)
@@ -300,7 +282,7 @@ def _order_views(view_start, graph, is_relayed, floor_start, causal):
         view = View(begin, end, log_room[0, :n], log_room[1, :n], log_room[2, :n], clock)
         waiting = Waiting(head, link_room[: (end - begin) * n], failed, failed_below)
         waiting.link[:] = -2
-        room = Room(limit_room[:n], ack_room[:n], tails, group, heap)
+        room = new_room(n, group, heap)
         if n > 0:
             find_logs(begin, end, indexer, view.first, view.known)
             view.removed[:] = 0

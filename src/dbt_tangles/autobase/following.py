@@ -15,10 +15,11 @@ import numpy as np
 
 from dbt_tangles.autobase.asking import Arrivals, ask, ask_again
 from dbt_tangles.autobase.confirmation import is_merge, possible_acks
-from dbt_tangles.autobase.consensus import Room, find_group, list_tails
+from dbt_tangles.autobase.consensus import find_group, new_room
 from dbt_tangles.autobase.learnt import Ground, forget, learn, put_in, room_for_learnt, take_off
 from dbt_tangles.autobase.merges import Waiting, room_for_merges, wake
 from dbt_tangles.autobase.settling import settle
+from dbt_tangles.autobase.tails import list_tails, update_tails
 from dbt_tangles.autobase.views import Graph, View, find_logs
 from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.structures.kahn import place_first_ready
@@ -107,14 +108,15 @@ def _settle_all(window, graph, view, ground, learnt, hidden, waiting, merges, ro
     merges.level_node[0] = -1
     merges.level_at[0] = 0
     merges.level_woken[0] = 0
+    tail_count = list_tails(view, room.tails)
     while True:
-        tail_count = list_tails(view, room.tails)
         size, levels = find_group(
-            room.tails[:tail_count], levels, count, graph.indexer, settled, view, waiting, merges, room
+            room.tails.node[:tail_count], levels, count, graph.indexer, settled, view, waiting, merges, room
         )
         if size == 0:
             return at
         size = settle(room.group, size, graph, view, settled)
+        tail_count = update_tails(room.group[:size], tail_count, graph.indexer, view, room.tails)
         wake(room.group[:size], levels, graph.indexer, settled, view, waiting, merges)
         at = place_first_ready(
             room.group[:size],
@@ -208,9 +210,6 @@ def follow(
     link_room = np.empty(entries, np.int64)
     arrival_room = np.empty(entries, np.int64)
     log_room = np.empty((4, widest), np.int64)
-    limit_room = np.empty(widest, np.int32)
-    ack_room = np.empty(widest, np.int32)
-    tails = np.empty(widest, np.int32)
     new = np.empty(most, np.int32)
     window = np.empty(most, np.int32)
     moved = np.empty(most, np.int32)
@@ -225,7 +224,7 @@ def follow(
         clock = clocks[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
         view = View(begin, end, log_room[0, :n], log_room[1, :n], log_room[2, :n], clock)
         base_known = log_room[3, :n]
-        room = Room(limit_room[:n], ack_room[:n], tails, room_of_group, heap)
+        room = new_room(n, room_of_group, heap)
         waiting = Waiting(head, link_room[: (end - begin) * n], failed, failed_below)
         arrivals = Arrivals(arrivals_head, arrival_room[: (end - begin) * n], asked, is_asked)
         if v != at_view:

@@ -178,7 +178,7 @@ def wake(group, levels, indexer, settled, view, waiting, merges):
 
 
 @inner
-def find_merge(level, count, indexer, settled, view, waiting, merges, limit, ack):
+def find_merge(level, count, indexer, settled, view, waiting, merges, room):
     """Find the first merge that is settled, as far as is known or below the merge of a level.
 
     Args:
@@ -189,8 +189,7 @@ def find_merge(level, count, indexer, settled, view, waiting, merges, limit, ack
         view: A `views.View`.
         waiting: A `Waiting`.
         merges: A `Merges`.
-        limit: int32[indexers], scratch.
-        ack: int32[indexers], scratch.
+        room: A `consensus.Room`, scratch.
 
     Returns:
         The merge, or -1.
@@ -207,7 +206,7 @@ def find_merge(level, count, indexer, settled, view, waiting, merges, limit, ack
             and place[z] < level_at[level]
             and (p < 0 or (z != p and clock[p - begin, a] >= clock[z - begin, a]))
         ):
-            if is_confirmed(z, p, indexer, view, limit, ack):
+            if is_confirmed(z, p, False, indexer, view, room):
                 if best < 0 or place[z] < place[best]:
                     best = z
                 continue
@@ -229,7 +228,7 @@ def find_merge(level, count, indexer, settled, view, waiting, merges, limit, ack
         a = indexer[z]
         if p >= 0 and clock[p - begin, a] < clock[z - begin, a]:
             continue
-        if is_confirmed(z, p, indexer, view, limit, ack):
+        if is_confirmed(z, p, False, indexer, view, room):
             return z
         wait(z, indexer, view, waiting)
 

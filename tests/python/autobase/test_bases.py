@@ -182,6 +182,14 @@ def test_a_chain_of_200_000():
     assert seconds < 30
 
 
+def test_200_writers_in_a_random_chain():
+    """Each of 201 observers has nearly all nodes; whether one is settled is a question about 200 indexers."""
+    orders(table_of(rows_of("b", simulate(random.Random(8), 3))))
+    rows, confirmed, seconds = counted(order_bases(chain_table("b", 200, 4_000, rng=random.Random(1)), NO_LIMIT))
+    assert (rows, confirmed) == (762_956, 704_240)
+    assert seconds < 8
+
+
 def test_10_000_bases():
     rng = random.Random(9)
     orders(table_of(rows_of("b", simulate(rng, 3))))

@@ -157,6 +157,13 @@ def test_a_chain_of_50_000():
     assert seconds < 10
 
 
+def test_200_writers_in_a_random_chain_are_followed():
+    found, seconds = timed(chain_table("b", 200, 4_000, rng=random.Random(1)))
+    assert all(not any(batch["undone"].to_pylist()) for batch in found)
+    assert sum(batch.num_rows for batch in found) > 3_000
+    assert seconds < 10
+
+
 def forked(rounds: int, writers: int = 5) -> pa.Table:
     """All write at once, each on top of all of the round before: nothing is ever settled, and each view is rebased."""
     keys = [bytes([97 + at]) for at in range(writers)]

@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -238,6 +239,23 @@ def test_nothing_depends_on_numbers_or_company(drawn):
     for base in bases:
         base.indexers = tuple(rng.sample(base.indexers, len(base.indexers)))
     assert answers(bases[::-1]) == expected[::-1]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(8, 11), st.sampled_from([0.0, 0.02, 0.1, 0.4]), st.randoms(use_true_random=True))
+def test_chains_of_many_writers(indexers, forking, rng):
+    """Each writes on top of the last node, or at times of one of the last few: mostly there is one tail."""
+    keys = [bytes([rng.randrange(256), at]) for at in range(indexers)]
+    nodes: list[Node] = []
+    length: Counter[bytes] = Counter()
+    for _ in range(5 * indexers):
+        key = rng.choice(keys)
+        back = rng.randint(1, 5) if rng.random() < forking else 1
+        length[key] += 1
+        nodes.append(Node(Id(key, length[key]), tuple(node.id for node in nodes[-back:][:1])))
+    base = Base(tuple(keys), {node.id: node for node in nodes})
+    bases = [base, *(random_cut(base, rng, 2) for _ in range(2))]
+    assert answers(bases) == [oracle.order_of(one) for one in bases]
 
 
 @settings(max_examples=60, deadline=None)

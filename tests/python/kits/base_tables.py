@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
@@ -61,20 +60,27 @@ def named_bases(draw) -> dict[str, Base]:
     return found
 
 
-def chain_table(base_id: str, writers: int, nodes: int, indexers: int | None = None) -> pa.Table:
-    """Writers by turns, each on top of the last."""
+def chain_table(
+    base_id: str, writers: int, nodes: int, indexers: int | None = None, rng: random.Random | None = None
+) -> pa.Table:
+    """Make a chain that writers continue by turns, or at random: each node follows the last one."""
     keys = [f"{at:064x}" for at in range(writers)]
-    ids = [f"{keys[turn % writers]}:{turn // writers + 1}" for turn in range(nodes)]
+    turns = [rng.randrange(writers) if rng else turn % writers for turn in range(nodes)]
+    length, own = [0] * writers, [-1] * writers
+    ids, lengths, previous = [], [], []
+    for turn, writer in enumerate(turns):
+        length[writer] += 1
+        lengths.append(length[writer])
+        previous.append(sorted({ids[p] for p in (turn - 1, own[writer]) if p >= 0}))
+        own[writer] = turn
+        ids.append(f"{keys[writer]}:{length[writer]}")
     return pa.table(
         {
             "base_id": pa.repeat(base_id, nodes),
             "node_id": ids,
-            "writer": [keys[turn % writers] for turn in range(nodes)],
-            "length": pa.array(np.arange(nodes) // writers + 1, pa.int32()),
-            "previous": pa.array(
-                [sorted({ids[p] for p in (turn - 1, turn - writers) if p >= 0}) for turn in range(nodes)],
-                pa.list_(pa.string()),
-            ),
+            "writer": [keys[writer] for writer in turns],
+            "length": pa.array(lengths, pa.int32()),
+            "previous": pa.array(previous, pa.list_(pa.string())),
             "batch": pa.repeat(pa.scalar(1, pa.int32()), nodes),
             "is_relayed": pa.repeat(False, nodes),
             "indexers": pa.array([keys[:indexers]] * nodes, pa.list_(pa.string())),
