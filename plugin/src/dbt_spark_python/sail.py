@@ -5,8 +5,9 @@ A profile asks for it in its `server_side_parameters`:
     spark.dbt.engine: sail
     sail.runtime.memory_pool.greedy.max_size: "8000000000"  # and any setting of Sail's behind `sail.`
 
-The server is embedded: it is a part of this process, listens on 127.0.0.1 alone, and ends with the process. Python
-functions run in this process too. With SPARK_REMOTE set the server there is used instead; it has to see the warehouse
+The server is embedded: it is a part of this process, and ends with it. Python functions run in this process too. It asks
+nobody for a password, so its port takes connections of this process alone (`door.py`, `listeners.py`, `relay.py`); where
+the system cannot see to that, the server is not started, unless the profile accepts an open port. With SPARK_REMOTE set the server there is used instead; it has to see the warehouse
 and the logs at the same paths, and to have the packages that the functions import.
 
 All that differs from Spark because of Sail is here, each with the version it was seen in. What is marked "until" can go
@@ -38,17 +39,21 @@ from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, StructType
 
-from dbt_spark_python import handles, null_lists
+from dbt_spark_python import handles, listeners, null_lists
 from dbt_spark_python.columns import nullable as nullable_columns
 from dbt_spark_python.deadlines import interrupt
+from dbt_spark_python.door import HOST, Door, DoorError
 from dbt_spark_python.memory import machine_memory
 from dbt_spark_python.null_lists import Batches
+from dbt_spark_python.relay import Relay
 
 # A cluster's workers have what is sent to them; importing this package takes dbt.
 cloudpickle.register_pickle_by_value(null_lists)
 
 #: In a profile's `server_side_parameters`: which engine an embedded session is of; without it, Spark.
 ENGINE = "spark.dbt.engine"
+#: There too: "true" lets the server start where other users of the machine can reach its port.
+OPEN_PORT = "spark.dbt.sail.open_port"
 #: What Sail's own settings begin with there.
 PREFIX = "sail."
 
@@ -107,18 +112,32 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
     check_installed()
     _scratch.append(scratch)
     own = {key: value for key, value in settings.items() if key.startswith(PREFIX)}
-    remote = os.environ.get("SPARK_REMOTE") or start(own, scratch)
-    # A process that was started by one with a session of this kind has this, and no such session.
-    if "SPARK_REMOTE" not in os.environ:
-        os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)
     # Executions stay reattachable, though that doubles what a small query costs: without it, what goes wrong once rows
     # are on their way reaches no client, and half an answer looks whole (until 0.6.6 at least, with pyspark 4.3).
-    session = SparkSession.builder.remote(remote).getOrCreate()
+    if remote := os.environ.get("SPARK_REMOTE"):
+        session = SparkSession.builder.remote(remote).getOrCreate()
+    else:
+        session = _open(start(own, scratch, settings.get(OPEN_PORT) == "true"))
     _wait_for_statements(session)
     for key, value in {**_SESSION_SETTINGS, **settings}.items():
-        if not key.startswith(PREFIX):
+        if not key.startswith(PREFIX) and key != OPEN_PORT:
             session.conf.set(key, value)
     return session
+
+
+def _open(target: str) -> SparkSession:
+    """The session on a server of this process, by what gRPC calls it: pyspark's addresses name no Unix sockets."""
+    from pyspark.sql.connect.client import core
+    from pyspark.sql.connect.session import SparkSession as RemoteSession
+
+    class Builder(getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)):  # pyspark 3.5 has the second alone
+        def toChannel(self) -> Any:
+            import grpc
+
+            return grpc.insecure_channel(target, options=self._channel_options)
+
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # as pyspark does where it is told an address
+    return RemoteSession.builder.channelBuilder(Builder("sc://localhost")).getOrCreate()
 
 
 def _wait_for_statements(session: SparkSession) -> None:
@@ -147,11 +166,19 @@ def check_installed() -> None:
         raise SailError(f"pysail {found} does not fit pyspark {version('pyspark')}: version {VERSIONS} does, {_REMEDY}")
 
 
-def start(settings: dict[str, str], scratch: str) -> str:
-    """Start the embedded server; returns its address.
+def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = False) -> str:
+    """Start the embedded server.
+
+    Args:
+        settings: Sail's own, which begin with `sail.`.
+        scratch: A folder for what does not fit into memory.
+        accepts_open_port: Start it even if other users of this machine can then have it run code as this one.
+
+    Returns:
+        What gRPC calls the server.
 
     Raises:
-        SailError: It does not start.
+        SailError: It does not start, or other users could reach it.
     """
     most = str(int(_SHARE * machine_memory()))
     settings = {
@@ -168,17 +195,63 @@ def start(settings: dict[str, str], scratch: str) -> str:
     _teach_worker()
     variables = {key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1): value for key, value in settings.items()}
     with _unless_set({**variables, "RUST_LOG": "error"}):
-        from pysail.spark import SparkConnectServer
-
         try:
-            server = SparkConnectServer("127.0.0.1", 0)
-            server.start(background=True)
-            host, port = server.listening_address
-        except Exception as error:
-            raise SailError(f"Sail does not start: {error}") from error
+            _check_mode(variables)
+            return _start_guarded()
+        except DoorError as error:
+            if accepts_open_port:
+                return "{}:{}".format(*_serve(HOST).listening_address)
+            raise SailError(
+                f"other users of this machine could have Sail run code as you: {error}. "
+                f'Build with Spark, or accept that where you trust all of them: {OPEN_PORT}: "true" in the profile\'s '
+                f"server_side_parameters"
+            ) from error
+
+
+def _check_mode(variables: dict[str, str]) -> None:
+    """Refuse the modes in which Sail opens more ports, for its workers.
+
+    Raises:
+        DoorError: It is one of them.
+    """
+    mode = os.environ.get("SAIL_MODE", variables.get("SAIL_MODE", "local"))
+    if mode != "local":
+        raise DoorError(f"in the mode {mode!r} Sail opens ports for workers, which anybody may connect to")
+
+
+def _start_guarded() -> str:
+    """Start a server that takes connections of this process alone; returns what gRPC calls it.
+
+    Raises:
+        DoorError: The system cannot see to that.
+        SailError: It does not start.
+    """
+    door = Door()
+    listeners.check_unreachable()
+    server = _serve(listeners.UNREACHABLE)
+    listeners.replace_listener(server.listening_address, door.listener)
+    relay = Relay(door.connect)
+    atexit.register(relay.close)
+    atexit.register(door.close)
+    return relay.target
+
+
+def _serve(host: str) -> Any:
+    """Start a server on a port of the system's choice; it ends with the process.
+
+    Raises:
+        SailError: It does not start.
+    """
+    from pysail.spark import SparkConnectServer
+
+    try:
+        server = SparkConnectServer(host, 0)
+        server.start(background=True)
+    except Exception as error:
+        raise SailError(f"Sail does not start: {error}") from error
     _servers.append(server)
     atexit.register(_stop, server)
-    return f"sc://{host}:{port}"
+    return server
 
 
 @contextmanager

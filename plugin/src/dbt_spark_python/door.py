@@ -1,0 +1,120 @@
+"""A listening socket on 127.0.0.1 that takes connections of this process and of no other (Linux alone).
+
+The kernel asks a filter of the listening socket (SO_ATTACH_FILTER) about each packet. This one drops every packet that
+asks for a new connection, except from one address and port; and that port this process itself has bound before, alone,
+so that no other process can send from it. The filter is there before the socket listens: at no time is it open to others.
+Packets of connections that exist pass. A process needs no rights for any of this.
+"""
+
+import ctypes
+import select
+import socket
+import struct
+import sys
+import threading
+
+HOST = "127.0.0.1"
+
+_ATTACH_FILTER = 26  # SO_ATTACH_FILTER, which Python's `socket` does not name
+_NO_PORT = 0  # the source of no packet
+_PATIENCE = 10.0  # seconds for a connection to this process itself
+_PROBE = 20  # milliseconds in which a connection that the filter lets pass would be there
+
+# Instructions of a filter (linux/filter.h), and what they look at.
+_LOAD_WORD, _LOAD_HALF, _LOAD_BYTE, _IF_EQUAL, _IF_BITS, _RETURN = 0x20, 0x28, 0x30, 0x15, 0x45, 0x06
+_SOURCE_PORT, _FLAGS, _SOURCE_ADDRESS = 0, 13, 0xFFF00000 + 12  # in the header of TCP, and in that of IP
+_SYN = 0x02
+_DROP, _PASS = 0, 0xFFFFFFFF
+
+
+class DoorError(RuntimeError):
+    """This system cannot keep other users from a listening socket; the message says why."""
+
+
+class Door:
+    """The listening socket.
+
+    Raises:
+        DoorError: The system has no such filters, or does not heed them.
+    """
+
+    def __init__(self) -> None:
+        if not sys.platform.startswith("linux"):
+            raise DoorError(f"filters of sockets are Linux's, and this is {sys.platform}")
+        self._turn = threading.Lock()
+        self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            self._admit(_NO_PORT)
+            self.listener.bind((HOST, 0))
+            self.listener.listen(128)
+            self.listener.setblocking(False)
+            self._try_out()
+        except OSError as error:
+            self.listener.close()
+            raise DoorError(f"the system takes no filter of a socket ({error})") from error
+        except DoorError:
+            self.listener.close()
+            raise
+
+    def connect(self) -> socket.socket:
+        """Open a connection to the socket, the one that it takes.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            own.bind((HOST, 0))  # without SO_REUSEADDR: no other process can have the same address and port
+            own.settimeout(_PATIENCE)
+            with self._turn:
+                self._admit(own.getsockname()[1])
+                try:
+                    own.connect(self.listener.getsockname())
+                finally:
+                    self._admit(_NO_PORT)
+        except OSError:
+            own.close()
+            raise
+        own.settimeout(None)
+        own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return own
+
+    def close(self) -> None:
+        """Listen no longer."""
+        self.listener.close()
+
+    def _admit(self, port: int) -> None:
+        """Replace the filter by one that lets connections from 127.0.0.1 and this port pass, and no others."""
+        address = int.from_bytes(socket.inet_aton(HOST), "big")
+        instructions = [  # operation, where to go on if it holds and if not (counted from the next), value
+            (_LOAD_BYTE, 0, 0, _FLAGS),
+            (_IF_BITS, 0, 5, _SYN),
+            (_LOAD_HALF, 0, 0, _SOURCE_PORT),
+            (_IF_EQUAL, 0, 2, port),
+            (_LOAD_WORD, 0, 0, _SOURCE_ADDRESS),
+            (_IF_EQUAL, 1, 0, address),
+            (_RETURN, 0, 0, _DROP),
+            (_RETURN, 0, 0, _PASS),
+        ]
+        program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in instructions))
+        given = struct.pack("HP", len(instructions), ctypes.addressof(program))
+        self.listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, given)
+
+    def _try_out(self) -> None:
+        """See that the filter is heeded: some systems take one and do not apply it.
+
+        Raises:
+            DoorError: A connection was taken that should not have been.
+        """
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as stranger:
+            stranger.setblocking(False)
+            stranger.connect_ex(self.listener.getsockname())
+            with self.connect() as own:
+                asked = select.poll()
+                asked.register(stranger, select.POLLOUT)
+                if asked.poll(_PROBE):
+                    raise DoorError("the system does not heed the filter of a socket")
+                taken, source = self.listener.accept()
+                taken.close()
+                if source != own.getsockname():
+                    raise DoorError("the system does not heed the filter of a socket")

@@ -1,0 +1,70 @@
+"""Other users of the machine, who try what a process of this one leaves open to them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+#: `nobody`. Who is not root cannot become somebody else, and tries as the same user from another process: that too is
+#: refused, as a port or socket is for the process alone that has it.
+UID = 65534 if os.geteuid() == 0 else os.geteuid()
+
+_BECOME = """
+import json, os, sys
+if os.geteuid() != int(sys.argv[1]):
+    os.setgroups([])
+    os.setgid(int(sys.argv[1]))
+    os.setuid(int(sys.argv[1]))
+"""
+
+# Everything is imported before: where the interpreter is may be closed to others.
+_ASK_CONNECT = (
+    """
+import uuid
+import grpc
+from pyspark.sql.connect.proto import base_pb2, base_pb2_grpc, relations_pb2
+"""
+    + _BECOME
+    + """
+said = {}
+for target in json.loads(sys.argv[2]):
+    relation = relations_pb2.Relation(sql=relations_pb2.SQL(query=f"select value from text.`{sys.argv[3]}`"))
+    request = base_pb2.ExecutePlanRequest(session_id=str(uuid.uuid4()), plan=base_pb2.Plan(root=relation))
+    request.user_context.user_id = "stranger"
+    with grpc.insecure_channel(target) as channel:
+        try:
+            answers = base_pb2_grpc.SparkConnectServiceStub(channel).ExecutePlan(request, timeout=5)
+            said[target] = b"".join(answer.arrow_batch.data for answer in answers).decode("latin-1")
+        except grpc.RpcError as error:
+            said[target] = error.code().name
+print(json.dumps(said))
+"""
+)
+
+
+def listening(pid: int) -> list[str]:
+    """What gRPC calls the sockets that a process listens on, of TCP and of Unix (Linux)."""
+    mine = set()
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            mine.add(os.readlink(file))
+        except FileNotFoundError:
+            continue
+    found = []
+    for name in ("tcp", "tcp6"):
+        rows = [line.split() for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]]
+        ports = [int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in mine]
+        found += [f"127.0.0.1:{port}" for port in ports]
+    for row in [line.split() for line in Path("/proc/net/unix").read_text().splitlines()[1:]]:
+        if row[3] == "00010000" and f"socket:[{row[6]}]" in mine:  # it accepts connections
+            found.append(f"unix-abstract:{row[7][1:]}" if row[7].startswith("@") else f"unix:{row[7]}")
+    return sorted(set(found))
+
+
+def ask_connect(targets: list[str], file: Path) -> dict[str, str]:
+    """Ask Spark Connect for the lines of a file as another user; what each answers, or the name of gRPC's error."""
+    command = [sys.executable, "-c", _ASK_CONNECT, str(UID), json.dumps(targets), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
