@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.cluster import faults
 from bench.cluster.build import Build, BuildError
-from bench.cluster.servers import Cluster, ServerError
+from bench.cluster.servers import Cluster, ServerError, refuse_thrift
 from bench.cluster.tables import differences, names_of
 from bench.command import check_names, run_guarded
 from bench.machine import ROOT
@@ -57,6 +57,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if extras:
             say(f"{target}: left out, as this environment cannot: make servers, or pip install {' '.join(extras)}")
     targets = [target for target, extras in missing.items() if not extras]
+    if "thrift" in targets and (said := refuse_thrift()):
+        say(f"thrift: left out: {said}")
+        targets.remove("thrift")
     # What was asked for by name and is not there is a failure; of what was not, the line above is enough.
     lacks = not set(options.targets) <= set(targets)
     return run_guarded("cluster", lambda: int(demonstrate(targets, options) > 0 or lacks), (BuildError, ServerError))

@@ -1,5 +1,9 @@
 """A Spark cluster on 127.0.0.1, and servers on it, of the pyspark that is installed.
 
+Other users of the machine can connect to all its ports, so each of its parts asks for a secret (`spark.authenticate`,
+the token of Spark Connect). The Thrift server alone has no such thing that needs no other server, and is started only
+where ACCEPTS says that the risk is accepted.
+
 Each is a process group of its own, so that Ctrl-C reaches this program alone, which then ends them all. A mark in their
 environment tells them from other processes: what is left of them at the end, such as Python workers, is found by it.
 """
@@ -9,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -28,6 +33,7 @@ HOST = "127.0.0.1"
 STARTING = 180.0  # seconds that a server may take
 ENDING = 15.0
 MARK = "TANGLES_CLUSTER"
+ACCEPTS = "TANGLES_ACCEPT_OPEN_THRIFT"  # in the environment: 1 accepts that every local user can run code by Thrift
 
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
@@ -43,6 +49,8 @@ DEFAULTS = {
     "spark.executor.memory": "1g",
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
+    "spark.ui.killEnabled": "false",  # on the pages of the master and the workers, which ask for no password
+    "spark.authenticate": "true",
 }
 
 
@@ -63,6 +71,7 @@ class Cluster:
         self.folder = folder.resolve()
         self.count = workers
         self.mark = uuid.uuid4().hex
+        self._secret = secrets.token_hex(32)
         self.workers: list[subprocess.Popen] = []
         self._started: list[subprocess.Popen] = []
         self._defaults = DEFAULTS | dict(defaults or {})
@@ -80,7 +89,9 @@ class Cluster:
 
     def __enter__(self) -> Cluster:
         (self.folder / "conf").mkdir(parents=True, exist_ok=True)
-        lines = [f"{name} {value}\n" for name, value in self._defaults.items()]
+        (self.folder / "conf").chmod(0o700)  # it holds the secret, which command lines would show to everybody
+        given = {**self._defaults, "spark.authenticate.secret": self._secret}
+        lines = [f"{name} {value}\n" for name, value in given.items()]
         (self.folder / "conf" / "spark-defaults.conf").write_text("".join(lines))
         try:
             self._start("master", [MASTER, "--host", HOST, "--port", self._port, "--webui-port", self._page])
@@ -124,23 +135,30 @@ class Cluster:
             "SPARK_CONF_DIR": str(self.folder / "conf"),
             "SPARK_LOCAL_DIRS": str(self.scratch),
             "SPARK_LOCAL_IP": HOST,
+            "SPARK_CONNECT_AUTHENTICATE_TOKEN": self._secret,  # for servers and clients alike
             **more,
         }
 
     def start_connect(self, warehouse: Path) -> str:
-        """Start a Spark Connect server on the cluster; its address."""
+        """Start a Spark Connect server on the cluster; its address, for clients in the cluster's environment."""
         port = free_port()
         self._submit("connect", CONNECT, {"spark.connect.grpc.binding.port": port}, warehouse, [port])
-        return f"sc://{HOST}:{port}"
+        return _address(port)
 
     def start_thrift(self, warehouse: Path) -> tuple[int, str]:
-        """Start a Thrift server on the cluster with the Spark Connect plugin in it; its port, and Connect's address."""
+        """Start a Thrift server on the cluster with the Spark Connect plugin in it; its port, and Connect's address.
+
+        Raises:
+            ServerError: It has not been accepted that every user of this machine can connect to it.
+        """
+        if said := refuse_thrift():
+            raise ServerError(said)
         port, of_connect = free_port(), free_port()
         settings = {"spark.plugins": CONNECT_PLUGIN, "spark.connect.grpc.binding.port": of_connect}
         arguments = ["--hiveconf", f"hive.server2.thrift.port={port}"]
         arguments += ["--hiveconf", f"hive.server2.thrift.bind.host={HOST}"]
         self._submit("thrift", THRIFT, settings, warehouse, [port, of_connect], arguments)
-        return port, f"sc://{HOST}:{of_connect}"
+        return port, _address(of_connect)
 
     def stop(self, name: str) -> None:
         """End what was started under a name, and its executors with it."""
@@ -203,6 +221,21 @@ class Cluster:
                 said = f"{ended[0]} ended" if ended else f"{name} was not ready after {STARTING:.0f} s"
                 raise ServerError(f"{said}: see {self.folder / (ended or [name])[0]}.log")
             time.sleep(0.2)
+
+
+def refuse_thrift() -> str | None:
+    """Say why a Thrift server is not started; None where the risk is accepted."""
+    if os.environ.get(ACCEPTS) == "1":
+        return None
+    return (
+        "every user of this machine could run code as you through the Thrift server, which asks for no password; "
+        f"if you trust all of them, set {ACCEPTS}=1"
+    )
+
+
+def _address(port: int) -> str:
+    """The address of a Spark Connect server. By this name of the machine a client sends its token without TLS."""
+    return f"sc://localhost:{port}"
 
 
 def free_port() -> int:

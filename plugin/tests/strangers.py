@@ -68,3 +68,50 @@ def ask_connect(targets: list[str], file: Path) -> dict[str, str]:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+# To each port of a JVM: a message of Spark's own protocol (network-common: length, type RpcRequest, number, length,
+# body) as a client without the secret sends it, and a call of py4j without its token.
+_ASK_JVM = (
+    "import socket, struct\n"
+    + _BECOME
+    + """
+body = b"hello"
+of_spark = struct.pack(">qbqi", 21 + len(body), 3, 77, len(body)) + body
+of_py4j = b"c\\nz:java.lang.System\\ngetProperty\\nsuser.name\\ne\\n"
+said = {}
+for port in json.loads(sys.argv[2]):
+    said[port] = ""
+    for asked in (of_spark, of_py4j):
+        with socket.socket() as one:
+            one.settimeout(2)
+            try:
+                one.connect(("127.0.0.1", int(port)))
+                one.sendall(asked)
+                said[port] += one.recv(4000).decode("latin-1")
+            except OSError:  # closed, or silent
+                continue
+print(json.dumps(said))
+"""
+)
+
+
+def jvm_of(pid: int) -> int:
+    """The JVM that a process has started (Linux)."""
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, parent = Path(file.parent, "comm").read_text().strip(), file.read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if name == "java" and int(parent) == pid:
+            return int(file.parent.name)
+    raise ProcessLookupError(f"process {pid} has no JVM")
+
+
+def ask_jvm(pid: int) -> list[str]:
+    """Ask all ports of a JVM as another user; what each answers."""
+    ports = [target.rpartition(":")[2] for target in listening(pid) if target.startswith("127.0.0.1:")]
+    command = [sys.executable, "-c", _ASK_JVM, str(UID), json.dumps(ports)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")
+    assert done.returncode == 0, done.stderr
+    return list(json.loads(done.stdout).values())

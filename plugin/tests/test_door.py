@@ -11,7 +11,7 @@ import pytest
 
 import strangers
 from conftest import TESTS
-from dbt_spark_python import door, listeners, relay, sail
+from dbt_spark_python import door, listeners, relay, sail, sessions
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="filters of sockets are Linux's")
@@ -49,8 +49,8 @@ def secret(tmp_path):
     return file
 
 
-def test_another_user_gets_what_they_want_of_an_open_port(secret):
-    """So it would be without the door; and so it is known that a refusal below is one."""
+def test_another_user_reads_a_secret_through_an_open_port(secret):
+    """Without the door the attack works; this shows that the attack of the tests below is a real one."""
     pytest.importorskip("pysail")
     with subprocess.Popen([sys.executable, "-c", OPEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         targets = strangers.listening(int(server.stdout.readline()))
@@ -59,24 +59,82 @@ def test_another_user_gets_what_they_want_of_an_open_port(secret):
     assert [SECRET in answer for answer in said.values()] == [True]
 
 
-@pytest.mark.sail
-def test_another_user_gets_nothing_during_a_build(tmp_path, secret):
-    """They try each port and socket of the process while a model runs."""
-    folder = make_project(tmp_path / "project", {"waits.py": WAITING})
-    command = [sys.executable, "-m", "dbt.cli.main", "build", "--project-dir", str(folder), "--profiles-dir", str(TESTS)]
-    own = {"DBT_SPARK_PYTHON_TEST_WAREHOUSE": str(tmp_path / "warehouse"), "PLACE_OF_THE_TEST": str(tmp_path)}
+@contextlib.contextmanager
+def building(folder):
+    """The id of a process that builds a model until the block ends; then the build has to end well."""
+    project = make_project(folder / "project", {"waits.py": WAITING})
+    places = ["--project-dir", str(project), "--profiles-dir", str(TESTS)]
+    command = [sys.executable, "-m", "dbt.cli.main", "build", *places]
+    own = {"DBT_SPARK_PYTHON_TEST_WAREHOUSE": str(folder / "warehouse"), "PLACE_OF_THE_TEST": str(folder)}
     with subprocess.Popen(command, env=os.environ | own, cwd=folder, stdout=subprocess.PIPE, text=True) as build:
         until = time.monotonic() + 120
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        while not (folder / "pid").exists() or not (folder / "pid").read_text():
             assert build.poll() is None and time.monotonic() < until, "the model did not begin"
             time.sleep(0.05)
-        targets = strangers.listening(int((tmp_path / "pid").read_text()))
-        said = strangers.ask_connect(targets, secret)
-        (tmp_path / "go").touch()
+        try:
+            yield int((folder / "pid").read_text())
+        finally:
+            (folder / "go").touch()
         output, _ = build.communicate(timeout=120)
+    assert build.returncode == 0, output
+
+
+@pytest.mark.sail
+def test_another_user_is_refused_during_a_build(tmp_path, secret):
+    """The other user tries each port and socket of the process while a model runs."""
+    with building(tmp_path) as pid:
+        said = strangers.ask_connect(strangers.listening(pid), secret)
     assert {target.partition(":")[0] for target in said} == {"127.0.0.1", "unix-abstract"}
     assert set(said.values()) <= {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
-    assert build.returncode == 0, output
+
+
+OF_SPARK = """
+import os, sys
+from dbt_spark_python import environment
+environment.prepare()
+from pyspark.sql import SparkSession
+here = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false"}
+SparkSession.builder.master("local[1]").config(map=here).getOrCreate()
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+NO_SECRET = "Expected SaslMessage"  # Spark's answer to a message without one
+NO_TOKEN = "Authentication error"  # py4j's answer to a call without one
+
+
+@pytest.mark.spark
+def test_another_user_is_heard_by_a_spark_that_asks_for_no_secret():
+    """Its driver and its block manager read what another user sends; py4j always asks for its token."""
+    with subprocess.Popen([sys.executable, "-c", OF_SPARK], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as session:
+        said = strangers.ask_jvm(strangers.jvm_of(int(session.stdout.readline())))
+        session.stdin.close()
+    assert sum("org.apache.spark" in answer and NO_SECRET not in answer for answer in said) == 2
+    assert sum(NO_TOKEN in answer for answer in said) == 1
+
+
+@pytest.mark.spark
+def test_another_user_is_refused_by_spark_during_a_build(tmp_path):
+    """On every port of the JVM."""
+    with building(tmp_path) as pid:
+        said = strangers.ask_jvm(strangers.jvm_of(pid))
+    assert len(said) == 3
+    assert all(NO_SECRET in answer or NO_TOKEN in answer for answer in said), said
+
+
+@pytest.mark.parametrize(
+    ("given", "asks"),
+    [
+        ({"spark.master": "local[*]"}, "true"),
+        ({"spark.master": "local"}, "true"),
+        ({"spark.master": "local[2]", "spark.authenticate": "false"}, "false"),
+        ({"spark.master": "local-cluster[2,1,1024]"}, None),  # the secret of a cluster is for its owner to set up
+        ({"spark.master": "spark://host:7077"}, None),
+    ],
+)
+def test_which_sessions_ask_for_a_secret(given, asks):
+    parameters = dict(given)
+    sessions.authenticate(parameters)
+    assert parameters.get("spark.authenticate") == asks
 
 
 def connects(address, source=None) -> bool:
@@ -89,7 +147,7 @@ def connects(address, source=None) -> bool:
 
 
 def test_a_door_is_open_for_its_own_connection_alone():
-    """Also while it is open: not from the same port of another address."""
+    """Even while it is open for one port, the same port of another address is refused."""
     own = door.Door()
     with contextlib.closing(own), own.connect() as first, own.listener.accept()[0] as taken:
         assert not connects(own.listener.getsockname())
@@ -106,7 +164,7 @@ def test_a_door_is_open_for_its_own_connection_alone():
 
 
 def test_a_filter_that_is_not_heeded_is_noticed(monkeypatch):
-    """Some systems take one and do nothing."""
+    """Some systems accept a filter and ignore it."""
     monkeypatch.setattr(door, "_DROP", door._PASS)
     with pytest.raises(door.DoorError, match="does not heed the filter"):
         door.Door()
@@ -114,7 +172,7 @@ def test_a_filter_that_is_not_heeded_is_noticed(monkeypatch):
 
 def test_an_address_that_can_be_reached_is_none_to_wait_at(monkeypatch):
     monkeypatch.setattr(listeners, "UNREACHABLE", "127.0.0.1")
-    with pytest.raises(door.DoorError, match="127.0.0.1 is an address like any other here"):
+    with pytest.raises(door.DoorError, match=r"127\.0\.0\.1 is an address like any other here"):
         listeners.check_unreachable()
 
 
@@ -124,10 +182,10 @@ def test_a_server_that_is_not_found_is_not_replaced():
 
 
 def test_a_server_that_waits_in_another_way_is_not_replaced():
-    """Without epoll there is nobody to tell of the new socket."""
-    with contextlib.closing(door.Door()) as own, socket.create_server((listeners.UNREACHABLE, 0)) as server:
-        with pytest.raises(door.DoorError, match="waits for connections in 0 ways"):
-            listeners.replace_listener(server.getsockname(), own.listener)
+    """Without an epoll the new socket cannot be registered."""
+    refused = pytest.raises(door.DoorError, match="registered with epoll in 0 ways")
+    with contextlib.closing(door.Door()) as own, socket.create_server((listeners.UNREACHABLE, 0)) as server, refused:
+        listeners.replace_listener(server.getsockname(), own.listener)
 
 
 def test_a_relay_passes_on_what_its_own_process_says():
@@ -157,7 +215,7 @@ try:
 except sail.SailError as error:
     print(error)
 """
-IS_REFUSED = "other users of this machine could have Sail run code as you: "
+IS_REFUSED = "other users of this machine could connect to Sail and run code as you: "
 
 
 @pytest.mark.parametrize(
@@ -177,7 +235,7 @@ def test_where_the_port_cannot_be_closed_the_profile_has_to_accept_that(settings
 
 
 def test_modes_with_ports_for_workers_are_refused(tmp_path, monkeypatch):
-    """They are open to everybody."""
+    """Every user of the machine can connect to these ports."""
     pytest.importorskip("pysail")
     monkeypatch.delenv("SAIL_MODE", raising=False)
     with pytest.raises(sail.SailError, match=r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"):

@@ -275,12 +275,13 @@ def run_alone(folder, commands, log, schema, **environment):
     options += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs"), "--debug"]
     (folder / "run").mkdir()
     places = {"TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": schema}
-    done = subprocess.run(
+    done = subprocess.run(  # with a usual umask, whatever the one of the tests is
         [sys.executable, "-c", DRIVER],
         input=json.dumps([command + options for command in commands]).encode(),
         cwd=folder / "run",
         env=os.environ | places | {"TANGLES_SHUFFLE_PARTITIONS": "4"} | environment,
         capture_output=True,
+        umask=0o022,
     )
     (folder / "stdout").write_bytes(done.stdout)
     (folder / "stderr").write_bytes(done.stderr)
@@ -391,6 +392,16 @@ def test_no_file_has_a_secret(log, built):
     assert not any(found.values()), {name: secrets for name, secrets in found.items() if secrets}
     # What was shown is there.
     assert fingerprint_of(log.secrets["epoch"]).encode() in (built / "stdout").read_bytes()
+
+
+def test_tables_with_secrets_are_for_their_owner_alone(log, built):
+    """And the steps between their contents, if there are any; the others are open as the umask says."""
+    holding = [path for path in (*tables(built, True), *tables(built, False)) if found_in(log, everything_in(path))]
+    assert [path.name for path in holding] == ["stg_ssb__lines"]
+    for folder in (*holding, *(path.parent / ".steps" / path.name for path in holding)):
+        for path in [folder, *folder.rglob("*")] if folder.exists() else []:
+            assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+    assert {path.stat().st_mode & 0o044 for path in tables(built, False)} == {0o044}
 
 
 def test_fingerprints_are_there(log, built):

@@ -38,6 +38,9 @@ from dbt_spark_python.warehouse import is_delta
 
 SUBMISSION_METHOD = "session"
 
+#: In a node's `meta`: true where its table, in a warehouse of folders, is for nobody but its owner to read.
+OWNER_ONLY = "owner_only"
+
 # These write no row into a table that is there; any other materialization may go on from what is there.
 _NOT_GOING_ON = frozenset({"fixpoint", "kept", "republished", "seed", "table", "test", "unit", "view"})
 
@@ -75,6 +78,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             self.connections.get_thread_connection().handle = handles.handle(session)
         catalog = sessions.catalog_of(self.config.credentials)
         if catalog and makes_table(node):
+            catalog.warehouse.mark_owner_only(node.schema, node.alias, bool(node.config.meta.get(OWNER_ONLY)))
             if node.get_materialization() not in _NOT_GOING_ON:
                 catalog.checkout(node.schema, node.alias)
             else:

@@ -1,9 +1,9 @@
 """A listening socket on 127.0.0.1 that takes connections of this process and of no other (Linux alone).
 
-The kernel asks a filter of the listening socket (SO_ATTACH_FILTER) about each packet. This one drops every packet that
-asks for a new connection, except from one address and port; and that port this process itself has bound before, alone,
-so that no other process can send from it. The filter is there before the socket listens: at no time is it open to others.
-Packets of connections that exist pass. A process needs no rights for any of this.
+The kernel applies a filter of the listening socket (SO_ATTACH_FILTER) to each packet. This filter drops every packet
+that asks for a new connection, except from one address and port. This process has bound that port before, without
+sharing it, so no other process can send from it. The filter is attached before the socket listens, so the socket is
+never open to other processes. Packets of existing connections pass. No privilege is needed for any of this.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ import threading
 HOST = "127.0.0.1"
 
 _ATTACH_FILTER = 26  # SO_ATTACH_FILTER, which Python's `socket` does not name
-_NO_PORT = 0  # the source of no packet
+_NO_PORT = 0  # no packet comes from this port
 _PATIENCE = 10.0  # seconds for a connection to this process itself
 _PROBE = 20  # milliseconds in which a connection that the filter lets pass would be there
 
@@ -28,7 +28,7 @@ _DROP, _PASS = 0, 0xFFFFFFFF
 
 
 class DoorError(RuntimeError):
-    """This system cannot keep other users from a listening socket; the message says why."""
+    """This system cannot keep other users away from a listening socket; the message says why."""
 
 
 class Door:

@@ -1,9 +1,10 @@
-"""Puts one listening socket in the place of another one that a library of this process has opened (Linux alone).
+"""Replaces the listening socket of a server that is a library in this process (Linux alone).
 
-A server that is a library opens its port itself, and takes connections from then on: a filter would come too late. So it
-is told an address that no packet reaches, and then the socket under its number is replaced by one that is guarded. The
-server waits for connections by epoll, which knows the old socket and not the new one; what it was told of the old one is
-in /proc, and is told again of the new one. So no server has to be known here, but for its waiting by epoll.
+Such a server opens its port itself and takes connections at once, so a filter that is attached afterwards comes too
+late. Therefore the server is given an address that no packet reaches, and then a guarded socket is put under the
+number of the server's socket. The server waits for connections with epoll, which knows the old socket alone. /proc
+lists the events and the data that were registered for the old socket; the new one is registered with the same. The
+server itself needs no change, and the only assumption about it is that it uses epoll.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from dbt_spark_python.door import DoorError
 
-#: The broadcast address of the loopback device. A socket can listen there, and the kernel drops all TCP that goes there.
+#: The broadcast address of the loopback device: a socket can listen there, and the kernel drops TCP that is sent there.
 UNREACHABLE = "127.255.255.255"
 
 _ADD = 1  # EPOLL_CTL_ADD
@@ -51,16 +52,16 @@ def replace_listener(address: tuple[str, int], listener: socket.socket) -> None:
         listener: The new one. It stays open beside the server's, and is the same socket.
 
     Raises:
-        DoorError: The other one is not found, or how the server waits for it is not known.
+        DoorError: The other one is not found, or the server does not wait for it with one epoll.
     """
     number = _find_listening(address)
-    known = {told: loop for loop, told in _registrations(number)}  # several numbers may be of one epoll
+    known = {registered: loop for loop, registered in _registrations(number)}  # one epoll may have several numbers
     if len(known) != 1:
-        raise DoorError(f"the server waits for connections in {len(known)} ways that are known here, and not in one")
-    [(told, loop)] = known.items()
+        raise DoorError(f"the server's socket is registered with epoll in {len(known)} ways, and not in one")
+    [(registered, loop)] = known.items()
     os.dup2(listener.fileno(), number, inheritable=False)
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.epoll_ctl(loop, _ADD, number, struct.pack(_EVENT, *told)):
+    if libc.epoll_ctl(loop, _ADD, number, struct.pack(_EVENT, *registered)):
         raise DoorError(f"the server cannot wait for connections: {os.strerror(ctypes.get_errno())}")
 
 
@@ -79,7 +80,7 @@ def _find_listening(address: tuple[str, int]) -> int:
 
 
 def _registrations(number: int) -> Iterator[tuple[int, tuple[int, int]]]:
-    """The files that are epolls and wait for a file, each with the events and the data that it was told."""
+    """Each epoll of this process that waits for a file, with the events and the data registered for that file."""
     for loop, target in _open_files():
         if target != "anon_inode:[eventpoll]":
             continue
@@ -90,7 +91,7 @@ def _registrations(number: int) -> Iterator[tuple[int, tuple[int, int]]]:
 
 
 def _open_files() -> Iterator[tuple[int, str]]:
-    """The numbers of this process's open files, and what they are."""
+    """The numbers of this process's open files, and the names that /proc gives them."""
     try:
         names = os.listdir("/proc/self/fd")
     except OSError as error:

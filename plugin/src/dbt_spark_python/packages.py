@@ -46,7 +46,7 @@ def is_local(spark: SparkSession) -> bool:
     """
     if sail.is_sail(spark):
         return True
-    return not is_connect(spark) and _is_local_master(spark.conf.get("spark.master", ""))
+    return not is_connect(spark) and is_local_master(spark.conf.get("spark.master", ""))
 
 
 def send_packed(parameters: dict[str, str]) -> None:
@@ -59,7 +59,7 @@ def send_packed(parameters: dict[str, str]) -> None:
         DbtRuntimeError: There is no such file.
     """
     given = parameters.pop(PACKED, "")
-    if not given or _is_local_master(parameters.get("spark.master", "")):
+    if not given or is_local_master(parameters.get("spark.master", "")):
         return
     if "://" not in given:
         if not Path(given).is_file():
@@ -91,5 +91,6 @@ def zip_package(name: str) -> Path:
     return target
 
 
-def _is_local_master(master: str) -> bool:
+def is_local_master(master: str) -> bool:
+    """Whether Spark's driver and workers are one process on this machine, by the address of the master."""
     return master == "local" or master.startswith("local[")  # `local-cluster` has workers of its own

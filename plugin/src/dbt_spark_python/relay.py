@@ -1,7 +1,8 @@
-"""Passes what a gRPC client of this process says to a server that only this process can open connections to.
+"""Passes the bytes of a gRPC client of this process on to a server that only this process can connect to.
 
-The client cannot be told from which port to come, as the server's door (`dbt_spark_python.door`) needs it. It speaks to
-a Unix socket instead; the kernel says which process is at the other end, and all but this one are hung up on.
+A gRPC client cannot be given the port to connect from, which the server's door (`dbt_spark_python.door`) depends on. So
+it connects to a Unix socket. The kernel tells which process is at the other end; connections of other processes are
+closed at once.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ _CREDENTIALS = "iII"  # `struct ucred`: process, user, group
 
 
 class Relay:
-    """A Unix socket whose connections are passed on.
+    """A Unix socket whose connections are passed on to a server.
 
     Args:
         connect: Opens a connection to the server.
@@ -26,7 +27,7 @@ class Relay:
 
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
         self._connect = connect
-        # A name and no file: it needs no place with a short path, and goes with the process.
+        # An abstract name and no file: it needs no folder with a short path, and it ends with the process.
         self._name = f"dbt-spark-python-{secrets.token_hex(16)}"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(f"\0{self._name}")
@@ -36,7 +37,7 @@ class Relay:
 
     @property
     def target(self) -> str:
-        """What a gRPC client calls the socket."""
+        """The socket's address, as a gRPC client takes it."""
         return f"unix-abstract:{self._name}"
 
     def close(self) -> None:
@@ -68,7 +69,7 @@ class Relay:
 
 
 def peer(connection: socket.socket) -> int:
-    """The process that opened a connection to a Unix socket; 0 where it is of another container."""
+    """The id of the process that opened a connection to a Unix socket; 0 where that is in another container."""
     size = struct.calcsize(_CREDENTIALS)
     return struct.unpack(_CREDENTIALS, connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0]
 
@@ -82,7 +83,7 @@ def _converse(client: socket.socket, server: socket.socket) -> None:
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
-    """Pass on what comes until one side ends, then end both."""
+    """Pass bytes on until one side ends, then end both."""
     buffer = bytearray(_CHUNK)
     with contextlib.suppress(OSError):
         while count := source.recv_into(buffer):

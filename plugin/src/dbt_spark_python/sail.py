@@ -5,10 +5,11 @@ A profile asks for it in its `server_side_parameters`:
     spark.dbt.engine: sail
     sail.runtime.memory_pool.greedy.max_size: "8000000000"  # and any setting of Sail's behind `sail.`
 
-The server is embedded: it is a part of this process, and ends with it. Python functions run in this process too. It asks
-nobody for a password, so its port takes connections of this process alone (`door.py`, `listeners.py`, `relay.py`); where
-the system cannot see to that, the server is not started, unless the profile accepts an open port. With SPARK_REMOTE set the server there is used instead; it has to see the warehouse
-and the logs at the same paths, and to have the packages that the functions import.
+The server is embedded: it is a part of this process, and ends with it. Python functions run in this process too. Sail
+has no authentication, so the server's port takes connections of this process alone (`door.py`, `listeners.py`,
+`relay.py`). Where the system cannot enforce that, the server is not started, unless the profile accepts an open port.
+With SPARK_REMOTE set the server there is used instead; it has to see the warehouse and the logs at the same paths, and
+to have the packages that the functions import.
 
 All that differs from Spark because of Sail is here, each with the version it was seen in. What is marked "until" can go
 when a later version does as Spark does.
@@ -52,7 +53,7 @@ cloudpickle.register_pickle_by_value(null_lists)
 
 #: In a profile's `server_side_parameters`: which engine an embedded session is of; without it, Spark.
 ENGINE = "spark.dbt.engine"
-#: There too: "true" lets the server start where other users of the machine can reach its port.
+#: There too: "true" lets the server start on a machine where other users can connect to its port.
 OPEN_PORT = "spark.dbt.sail.open_port"
 #: What Sail's own settings begin with there.
 PREFIX = "sail."
@@ -126,7 +127,7 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
 
 
 def _open(target: str) -> SparkSession:
-    """The session on a server of this process, by what gRPC calls it: pyspark's addresses name no Unix sockets."""
+    """Open a session on a server of this process by its gRPC address: pyspark's own addresses name no Unix sockets."""
     from pyspark.sql.connect.client import core
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
@@ -172,10 +173,10 @@ def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = Fals
     Args:
         settings: Sail's own, which begin with `sail.`.
         scratch: A folder for what does not fit into memory.
-        accepts_open_port: Start it even if other users of this machine can then have it run code as this one.
+        accepts_open_port: Start it even where other users of this machine can then run code as this user.
 
     Returns:
-        What gRPC calls the server.
+        The server's address, as a gRPC client takes it.
 
     Raises:
         SailError: It does not start, or other users could reach it.
@@ -202,28 +203,27 @@ def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = Fals
             if accepts_open_port:
                 return "{}:{}".format(*_serve(HOST).listening_address)
             raise SailError(
-                f"other users of this machine could have Sail run code as you: {error}. "
-                f'Build with Spark, or accept that where you trust all of them: {OPEN_PORT}: "true" in the profile\'s '
-                f"server_side_parameters"
+                f"other users of this machine could connect to Sail and run code as you: {error}. Build with Spark, or "
+                f'if you trust all of them, set {OPEN_PORT}: "true" in the profile\'s server_side_parameters'
             ) from error
 
 
 def _check_mode(variables: dict[str, str]) -> None:
-    """Refuse the modes in which Sail opens more ports, for its workers.
+    """Refuse the modes in which Sail opens further ports for its workers.
 
     Raises:
-        DoorError: It is one of them.
+        DoorError: Sail is set to such a mode.
     """
     mode = os.environ.get("SAIL_MODE", variables.get("SAIL_MODE", "local"))
     if mode != "local":
-        raise DoorError(f"in the mode {mode!r} Sail opens ports for workers, which anybody may connect to")
+        raise DoorError(f"in the mode {mode!r} Sail opens ports for its workers, and every user can connect to them")
 
 
 def _start_guarded() -> str:
-    """Start a server that takes connections of this process alone; returns what gRPC calls it.
+    """Start a server that takes connections of this process alone; returns its gRPC address.
 
     Raises:
-        DoorError: The system cannot see to that.
+        DoorError: The system cannot enforce that.
         SailError: It does not start.
     """
     door = Door()
@@ -237,7 +237,7 @@ def _start_guarded() -> str:
 
 
 def _serve(host: str) -> Any:
-    """Start a server on a port of the system's choice; it ends with the process.
+    """Start a server on a port that the system chooses; it ends with the process.
 
     Raises:
         SailError: It does not start.

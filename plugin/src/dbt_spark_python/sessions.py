@@ -26,6 +26,9 @@ from dbt_spark_python.warehouse import Warehouse, WarehouseError
 #: In a profile's `server_side_parameters`: the folder that is the warehouse. Spark itself never sees it.
 WAREHOUSE = "spark.dbt.warehouse"
 
+#: Whoever opens a connection to Spark has to know a secret, which Spark makes for itself on a master of this machine.
+AUTHENTICATE = "spark.authenticate"
+
 #: The dbt commands that build tables; the others only look, or ask for the warehouse when they come to write.
 WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", "snapshot"})
 
@@ -137,6 +140,8 @@ def prepare(credentials: SparkCredentials) -> None:
         options = [parameters.get("spark.driver.extraJavaOptions"), small_of(parameters).java]
         options.append("" if root else environment.catalog_option(parameters))
         environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
+        if needs_java:
+            authenticate(parameters)
         set_small(parameters)
         packages.send_packed(parameters)
         if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the warehouse is the server's
@@ -151,6 +156,17 @@ def prepare(credentials: SparkCredentials) -> None:
         parameters.update(spark_settings(warehouse))
         _catalog = _catalog or FolderCatalog(session or open_session(parameters), warehouse)
         _catalog.refresh()
+
+
+def authenticate(parameters: dict[str, str]) -> None:
+    """Have a Spark session on this machine ask for a secret on its ports, unless the profile says otherwise.
+
+    The driver and its block manager listen on ports that every user of the machine can connect to, and read what comes
+    there as serialized objects of Java. On a cluster the secret has to be set up on all machines; see
+    `docs/clusters.md`.
+    """
+    if packages.is_local_master(parameters.get("spark.master", "")):
+        parameters.setdefault(AUTHENTICATE, "true")
 
 
 def open_warehouse(root: str) -> Warehouse:

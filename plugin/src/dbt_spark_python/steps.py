@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from dbt_spark_python.modes import restrict
 from dbt_spark_python.warehouse import Warehouse, digest_folder, link_folder
 
 #: So many steps of a table are kept: who was left out for longer is made whole.
@@ -43,6 +44,9 @@ def note_step(warehouse: Warehouse, schema: str, name: str, origin: str, content
     """
     place = _place(warehouse, schema, name)
     place.mkdir(parents=True, exist_ok=True)
+    if warehouse.is_owner_only(schema, name):  # it has columns of the table
+        restrict(files)
+        restrict(place)
     wanted = place / f"{origin}-{content}-{digest_folder(files)}"
     shutil.rmtree(wanted, ignore_errors=True)
     steps = {ends: step for ends, step in _steps(place).items() if ends != (origin, content)}

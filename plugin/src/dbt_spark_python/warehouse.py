@@ -30,6 +30,7 @@ from typing import Any
 
 from dbt_spark_python.exchange import replace_folder, restore_folder
 from dbt_spark_python.locks import FileLock
+from dbt_spark_python.modes import restrict
 
 STAMP = "_table.json"  # Parquet readers pass over names that begin with an underscore.
 _ASIDE = ".replaced-"
@@ -78,6 +79,7 @@ class Warehouse:
         with self._explained("make the warehouse"):
             self.root.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.root / ".lock")
+        self._owner_only: set[tuple[str, str]] = set()
         self.session = self._open_session()
 
     # A process's own folder ---------------------------------------------------------------------------------------
@@ -212,6 +214,8 @@ class Warehouse:
                 "columns": columns,
             }
             (new / STAMP).write_text(json.dumps(stamp))
+            if self.is_owner_only(schema, name):
+                restrict(new)
             replace_folder(new, place, aside)
         for old in (new, aside):
             shutil.rmtree(old, ignore_errors=True)
@@ -235,7 +239,26 @@ class Warehouse:
         with self._explained(f"keep {schema}.{name}"):
             draft = self.session / f"{uuid.uuid4().hex}.json"
             draft.write_text(json.dumps(_read_stamp(place / STAMP) | {"run_id": run_id} | dict(made or {})))
+            if self.is_owner_only(schema, name):
+                draft.chmod(0o600)
             draft.replace(place / STAMP)
+
+    def mark_owner_only(self, schema: str, name: str, is_so: bool) -> None:
+        """Say whether a table is for its owner alone; then its files are 0600 and its folders 0700 when it is public.
+
+        Raises:
+            WarehouseError: The files of the public one are somebody else's.
+        """
+        marks = self._owner_only
+        (marks.add if is_so else marks.discard)((schema.lower(), name.lower()))
+        place = self.public_place(schema.lower(), name.lower())
+        if is_so and place.is_dir():  # as an earlier version left it, or formats that are written where they are
+            with self._explained(f"take {schema}.{name} from other users"):
+                restrict(place)
+
+    def is_owner_only(self, schema: str, name: str) -> bool:
+        """Whether a table is for its owner alone."""
+        return (schema, name) in self._owner_only
 
     def publish_view(self, schema: str, name: str, statement: str) -> None:
         """Keep the statement that makes a view, in place of what had its name.
@@ -434,7 +457,9 @@ def _trusted_stamp(folder: Path) -> dict:
 
 
 def _find(folder: Path) -> PublishedTable | None:
-    if folder.name.startswith((".", "_")) or not folder.is_dir() or not _is_whole(folder):
+    if folder.name.startswith((".", "_")) or not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
+        return None  # the last is a table that is for its owner alone, to others
+    if not _is_whole(folder):
         return None
     return _published(folder, _read_stamp(folder / STAMP))
 
