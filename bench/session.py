@@ -19,7 +19,7 @@ from bench.machine import ROOT
 from bench.report import RESULTS
 from dbt_spark_python import environment, sail, small
 from dbt_spark_python.catalog import literal
-from dbt_spark_python.sessions import WAREHOUSE, authenticate
+from dbt_spark_python.sessions import WAREHOUSE, guard_ports
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -64,7 +64,7 @@ def start(name: str, engine: str = "spark") -> SparkSession:
     if engine == "sail":
         spark = sail.connect(parameters, str(warehouse))
     else:
-        authenticate(parameters)
+        guard_ports(parameters)
         of_warehouse = {"spark.sql.catalogImplementation": "in-memory", "spark.sql.warehouse.dir": str(warehouse)}
         spark = SparkSession.builder.appName(f"bench-{name}").config(map=parameters | of_warehouse).getOrCreate()
     spark.sql(f"create schema {SCHEMA} location '{literal(warehouse)}'")

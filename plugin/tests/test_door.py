@@ -122,19 +122,20 @@ def test_another_user_is_refused_by_spark_during_a_build(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "asks"),
+    ("given", "asks", "host"),
     [
-        ({"spark.master": "local[*]"}, "true"),
-        ({"spark.master": "local"}, "true"),
-        ({"spark.master": "local[2]", "spark.authenticate": "false"}, "false"),
-        ({"spark.master": "local-cluster[2,1,1024]"}, None),  # the secret of a cluster is for its owner to set up
-        ({"spark.master": "spark://host:7077"}, None),
+        ({"spark.master": "local[*]"}, "true", "127.0.0.1"),
+        ({"spark.master": "local", "spark.driver.bindAddress": "0.0.0.0"}, "true", "0.0.0.0"),
+        ({"spark.master": "local[2]", "spark.authenticate": "false"}, "false", "127.0.0.1"),
+        ({"spark.master": "local-cluster[2,1,1024]"}, None, None),  # the owner of a cluster sets up its secret
+        ({"spark.master": "spark://host:7077"}, None, None),
     ],
 )
-def test_which_sessions_ask_for_a_secret(given, asks):
+def test_which_sessions_ask_for_a_secret(given, asks, host):
     parameters = dict(given)
-    sessions.authenticate(parameters)
+    sessions.guard_ports(parameters)
     assert parameters.get("spark.authenticate") == asks
+    assert parameters.get("spark.driver.bindAddress") == host
 
 
 def connects(address, source=None) -> bool:
@@ -223,7 +224,7 @@ IS_REFUSED = "other users of this machine could connect to Sail and run code as 
     [
         pytest.param({}, f"{IS_REFUSED}the system takes no filter of a socket", id="refused"),
         pytest.param({sail.OPEN_PORT: "false"}, f"{IS_REFUSED}the system takes no filter", id="said not to"),
-        pytest.param({sail.OPEN_PORT: "true"}, "1", id="accepted"),
+        pytest.param({sail.OPEN_PORT: "True"}, "1", id="accepted"),  # as YAML's true comes from a profile
     ],
 )
 def test_where_the_port_cannot_be_closed_the_profile_has_to_accept_that(settings, said, tmp_path):

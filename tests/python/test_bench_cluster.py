@@ -50,6 +50,40 @@ def test_a_target_that_this_environment_cannot_build_on(monkeypatch, capsys):
     assert demo.main(["cluster"]) == 0
 
 
+def test_a_thrift_server_is_left_out_unless_its_risk_is_accepted(monkeypatch, capsys):
+    """It is the one server without a password."""
+    built = []
+    monkeypatch.setattr(demo, "demonstrate", lambda targets, options: built.append(targets) or 0)
+    monkeypatch.setattr(demo, "lacking", lambda target: [])
+    monkeypatch.delenv(servers.ACCEPTS, raising=False)
+    assert demo.main([]) == 0
+    assert "thrift: left out: every user of this machine could run code as you" in capsys.readouterr().out
+    assert demo.main(["thrift"]) == 1
+    with pytest.raises(servers.ServerError, match=servers.ACCEPTS):
+        servers.Cluster(ROOT).start_thrift(ROOT)
+    monkeypatch.setenv(servers.ACCEPTS, "1")
+    assert demo.main(["thrift"]) == 0
+    assert built == [["cluster", "connect"], [], ["thrift"]]
+
+
+def test_the_secret_of_a_cluster_is_in_a_file_of_its_owner_alone(tmp_path, monkeypatch):
+    """Every user can read command lines."""
+    cluster = servers.Cluster(tmp_path / "servers")
+    commands = []
+    monkeypatch.setattr(cluster, "_start", lambda name, arguments, **more: commands.append(arguments))
+    monkeypatch.setattr(cluster, "_wait", lambda name, is_ready: None)
+    before = os.umask(0)
+    try:
+        with cluster:
+            cluster.start_connect(tmp_path / "warehouse")
+    finally:
+        os.umask(before)
+    said = (tmp_path / "servers" / "conf" / "spark-defaults.conf").read_text()
+    assert f"spark.authenticate.secret {cluster._secret}\n" in said
+    assert (tmp_path / "servers" / "conf").stat().st_mode & 0o777 == 0o700
+    assert len(commands) == 4 and not any(cluster._secret in str(argument) for each in commands for argument in each)
+
+
 def test_processes_are_found_by_their_mark(tmp_path):
     """Also those that are in a group of their own."""
     mark = str(tmp_path)

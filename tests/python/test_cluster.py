@@ -1,6 +1,9 @@
 """A cluster of two workers on this machine: the tables are those of one process, whatever workers lack or lose."""
 
 import os
+import runpy
+import subprocess
+import sys
 import venv
 from pathlib import Path
 
@@ -12,7 +15,7 @@ from bench.cluster.catching import Catching
 from bench.cluster.servers import Cluster, marked
 from bench.cluster.strikes import KINDS, Fault, Scene
 from bench.cluster.tables import differences, leftovers, made_by, names_of
-from conftest import DATA
+from conftest import DATA, ROOT
 from dbt_spark_python import pack
 
 pytestmark = pytest.mark.spark
@@ -81,6 +84,37 @@ def test_the_tables_are_those_of_one_process(cluster, catching, folder, project)
     assert differences(warehouse, here.warehouse, wanted_schema=here.schema) == []
     assert leftovers(warehouse, made_by(built)) == []
     assert not {"metastore_db", "derby.log", "spark-warehouse"} & {*os.listdir(folder / "built")}
+
+
+STRANGERS = runpy.run_path(str(ROOT / "plugin" / "tests" / "strangers.py"))
+CLIENT = """
+import sys
+from pyspark.sql import SparkSession
+print(SparkSession.builder.remote(sys.argv[1]).getOrCreate().sql("select 41 + 1").first()[0])
+"""
+
+
+def test_another_user_is_refused_by_the_master_and_the_workers(cluster):
+    """Each has one port of Spark's protocol, which asks for the secret, and a page, which takes no commands."""
+    for process in cluster._started:
+        said = STRANGERS["ask_jvm"](process.pid)
+        asks = ["Expected SaslMessage" in answer for answer in said]
+        assert sum(asks) == 1, said
+        assert all(is_asked or answer.startswith("HTTP/1.1 400") for is_asked, answer in zip(asks, said, strict=True))
+
+
+def test_another_user_is_refused_by_a_connect_server(cluster, folder):
+    """It asks for a token, which the cluster's own environment has."""
+    pytest.importorskip("grpc")
+    address = cluster.start_connect(folder / "connect" / "warehouse")
+    try:
+        target = address.removeprefix("sc://")
+        assert STRANGERS["ask_connect"]([target], folder / "any") == {target: "UNAUTHENTICATED"}
+        command = [sys.executable, "-c", CLIENT, address]
+        done = subprocess.run(command, env=cluster.environ(), capture_output=True, text=True, timeout=180, check=False)
+        assert done.stdout == "42\n", done.stderr
+    finally:
+        cluster.stop("connect")
 
 
 @pytest.mark.exhaustive  # pip and an index are asked for what workers need

@@ -118,7 +118,7 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
     if remote := os.environ.get("SPARK_REMOTE"):
         session = SparkSession.builder.remote(remote).getOrCreate()
     else:
-        session = _open(start(own, scratch, settings.get(OPEN_PORT) == "true"))
+        session = _open(start(own, scratch, settings.get(OPEN_PORT, "").lower() == "true"))
     _wait_for_statements(session)
     for key, value in {**_SESSION_SETTINGS, **settings}.items():
         if not key.startswith(PREFIX) and key != OPEN_PORT:

@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python import environment, handles, packages, sail, small
+from dbt_spark_python import door, environment, handles, packages, sail, small
 from dbt_spark_python.catalog import FolderCatalog
 from dbt_spark_python.memory import short_memory
 from dbt_spark_python.progress import is_connect
@@ -26,8 +26,12 @@ from dbt_spark_python.warehouse import Warehouse, WarehouseError
 #: In a profile's `server_side_parameters`: the folder that is the warehouse. Spark itself never sees it.
 WAREHOUSE = "spark.dbt.warehouse"
 
-#: Whoever opens a connection to Spark has to know a secret, which Spark makes for itself on a master of this machine.
-AUTHENTICATE = "spark.authenticate"
+# Of a session on this machine: its ports are for this machine, and for clients that know a secret, which Spark makes.
+_GUARDED = {
+    "spark.authenticate": "true",
+    "spark.driver.host": door.HOST,
+    "spark.driver.bindAddress": door.HOST,
+}
 
 #: The dbt commands that build tables; the others only look, or ask for the warehouse when they come to write.
 WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", "snapshot"})
@@ -141,7 +145,7 @@ def prepare(credentials: SparkCredentials) -> None:
         options.append("" if root else environment.catalog_option(parameters))
         environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
         if needs_java:
-            authenticate(parameters)
+            guard_ports(parameters)
         set_small(parameters)
         packages.send_packed(parameters)
         if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the warehouse is the server's
@@ -158,15 +162,15 @@ def prepare(credentials: SparkCredentials) -> None:
         _catalog.refresh()
 
 
-def authenticate(parameters: dict[str, str]) -> None:
-    """Have a Spark session on this machine ask for a secret on its ports, unless the profile says otherwise.
+def guard_ports(parameters: dict[str, str]) -> None:
+    """Have a Spark session on this machine listen on 127.0.0.1 and ask for a secret, unless the profile says otherwise.
 
-    The driver and its block manager listen on ports that every user of the machine can connect to, and read what comes
-    there as serialized objects of Java. On a cluster the secret has to be set up on all machines; see
-    `docs/clusters.md`.
+    The driver and its block manager deserialize Java objects from every client that they accept. On a cluster the
+    secret has to be set up on all machines; see `docs/clusters.md`.
     """
     if packages.is_local_master(parameters.get("spark.master", "")):
-        parameters.setdefault(AUTHENTICATE, "true")
+        for name, value in _GUARDED.items():
+            parameters.setdefault(name, value)
 
 
 def open_warehouse(root: str) -> Warehouse:
