@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pyarrow as pa
@@ -88,11 +89,11 @@ def test_a_table_that_an_earlier_version_left_open(project, tmp_path):
     assert modes(place) == CLOSED
 
 
-def new_table(folders, text: str) -> None:
+def new_table(folders, name: str) -> None:
     """Write a table where an engine would, open to all."""
-    place = folders.private_place("s", "keys")
+    place = folders.private_place("s", name)
     place.mkdir(parents=True)
-    (place / "a.parquet").write_text(text)
+    (place / "a.parquet").write_text(name)
     (place / "a.parquet").chmod(0o644)
 
 
@@ -102,7 +103,7 @@ def test_a_table_is_closed_before_it_is_public(folders, umask, monkeypatch):
     replace = warehouse.replace_folder
     monkeypatch.setattr(warehouse, "replace_folder", lambda new, *rest: (seen.append(modes(new)), replace(new, *rest)))
     folders.mark_owner_only("s", "keys", True)
-    new_table(folders, "one")
+    new_table(folders, "keys")
     folders.publish("s", "keys", "first")
     folders.keep("s", "keys", "second")
     assert seen == [CLOSED]
@@ -134,16 +135,18 @@ reader.close()
 """
 
 
-def test_to_others_it_is_not_there(folders):
+def test_to_others_it_is_not_there():
     """They go on with the tables that they may read."""
-    folders.mark_owner_only("s", "keys", True)
-    new_table(folders, "one")
-    folders.publish("s", "keys", "first")
-    place = folders.private_place("s", "for_all")
-    place.mkdir(parents=True)
-    (place / "a.parquet").write_text("")
-    folders.publish("s", "for_all", "first")
-    for folder in [folders.root, *folders.root.parents][:4]:
-        folder.chmod(folder.stat().st_mode | 0o055)
-    done = subprocess.run([sys.executable, "-c", READER, str(folders.root)], capture_output=True, text=True, timeout=60)
+    with tempfile.TemporaryDirectory() as place:  # pytest closes its own folder whenever it is started
+        folders = warehouse.Warehouse(Path(place) / "warehouse")
+        folders.mark_owner_only("s", "keys", True)
+        for name in ("keys", "for_all"):
+            new_table(folders, name)
+            folders.publish("s", name, "first")
+        for folder in (Path(place), folders.root, folders.root / "s.db", folders.public_place("s", "for_all")):
+            folder.chmod(0o755)
+        command = [sys.executable, "-c", READER, str(folders.root)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        folders.public_place("s", "keys").chmod(0o700)
+        folders.close()
     assert done.stdout == "['for_all']\n", done.stderr
