@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from conftest import ROOT
 from dbt_tangles.autobase import check as autobase
@@ -21,6 +22,7 @@ from dbt_tangles.events import check as events
 from dbt_tangles.lines import DIGEST, PLACE
 from dbt_tangles.pzp import check as pzp
 from dbt_tangles.ssb import check as ssb
+from every_command import Warehouse
 from log_lines import batch_of
 from mutations import KINDS, mutated
 
@@ -233,3 +235,24 @@ def test_order_files_and_partitions(table, claimed, shuffled):
     expected = contents(claimed[1], table)
     assert expected
     assert contents(shuffled[1], table) == expected
+
+
+@pytest.mark.parametrize("name", ["signed", "claimed"])
+def test_every_command(name, request, tmp_path):
+    """Of whatever these logs have put into the tables each command answers, and none ends in an error of its own."""
+    built = request.getfixturevalue(name)[1]
+    asked = Warehouse(built.warehouse, built.schema, tmp_path / "report")
+    for words in (["status"], ["replay", "--updates"], ["report", "--limit", "3", "--nodes", "40"]):
+        assert asked.ask(words, "").exit_code == 0
+    # What ended in errors before is among it.
+    rows = built.rows("tangle_messages", ["tangle_name", "message_id"])
+    named = {row["message_id"] for row in rows if row["tangle_name"] is not None}
+    assert any(row["tangle_name"] is None and row["message_id"] in named for row in rows)
+    assert max(row["max_sequence"] for row in built.rows("feeds", ["max_sequence"])) == 2**31 - 1
+
+    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(asked.questions())
+    def ask(question):
+        asked.ask(*question)
+
+    ask()

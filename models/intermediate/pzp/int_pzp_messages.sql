@@ -1,5 +1,7 @@
 {#- Several lines may have one id: the data is there or erased, and anyone can sign the same metadata with another key.
     The line of a key that was the account's is taken before one of a stranger's, and one with data before one without. -#}
+{% set wrong_id %}case when claimed_id <> message_id then {{ keep_claimed_id('claimed_id', 'pzp') }} end{% endset -%}
+
 with lines as (
     select
         lines.*,
@@ -31,6 +33,7 @@ ranked as (
                 reject_reason asc
         ) as copy_number,
         count(*) over (partition by message_id, is_usable) as line_count,
+        min({{ wrong_id }}) over (partition by message_id, is_usable) as wrong_id,
         max(claimed_id <> message_id) over (partition by message_id, is_usable) as has_wrong_id
     from marked
     where is_repeated
@@ -41,6 +44,7 @@ ranked as (
         *,
         1 as copy_number,
         1 as line_count,
+        {{ wrong_id }} as wrong_id,
         claimed_id <> message_id as has_wrong_id
     from marked
     where not is_repeated
@@ -65,6 +69,7 @@ select
     is_key_authorised,
     is_usable,
     not coalesce(has_wrong_id, false) as is_id_consistent,
-    reject_reason
+    reject_reason,
+    wrong_id as claimed_id
 from ranked
 where copy_number = 1

@@ -12,5 +12,6 @@ select
     is_key_authorised,
     is_usable,
     is_id_consistent,
-    reject_reason
+    reject_reason,
+    claimed_id
 from {{ ref('int_pzp_messages') }}

@@ -6,7 +6,8 @@ select
     lines.source_file,
     lines.row_id + blocks.first_line as line,
     lines.reject_reason as reason,
-    lines.message_id
+    lines.message_id,
+    {{ keep_claimed_id('lines.claimed_id', 'pzp') }} as claimed_id
 from {{ ref('stg_pzp__lines') }} as lines
 inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
 where lines.reject_reason is not null

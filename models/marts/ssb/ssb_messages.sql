@@ -1,6 +1,7 @@
 {#- Two different texts can share an id (it hashes only the low bytes): the usable text with the least digest is
     the message, the lines of the other are rejects. Without signatures the claimed id alone decides. -#}
 {% set same_text = 'message_id, text_digest' if var('verify_signatures') else 'message_id' -%}
+{% set wrong_key %}case when claimed_id <> message_id then {{ keep_claimed_id('claimed_id', 'ssb') }} end{% endset -%}
 
 with lines as (
     select *
@@ -25,6 +26,7 @@ ranked as (
         ) as copy_number,
         count(*) over (partition by {{ same_text }}, is_usable) as line_count,
         min(received_at) over (partition by {{ same_text }}, is_usable) as first_received_at,
+        min({{ wrong_key }}) over (partition by {{ same_text }}, is_usable) as claimed_key,
         max(claimed_id <> message_id) over (partition by {{ same_text }}, is_usable) as has_wrong_key
     from marked
     where is_repeated
@@ -36,6 +38,7 @@ ranked as (
         1 as copy_number,
         1 as line_count,
         received_at as first_received_at,
+        {{ wrong_key }} as claimed_key,
         claimed_id <> message_id as has_wrong_key
     from marked
     where not is_repeated
@@ -59,6 +62,7 @@ select
     check_error,
     text_digest,
     claims as tangle_claims,
-    group_claim
+    group_claim,
+    claimed_key
 from ranked
 where copy_number = 1

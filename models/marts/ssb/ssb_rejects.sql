@@ -4,6 +4,7 @@ with lines as (
         block_start,
         row_id,
         message_id,
+        claimed_id,
         text_digest,
         check_error
     from {{ ref('stg_ssb__lines') }}
@@ -29,6 +30,7 @@ rejected as (
         block_start,
         row_id,
         message_id,
+        claimed_id,
         check_error as reason
     from lines
     where check_error is not null
@@ -41,6 +43,7 @@ rejected as (
         lines.block_start,
         lines.row_id,
         lines.message_id,
+        lines.claimed_id,
         'id_collision' as reason
     from lines
     inner join collided on lines.message_id = collided.message_id
@@ -52,7 +55,8 @@ select
     rejected.source_file,
     rejected.row_id + blocks.first_line as line,
     rejected.reason,
-    rejected.message_id
+    rejected.message_id,
+    {{ keep_claimed_id('rejected.claimed_id', 'ssb') }} as claimed_key
 from rejected
 inner join blocks
     on rejected.source_file = blocks.source_file and rejected.block_start = blocks.block_start

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import shlex
 
+from dbt_tangles.ask import words
 from dbt_tangles.ask.page import counted, listed
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.words import FILES
 
 _MOST = 3
-_REJECTS = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
+#: Tables of the lines that are not used: whose they are, and the function of `words` that says why.
+_REJECTS = {
+    "ssb_rejects": ("SSB", words.ssb),
+    "pzp_rejects": ("pzp", words.pzp),
+    "autobase_rejects": ("autobase", words.autobase),
+    "timeline_rejects": ("event", words.event),
+}
 
 
 def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
     """List what is out of order, the most urgent first: each with words, and what to ask next if there is more."""
     return [
+        *_rejects(tables),
         *_runs(runs, results),
         *_tests(results),
         *_files(tables),
@@ -60,6 +68,24 @@ def _broken(run: dict, results: dict | None) -> str:
 def _tests(tests: dict | None) -> list[dict]:
     bad = [test for test in (tests or {}).get("failed", []) if test["status"] != "warn"]
     return [_item(f"test {test['name']}: {test['status']}") for test in bad]
+
+
+def _rejects(tables: Tables) -> list[dict]:
+    """Count the lines that are not used by log and reason, the most frequent of each log first; files are others."""
+    items = []
+    for table, (log, meaning) in _REJECTS.items():
+        rows = tables.rows(
+            f"""select reason, count(*) as n, min(struct_pack(file := source_file, line := line)) as first
+            from {{{table}}} where reason not in (select unnest($faults))
+            group by reason order by n desc, reason limit {_MOST}""",
+            faults=[*FILES],
+        )
+        for row in rows:
+            lines = counted(row["n"], f"line{{ of the {log} log is|s of the {log} log are}}")
+            said = f"{lines} not used, {row['reason']}: "
+            place = f"{row['first']['file']}:{row['first']['line']}"
+            items.append(_item(said + meaning(row["reason"]), "why", "--line", place))
+    return items
 
 
 def _files(tables: Tables) -> list[dict]:

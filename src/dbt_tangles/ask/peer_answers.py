@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from dbt_tangles.ask.claims import claims_of
 from dbt_tangles.ask.forms import as_sigil
 from dbt_tangles.ask.tables import Tables
 
@@ -170,6 +171,10 @@ def _check(tables: Tables, batch: list[_Question | dict]) -> Iterator[dict]:
         ids = sorted({each.key[0] for each in batch if isinstance(each, _Question) and each.kind == name})
         for row in tables.rows(kind.sql, ids=ids) if ids else ():
             known[(name, *(row[key] for key in kind.keys))] = row
+    # A line that claims the id of a message, and has not got it, gave no valid message of that id.
+    asked = {each.key[0] for each in batch if isinstance(each, _Question) and each.kind == "message"}
+    lost = [id_ for id_ in asked if ("message", id_) not in known]
+    known |= {("message", id_): {"valid": False} for id_ in (claims_of(tables, lost, ["message"]) if lost else ())}
     for each in batch:
         if isinstance(each, dict):
             yield each

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.claims import claims_of
 from dbt_tangles.ask.page import counted
 from dbt_tangles.ask.peer_answers import only_in_one
 from dbt_tangles.ask.tables import Tables
@@ -48,9 +49,20 @@ def _message(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
     row = tables.row("select check_error, is_signature_valid from {ssb_messages} where message_id = $id", id=key[0])
     if row and row["check_error"]:
         return [f"{row['check_error']}: {words.ssb(row['check_error'])}"]
-    if row and row["is_signature_valid"] is None:
+    if row is None:
+        return _claims(tables, key[0])
+    if row["is_signature_valid"] is None:
         return ["nobody asked for its signature (verify_signatures: false)"]
     return ["it is well-formed, and its author signed it"]
+
+
+def _claims(tables: Tables, id_: str) -> list[str]:
+    return [claim["words"] for claim in claims_of(tables, [id_], ["message"]).get(id_, [])[:MOST]]
+
+
+def _not_there(tables: Tables, id_: str) -> str:
+    """Say of an id that no message has which lines claim it."""
+    return "; ".join([f"{id_} is not in the log", *_claims(tables, id_)])
 
 
 def _feed(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
@@ -78,7 +90,7 @@ def _feed(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             id=id_,
         )
         if place is None:
-            said.append(f"{id_} is not in the log")
+            said.append(_not_there(tables, id_))
         elif place["author"] != key[0]:
             said.append(f"{id_} is of another author, {place['author']}")
         elif place["sequence"] is not None:
@@ -123,7 +135,7 @@ def _in_tangle(tables: Tables, where: dict, id_: str) -> str:
     if row is None:
         known = tables.row("select check_error from {ssb_messages} where message_id = $id", id=id_)
         if known is None:
-            return f"{id_} is not in the log"
+            return _not_there(tables, id_)
         return (
             f"{id_} is not verified: {known['check_error']}" if known["check_error"] else f"{id_} claims no such tangle"
         )

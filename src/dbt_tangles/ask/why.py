@@ -6,7 +6,7 @@ import importlib
 
 import click
 
-from dbt_tangles.ask import complete, subjects
+from dbt_tangles.ask import claims, complete, subjects
 from dbt_tangles.ask.ids import MODULES, PLACES, awaited, find_one, meant
 from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, give, of_tables
 from dbt_tangles.ask.tables import AskError, Tables
@@ -36,7 +36,7 @@ def command(
     if found is None:
         if tables.missing >= {places[0][0] for places in PLACES.values()}:
             raise AskError(f"{tables.folder}: none of the tables that have ids is built")
-        wanted = awaited(tables, id_)
+        wanted = awaited(tables, id_) or claims.complete(tables, id_)
         if wanted is None:
             wanted = id_ if subjects.matching(tables, id_) else meant(tables, id_, kind)
         return _ask(tables, "dbt_tangles.ask.why_unknown", wanted, {}, as_json)
@@ -54,4 +54,4 @@ def _is_found(answer: dict) -> bool:
     """Whether there is anything to tell; with `--in` something may be known, but not there."""
     if answer.get("only") is not None:
         return bool(answer.get("tangles") or answer.get("sets"))
-    return any(answer.get(part) for part in ("message", "sets", "bases", "timelines", "rejects", "lines"))
+    return any(answer.get(part) for part in ("message", "sets", "bases", "timelines", "rejects", "lines", "claimed_by"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.claims import claims_of
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, short
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.why_feed import explain_feed, write_feed, write_next
@@ -12,7 +13,7 @@ from dbt_tangles.ask.why_tangle import explain_tangles, write_tangles
 from dbt_tangles.ask.why_unknown import awaiting, write_awaiting
 
 _COLUMNS = """message_id, author, sequence, previous_id, content_type, content, asserted_at, line_count, is_encrypted,
-    is_decrypted, is_signature_valid, is_usable, is_key_consistent, check_error"""
+    is_decrypted, is_signature_valid, is_usable, is_key_consistent, claimed_key, check_error"""
 
 
 def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
@@ -43,6 +44,7 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
     # Of what is not built nothing is known: neither that there is none, nor that all is well.
     answer["unknown"] = sorted({"feeds", "tangle_messages"} & tables.missing)
     answer["is_well"] = not answer["unknown"] and _is_well(answer)
+    answer["claimed_by"] = claims_of(tables, [message_id], ["message"]).get(message_id, [])
     answer["awaited_by"] = [] if message["is_usable"] else awaiting(tables, message_id)
     return answer
 
@@ -99,6 +101,8 @@ def write(page: Page, answer: dict) -> None:
     page.line(f"message {message['sequence']} of {message['author']}, {what}{time}", indent=1)
     page.line((short(message["content"] or "", 100), DIM), indent=1)
     _write_verdict(page, message, answer["meaning"])
+    for claim in answer["claimed_by"]:
+        page.line(f"besides, {claim['words']}", indent=2)
     if "feeds" in answer["unknown"]:
         page.line(("feed: not known, as it is not built", DIM), indent=1)
     else:
@@ -124,7 +128,8 @@ def _write_verdict(page: Page, message: dict, meaning: str | None) -> None:
     else:
         page.line(("verified", GOOD), ": well-formed, and signed by its author; the id is computed", indent=1)
     if message["is_key_consistent"] is False:
-        page.line("a line of the log gives it another id, which counts nothing", indent=2)
+        page.line("a line of the log claims another id for it, which does not count", indent=2)
+        page.ids("the id that is claimed:", [message["claimed_key"]] if message["claimed_key"] else [], indent=3)
 
 
 def time_of(milliseconds: float | None) -> str:

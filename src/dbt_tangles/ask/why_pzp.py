@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.claims import claims_of
 from dbt_tangles.ask.forms import texts_of
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page
 from dbt_tangles.ask.tables import Tables
@@ -11,7 +12,7 @@ from dbt_tangles.ask.way import write_causes, write_links
 
 _MOST = 100
 _COLUMNS = """message_id, account, domain, sigkey, line_count, is_moot, has_data, is_data_valid, is_signature_valid,
-    is_key_authorised, is_usable, is_id_consistent, account_tips, reject_reason"""
+    is_key_authorised, is_usable, is_id_consistent, claimed_id, account_tips, reject_reason"""
 _IN_SET = """set_id, message_id, depth, is_valid, is_held, reject_reason, position, is_root, is_item_root, is_tip,
     purpose, action"""
 #: Reasons that are not in the message, but in what it follows.
@@ -33,6 +34,7 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
     ]
     code = message.get("reject_reason")
     return {
+        "claimed_by": claims_of(tables, [message_id], ["pzp"]).get(message_id, []),
         "kind": "pzp",
         "id": message_id,
         "only": only,
@@ -130,6 +132,11 @@ def write(page: Page, answer: dict) -> None:
         page.line(("taken as it is", STRONG), ": nobody asked for its signature", indent=1)
     else:
         page.line(("verified", GOOD), ": well-formed, and its key signed it; the id is computed", indent=1)
+    for claim in answer["claimed_by"]:
+        page.line(f"besides, {claim['words']}", indent=2)
+    if message.get("is_id_consistent") is False:
+        page.line("a line of the log claims another id for it, which does not count", indent=2)
+        page.ids("the id that is claimed:", [message["claimed_id"]] if message["claimed_id"] else [], indent=3)
     if message.get("is_key_authorised") is False:
         page.line("its key was not one of the account's at the account tips that it names", indent=2)
     if message.get("has_data") is False:

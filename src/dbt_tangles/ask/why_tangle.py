@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.ask import words
+from dbt_tangles.ask.claims import claims_of
 from dbt_tangles.ask.forms import as_sigil, texts_of
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, counted, listed
 from dbt_tangles.ask.tables import Tables
@@ -93,6 +94,8 @@ def _explain_causes(tables: Tables, message_id: str, row: dict, where: dict, lin
     bad = {message_id: row["set_aside_reason"]} if message_id in causes else {}
     if unclear := [cause for cause in others if cause not in missing]:
         bad |= _bad_ones(tables, unclear, where)
+    for id_, claims in claims_of(tables, missing, ["message"]).items():
+        missing[id_]["claimed_by"] = claims
     in_log = [id_ for id_, gone in missing.items() if gone["is_in_log"]]
     errors = _errors(tables, in_log) if in_log else {}
     for id_ in in_log:
@@ -200,7 +203,8 @@ def _trouble(cause: dict) -> str:
     if cause["trouble"] == "missing":
         unlocked = cause.get("unlocks")
         unlocks = f"; with it alone {counted(unlocked, 'become{s a member| members}')}" if unlocked else ""
-        return f"which is not in the log{unlocks}"
+        claimed = "".join(f"; {claim['words']}" for claim in cause.get("claimed_by", ())[:1])
+        return f"which is not in the log{unlocks}{claimed}"
     if cause["trouble"] == "no_candidate":
         error = cause.get("check_error")
         if error:

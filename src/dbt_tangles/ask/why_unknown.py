@@ -1,10 +1,11 @@
-"""An id that no table has as its own: who refers to it, and what it may have been meant to be."""
+"""An id that no table has as its own: lines that claim it, who refers to it, and what it may have been meant to be."""
 
 from __future__ import annotations
 
 import shlex
 
 from dbt_tangles.ask import subjects
+from dbt_tangles.ask.claims import claims_of, write_claims
 from dbt_tangles.ask.ids import PLACES
 from dbt_tangles.ask.page import DIM, ID, Page, agreeing, counted, listed
 from dbt_tangles.ask.tables import Tables
@@ -27,7 +28,7 @@ _OF_MESSAGES = {"tangle", "tangle root", "feed"}
 
 
 def explain(tables: Tables, given: str) -> dict:
-    """Gather what refers to an id; if nothing does, the ids that begin most like it."""
+    """Gather which lines claim an id and what refers to it; without either, the ids that begin most like it."""
     is_sigil = given.startswith("%")
     referrers = []
     for how, table, column, who, where, condition in _REFERENCES:
@@ -40,12 +41,14 @@ def explain(tables: Tables, given: str) -> dict:
         referrers += [{"how": how, **row} for row in rows]
     missing = awaiting(tables, given)
     whole = subjects.matching(tables, given)
-    near = [] if referrers or missing or whole else _nearest(tables, given)
+    claimed = claims_of(tables, [given]).get(given, [])
+    near = [] if referrers or missing or whole or claimed else _nearest(tables, given)
     return {
         "kind": None,
         "id": given,
         "referred_to_by": referrers,
         "awaited_by": missing,
+        "claimed_by": claimed,
         "known_as": [subject._asdict() for subject in whole],
         "near": near,
         "is_well": False,
@@ -105,7 +108,9 @@ def write(page: Page, answer: dict) -> None:
     """Show the answer."""
     page.line((answer["id"], ID))
     kinds = " or ".join(dict.fromkeys(f"a {each['kind']}" for each in answer["known_as"]))
-    if kinds and not answer["referred_to_by"] and not answer["awaited_by"]:
+    if answer["claimed_by"]:
+        write_claims(page, answer["claimed_by"])
+    elif kinds and not answer["referred_to_by"] and not answer["awaited_by"]:
         page.line(f"no message, node or event begins so, but {kinds} does", indent=1)
     else:
         page.line("not in the log: no table has it as its own", indent=1)

@@ -53,7 +53,8 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
     )
     both = sorted({*ids, *causes})
     kept.keep("tangle_messages", "message_id in (select unnest($ids))", ids=both)
-    kept.keep("ssb_messages", "message_id in (select unnest($ids))", ids=both)
+    for table in ("ssb_rejects", "ssb_messages"):  # and what claims their ids
+        kept.keep(table, "message_id in (select unnest($ids)) or claimed_key in (select unnest($ids))", ids=both)
     kept.keep(
         "tangle_edges",
         f"""tangle_name <> 'feed' and {claimed} and (not is_member_edge
@@ -85,7 +86,8 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
 def slice_sets(tables: Tables, ids: list[str], sets: list[str]) -> Slice:
     """Keep what the answers about pzp messages of these sets need."""
     kept = Slice(tables)
-    kept.keep("pzp_messages", "message_id in (select unnest($ids))", ids=ids)
+    for table in ("pzp_rejects", "pzp_messages"):
+        kept.keep(table, "message_id in (select unnest($ids)) or claimed_id in (select unnest($ids))", ids=ids)
     for table in ("set_messages", "set_links", "set_writer_faults", "set_next", "int_set_entries"):
         kept.keep(table, "set_id in (select unnest($sets))", sets=sets)
     return kept

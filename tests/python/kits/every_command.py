@@ -1,0 +1,127 @@
+"""Every command of `tangles`, asked about whatever a log has put into the tables of a warehouse.
+
+    asked = Warehouse(place, schema, folder)
+    @given(asked.questions())
+    def test(question): asked.ask(*question)
+
+Hypothesis draws what is asked from the ids, names and lines that are there, each as it is, cut, or as people paste it.
+"""
+
+import json
+from pathlib import Path
+from urllib.parse import quote
+
+import duckdb
+from click.testing import CliRunner
+from hypothesis import strategies as st
+
+from ask_kit import assert_harmless
+from dbt_tangles.ask.cli import main
+
+Texts = st.SearchStrategy[str]
+
+#: Ids: what `tangles why` takes them for, the table and the column.
+_IDS = [
+    ("message", "ssb_messages", "message_id"),
+    ("message", "tangle_missing", "missing_id"),
+    ("message", "ssb_rejects", "claimed_key"),
+    ("pzp", "pzp_messages", "message_id"),
+    ("node", "autobase_nodes", "node_id"),
+    ("node", "autobase_rejects", "node_id"),
+    ("event", "timeline_events", "event_id"),
+    ("event", "timeline_rejects", "event_id"),
+]
+_SUBJECTS = [
+    ("tangle", "tangles", "tangle_name || ':' || root_id"),
+    ("feed", "feeds", "author"),
+    ("set", "sets", "set_id"),
+    ("group", "group_epochs", "group_id"),
+    ("base", "autobase_bases", "base_id"),
+    ("timeline", "timeline_stats", "timeline_id"),
+]
+_REJECTS = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
+_FORMS = ("text", "json", "dot", "mermaid", "svg")
+#: What a peer may say of a log: the table that has what it is about, the keys with their columns, and what is said.
+_SAID = [
+    ("ssb_messages", {"message": "message_id"}, {"valid": "truth"}),
+    ("feeds", {"feed": "author"}, {"sequence": "number", "id": "id"}),
+    ("tangles", {"root": "root_id", "tangle": "tangle_name"}, {"previous": "ids", "members": "number"}),
+    ("group_epochs", {"epoch": "epoch_id"}, {"members": "ids"}),
+    ("group_epochs", {"group": "group_id"}, {"preferred": "id"}),
+    ("sets", {"set": "set_id"}, {"items": "ids", "prev": "ids", "depth": "number"}),
+    ("autobase_bases", {"base": "base_id"}, {"length": "number", "confirmed": "number"}),
+    ("autobase_views", {"view": "base_id", "observer": "observer"}, {"order": "ids"}),
+    ("timeline_stats", {"timeline": "timeline_id"}, {"order": "ids"}),
+]
+_NUMBERS = st.integers() | st.sampled_from([-1, 0, 2**31 - 1, 2**31, 2**63, 10**40, -(10**40)])
+_JSON = st.sampled_from([[], ["--json"]])
+
+
+class Warehouse:
+    """A built warehouse, and what can be asked of it."""
+
+    def __init__(self, place: Path, schema: str, out: Path) -> None:
+        self.place, self.schema, self.out = place, schema, out
+
+    def questions(self) -> st.SearchStrategy[tuple[list[str], str]]:
+        """Draw the words of a command, and what it reads from the standard input."""
+        ids = [(kind, self._texts(table, column)) for kind, table, column in _IDS]
+        subjects = [(kind, self._texts(table, column)) for kind, table, column in _SUBJECTS]
+        any_id = st.one_of(each for _, each in ids)
+        any_text = st.one_of(any_id, st.text(max_size=20), *(each for _, each in subjects))
+        lines = [f"{file}:{line}" for table in _REJECTS for file, line in self._rows(table, "source_file, line")]
+        words = [
+            *(_words(["why", "--kind", kind], _JSON, _behind("--", each)) for kind, each in ids),
+            _words(["why"], _JSON, _behind("--", any_text)),
+            _words(["why"], _JSON, any_text.map(lambda name: [f"--in={name}"]), _behind("--", any_id)),
+            _words(["why"], _JSON, _behind("--line", st.sampled_from(lines))),
+            *(
+                _words(["show", "--as", kind], _behind("--format", st.sampled_from(_FORMS)), _behind("--", each))
+                for kind, each in subjects
+            ),
+            _words(["show"], _behind("--", any_text)),
+            _words(["status"], _JSON),
+        ]
+        return st.tuples(st.one_of(words), st.just("")) | st.tuples(st.just(["check", "-"]), self._answers(any_id))
+
+    def ask(self, words: list[str], text: str = ""):
+        """Run a command, which must answer, or refuse in words of its own."""
+        options = ["--warehouse", str(self.place), "--schema", self.schema]
+        options += ["--out", str(self.out)] if words[0] == "report" else []
+        result = CliRunner().invoke(main, [words[0], *options, *words[1:]], input=text)
+        assert result.exception is None or isinstance(result.exception, SystemExit), (words, result.exception)
+        assert result.exit_code in (0, 1, 2)
+        assert f"{self.schema}.db: " not in result.stderr, (words, result.stderr)  # as errors of the database begin
+        assert_harmless(result)
+        return result
+
+    def _rows(self, table: str, columns: str) -> list[tuple]:
+        files = f"{self.place}/{self.schema}.db/{table}/*.parquet"
+        with duckdb.connect() as connection:
+            rows = connection.sql(f"select distinct {columns} from read_parquet('{files}') order by all").fetchall()
+        return [row for row in rows if None not in row]
+
+    def _texts(self, table: str, column: str) -> Texts:
+        """Draw values of a column, most of them as they are."""
+        found = [value for (value,) in self._rows(table, column)] or ["%none"]
+        pasted = st.sampled_from([str, str, str, lambda id_: id_[:7], quote, "<{}>".format])
+        return st.tuples(st.sampled_from(found), pasted).map(lambda both: both[1](both[0]))
+
+    def _answers(self, any_id: Texts) -> Texts:
+        """Draw lines that a peer may say."""
+        drawn = {"number": _NUMBERS, "id": any_id, "ids": st.lists(any_id, max_size=5), "truth": st.booleans()}
+        lines = []
+        for table, keys, says in _SAID:
+            known = [dict(zip(keys, row, strict=True)) for row in self._rows(table, ", ".join(keys.values()))]
+            said = st.fixed_dictionaries({}, optional={name: drawn[each] for name, each in says.items()})
+            lines.append(st.tuples(st.sampled_from(known or [dict.fromkeys(keys, "x")]), said))
+        one = st.one_of(lines).map(lambda both: json.dumps(both[0] | both[1]))
+        return st.lists(one, max_size=8).map("\n".join)
+
+
+def _words(command: list[str], *more: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
+    return st.tuples(*more).map(lambda parts: [*command, *(word for part in parts for word in part)])
+
+
+def _behind(option: str, texts: Texts) -> st.SearchStrategy[list[str]]:
+    return texts.map(lambda text: [option, text])
