@@ -11,11 +11,6 @@
 
 {#- Whether SQL runs any, as a condition that Spark sees through while it plans. -#}
 {% macro has_sql_rounds() -%}
-    {{ 'false' if sql_rounds() == 0 else 'true' }}
+    {{ 'false' if var('tangle_engine') == 'kernel' else 'true' }}
 {%- endmacro %}
 
-
-{#- Whether SQL reaches a depth within its rounds. -#}
-{% macro is_within_sql_rounds(depth) -%}
-    {{ 'true' if sql_rounds() is none else depth ~ ' <= ' ~ sql_rounds() }}
-{%- endmacro %}

@@ -5,6 +5,7 @@
         'ssb_log_format': ['lines', 'pretty'],
         'verify_signatures': 'boolean',
         'tangle_engine': ['auto', 'sql', 'kernel'],
+        'sql_edge_limit': 'count',
         'sql_round_budget': 'count',
         'ancestor_limit': 'count',
         'clock_limit': 'count',

@@ -421,7 +421,8 @@ def trusted(unsigned, project, tmp_path_factory):
     lines = ({"timeline": timeline, "event": "e", "after": [], "arrival": 1} for timeline in timelines)
     events.write_text("".join(json.dumps(line) + "\n" for line in lines))
     logs = {"ssb_log": unsigned.write() + "/*", "event_log": str(events)}
-    return project("bad_input_trusted", **logs, verify_signatures=False, sql_round_budget=3).build(*NO_SEEDS)
+    rounds = {"sql_edge_limit": 0, "sql_round_budget": 3}
+    return project("bad_input_trusted", **logs, **rounds, verify_signatures=False).build(*NO_SEEDS)
 
 
 def test_trusted_lines(unsigned, trusted):
@@ -536,7 +537,7 @@ WRONG_VARS = [
     *(("log_timeline", value) for value in ("no", 0, None, [])),
     *(("count_changes", value) for value in ("no", 1)),
     *(("tangle_engine", value) for value in ("fast", None)),
-    *(("sql_round_budget", value) for value in (1.5, -1, "5", None, True)),
+    *((name, value) for name in ("sql_edge_limit", "sql_round_budget") for value in (1.5, -1, "5", None, True)),
     *(("ancestor_limit", value) for value in (-1, "many")),
     ("clock_limit", -1),
     *(("graph_limit", value) for value in (0, -1, "x", 1.5, None, True)),

@@ -336,8 +336,8 @@ def test_settings_are_those_of_the_profile():
 
 def test_configurations_are_those_of_the_project():
     """They come from the models' yml, with the vars of dbt_project.yml, and keep their types."""
-    assert stand_in.configuration("int_tangle_ancestors")["deeper_than"] == 6
-    assert stand_in.configuration("int_tangle_ancestors", tangle_engine="kernel")["deeper_than"] == 0
+    assert stand_in.configuration("int_tangle_ancestors")["ancestor_limit"] == 1000
+    assert stand_in.configuration("int_tangle_ancestors", ancestor_limit=5)["ancestor_limit"] == 5
     lines = stand_in.configuration("stg_ssb__lines", ssb_log="/logs/*.jsonl")
     assert (lines["ssb_log"], lines["verify_signatures"], lines["ship_packages"]) == (
         "/logs/*.jsonl",

@@ -20,12 +20,12 @@ TABLES = (
 )
 # Small enough that the cases are on both sides of it.
 ANCESTOR_LIMIT = 8
-# A round of SQL is a second, whatever it does, and there is one for each level.
+# SQL rounds run once for each level.
 LONGEST_THREAD = 24
 ENGINES = {
     "sql": {"tangle_engine": "sql"},
     "auto": {"tangle_engine": "auto"},
-    "two rounds": {"tangle_engine": "auto", "sql_round_budget": 2},
+    "two rounds": {"tangle_engine": "auto", "sql_edge_limit": 0, "sql_round_budget": 2},
 }
 
 
@@ -111,34 +111,35 @@ def test_engines_agree(built, other):
 
 
 def test_rounds_are_a_prefix(built, other):
-    """SQL settles all members, or those up to a depth; the kernel alone needs none."""
+    """SQL settles every member, or those up to a depth; the kernel alone runs no round."""
     name, engine = other
-    settled = {tuple(row.values()) for row in engine.rows("int_tangle_depths")}
     columns = ["tangle_name", "root_id", "message_id", "depth"]
+    rows = engine.rows("int_tangle_depths")
+    settled = {tuple(row[column] for column in columns) for row in rows}
+    frontier = {row["depth"] for row in rows if row["is_frontier"]}
     members = {tuple(row.values()) for row in built.rows("tangle_messages", columns) if row["depth"] is not None}
     deepest = max(depth for *_, depth in settled)
     assert settled == {row for row in members if row[-1] <= deepest}
-    limit = {"sql": max(depth for *_, depth in members), "auto": 6, "two rounds": 2}[name]
-    assert 1 <= deepest <= limit
-    assert name != "sql" or deepest == limit
+    assert deepest == (2 if name == "two rounds" else max(depth for *_, depth in members))
+    assert frontier == ({2} if name == "two rounds" else set())
     assert built.depths == []
 
 
-def test_shallow_tangles_are_reached_in_sql(built, other):
-    """Pairs and clocks of the others come from the kernel: each side has its share, and none the other's."""
+def test_settled_tangles_are_reached_in_sql(built, other):
+    """SQL lists the pairs and clocks of the tangles that it settled, and the kernel those of the other tangles."""
     name, engine = other
     deepest = {(row["tangle_name"], row["root_id"]): row["depth"] for row in built.rows("tangles")}
-    limit = {"sql": 10**9, "auto": 6, "two rounds": 2}[name]
+    limit = 2 if name == "two rounds" else 10**9
     for by_rounds, by_kernel in (
         ("int_tangle_ancestor_rounds", "int_tangle_ancestors"),
         ("int_tangle_clock_rounds", "int_tangle_clocks"),
     ):
         rounds = {(row["tangle_name"], row["root_id"]) for row in engine.rows(by_rounds)}
         kernel = {(row["tangle_name"], row["root_id"]) for row in engine.rows(by_kernel)}
-        assert all(deepest[graph] <= limit for graph in rounds)
-        assert all(deepest[graph] > limit for graph in kernel)
+        assert all(deepest[graph] < limit for graph in rounds)
+        assert all(deepest[graph] >= limit for graph in kernel)
         assert rounds or (name, by_rounds) == ("two rounds", "int_tangle_clock_rounds")
-        assert kernel or name == "sql"
+        assert bool(kernel) == (name == "two rounds")
 
 
 def test_tangle_graph(built):

@@ -17,7 +17,7 @@ from dbt_spark_python.warehouse import digest_folder
 from mutations import KINDS, mutated
 
 #: Tables of all ways of making them are filled; ids are claimed, so that much of what was mutated is let in.
-OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "sql_round_budget": 1}
+OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "sql_edge_limit": 0, "sql_round_budget": 1}
 LATER = {"ancestor_limit": 5}
 REDUCED = sorted(
     path.stem

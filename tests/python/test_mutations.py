@@ -32,7 +32,8 @@ SEED = 12
 OF_RUNS = {"runs", "run_changes"}
 TABLES = sorted(model.stem for model in (ROOT / "models" / "marts").rglob("*.sql") if model.stem not in OF_RUNS)
 # Tables of clocks and of everything that has limits are filled, too.
-OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "sql_round_budget": 3, "max_previous": 100}
+ROUNDS = {"sql_edge_limit": 0, "sql_round_budget": 3}
+OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, **ROUNDS, "max_previous": 100}
 REJECTS = {"ssb": "ssb_rejects", "pzp": "pzp_rejects", "autobase": "autobase_rejects", "event": "timeline_rejects"}
 BOM = b"\xef\xbb\xbf"
 

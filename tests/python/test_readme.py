@@ -49,6 +49,30 @@ def test_replay_of_updates(fixtures):
     assert CliRunner().invoke(main, ["replay", "--updates"], env=environment).exit_code == 0
 
 
+def test_rounds_of_the_example(fixtures):
+    """The README's table of rounds is the order in which SQL settles the messages of an example."""
+    example = "thread_b"
+    letters = {row["id"]: row["letter"] for row in fixtures.rows("ssb_fixture_letters") if row["example"] == example}
+    depths = {
+        letters[row["message_id"]]: row["depth"]
+        for row in fixtures.rows("int_tangle_depths")
+        if row["message_id"] in letters and row["tangle_name"] == "thread"
+    }
+    previous = {letter: set() for letter in depths}
+    for row in fixtures.rows("int_tangle_edges"):
+        if row["message_id"] in letters and row["tangle_name"] == "thread":
+            previous[letters[row["message_id"]]].add(letters[row["previous_id"]])
+    (table,) = re.findall(r"^\| round \| settles \|.*\n\| --- .*\n((?:\|.*\n)+)", README, re.M)
+    stated = [[cell.split() for cell in line.split("|")[1:4]] for line in table.splitlines()]
+    assert [int(number) for [number], *_ in stated] == sorted(set(depths.values()))
+    for [number], settles, waits in stated:
+        done = {letter for letter, depth in depths.items() if depth <= int(number)}
+        assert settles == sorted(letter for letter in done if depths[letter] == int(number))
+        assert waits == sorted(
+            letter for letter, links in previous.items() if letter not in done and links & done and number != "0"
+        )
+
+
 def test_the_log_in_the_readme_is_there():
     (log,) = re.findall(r"make build DBT_ARGS=\"--vars '\{ssb_log: (\S+)\}'\"", README)
     assert (ROOT / log).exists()

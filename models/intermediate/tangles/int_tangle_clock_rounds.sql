@@ -2,37 +2,36 @@
     materialized='fixpoint',
     meta={
         'result_columns': ['tangle_name', 'root_id', 'message_id', 'author', 'sequence'],
-        'rounds': sql_rounds(),
         'first_round': 1,
+        'small_rows': var('sql_edge_limit'),
         'words': {'round': 'depth', 'rows': 'entries'}
     }
 ) }}
 
--- Base: at depth 1, whoever has seen the root alone.
+-- Base: a member at depth 1 has seen the root alone.
 select
     tangle_name,
     root_id,
     message_id,
+    depth,
     previous_author as author,
     previous_sequence as sequence,
     true as is_settled
-from {{ ref('int_tangle_reach') }}
+from {{ waiting(ref('int_tangle_reach')) }} as edges
 where not has_pairs and depth = 1
 {{ next_query() }}
--- Step: whoever is as deep as the round has seen its previous, and all that those have seen.
-with edges as (
-    select * from {{ ref('int_tangle_reach') }}
-    where not has_pairs and depth = {{ round_number() }}
-),
-
-seen as (
+-- Step: the members of the last round hand their clocks to the members that list them. The clock of a member at the
+-- depth of this round is complete, as all its previous are less deep; the entries of deeper members wait.
+with seen as (
     select
         tangle_name,
         root_id,
         message_id,
+        depth,
         previous_author as author,
         previous_sequence as sequence
-    from edges
+    from {{ waiting(ref('int_tangle_reach')) }} as edges
+    where not has_pairs and depth = {{ round_number() }}
 
     union all
 
@@ -40,22 +39,41 @@ seen as (
         edges.tangle_name,
         edges.root_id,
         edges.message_id,
+        edges.depth,
         clocks.author,
         clocks.sequence
-    from edges
-    inner join {{ all_rounds() }} as clocks
+    from {{ waiting(ref('int_tangle_reach')) }} as edges
+    inner join {{ this_round() }} as clocks
         on
             edges.tangle_name = clocks.tangle_name
             and edges.root_id = clocks.root_id
             and edges.previous_id = clocks.message_id
+    where not edges.has_pairs and clocks.is_settled
+
+    union all
+
+    select
+        tangle_name,
+        root_id,
+        message_id,
+        depth,
+        author,
+        sequence
+    from {{ this_round() }}
+    where not is_settled
 )
 
 select
     tangle_name,
     root_id,
     message_id,
+    depth,
     author,
     max(sequence) as sequence,
-    true as is_settled
+    depth = {{ round_number() }} as is_settled
 from seen
-group by tangle_name, root_id, message_id, author
+group by tangle_name, root_id, message_id, depth, author
+{{ next_query() }}
+-- Waiting: the edges of deeper members.
+select * from {{ waiting(ref('int_tangle_reach')) }} as edges
+where depth > {{ round_number() }}

@@ -21,6 +21,9 @@ from dbt_spark_python.catalog import FolderCatalog, quoted
 from dbt_spark_python.changes import find_differing
 from dbt_spark_python.columns import mentioned
 from dbt_spark_python.earlier import touched_view
+from dbt_spark_python.fixpoint import Fixpoint, Names, SessionStore, Spec, TableStore
+from dbt_spark_python.lost import over_lost_rows
+from dbt_spark_python.progress import say
 from dbt_spark_python.sail import checkpoint
 from dbt_spark_python.shell import shown_command, shown_path
 from dbt_spark_python.submission import SessionPythonJob
@@ -401,6 +404,42 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def publish(self, relation: BaseRelation) -> str:
         """Publish a table that no node made: for operations and hooks. Elsewhere than in folders there is no need."""
         self._publish(relation.schema, relation.identifier)
+        return ""
+
+    @available
+    def run_fixpoint(
+        self, relation: BaseRelation, queries: list[str], names: dict[str, str], spec: dict[str, Any], statement: str
+    ) -> str:
+        """Run the rounds of a `fixpoint` model and make its table; see `fixpoint.Fixpoint`.
+
+        Args:
+            relation: The table.
+            queries: Base, step and, optionally, the query for the rows that still wait.
+            names: The names in them that stand for stored rows, as `fixpoint.Names` has them.
+            spec: How the rounds run, as `fixpoint.Spec` has it.
+            statement: Makes the table; `names["result"]` in it stands for the query for the settled rows.
+        """
+        result = names.pop("result")
+
+        def execute(sql: str) -> list:
+            _, table = self.execute(sql, fetch=True)
+            return [tuple(row.values()) for row in table.rows]
+
+        def make() -> None:
+            if self.config.credentials.method == "session":
+                name = hashlib.sha256(str(relation).encode()).hexdigest()[:16]
+                store = SessionStore(sessions.current(self.config.credentials), f"fixpoint_{name}")
+            else:
+                store = TableStore(execute, str(relation), "parquet")
+            rounds = Fixpoint(
+                store, queries, Names(**names), Spec(**spec), lambda line: say(f"{relation.identifier}: {line}")
+            )
+            try:
+                self.execute(statement.replace(result, rounds.run()))
+            finally:
+                rounds.drop()
+
+        over_lost_rows(make, relation.identifier)
         return ""
 
     @available

@@ -15,17 +15,18 @@ PAIRS = "graph_kind string, graph_id string, node_id string, ancestor_id string,
 def model(dbt, spark):
     before, groups = earlier(spark, dbt.this), touched(spark, dbt.this)
     limit = dbt.config.meta_get("ancestor_limit")
-    deeper_than = dbt.config.meta_get("deeper_than")
+    settled = dbt.ref("int_tangle_settled").select("tangle_name", "root_id")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
+    members = members.join(settled, ["tangle_name", "root_id"], "left_anti")
     nodes = graph_columns(members.select("tangle_name", "root_id", "message_id", "previous", "depth"))
     pairs = reduced_by_group(
         nodes,
         GRAPH_KEYS,
-        partial(ancestors_of_partition, limit=limit, deeper_than=deeper_than),
+        partial(ancestors_of_partition, limit=limit),
         PAIRS,
         before and graph_columns(before),
         touched=groups and graph_columns(groups),
         looked_at=partial(graphs_with_pairs, limit=limit),
-        gives_rows=sf.count("*").between(2, limit) & (sf.max("depth") > deeper_than),
+        gives_rows=sf.count("*").between(2, limit),
     )
     return tangle_columns(pairs)

@@ -16,19 +16,20 @@ def model(dbt, spark):
     before, groups = earlier(spark, dbt.this), touched(spark, dbt.this)
     limit = dbt.config.meta_get("ancestor_limit")
     max_rows = dbt.config.meta_get("clock_limit")
-    deeper_than = dbt.config.meta_get("deeper_than")
+    settled = dbt.ref("int_tangle_settled").select("tangle_name", "root_id")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
+    members = members.join(settled, ["tangle_name", "root_id"], "left_anti")
     nodes = graph_columns(
         members.select("tangle_name", "root_id", "message_id", "previous", "depth", "author", "sequence")
     )
     clocks = reduced_by_group(
         nodes,
         GRAPH_KEYS,
-        partial(clocks_of_partition, limit=limit, max_rows=max_rows, deeper_than=deeper_than),
+        partial(clocks_of_partition, limit=limit, max_rows=max_rows),
         CLOCKS,
         before and graph_columns(before),
         touched=groups and graph_columns(groups),
         looked_at=partial(graphs_with_clocks, max_rows=max_rows),
-        gives_rows=(sf.count("*") > limit) & (sf.max("depth") > deeper_than),
+        gives_rows=(sf.count("*") > limit),
     )
     return tangle_columns(clocks)

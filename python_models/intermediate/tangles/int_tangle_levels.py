@@ -19,7 +19,8 @@ def model(dbt, spark):
     rows_in_memory = dbt.config.meta_get("rows_in_memory")
     candidates = graph_columns(dbt.ref("int_tangle_candidates"))
     # What SQL has settled travels in rows of its own to where its graph is: one shuffle, and no join.
-    depths = graph_columns(dbt.ref("int_tangle_depths").withColumnRenamed("depth", "known_depth"))
+    settled = dbt.ref("int_tangle_depths").drop("is_frontier")
+    depths = graph_columns(settled.withColumnRenamed("depth", "known_depth"))
     fields = ", ".join(f"{name} {kind}" for name, kind in candidates.dtypes)
     nodes = reduced_by_group(
         candidates,

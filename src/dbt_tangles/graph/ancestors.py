@@ -23,7 +23,7 @@ MAX_CHUNK_ROWS = 200_000
 
 
 def ancestor_pairs(
-    table: pa.Table, limit: int, deeper_than: int = -1, chunk_rows: int = MAX_CHUNK_ROWS
+    table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS
 ) -> Iterator[pa.RecordBatch]:
     """List each member's ancestors, with the longest path to each.
 
@@ -33,16 +33,15 @@ def ancestor_pairs(
     Args:
         table: As for `members.number_members`.
         limit: Graphs with more members than this are left out.
-        deeper_than: Graphs no deeper than this are left out.
         chunk_rows: The most rows in one batch.
 
     Yields:
         Batches of `ANCESTOR_SCHEMA`.
     """
-    dag, row, deepest = number_members(table)
+    dag, row = number_members(table)
     names, roots, ids = (whole(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id"))
     sizes = np.diff(dag.graph_start)
-    wanted = (sizes <= limit) & (deepest > deeper_than)
+    wanted = (sizes <= limit)
     distance = np.zeros(sizes[wanted].max(initial=0), np.int32)
     # The graph, the member and the place on its way down at which the next batch goes on.
     state = np.array([0, -1, -1], np.int64)

@@ -27,7 +27,6 @@ def author_clocks(
     table: pa.Table,
     limit: int,
     max_rows: int = 2**31 - 1,
-    deeper_than: int = -1,
     chunk_rows: int = MAX_CHUNK_ROWS,
     memory: int = 64 * 2**20,
 ) -> Iterator[pa.RecordBatch]:
@@ -42,14 +41,13 @@ def author_clocks(
         limit: Graphs with no more members than this are left out: their ancestors are listed one by one.
         max_rows: A graph is left out too, whole, when members * authors exceeds this. The product is known before
             anything is computed and is never less than the rows that would come.
-        deeper_than: Graphs no deeper than this are left out.
         chunk_rows: The most rows in one batch.
         memory: Bytes for the clocks of one block; a block holds at least one author (four bytes a member).
 
     Yields:
         Batches of `CLOCK_SCHEMA`.
     """
-    dag, row, deepest = number_members(table)
+    dag, row = number_members(table)
     names, roots, ids, authors = (
         whole(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id", "author")
     )
@@ -59,7 +57,7 @@ def author_clocks(
     # An author may write to many graphs: `author` numbers those of one graph from 0, in order of appearance.
     author, author_start, author_row = _number_authors(dag.graph_start, np.where(known, codes, -1)[row])
     sizes, counts = np.diff(dag.graph_start), np.diff(author_start)
-    wanted = (sizes > limit) & (sizes * counts <= max_rows) & (deepest > deeper_than)
+    wanted = (sizes > limit) & (sizes * counts <= max_rows)
     widths = np.where(wanted, np.clip(memory // 4 // np.maximum(sizes, 1), 1, np.maximum(counts, 1)), 0)
     clock = np.empty((sizes * widths).max(initial=0), np.int32)
     # The graph, the first author of the block, the member and the author at which the next batch goes on.

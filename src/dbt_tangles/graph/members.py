@@ -20,12 +20,10 @@ class Members(NamedTuple):
     Attributes:
         dag: The members by graph and position, and their edges.
         row: int32[members]; the row each member came from.
-        deepest: int32[graphs]; the depth of the deepest member, -1 where a graph has none.
     """
 
     dag: Dag
     row: np.ndarray
-    deepest: np.ndarray
 
 
 def number_members(table: pa.Table) -> Members:
@@ -52,11 +50,7 @@ def number_members(table: pa.Table) -> Members:
     merged = np.repeat(in_order, np.diff(dag.start))
     if (in_order[dag.previous] >= merged).any():
         raise ValueError("a depth is not greater than that of a previous")
-    # The last member of a graph is as deep as any.
-    sizes = np.diff(dag.graph_start)
-    deepest = np.full(len(sizes), -1, np.int32)
-    deepest[sizes > 0] = in_order[dag.graph_start[1:][sizes > 0] - 1]
-    return Members(dag, nodes.row[dag.node], deepest)
+    return Members(dag, nodes.row[dag.node])
 
 
 def whole(column: pa.ChunkedArray, rows_at_once: int) -> pa.Array:

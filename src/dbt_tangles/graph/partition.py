@@ -112,17 +112,17 @@ def _small(batches: Iterator[pa.RecordBatch], held: Held) -> Iterator[pa.RecordB
 
 
 def ancestors_of_partition(
-    batches: Iterator[pa.RecordBatch], limit: int, deeper_than: int = -1
+    batches: Iterator[pa.RecordBatch], limit: int
 ) -> Iterator[pa.RecordBatch]:
     """Yield `ancestor_pairs` of the members in a partition."""
-    yield from _chunks(batches, lambda members: ancestor_pairs(members, limit, deeper_than))
+    yield from _chunks(batches, lambda members: ancestor_pairs(members, limit))
 
 
 def clocks_of_partition(
-    batches: Iterator[pa.RecordBatch], limit: int, max_rows: int, deeper_than: int = -1
+    batches: Iterator[pa.RecordBatch], limit: int, max_rows: int
 ) -> Iterator[pa.RecordBatch]:
     """Yield `author_clocks` of the members in a partition."""
-    yield from _chunks(batches, lambda members: author_clocks(members, limit, max_rows, deeper_than))
+    yield from _chunks(batches, lambda members: author_clocks(members, limit, max_rows))
 
 
 def _chunks(batches: Iterator[pa.RecordBatch], kernel: Callable) -> Iterator[pa.RecordBatch]:

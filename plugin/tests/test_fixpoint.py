@@ -1,0 +1,102 @@
+"""Rounds of a fixpoint: each store gives the same rows, and each limit stops the rounds for its own stated reason."""
+
+import pytest
+
+from dbt_spark_python.fixpoint import ROUNDS_AT_ONCE, Fixpoint, Names, SessionStore, Spec, TableStore
+
+NAMES = Names("<this>", "<all>", "<done>", "<number>", "<waiting>")
+# Each number follows the one before it, and every tenth its half as well.
+BASE = "select 0 as n, 0 as depth, 1 as met, true as is_settled from <waiting>edges limit 1"
+STEP = """
+    with met as (
+        select n, depth, met from <this> where not is_settled
+        union all
+        select e.n, r.depth + 1, 1 as met from <waiting>edges as e join <this> as r on e.before = r.n where r.is_settled
+    )
+    select n, max(depth) as depth, cast(sum(met) as int) as met, sum(met) = if(n % 10 = 0, 2, 1) as is_settled
+    from met group by n
+"""
+WAITING = "select e.* from <waiting>edges as e left anti join <done> as r on e.before = r.n"
+LAST = 3 * ROUNDS_AT_ONCE
+EDGES = [(n, before) for n in range(1, LAST + 1) for before in {n - 1, n // 2 if n % 10 == 0 else n - 1}]
+
+
+@pytest.fixture(scope="module")
+def edges(spark):
+    spark.createDataFrame(EDGES, "n int, before int").createOrReplaceTempView("edges")
+    yield spark
+    spark.catalog.dropTempView("edges")
+
+
+@pytest.fixture
+def stores(edges):
+    """A session's store, and tables beside one of the default schema, made through statements alone."""
+    rows = {"dropped": [], "made": []}
+
+    def execute(sql: str) -> list:
+        words = sql.split()
+        if words[0] == "drop":
+            if edges.catalog.tableExists(words[-1]):
+                rows["dropped"].append(words[-1])
+                edges.catalog.dropTempView(words[-1])
+            return []
+        if words[0] == "create":  # a view stands for the table: a session of its own has no place for tables
+            rows["made"].append(words[2])
+            frame = edges.sql(sql.partition(" as ")[2])
+            edges.createDataFrame(frame.collect(), frame.schema).createOrReplaceTempView(words[2])
+            return []
+        return edges.sql(sql).collect()
+
+    return {"session": SessionStore(edges, "fixpoint_test"), "tables": TableStore(execute, "model", "parquet")}, rows
+
+
+def run(spark, store, **spec) -> tuple[dict, list[str]]:
+    """Run the rounds; the settled rows by number, as (depth, is_frontier), and the lines that were logged."""
+    lines: list[str] = []
+    rounds = Fixpoint(store, [BASE, STEP, WAITING], NAMES, Spec(["n", "depth"], "is_frontier", **spec), lines.append)
+    found = {row["n"]: (row["depth"], row["is_frontier"]) for row in spark.sql(rounds.run()).collect()}
+    rounds.drop()
+    return found, lines
+
+
+@pytest.mark.parametrize("kind", ["session", "tables"])
+@pytest.mark.parametrize("small_rows", [0, len(EDGES)])
+def test_every_row_settles_in_its_round(edges, stores, kind, small_rows):
+    """More rounds than are stored one by one, with and without one partition for all rows."""
+    found, lines = run(edges, stores[0][kind], small_rows=small_rows)
+    assert found == {n: (n, False) for n in range(LAST + 1)}
+    assert lines[0] == "round 0: 1 rows settled"
+    assert lines[10] == "round 10: 1 rows settled"
+    assert lines[6] == "round 6: 1 rows settled, 1 wait"  # 10 has met its half
+    assert lines[-1] == f"round {LAST + 1}: 0 rows settled"
+
+
+@pytest.mark.parametrize("kind", ["session", "tables"])
+def test_a_limit_leaves_a_frontier(edges, stores, kind):
+    found, lines = run(edges, stores[0][kind], rounds=4, small_rows=3, small_rounds=9)
+    assert found == {n: (n, n == 4) for n in range(5)}
+    assert lines[-1] == f"rounds stop at round 4: {len(EDGES)} input rows are more than 3, and 4 rounds are the limit"
+
+
+def test_a_small_input_has_a_limit_of_its_own(edges, stores):
+    found, lines = run(edges, stores[0]["session"], rounds=4, least_share=0.5, small_rows=10**6, small_rounds=9)
+    assert max(found) == 9
+    assert lines[-1] == "rounds stop at round 9: 9 rounds are the limit"
+
+
+def test_a_round_that_settles_too_little_is_the_last(edges, stores):
+    found, lines = run(edges, stores[0]["session"], least_share=0.25)
+    assert found == {0: (0, False), 1: (1, True)}
+    assert lines[-1] == "rounds stop at round 1: the round settled fewer than 25% of the input rows"
+
+
+def test_every_stored_table_is_dropped(edges, stores):
+    _, said = stores
+    run(edges, stores[0]["tables"])
+    assert said["made"] and set(said["made"]) <= set(said["dropped"])
+    assert all(name.startswith("model__") for name in said["made"])
+
+
+def test_every_view_is_dropped(edges, stores):
+    run(edges, stores[0]["session"])
+    assert [table.name for table in edges.catalog.listTables() if table.name.startswith("fixpoint_test")] == []
