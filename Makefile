@@ -21,8 +21,9 @@ endif
 
 .PHONY: build test test-all integration docs notebook bench cluster-demo cluster-faults servers wheels lint clean
 
+# Unit tests are for development: `make test` runs them.
 build: $(READY)
-	$(DBT) build $(DBT_ARGS)
+	$(DBT) build --exclude-resource-type unit_test $(DBT_ARGS)
 
 # Builds are tested on Sail where it has a wheel, and some on Spark as well; without Sail, all on Spark. `test-all` has
 # besides what searches at length, and more of it on Spark.

@@ -11,12 +11,9 @@
 {% macro grain_of(node) %}
     {%- for test in graph.nodes.values() if test.resource_type == 'test' and test.attached_node == node.unique_id
         and test.test_metadata -%}
-        {%- set given = test.test_metadata.kwargs -%}
-        {%- if test.test_metadata.name == 'unique_combination' -%}
-            {{ return(given.columns or given.arguments.columns) }}
-        {%- elif test.test_metadata.name == 'unique' -%}
-            {{ return([given.column_name]) }}
-        {%- endif -%}
+        {%- for key in tangles.unique_keys(test.test_metadata) -%}
+            {{ return(key) }}
+        {%- endfor -%}
     {%- endfor -%}
     {{ return([]) }}
 {% endmacro %}

@@ -73,40 +73,59 @@
 {% endmacro %}
 
 
-{#- Whether the test being run is about single rows of one table: then those in files at which it has looked, and passed, need
-    not be looked at again. Not where it may pass with failures. -#}
+{#- Whether the test being run looks at single rows of one table: then rows in files in which it has passed need not be read
+    again. A test that may pass with failures, or that compares rows or reads other tables, does not count. -#}
 {% macro is_of_rows() %}
     {%- if config.meta_get('by_group') or not model.test_metadata or model.depends_on.nodes != [model.attached_node] -%}
         {{ return(false) }}
     {%- endif -%}
-    {%- set of_rows = ['macro.dbt.test_not_null', 'macro.dbt.test_accepted_values', 'macro.tangles.test_holds',
-        'macro.tangles.test_never_null'] -%}
+    {%- set of_rows = ['macro.dbt.test_not_null', 'macro.dbt.test_accepted_values', 'macro.tangles.test_row_rules'] -%}
     {%- set asks_others = 'select' in (tojson(model.test_metadata) ~ config.get('where')) | lower -%}
     {{ return(
         of_rows | select('in', model.depends_on.macros) | list != [] and not asks_others
+        and (model.test_metadata.name != 'row_rules' or not tangles.unique_keys(model.test_metadata))
         and graph.nodes[model.attached_node].config.materialized not in ['view', 'ephemeral']
         and config.get('warn_if') == '!= 0' and config.get('error_if') == '!= 0'
     ) }}
 {% endmacro %}
 
 
-{#- How a test looks at groups: as its `meta` says; or, of whether rows are unique, by one of their columns that its model tells
-    of. -#}
+{#- How a test looks at groups: as its `meta` says; a test of unique rows by a column that is in each of its keys and that its
+    model tells of. -#}
 {% macro groups_of_test() %}
     {%- if config.meta_get('by_group') or not model.test_metadata or not model.attached_node -%}
         {{ return(config.meta_get('by_group')) }}
     {%- endif -%}
     {%- set node = graph.nodes[model.attached_node] -%}
-    {%- set given = model.test_metadata.kwargs -%}
-    {%- set unique = {
-        'unique': [given.column_name], 'unique_combination': given.columns or (given.arguments or {}).columns,
-    }.get(model.test_metadata.name, []) -%}
-    {%- if node.config.materialized not in ['view', 'ephemeral'] and not config.get('where') -%}
-        {%- for column in tangles.told_columns(node) if column in unique -%}
-            {{ return({'keys': [column], 'of': {node.name: [column]}}) }}
+    {%- set keys = tangles.unique_keys(model.test_metadata) -%}
+    {%- if keys and node.config.materialized not in ['view', 'ephemeral'] and not config.get('where')
+        and 'select' not in tojson(model.test_metadata) | lower -%}
+        {%- for column in tangles.told_columns(node) -%}
+            {%- set with_column = [] -%}
+            {%- for key in keys if column in key -%}
+                {% do with_column.append(key) %}
+            {%- endfor -%}
+            {%- if with_column == keys -%}
+                {{ return({'keys': [column], 'of': {node.name: [column]}}) }}
+            {%- endif -%}
         {%- endfor -%}
     {%- endif -%}
     {{ return(none) }}
+{% endmacro %}
+
+
+{#- The combinations of columns that a generic test says to be unique, the primary key first; none of a test without any. -#}
+{% macro unique_keys(test_metadata) %}
+    {%- set given = test_metadata.kwargs.arguments or test_metadata.kwargs -%}
+    {%- set keys = [] -%}
+    {%- if test_metadata.name == 'unique' -%}
+        {% do keys.append([test_metadata.kwargs.column_name]) %}
+    {%- elif test_metadata.name == 'row_rules' -%}
+        {%- for key in ([given.primary_key] if given.primary_key else []) + (given.unique or []) -%}
+            {% do keys.append(key.columns or key) %}
+        {%- endfor -%}
+    {%- endif -%}
+    {{ return(keys) }}
 {% endmacro %}
 
 

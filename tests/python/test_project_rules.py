@@ -73,7 +73,8 @@ def sound() -> dict:
     }
     for key, each in [*nodes.items()]:
         path = each["original_file_path"].replace(".sql", ".yml")
-        tested = {"attached_node": key, "test_metadata": {"name": "unique_combination"}}
+        rules = {"name": "row_rules", "kwargs": {"primary_key": ["id"]}}
+        tested = {"attached_node": key, "test_metadata": rules}
         nodes[f"test.p.{each['name']}"] = node("test", f"of_{each['name']}", path, [key], **tested)
     orders = node("source", "orders", "models/staging/shop/shop.yml", schema="raw", identifier="orders")
     orders |= {"source_name": "shop", "source_description": "The shop.", "freshness": {"warn_after": {"count": 1}}}
@@ -198,7 +199,7 @@ TWINS = {
         {"of_fct_orders"},
     ),
     "missing_primary_key_tests": (
-        lambda m: m["nodes"]["test.p.fct_orders"]["test_metadata"].update(name="not_null"),
+        lambda m: m["nodes"]["test.p.fct_orders"]["test_metadata"].update(name="not_null", kwargs={}),
         {"fct_orders"},
     ),
     "sources_without_freshness": (

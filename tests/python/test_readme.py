@@ -51,8 +51,8 @@ def test_replay_of_updates(fixtures):
 
 def test_rounds_of_the_example(fixtures):
     """The README's table of rounds is the order in which SQL settles the messages of an example."""
-    example = "thread_b"
-    letters = {row["id"]: row["letter"] for row in fixtures.rows("ssb_fixture_letters") if row["example"] == example}
+    known = [row for row in fixtures.rows("ssb_fixture_letters") if row["example"] == "thread_b"]
+    letters = {row["message_id"]: row["letter"] for row in known}
     depths = {
         letters[row["message_id"]]: row["depth"]
         for row in fixtures.rows("int_tangle_depths")

@@ -265,11 +265,14 @@ test_directories.__test__ = False  # a rule, by the package's name for it
 
 
 def missing_primary_key_tests(project: Project) -> set[str]:
-    """No test says what a row of a model is: `unique` with `not_null` or `never_null`, or a test of several columns."""
+    """No test names the primary key of a model: `unique` with `not_null`, or a `primary_key` of `row_rules`."""
     tested: dict[str, set[str]] = {}
     for test in project.tests.values():
-        tested.setdefault(test.get("attached_node") or "", set()).add((test.get("test_metadata") or {}).get("name", ""))
-    enough = ({"unique", "not_null"}, {"unique", "never_null"}, {"unique_combination"})
+        metadata = test.get("test_metadata") or {}
+        given = metadata.get("kwargs", {})
+        kind = "primary_key" if given.get("arguments", given).get("primary_key") else metadata.get("name", "")
+        tested.setdefault(test.get("attached_node") or "", set()).add(kind)
+    enough = ({"unique", "not_null"}, {"primary_key"})
     return {
         model["name"]
         for key, model in project.models.items()

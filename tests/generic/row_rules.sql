@@ -1,0 +1,40 @@
+{#-
+Every rule for the rows of a model, checked by one query. A failure is a rule and a row: `broken_rule` and `failing_row`
+(the row as JSON). A rule may have a `where`: it then counts for the rows of which that condition is true.
+
+primary_key: The columns of the grain, or `{columns: [...], where: ...}`. Nulls count as values.
+not_null: Columns that are never null.
+unique: Further combinations of columns that no two rows share: `{columns: [...], where: ...}` each.
+accepted_values: The values of a column, by its name; null is accepted too.
+holds: Conditions that are true of every row, by a name for the log: SQL, or `{expression: ..., where: ...}`. A condition
+    that is null fails.
+-#}
+{% test row_rules(model, primary_key=none, not_null=[], unique=[], accepted_values={}, holds={}) %}
+
+{%- set keys = ([primary_key] if primary_key else []) + unique %}
+{%- set rules = tangles.column_rules(not_null, accepted_values, holds) %}
+
+{%- if rules %}
+select
+    explode(filter(array(
+        {%- for name, condition in rules %}
+        if({{ condition }}, cast(null as string), {{ tangles.string_literal(name) }}){{ ',' if not loop.last }}
+        {%- endfor %}
+    ), broken -> broken is not null)) as broken_rule,
+    to_json(struct(*)) as failing_row
+from {{ model }}
+where not (
+    {%- for _, condition in rules %}
+    ({{ condition }}){{ ' and' if not loop.last }}
+    {%- endfor %}
+)
+{%- endif %}
+{%- for key in keys %}
+{%- if rules or not loop.first %}
+
+union all
+{% endif %}
+{{ tangles.repeated_keys(model, key.columns or key, key.where) }}
+{%- endfor %}
+
+{% endtest %}
