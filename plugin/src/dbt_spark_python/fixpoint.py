@@ -128,7 +128,7 @@ class Fixpoint:
                 return self._result(is_early=True)
             if number >= LAST_ROUND:
                 raise DbtRuntimeError(
-                    f"the rows have not settled after {number:,} {spec.words['round']}s: give `meta.rounds`, or compute "
+                    f"rows still settle after {number:,} rounds: set `meta.rounds`, or compute "
                     "an input this deep by a Python model"
                 )
             if len(self._rounds) > ROUNDS_AT_ONCE:

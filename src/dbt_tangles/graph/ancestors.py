@@ -22,9 +22,7 @@ ANCESTOR_SCHEMA = pa.schema(
 MAX_CHUNK_ROWS = 200_000
 
 
-def ancestor_pairs(
-    table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS
-) -> Iterator[pa.RecordBatch]:
+def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS) -> Iterator[pa.RecordBatch]:
     """List each member's ancestors, with the longest path to each.
 
     A graph of m members has up to m * (m - 1) / 2 pairs, hence the limit. One member is walked at a time, from its
@@ -41,7 +39,7 @@ def ancestor_pairs(
     dag, row = number_members(table)
     names, roots, ids = (whole(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id"))
     sizes = np.diff(dag.graph_start)
-    wanted = (sizes <= limit)
+    wanted = sizes <= limit
     distance = np.zeros(sizes[wanted].max(initial=0), np.int32)
     # The graph, the member and the place on its way down at which the next batch goes on.
     state = np.array([0, -1, -1], np.int64)

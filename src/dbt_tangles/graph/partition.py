@@ -111,16 +111,12 @@ def _small(batches: Iterator[pa.RecordBatch], held: Held) -> Iterator[pa.RecordB
         yield from held.rows.to_batches()
 
 
-def ancestors_of_partition(
-    batches: Iterator[pa.RecordBatch], limit: int
-) -> Iterator[pa.RecordBatch]:
+def ancestors_of_partition(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
     """Yield `ancestor_pairs` of the members in a partition."""
     yield from _chunks(batches, lambda members: ancestor_pairs(members, limit))
 
 
-def clocks_of_partition(
-    batches: Iterator[pa.RecordBatch], limit: int, max_rows: int
-) -> Iterator[pa.RecordBatch]:
+def clocks_of_partition(batches: Iterator[pa.RecordBatch], limit: int, max_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield `author_clocks` of the members in a partition."""
     yield from _chunks(batches, lambda members: author_clocks(members, limit, max_rows))
 
