@@ -57,11 +57,6 @@
     {%- if flags.WHICH not in ['build', 'retry'] or should_full_refresh() or should_store_failures() -%}
         {{ return(none) }}
     {%- endif -%}
-    {%- if tangles.is_of_rows() -%}
-        {%- set node = graph.nodes[model.attached_node] -%}
-        {%- set unseen = adapter.unseen_since_passed(model.schema, model.unique_id, [node.schema, node.alias]) -%}
-        {{ return(none if unseen is none else tangles.over_parts(compiled_code, {node.relation_name: unseen})) }}
-    {%- endif -%}
     {%- set by_group = tangles.groups_of_test() -%}
     {%- if not by_group -%}
         {{ return(none) }}
@@ -70,23 +65,6 @@
         model.schema, model.unique_id, by_group['keys'], tangles.grouped_relations(by_group['of'])
     ) -%}
     {{ return(none if parts is none else tangles.over_parts(compiled_code, parts)) }}
-{% endmacro %}
-
-
-{#- Whether the test being run looks at single rows of one table: then rows in files in which it has passed need not be read
-    again. A test that may pass with failures, or that compares rows or reads other tables, does not count. -#}
-{% macro is_of_rows() %}
-    {%- if config.meta_get('by_group') or not model.test_metadata or model.depends_on.nodes != [model.attached_node] -%}
-        {{ return(false) }}
-    {%- endif -%}
-    {%- set of_rows = ['macro.dbt.test_not_null', 'macro.dbt.test_accepted_values', 'macro.tangles.test_row_rules'] -%}
-    {%- set asks_others = 'select' in (tojson(model.test_metadata) ~ config.get('where')) | lower -%}
-    {{ return(
-        of_rows | select('in', model.depends_on.macros) | list != [] and not asks_others
-        and (model.test_metadata.name != 'row_rules' or not tangles.unique_keys(model.test_metadata))
-        and graph.nodes[model.attached_node].config.materialized not in ['view', 'ephemeral']
-        and config.get('warn_if') == '!= 0' and config.get('error_if') == '!= 0'
-    ) }}
 {% endmacro %}
 
 

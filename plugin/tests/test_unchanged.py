@@ -10,7 +10,6 @@ from dbt_spark_python.unchanged import (
     digest_package,
     digest_recipe,
     digest_way,
-    files_of_passed,
     has_passed,
     made_of_passed,
     note_passed,
@@ -217,18 +216,6 @@ def test_the_same_rows_in_other_files_are_no_change(warehouse):
     (warehouse.public_place("s", "t") / "part-0.parquet").write_text("a hand")
     assert publish_again("other rows", "another way", "fifth", True).changed_in == "fifth"
     assert len(asked) == 2
-
-
-def test_the_files_that_a_test_looked_at(warehouse):
-    publish(warehouse, "t", "rows")
-    note_passed(warehouse, "s", "test.x", "recipe", "way", {"s.t": "content"})
-    (file,) = warehouse.public_place("s", "t").glob("*.parquet")
-    facts = [file.stat().st_size, file.stat().st_mtime_ns]
-    assert files_of_passed(warehouse, "s", "test.x", "way") == {"s.t": {file.name: facts}}
-    assert files_of_passed(warehouse, "s", "test.x", "another way") == {}
-    file.write_text("a hand")
-    note_passed(warehouse, "s", "test.x", "recipe", "way", {"s.t": "content"})
-    assert files_of_passed(warehouse, "s", "test.x", "way") == {"s.t": None}
 
 
 def test_what_a_test_looked_at(warehouse):

@@ -31,8 +31,8 @@ def test_every_reason_is_documented():
     documented = {name for name, _ in of_bases}
     assert documented - rejected == {"too_long"} and rejected <= documented
     rejects = yaml.safe_load((ROOT / "models" / "marts" / "timelines" / "timeline_rejects.yml").read_text())
-    reason = next(column for column in rejects["models"][0]["columns"] if column["name"] == "reason")
-    values = reason["data_tests"][0]["accepted_values"]["arguments"]["values"]
+    (tested,) = [test["row_rules"] for test in rejects["models"][0]["data_tests"] if "row_rules" in test]
+    values = tested["arguments"]["accepted_values"]["reason"]
     assert {name for name, _ in of_events + of_files} == set(values)
     assert of_files == list(FAULTS.items())
 
@@ -88,7 +88,7 @@ def test_every_model_has_a_test_of_its_grain(nodes, models):
     """A test that no two rows are of one thing, whatever else is tested."""
     # Tests of one model's rows; those that compare tables are attached to none.
     tests = [node for node in nodes.values() if node.get("attached_node")]
-    told_apart = {test["attached_node"] for test in tests if test["test_metadata"]["name"].startswith("unique")}
+    told_apart = {test["attached_node"] for test in tests if test["test_metadata"]["kwargs"].get("primary_key")}
     assert sorted(models.keys() - told_apart) == []
 
 

@@ -31,7 +31,6 @@ from dbt_spark_python.touched import Told, Touched, find_touched
 from dbt_spark_python.unchanged import (
     digest_recipe,
     digest_way,
-    files_of_passed,
     has_passed,
     made_of_passed,
     note_passed,
@@ -279,27 +278,6 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             return None
         spark = catalog.spark
         return {table: _view(found.of(spark.table(table), columns), key, table) for table, columns in of.items()}
-
-    @available
-    def unseen_since_passed(self, schema: str, unique_id: str, table: list[str]) -> str | None:
-        """The view at which a test of single rows has to look that passed: the rows in files that were not there then.
-
-        Asked behind `passes`. None where it has to look at the whole table.
-
-        Args:
-            schema: Of the test.
-            unique_id: Of the test.
-            table: Whose rows it looks at, and of no other: schema and name.
-        """
-        catalog = sessions.catalog_of(self.config.credentials)
-        key, name = _key(schema, unique_id), _key(*table)
-        if catalog is None:
-            return None
-        seen = files_of_passed(catalog.warehouse, schema, unique_id, self._ways.get(key)).get(".".join(name)) or {}
-        files = catalog.warehouse.files_of(*name) or {}
-        unseen = [file for file, facts in files.items() if facts != seen.get(file)]
-        rows = catalog.read_files(*name, unseen) if len(unseen) < len(files) else None
-        return None if rows is None else _view(rows, key, "unseen")
 
     def _contents(self, catalog: FolderCatalog, inputs: list[list[str]] | None) -> dict[str, str]:
         content_of = catalog.warehouse.content_of

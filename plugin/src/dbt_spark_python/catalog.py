@@ -146,13 +146,6 @@ class FolderCatalog:
         self.warehouse.checkout(schema, name)
         self._declare(schema, name, self.warehouse.private_place(schema, name), columns)
 
-    def read_files(self, schema: str, name: str, files: Sequence[str]) -> DataFrame | None:
-        """The rows of a public table that some of its files have; None where rows are not in files alone."""
-        table = self.warehouse.find(schema, name)
-        if table is None or is_delta(table.folder) or partition_columns(table.folder):
-            return None
-        return _read_files(self.spark.table(full_name(schema, name)), table.folder, files)
-
     def reader(self, table: PublishedTable) -> DataFrameReader:
         """Reads files of a public table, with the columns it has."""
         columns = read_schema(table)

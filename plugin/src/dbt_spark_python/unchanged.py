@@ -113,12 +113,6 @@ def made_of_passed(warehouse: Warehouse, schema: str, name: str, way: str | None
     return noted.get("made_of") if noted.get("way") == way else None
 
 
-def files_of_passed(warehouse: Warehouse, schema: str, name: str, way: str | None) -> dict[str, dict[str, list[int]]]:
-    """The files of the tables with which a test passed, by the tables' names; nothing where it did not in this way."""
-    noted = _read_passed(warehouse, schema, name)
-    return (noted.get("files") if noted.get("way") == way else None) or {}
-
-
 def note_passed(
     warehouse: Warehouse,
     schema: str,
@@ -138,11 +132,10 @@ def note_passed(
         made_of: The digests of the contents of the tables that it looked at, by name.
     """
     place = _place_of_test(warehouse, schema, name)
-    files = {table: warehouse.files_of(*table.split(".", 1)) for table in made_of or ()}
     draft = warehouse.scratch / f"{place.name}.passed"
     with contextlib.suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps({"recipe": recipe, "way": way, "made_of": made_of, "files": files}))
+        draft.write_text(json.dumps({"recipe": recipe, "way": way, "made_of": made_of}))
         draft.replace(place)
 
 

@@ -345,11 +345,6 @@ class Warehouse:
         place = self.public_place(schema.lower(), name.lower())
         return _trusted_stamp(place).get("made_of")
 
-    def files_of(self, schema: str, name: str) -> dict[str, list[int]] | None:
-        """Size and time of change of each data file of a public table; None where they are not what was published."""
-        place = self.public_place(schema.lower(), name.lower())
-        return _trusted_stamp(place).get("files")
-
     def is_trusted(self, schema: str, name: str) -> bool:
         """Whether there is a public table, and its files are those that were published."""
         return bool(_trusted_stamp(self.public_place(schema.lower(), name.lower())))
