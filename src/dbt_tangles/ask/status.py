@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dbt_tangles.ask import counts, look_at, runs
+from dbt_tangles.ask import counts, look_at, rounds, runs
 from dbt_tangles.ask.options import FOUND, as_json, give, of_tables
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, counted, listed
 from dbt_tangles.ask.tables import Tables
@@ -41,6 +41,7 @@ def command(target_path: str, as_json: bool, warehouse: str, schema: str) -> int
         "tests": results and {**results, "is_of_these_tables": any(results["run_id"] == run["run_id"] for run in last)},
         "counts": counts.count(tables, repeated(twins)),
         "alike": _alike(twins),
+        "rounds": rounds.find_rounds(tables),
         "look_at": look_at.find(tables, last, results),
     }
     give(tables, answer, write, as_json)
@@ -63,6 +64,7 @@ def write(page: Page, answer: dict) -> None:
     for row in answer["alike"]:
         roots = counted(row["roots"], "root{|s}")
         page.line((f"{listed(row['names'])} say the same of {roots}, and are counted once there", DIM))
+    rounds.write(page, answer["rounds"])
     if answer["look_at"]:
         page.line(("to look at:", STRONG))
     for item in answer["look_at"]:

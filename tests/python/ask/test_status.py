@@ -194,3 +194,29 @@ def test_hostile_names(warehouse):
     warehouse.write("tangle_messages", story.candidate(HOSTILE, HOSTILE, None, set_aside_reason=HOSTILE))
     assert_harmless(warehouse.ask("status"))
     assert_harmless(warehouse.ask("status", "--json"))
+
+
+@pytest.mark.parametrize(
+    ("frontier", "said"),
+    [
+        (False, "SQL rounds settled 2 of 2 members: every depth down to 1"),
+        (
+            True,
+            "settled 2 of 3 members: rounds stopped at depth 1 of a log with 2 edges, and the kernel went on",
+        ),
+    ],
+    ids=["all", "some"],
+)
+def test_how_far_sql_rounds_went(warehouse, frontier, said):
+    """In words and as JSON; with the kernel alone no round ran."""
+    tangle = {"tangle_name": "thread", "root_id": "%r"}
+    depths = [{**tangle, "message_id": f"%{n}", "depth": n, "is_frontier": frontier and n == 1} for n in range(2)]
+    deeper = [{**tangle, "message_id": "%2", "depth": 2}] if frontier else []
+    levels = [{name: row[name] for name in (*tangle, "message_id", "depth")} for row in [*depths, *deeper]]
+    warehouse.write("int_tangle_depths", *depths).write("int_tangle_levels", *levels)
+    warehouse.write("int_tangle_edges", *({**tangle, "message_id": f"%{n}"} for n in (1, 2)))
+    assert said in warehouse.ask("status").stdout
+    assert warehouse.json("status")["rounds"] == {
+        **{"settled": 2, "members": 2 + frontier, "last_round": 1, "edges": 2},
+        "stopped": "limit" if frontier else "settled",
+    }

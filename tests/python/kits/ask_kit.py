@@ -22,7 +22,11 @@ _TYPES = {
 }
 #: What no contract says.
 _PLACE = {"source_file": "string", "block_start": "bigint", "row_id": "bigint"}
+_NODE = {"tangle_name": "string", "root_id": "string", "message_id": "string"}
 _INTERNAL = {
+    "int_tangle_depths": {**_NODE, "depth": "int", "is_frontier": "boolean"},
+    "int_tangle_edges": {**_NODE},
+    "int_tangle_levels": {**_NODE, "depth": "int"},
     "int_set_entries": {"set_id": "string", "message_id": "string", "prev": "array<string>"},
     "stg_ssb__lines": {**_PLACE, "message_id": "string"},
     "stg_pzp__lines": {**_PLACE, "message_id": "string"},
