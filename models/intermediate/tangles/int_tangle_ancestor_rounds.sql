@@ -17,7 +17,7 @@ select
     previous_id as ancestor_id,
     1 as distance,
     true as is_settled
-from {{ waiting(ref('int_tangle_reach')) }} as edges
+from {{ waiting(ref('int_tangle_reach')) }}
 where has_pairs and depth = 1
 {{ next_query() }}
 -- Step: the members of the last round hand their ancestors to the members that list them. The pairs of a member at the
@@ -30,7 +30,7 @@ with paths as (
         depth,
         previous_id as ancestor_id,
         1 as distance
-    from {{ waiting(ref('int_tangle_reach')) }} as edges
+    from {{ waiting(ref('int_tangle_reach')) }}
     where has_pairs and depth = {{ round_number() }}
 
     union all
@@ -75,5 +75,12 @@ from paths
 group by tangle_name, root_id, message_id, depth, ancestor_id
 {{ next_query() }}
 -- Waiting: the edges of deeper members.
-select * from {{ waiting(ref('int_tangle_reach')) }} as edges
+select
+    tangle_name,
+    root_id,
+    message_id,
+    depth,
+    has_pairs,
+    previous_id
+from {{ waiting(ref('int_tangle_reach')) }}
 where depth > {{ round_number() }}

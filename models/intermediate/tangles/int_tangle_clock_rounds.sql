@@ -17,7 +17,7 @@ select
     previous_author as author,
     previous_sequence as sequence,
     true as is_settled
-from {{ waiting(ref('int_tangle_reach')) }} as edges
+from {{ waiting(ref('int_tangle_reach')) }}
 where not has_pairs and depth = 1
 {{ next_query() }}
 -- Step: the members of the last round hand their clocks to the members that list them. The clock of a member at the
@@ -30,7 +30,7 @@ with seen as (
         depth,
         previous_author as author,
         previous_sequence as sequence
-    from {{ waiting(ref('int_tangle_reach')) }} as edges
+    from {{ waiting(ref('int_tangle_reach')) }}
     where not has_pairs and depth = {{ round_number() }}
 
     union all
@@ -75,5 +75,14 @@ from seen
 group by tangle_name, root_id, message_id, depth, author
 {{ next_query() }}
 -- Waiting: the edges of deeper members.
-select * from {{ waiting(ref('int_tangle_reach')) }} as edges
+select
+    tangle_name,
+    root_id,
+    message_id,
+    depth,
+    has_pairs,
+    previous_id,
+    previous_author,
+    previous_sequence
+from {{ waiting(ref('int_tangle_reach')) }}
 where depth > {{ round_number() }}
