@@ -68,7 +68,11 @@ def test_every_row_settles_in_its_round(edges, stores, kind, small_rows):
     assert lines[0] == "round 0: 1 rows settled"
     assert lines[10] == "round 10: 1 rows settled"
     assert lines[6] == "round 6: 1 rows settled, 1 wait"  # 10 has met its half
-    assert lines[-1] == f"round {LAST + 1}: 0 rows settled"
+    measure = f"{len(EDGES)} input rows are at most {len(EDGES)}, and " if small_rows else ""
+    assert lines[-2:] == [
+        f"round {LAST + 1}: 0 rows settled",
+        f"rounds end at round {LAST + 1}: {measure}no further row settles",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["session", "tables"])
@@ -81,7 +85,9 @@ def test_a_limit_leaves_a_frontier(edges, stores, kind):
 def test_a_small_input_has_a_limit_of_its_own(edges, stores):
     found, lines = run(edges, stores[0]["session"], rounds=4, least_share=0.5, small_rows=10**6, small_rounds=9)
     assert max(found) == 9
-    assert lines[-1] == "rounds stop at round 9: 9 rounds are the limit"
+    assert lines[-1] == (
+        f"rounds stop at round 9: {len(EDGES)} input rows are at most 1,000,000, and 9 rounds are the limit"
+    )
 
 
 def test_a_round_that_settles_too_little_is_the_last(edges, stores):

@@ -23,7 +23,7 @@ from dbt_spark_python.columns import mentioned
 from dbt_spark_python.earlier import touched_view
 from dbt_spark_python.fixpoint import Fixpoint, Names, SessionStore, Spec, TableStore
 from dbt_spark_python.lost import over_lost_rows
-from dbt_spark_python.progress import say
+from dbt_spark_python.progress import logger
 from dbt_spark_python.sail import checkpoint
 from dbt_spark_python.shell import shown_command, shown_path
 from dbt_spark_python.submission import SessionPythonJob
@@ -410,7 +410,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             else:
                 store = TableStore(execute, str(relation), "parquet")
             rounds = Fixpoint(
-                store, queries, Names(**names), Spec(**spec), lambda line: say(f"{relation.identifier}: {line}")
+                store, queries, Names(**names), Spec(**spec), lambda line: logger.info(f"{relation.identifier}: {line}")
             )
             try:
                 self.execute(statement.replace(result, rounds.run()))

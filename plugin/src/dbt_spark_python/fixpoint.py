@@ -122,6 +122,7 @@ class Fixpoint:
             waits = f", {counts.waiting:,} wait" if counts.waiting else ""
             self._say(f"{spec.words['round']} {number}: {counts.settled:,} {spec.words['rows']} settled{waits}")
             if counts.settled == 0:
+                self._say(f"rounds end at {spec.words['round']} {number}: {self._measure()}no further row settles")
                 return self._result(is_early=False)
             if reason := self._find_limit(number, counts.settled):
                 self._say(f"rounds stop at {spec.words['round']} {number}: {reason}")
@@ -150,14 +151,20 @@ class Fixpoint:
         """Say why the rounds stop behind this one, or None where they go on."""
         spec = self._spec
         limit = spec.small_rounds if self.is_small else spec.rounds
-        size = f"{self._input_rows:,} input rows are more than {spec.small_rows:,}, and " if spec.small_rows else ""
         if limit is not None and number >= limit:
-            return f"{'' if self.is_small else size}{limit} rounds are the limit"
+            return f"{self._measure()}{limit} rounds are the limit"
         if self.is_small or number == spec.first_round or not self._input_rows:
             return None
         if settled < spec.least_share * self._input_rows:
-            return f"{size}the round settled fewer than {spec.least_share:.0%} of the input rows"
+            return f"{self._measure()}the round settled fewer than {spec.least_share:.0%} of the input rows"
         return None
+
+    def _measure(self) -> str:
+        """Say whether the input is small, where that decides on the rounds."""
+        if not self._spec.small_rows or self._input_rows is None:
+            return ""
+        relation = "at most" if self.is_small else "more than"
+        return f"{self._input_rows:,} input rows are {relation} {self._spec.small_rows:,}, and "
 
     def _merge(self, number: int) -> None:
         """Store the rounds before the last as one, and leave out the waiting rows that wait no more."""
