@@ -55,7 +55,7 @@ def built(project, tmp_path_factory):
 
 @pytest.fixture
 def ask(built):
-    """Run `tangles`; returns the exit code and what it prints."""
+    """Run `tangles`; returns the exit code and the output."""
 
     def run(*words: str, **options) -> tuple[int, str]:
         place = ["--warehouse", str(built.warehouse), "--schema", built.schema]
@@ -66,7 +66,7 @@ def ask(built):
     return run
 
 
-def test_what_reaches_the_tables(built):
+def test_claimed_ids_in_the_tables(built):
     """Ids alone, of every line that was refused, and of messages that lines claim other ids for."""
     rejects = {row["line"]: row["claimed_key"] for row in built.rows("ssb_rejects")}
     assert rejects == {2: ALTERED["key"], 5: BOTH["key"]} | dict.fromkeys(range(6, 6 + len(JUNK)))

@@ -1,4 +1,4 @@
-"""Lines that claim an id which their text does not have: altered after it was signed, or exported with a wrong key."""
+"""Lines that claim an id other than that of their text: altered after signing, or exported with a wrong key."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _words(row: dict) -> str:
 
 
 def write_claims(page: Page, claims: list[dict]) -> None:
-    """Show which lines claim an id, and what to do about them."""
+    """Show the lines that claim an id, and the remedy."""
     for claim in claims:
         page.line((claim["words"], BAD), indent=1)
         if claim["message_id"]:

@@ -1,4 +1,4 @@
-"""The forms in which people paste ids: with what stood around them, percent-encoded, in a link, or as a URI."""
+"""The forms in which people paste ids: between quotes or brackets, percent-encoded, in a link, or as a URI."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ _LOOKS = [
 
 
 class Form(NamedTuple):
-    """What a pasted text may stand for.
+    """An id that a pasted text may stand for.
 
     Attributes:
         text: An id, or how it begins.
         may_go_on: Whether it may be the beginning of an id.
-        is_likely: Whether somebody who pastes it means an id, so that one that looks like an id is one.
+        is_likely: Whether a form that looks like an id was meant as one; the path of a link has other words too.
     """
 
     text: str
@@ -74,12 +74,12 @@ def _standard(digest: str) -> str:
 
 
 def forms(text: str) -> list[Form]:
-    """List what a pasted text may stand for, the likeliest first.
+    """List the ids that a pasted text may stand for, the likeliest first.
 
     Returns:
-        The text as it is; without what stands around it; decoded; then the whole ids that are in it, and the parts of
-        the path, query and fragment of a link, the last first. URIs of SSB are in the sigil form. An empty text has no
-        form.
+        The text as it is; without quotes and brackets around it; decoded; then the whole ids that are in it, and the
+        parts of the path, query and fragment of a link, the last first. URIs of SSB are in the sigil form. An empty
+        text has no form.
     """
     found = {as_sigil(text): Form(as_sigil(text), True, True)} if text else {}
     if len(text) <= _LONGEST:
@@ -99,7 +99,7 @@ def texts_of(text: str | None) -> tuple[str, ...]:
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """Write a text without what stands around it, then with its percent-encoding undone as often as it has one."""
+    """Write a text without quotes and brackets around it, then decoded as often as it is percent-encoded."""
     texts = [_MARKDOWN.sub(r"\1", text.strip())]
     for _ in range(_MOST_DECODED + 1):
         bare = [_without_ends(each) for each in texts]

@@ -1,10 +1,10 @@
-"""Every command of `tangles`, asked about whatever a log has put into the tables of a warehouse.
+"""Every command of `tangles`, asked about the ids, names and lines in the tables of a warehouse.
 
     asked = Warehouse(place, schema, folder)
     @given(asked.questions())
     def test(question): asked.ask(*question)
 
-Hypothesis draws what is asked from the ids, names and lines that are there, each as it is, cut, or as people paste it.
+Hypothesis draws the questions: each id as it is, cut, or as people paste it.
 """
 
 import json
@@ -20,7 +20,7 @@ from dbt_tangles.ask.cli import main
 
 Texts = st.SearchStrategy[str]
 
-#: Ids: what `tangles why` takes them for, the table and the column.
+#: Ids: the kind that `tangles why` takes them for, the table and the column.
 _IDS = [
     ("message", "ssb_messages", "message_id"),
     ("message", "tangle_missing", "missing_id"),
@@ -41,7 +41,7 @@ _SUBJECTS = [
 ]
 _REJECTS = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
 _FORMS = ("text", "json", "dot", "mermaid", "svg")
-#: What a peer may say of a log: the table that has what it is about, the keys with their columns, and what is said.
+#: The statements of a peer: the table of their subjects, the keys with their columns, and the types of the values.
 _SAID = [
     ("ssb_messages", {"message": "message_id"}, {"valid": "truth"}),
     ("feeds", {"feed": "author"}, {"sequence": "number", "id": "id"}),
@@ -58,13 +58,13 @@ _JSON = st.sampled_from([[], ["--json"]])
 
 
 class Warehouse:
-    """A built warehouse, and what can be asked of it."""
+    """A built warehouse, and the questions about it."""
 
     def __init__(self, place: Path, schema: str, out: Path) -> None:
         self.place, self.schema, self.out = place, schema, out
 
     def questions(self) -> st.SearchStrategy[tuple[list[str], str]]:
-        """Draw the words of a command, and what it reads from the standard input."""
+        """Draw the words of a command, and its standard input."""
         ids = [(kind, self._texts(table, column)) for kind, table, column in _IDS]
         subjects = [(kind, self._texts(table, column)) for kind, table, column in _SUBJECTS]
         any_id = st.one_of(each for _, each in ids)
