@@ -26,7 +26,7 @@ def _explain_lines() -> str:
         "not all; keys that are not named here are passed over. An ID may be given as a URI too."
     ]
     for kind in KINDS.values():
-        pairs = [f'"{key}": "{"NAME" if key == "tangle" else "ID"}"' for key in kind.keys]
+        pairs = [f'"{key}": "{"NAME" if key in ("tangle", "tangle_name") else "ID"}"' for key in kind.keys]
         pairs += [f'"{key}": {_SAMPLES[type_]}' for key, type_ in kind.says.items()]
         said.append(f"\b\n{{{', '.join(pairs)}}}\n    {kind.means}")
     return "\n\n".join(said)

@@ -102,6 +102,40 @@ KINDS = {
         where timeline_id in (select unnest($ids)) group by timeline_id""",
         means="the events in their order",
     ),
+    # The same subjects by the names of the tables' columns.
+    "tangle_name": Kind(
+        ("root_id", "tangle_name"),
+        {"members": list, "tips": list, "order": list},
+        """select root_id, tangle_name, tips, coalesce(members, []) as members, coalesce(members, []) as "order"
+        from {tangles} left join (
+            select root_id, tangle_name, list(message_id order by position) as members
+            from {tangle_messages} where is_member group by all
+        ) using (root_id, tangle_name) where root_id in (select unnest($ids))""",
+        frozenset({"members", "tips"}),
+        means="the members, in any order, the tips, and the members by position",
+    ),
+    "set_id": Kind(
+        ("set_id",),
+        {"items": list, "item_roots": list},
+        "select set_id, items, item_roots from {sets} where set_id in (select unnest($ids))",
+        frozenset({"items", "item_roots"}),
+        means="the items and the item roots, in any order",
+    ),
+    "base_id": Kind(
+        ("base_id", "observer"),
+        {"order": list, "confirmed_length": int},
+        """select base_id, observer, list(node_id order by position) as "order",
+            count(*) filter (where is_confirmed) as confirmed_length
+        from {autobase_views} where base_id in (select unnest($ids)) group by base_id, observer""",
+        means="the nodes in an observer's order, and how many of them are settled",
+    ),
+    "timeline_id": Kind(
+        ("timeline_id",),
+        {"order": list},
+        """select timeline_id, list(event_id order by position) as "order" from {timeline_events}
+        where timeline_id in (select unnest($ids)) group by timeline_id""",
+        means="the events by position",
+    ),
 }
 
 
@@ -202,7 +236,7 @@ def only_in_one(peer: list[str], ours: list[str] | None) -> tuple[list[str], lis
 
 
 def _about(question: _Question) -> str:
-    if question.kind == "root":
+    if question.kind in ("root", "tangle_name"):
         root, name = question.key
         return f"tangle {name}:{root}"
     return " ".join((question.kind, *question.key))

@@ -308,6 +308,11 @@ def _place(row: dict | None, refused: dict | None, id_: str, meaning: Callable[[
     return f"{id_} is not used: {reason}. {meaning(reason)}" if reason else f"{id_} is not there"
 
 
+def _tangle_by_columns(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
+    previous = {"previous": differ["tips"]} if "tips" in differ else {}
+    return _tangle(tables, key, {**differ, **previous})
+
+
 _EXPLAIN: dict[str, Callable[[Tables, Sequence[str], dict[str, Any]], list[str]]] = {
     "message": _message,
     "feed": _feed,
@@ -318,4 +323,8 @@ _EXPLAIN: dict[str, Callable[[Tables, Sequence[str], dict[str, Any]], list[str]]
     "base": _base,
     "view": _view,
     "timeline": _timeline,
+    "tangle_name": _tangle_by_columns,
+    "set_id": _set,
+    "base_id": _view,
+    "timeline_id": _timeline,
 }

@@ -21,11 +21,14 @@ def warehouse(tmp_path):
         {**member, "feed_id": "z", "is_added": False},
     )
     warehouse.write("group_epochs", {"group_id": "%g", "epoch_id": "%e", "is_preferred": True})
-    warehouse.write("sets", {"set_id": "s", "items": ["a", "b"]}, {"set_id": "rootless", "items": []})
+    warehouse.write(
+        "sets", {"set_id": "s", "items": ["a", "b"], "item_roots": ["r"]}, {"set_id": "rootless", "items": []}
+    )
     warehouse.write("set_next", {"set_id": "s", "depth": 3, "prev": ["m", "n"]})
     warehouse.write("autobase_bases", {"base_id": "b", "node_count": 3, "confirmed_length": 2})
     view = {"base_id": "b", "observer": "all"}
-    warehouse.write("autobase_views", *({**view, "node_id": f"n{n}", "position": 2 - n} for n in range(3)))
+    nodes = ({**view, "node_id": f"n{n}", "position": 2 - n, "is_confirmed": n == 2} for n in range(3))
+    warehouse.write("autobase_views", *nodes)
     event = {"timeline_id": "t"}
     warehouse.write("timeline_events", *({**event, "event_id": f"e{n}", "position": n} for n in range(3)), files=2)
     return warehouse
@@ -44,7 +47,11 @@ GOOD = [
     {"base": "b", "length": 3, "confirmed": 2},
     {"view": "b", "observer": "all", "order": ["n2", "n1", "n0"]},
     {"timeline": "t", "order": ["e0", "e1", "e2"]},
+    {"kind": "set", "set_id": "s", "items": ["b", "a"], "item_roots": ["r"]},
+    {"kind": "base", "base_id": "b", "observer": "all", "order": ["n2", "n1", "n0"], "confirmed_length": 1},
+    {"kind": "timeline", "timeline_id": "t", "order": ["e0", "e1", "e2"]},
 ]
+TANGLE = {"kind": "tangle", "tangle_name": "thread", "root_id": story.ROOT}
 WRONG = [
     ({"message": story.A1, "valid": False}, "valid: the peer says False, the tables True"),
     ({"feed": story.ALICE, "sequence": 4}, "sequence: the peer says 4, the tables 3"),
@@ -53,6 +60,10 @@ WRONG = [
     ({"set": "s", "prev": ["n", "m"]}, "prev: at place 0 the peer has n, the tables m"),
     ({"set": "s", "items": ["a", "b", "b"]}, "items: the peer has 3 entries, the tables 2"),
     ({"timeline": "t", "order": ["e0"]}, "order: only the tables have e1, e2"),
+    ({"kind": "set", "set_id": "s", "item_roots": []}, "item_roots: only the tables have r"),
+    ({"kind": "timeline", "timeline_id": "t", "order": ["e0", "e2", "e1"]}, "order: at place 1 the peer has e2"),
+    ({**TANGLE, "tips": ["%x"]}, f"tips: only the peer has %x; only the tables have {story.A2}"),
+    ({**TANGLE, "members": [story.A2]}, "members: only the tables have"),
 ]
 UNREADABLE = [
     ("{", "it is not JSON"),
@@ -88,6 +99,14 @@ def test_a_peer_that_differs(warehouse, line, said):
     result = check(warehouse, *GOOD, line)
     assert result.exit_code == 1 and said in result.stdout
     assert f"line {len(GOOD) + 1}: " in result.stdout and f"{len(GOOD)} agree, 1 differ" in result.stdout
+
+
+def test_a_tangle_by_the_names_of_columns(warehouse):
+    """Members in any order, the tips, and the members by position."""
+    members = [story.ROOT, story.A1, story.A2]
+    line = {**TANGLE, "members": members[::-1], "tips": [story.A2], "order": members}
+    assert check(warehouse, line).exit_code == 0
+    assert "order: at place" in check(warehouse, {**line, "order": members[::-1]}).stdout
 
 
 def test_what_the_tables_have_not(warehouse):
