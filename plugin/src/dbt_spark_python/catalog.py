@@ -10,12 +10,12 @@ from urllib.parse import unquote
 import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt_spark_python import sail
 from dbt_spark_python.changes import Differing, count_differing, count_rows, find_differing
-from dbt_spark_python.columns import nullable
+from dbt_spark_python.columns import nullable, write_no_rows
 from dbt_spark_python.steps import note_step
 from dbt_spark_python.touched import Told
 from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta, list_files
@@ -176,9 +176,7 @@ class FolderCatalog:
         """Give a new table without rows a file that says its columns, where the engine writes none for it."""
         place = self.warehouse.private_place(schema, name)
         if not is_delta(place) and (not place.is_dir() or next(place.rglob("*.parquet"), None) is None):
-            place.mkdir(parents=True, exist_ok=True)
-            columns = to_arrow_schema(self._columns_of(schema, name))
-            pq.write_table(columns.empty_table(), place / "part-0.parquet", compression="zstd")
+            write_no_rows(place, self.spark.table(full_name(schema, name)).schema)
 
     def make_room(self, schema: str, name: str) -> None:
         """Remove what a failed attempt left where a new table is going to be written."""

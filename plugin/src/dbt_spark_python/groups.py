@@ -19,10 +19,11 @@ import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from dbt_spark_python import group_digests, sail
+from dbt_spark_python.columns import arrow_schema
 from dbt_spark_python.earlier import Few, compared
 from dbt_spark_python.row_texts import row_digest
 
@@ -134,4 +135,4 @@ def _text(key: str) -> Column:
 def _arrow_schema(rows: DataFrame, schema: pa.Schema | StructType | str) -> pa.Schema:
     if isinstance(schema, str):
         schema = rows.sparkSession.createDataFrame([], schema).schema
-    return schema if isinstance(schema, pa.Schema) else to_arrow_schema(schema)
+    return schema if isinstance(schema, pa.Schema) else arrow_schema(schema)

@@ -16,6 +16,7 @@ when a later version does as Spark does.
 """
 
 import atexit
+import json
 import os
 import re
 import sys
@@ -31,17 +32,16 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import pyarrow.parquet as pq
 from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark import cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, StructType
 
 from dbt_spark_python import handles, listeners, null_lists
 from dbt_spark_python.columns import nullable as nullable_columns
+from dbt_spark_python.columns import write_no_rows
 from dbt_spark_python.deadlines import interrupt
 from dbt_spark_python.door import HOST, Door, DoorError
 from dbt_spark_python.memory import machine_memory
@@ -190,7 +190,7 @@ def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = Fals
         "sail.runtime.memory_pool.type": "greedy",
         "sail.runtime.memory_pool.greedy.max_size": most,
         "sail.runtime.memory_pool.fair.max_size": most,  # for who asks for that type all the same
-        "sail.runtime.temporary_files.paths": f'["{scratch}"]',
+        "sail.runtime.temporary_files.paths": json.dumps([scratch], ensure_ascii=False),
         **settings,
     }
     _teach_worker()
@@ -363,7 +363,7 @@ def checkpoint(rows: DataFrame) -> DataFrame:
     place.mkdir(parents=True)
     rows.write.mode("overwrite").parquet(str(place))
     if next(place.rglob("*.parquet"), None) is None:
-        pq.write_table(to_arrow_schema(columns).empty_table(), place / "part-0.parquet")
+        write_no_rows(place, columns)
     return rows.sparkSession.read.schema(columns).parquet(str(place))
 
 

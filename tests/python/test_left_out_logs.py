@@ -1,0 +1,64 @@
+"""Builds over fewer logs than before: the rows of a left-out log go, and all other rows stay as they were."""
+
+import pytest
+
+import fixture_seeds
+from manifests import LOGS
+
+#: Small logs of the fixtures: their seed, and the file of it that is taken.
+FILES = {
+    "ssb_log": ("ssb", "ssb_fixture_log", "private_groups.jsonl"),
+    "pzp_log": ("pzp", "pzp_fixture_log", "growth.jsonl"),
+    "autobase_log": ("autobase", "autobase_fixture_log", "examples.jsonl"),
+    "event_log": ("events", "event_fixture_log", "timelines.jsonl"),
+}
+#: Tables that have rows of one log alone.
+TABLES = {
+    "ssb_log": ["ssb_messages", "feeds", "group_epochs", "group_next"],
+    "pzp_log": ["pzp_messages", "set_messages"],
+    "autobase_log": ["autobase_nodes", "autobase_next", "autobase_views"],
+    "event_log": ["stg_events__lines"],
+}
+SELECTED = [f"+{name}" for names in TABLES.values() for name in names]
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory) -> dict[str, str]:
+    """The logs, by the names of their vars."""
+    folder = tmp_path_factory.mktemp("logs")
+    for name, seed in FILES.items():
+        (folder / name).write_bytes(b"\n".join(fixture_seeds.lines(*seed)))
+    return {name: str(folder / name) for name in FILES}
+
+
+def test_each_log_is_left_out_in_turn(project, paths):
+    """And comes back with the next: so each build is one over fewer logs of one kind, and more of another."""
+    names = [name for listed in TABLES.values() for name in listed]
+    assert paths.keys() == TABLES.keys() == set(LOGS)
+
+    def rows(built):
+        return {name: sorted(map(repr, built.rows(name))) for name in names}
+
+    whole = rows(project("left_out", **paths).run("--select", *SELECTED))
+    assert all(whole.values()), "each table has rows while its log is there"
+    for left_out in LOGS:
+        given = {name: path for name, path in paths.items() if name != left_out}
+        found = rows(project("left_out", **given).run("--select", *SELECTED))
+        assert {name for name in names if not found[name]} == set(TABLES[left_out])
+        assert all(found[name] == whole[name] for name in names if found[name])
+    assert rows(project("left_out", **paths).run("--select", *SELECTED)) == whole
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("first", LOGS)
+def test_logs_are_left_out_one_after_the_other(first, project, paths):
+    """Down to one log; with --full-refresh at last."""
+    paths = dict(paths)
+    schema = f"left_out_{first}"
+    project(schema, **paths).run("--select", *SELECTED)
+    for left_out in [first, *(name for name in LOGS if name != first)][:-1]:
+        del paths[left_out]
+        built = project(schema, **paths).run("--select", *SELECTED)
+        assert not any(built.rows(name) for name in TABLES[left_out])
+    built = project(schema, **paths).run("--select", *SELECTED, "--full-refresh")
+    assert all(built.rows(name) for name in TABLES[next(iter(paths))])
