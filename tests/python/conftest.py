@@ -16,6 +16,8 @@ import pyarrow.dataset as ds
 import pytest
 
 import manifests
+from both_tiers import both_tiers
+from dbt_tangles.compiled import TIER, TIERS
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -39,6 +41,18 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.both)
         if item.get_closest_marker(left_out):
             item.add_marker(pytest.mark.skip(reason=f"about {left_out}: TANGLES_TEST_ENGINE is {ENGINE}"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernels_run_both_ways(request):
+    """Tests of kernels run them compiled, and compare small calls with interpreted ones; builds run as a user's do."""
+    if request.path.parent != Path(__file__).parent:
+        with both_tiers():
+            yield
+    else:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv(TIER, os.environ.get(TIER, TIERS[0]))
+            yield
 
 
 @dataclass
