@@ -5,7 +5,7 @@ call is interpreted while all of this holds:
 
 * this process has no machine code of the kernel;
 * the arrays that are passed have at most SMALL elements together;
-* interpreted calls of the kernel have taken less than BUDGET_S in this process;
+* interpreted calls of the kernel have taken less than BUDGET_S CPU seconds in this process;
 * no machine code for these types is kept on disk.
 
 Every other call loads the machine code, or makes it, and so does an interpreted call that takes longer or in which a
@@ -31,14 +31,15 @@ TIER = "TANGLES_KERNELS"
 TIERS = ("auto", "compiled", "interpreted")
 #: Elements of all arrays of a call up to which it may be interpreted.
 SMALL = 20_000
-#: Seconds that interpreted calls of one kernel may take in one process; a call that takes longer starts again, compiled
+#: CPU seconds that interpreted calls of one kernel may take in one process; a call that takes longer starts again,
+#: compiled.
 BUDGET_S = 1.0
 
 
 class Kernel(CPUDispatcher):
     """A function that Python calls: interpreted or compiled, call by call."""
 
-    _spent_s = 0.0  # Seconds that interpreted calls have taken.
+    _spent_s = 0.0  # CPU seconds that interpreted calls have taken.
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the kernel.
@@ -54,13 +55,13 @@ class Kernel(CPUDispatcher):
         if tier == "interpreted":
             return interpreted.run(self.py_func, arguments)
         if tier == "auto" and self._may_be_interpreted(arguments):
-            begin = time.perf_counter()
+            begin = time.thread_time()
             try:
                 return interpreted.run(self.py_func, arguments, BUDGET_S - self._spent_s)
             except interpreted.GivenUp:
                 pass
             finally:
-                self._spent_s += time.perf_counter() - begin
+                self._spent_s += time.thread_time() - begin
         return super().__call__(*arguments)
 
     def _may_be_interpreted(self, arguments: tuple) -> bool:

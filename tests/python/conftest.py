@@ -14,9 +14,10 @@ import dbt_common.tests
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from numba.core.event import install_recorder
 
 import manifests
-from both_tiers import both_tiers
+from both_tiers import as_users_run, both_tiers
 from dbt_tangles.compiled import TIER, TIERS
 
 ROOT = Path(__file__).parents[2]
@@ -64,6 +65,7 @@ class DbtProject:
     project_dir: Path = ROOT
     vars: dict = field(default_factory=dict)
     profiles_dir: Path = ROOT
+    compiled: list[str] = field(default_factory=list)  # functions that this process compiled for it
 
     def invoke(self, *args: str, manifest=None):
         """Run a dbt command in this process and return its result, whatever it is.
@@ -77,7 +79,8 @@ class DbtProject:
         options += ["--vars", json.dumps(self.vars)]
         paths = ["--target-path", str(self.warehouse / "target" / self.schema)]
         logs = ["--log-path", str(self.warehouse / "logs" / self.schema)]
-        return dbtRunner(manifest=manifest).invoke([*args, *options, *paths, *logs])
+        with as_users_run():
+            return dbtRunner(manifest=manifest).invoke([*args, *options, *paths, *logs])
 
     def build(self, *args: str, has_unit_tests: bool = False) -> "DbtProject":
         """Run `dbt build` and fail with what failed, unless everything is green.
@@ -139,7 +142,10 @@ def project(warehouse):
 @pytest.fixture(scope="session")
 def fixtures(project) -> DbtProject:
     """Build every model from the seed fixtures, and run every test, as `dbt build` does for whoever comes first."""
-    return project("tangles").build(has_unit_tests=True)
+    with install_recorder("numba:compile") as recorder:
+        built = project("tangles").build(has_unit_tests=True)
+    built.compiled = sorted({event.data["dispatcher"].py_func.__name__ for _, event in recorder.buffer})
+    return built
 
 
 @pytest.fixture(scope="session")
