@@ -4,7 +4,7 @@ A kernel is a plain function on arrays. To compile one takes seconds, to interpr
 call is interpreted while all of this holds:
 
 * this process has no machine code of the kernel;
-* the arrays that are passed have at most SMALL elements together;
+* the arrays that are passed have at most SMALL_BYTES together;
 * interpreted calls of the kernel have taken less than BUDGET_S CPU seconds in this process;
 * no machine code for these types is kept on disk.
 
@@ -29,8 +29,8 @@ from dbt_tangles.machine_code import MachineCode
 #: The environment variable that says how kernels run, and its values; the first is the default.
 TIER = "TANGLES_KERNELS"
 TIERS = ("auto", "compiled", "interpreted")
-#: Elements of all arrays of a call up to which it may be interpreted.
-SMALL = 20_000
+#: Bytes of all arrays of a call up to which it may be interpreted: of 20,000 numbers of 64 bits.
+SMALL_BYTES = 160_000
 #: CPU seconds that interpreted calls of one kernel may take in one process; a call that takes longer starts again,
 #: compiled.
 BUDGET_S = 1.0
@@ -65,7 +65,7 @@ class Kernel(CPUDispatcher):
         return super().__call__(*arguments)
 
     def _may_be_interpreted(self, arguments: tuple) -> bool:
-        if self.overloads or self._spent_s >= BUDGET_S or interpreted.size_of(arguments) > SMALL:
+        if self.overloads or self._spent_s >= BUDGET_S or interpreted.size_of(arguments) > SMALL_BYTES:
             return False
         if not isinstance(self._cache, MachineCode):
             return True

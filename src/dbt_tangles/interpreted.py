@@ -90,9 +90,9 @@ def run(function: Callable, arguments: tuple, seconds: float = math.inf) -> Any:
 
 
 def size_of(argument: Any) -> int:
-    """Count the elements of all arrays of an argument, those in tuples included."""
+    """Count the bytes of all arrays of an argument, those in tuples included."""
     if isinstance(argument, np.ndarray):
-        return argument.size
+        return argument.nbytes
     return sum(map(size_of, argument)) if isinstance(argument, tuple) else 0
 
 

@@ -13,7 +13,7 @@ from numba.core.caching import NullCache
 from both_tiers import difference
 from dbt_tangles import compiled as tiers
 from dbt_tangles import interpreted
-from dbt_tangles.compiled import SMALL, compiled, inner
+from dbt_tangles.compiled import SMALL_BYTES, compiled, inner
 from dbt_tangles.graph.strings import draw_keys, hash_strings, strings_of
 
 
@@ -65,22 +65,26 @@ def summed(monkeypatch: pytest.MonkeyPatch) -> tiers.Kernel:
     return kernel
 
 
+#: Events of the largest call that is interpreted.
+SMALL = (SMALL_BYTES - 3 * 8) // 4
+
+
 def nest_of(size: int) -> Nest:
     return Nest(Pair(np.arange(size, dtype=np.int32), np.zeros(3, np.int64)), 1)
 
 
 def test_a_small_call_is_interpreted(summed):
-    nest = nest_of(SMALL - 3)
+    nest = nest_of(SMALL)
     found = summed(nest, 1)
     assert not summed.overloads
     assert [type(value) for value in found[:2]] == [int, int]
-    assert nest.pair.right[0] == SMALL - 3
+    assert nest.pair.right[0] == SMALL
 
 
 def test_a_large_call_is_compiled_and_so_are_those_after_it(summed):
-    large = summed(nest_of(SMALL - 2), 1)
+    large = summed(nest_of(SMALL + 1), 1)
     assert len(summed.overloads) == 1
-    assert large[:2] == (sum(value // 2 for value in range(SMALL - 2)), SMALL - 2)
+    assert large[:2] == (sum(value // 2 for value in range(SMALL + 1)), SMALL + 1)
     assert summed(nest_of(3), 1)[:2] == (1, 3)
     assert summed._spent_s == 0
 
@@ -129,7 +133,7 @@ def test_a_number_of_few_bits_that_overflows_starts_again(monkeypatch, last, exp
 
 def test_another_thread_is_not_in_the_midst_of_an_interpreted_call(summed, monkeypatch):
     found = []
-    thread = threading.Thread(target=lambda: found.append(summed(nest_of(SMALL), 1)))
+    thread = threading.Thread(target=lambda: found.append(summed(nest_of(SMALL + 1), 1)))
 
     def start(number):
         if not found:

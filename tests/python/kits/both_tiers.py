@@ -16,8 +16,8 @@ from numba.core.registry import CPUDispatcher
 from dbt_tangles import interpreted
 from dbt_tangles.compiled import Kernel
 
-#: Elements of the arrays of a call up to which it is interpreted too.
-SMALL = 5_000
+#: Bytes of the arrays of a call up to which it is interpreted too.
+SMALL_BYTES = 40_000
 #: Seconds of interpreted calls after which a kernel is not interpreted again.
 BUDGET_S = 2.0
 
@@ -46,7 +46,7 @@ def _call(kernel: Kernel, *arguments: Any) -> Any:
     if interpreted.is_interpreting():
         return interpreted.call(kernel.py_func, arguments)
     name = kernel.py_func.__name__
-    if interpreted.size_of(arguments) > SMALL or _spent[name] > BUDGET_S:
+    if interpreted.size_of(arguments) > SMALL_BYTES or _spent[name] > BUDGET_S:
         return CPUDispatcher.__call__(kernel, *arguments)
     copies = deepcopy(arguments)
     expected = CPUDispatcher.__call__(kernel, *arguments)
