@@ -18,8 +18,8 @@ from dbt_tangles.compiled import Kernel
 
 #: Bytes of the arrays of a call up to which it is interpreted too.
 SMALL_BYTES = 40_000
-#: Seconds of interpreted calls after which a kernel is not interpreted again.
-BUDGET_S = 2.0
+#: CPU seconds of interpreted calls after which a kernel is not interpreted again.
+BUDGET_S = 1.0
 
 compared: Counter[str] = Counter()  # Calls by kernel.
 _spent: Counter[str] = Counter()
