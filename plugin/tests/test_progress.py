@@ -3,6 +3,9 @@
 import json
 import os
 import re
+import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -92,3 +95,19 @@ def test_parts_of_a_model_count_up():
     assert line(1, 2, 1, 8) == "m: 3 of 8"
     assert line(1, 0, 8, 8) == ""
     assert line(2, 1, 0, 4) == "m: 8 of 12"
+
+
+def test_a_package_of_the_model_says_how_far_it_is(monkeypatch):
+    """Also on Spark Connect, which says nothing of its own."""
+    asked, said = [], threading.Event()
+    lines: list[str] = []
+    package = SimpleNamespace(progress_line=lambda since: asked.append(since) or (len(asked) > 1 and "3 of 9 packed"))
+    monkeypatch.setitem(sys.modules, "packer", package)
+    monkeypatch.setattr(progress, "say", lambda line: (lines.append(line), said.set()))
+    monkeypatch.setattr(progress, "is_connect", lambda spark: True)
+    session = SimpleNamespace(addTag=lambda tag: None, removeTag=lambda tag: None)
+    began = time.time()
+    with NodeProgress(session, "model.p.m", ["packer", "json"], interval=0.01):
+        assert said.wait(10)
+    assert set(lines) == {"m: 3 of 9 packed"}
+    assert len(asked) > 1 and set(asked) == {asked[0]} and began <= asked[0] <= time.time()

@@ -18,6 +18,8 @@ from numba.core.extending import lower_cast, register_model
 from numba.core.registry import CPUDispatcher
 from numba.np.numpy_support import as_dtype
 
+from dbt_tangles import interpreted
+
 _COUNT = ir.IntType(types.intp.bitwidth)
 
 
@@ -150,13 +152,9 @@ def _lend_all(context, builder, owned, lent_type, value):
 class Borrower(CPUDispatcher):
     """A function that compiled ones call: its arrays are lent."""
 
-    def __call__(self, *_, **__) -> NoReturn:
-        """Do not run: there is no way in from Python.
-
-        Raises:
-            TypeError: Always.
-        """
-        raise TypeError(f"{self.py_func.__name__} is there for kernels alone")
+    def __call__(self, *arguments):
+        """Interpret the function, for a kernel that is interpreted."""
+        return interpreted.call(self.py_func, arguments)
 
     def get_call_template(self, args: tuple, kws: dict) -> tuple:
         """Compile the function for what a call passes."""

@@ -35,6 +35,7 @@ from pathlib import Path
 
 import numba
 from numba.core import config
+from numba.core.base import BaseContext
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
@@ -42,6 +43,9 @@ from numba.core.serialize import dumps
 KEPT_S = 7 * 24 * 3600
 #: Seconds to wait for another process that makes the same code; the slowest kernel takes a fifth of that.
 PATIENCE_S = 120
+
+#: How the names of files end: of machine code, and of the lock of a process that makes some.
+CODE, TURN = ".nbc", ".turn"
 
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)(?:[ \t]+import[ \t]+(\([^)]*\)|.+))?", re.MULTILINE)
 
@@ -59,14 +63,14 @@ class _SignatureFiles:
     def path(self, key: tuple) -> Path:
         signature, machine, source = key
         said = repr((numba.__version__, str(signature), machine, source, self.line))
-        return self.place / f"{self.name}-{self.stamp}-{sha256(said.encode()).hexdigest()[:16]}.nbc"
+        return self.place / f"{self.name}-{self.stamp}-{sha256(said.encode()).hexdigest()[:16]}{CODE}"
 
     def load(self, key: tuple):
         """The code; None where this process is to make it, for all that wait."""
         path = self.path(key)
         found = self._read(key)
         if found is None and path not in self._turns:
-            self._turns[path] = wait_for_turn(path.with_suffix(".turn"))
+            self._turns[path] = wait_for_turn(path.with_suffix(TURN))
             found = self._read(key)
             if found is not None:
                 self.end_turns()
@@ -85,7 +89,7 @@ class _SignatureFiles:
             path, held = self._turns.popitem()
             if held is not None:
                 with suppress(OSError):
-                    path.with_suffix(".turn").unlink()
+                    path.with_suffix(TURN).unlink()
                 os.close(held)
 
     def save(self, key: tuple, data) -> None:
@@ -172,6 +176,10 @@ class MachineCode(FunctionCache):
         self._cache_file = _SignatureFiles(
             Path(self._cache_path), self._impl.filename_base, stamp(function.__module__), line
         )
+
+    def has(self, types: tuple, target_context: BaseContext) -> bool:
+        """Whether there is a file for arguments of these types; it may be damaged."""
+        return self._cache_file.path(self._index_key(types, target_context.codegen())).exists()
 
     def load_overload(self, sig, target_context):
         """Load the code for a signature, if there is any."""

@@ -14,8 +14,11 @@ import dbt_common.tests
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from numba.core.event import install_recorder
 
 import manifests
+from both_tiers import as_users_run, both_tiers
+from dbt_tangles.compiled import TIER, TIERS
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -41,6 +44,18 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.skip(reason=f"about {left_out}: TANGLES_TEST_ENGINE is {ENGINE}"))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def kernels_run_both_ways(request):
+    """Tests of kernels run them compiled, and compare small calls with interpreted ones; builds run as a user's do."""
+    if request.path.parent != Path(__file__).parent:
+        with both_tiers():
+            yield
+    else:
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv(TIER, os.environ.get(TIER, TIERS[0]))
+            yield
+
+
 @dataclass
 class DbtProject:
     """A dbt project whose tables go to a schema of their own."""
@@ -50,6 +65,7 @@ class DbtProject:
     project_dir: Path = ROOT
     vars: dict = field(default_factory=dict)
     profiles_dir: Path = ROOT
+    compiled: list[str] = field(default_factory=list)  # functions that this process compiled for it
 
     def invoke(self, *args: str, manifest=None):
         """Run a dbt command in this process and return its result, whatever it is.
@@ -63,7 +79,8 @@ class DbtProject:
         options += ["--vars", json.dumps(self.vars)]
         paths = ["--target-path", str(self.warehouse / "target" / self.schema)]
         logs = ["--log-path", str(self.warehouse / "logs" / self.schema)]
-        return dbtRunner(manifest=manifest).invoke([*args, *options, *paths, *logs])
+        with as_users_run():
+            return dbtRunner(manifest=manifest).invoke([*args, *options, *paths, *logs])
 
     def build(self, *args: str, has_unit_tests: bool = False) -> "DbtProject":
         """Run `dbt build` and fail with what failed, unless everything is green.
@@ -125,7 +142,10 @@ def project(warehouse):
 @pytest.fixture(scope="session")
 def fixtures(project) -> DbtProject:
     """Build every model from the seed fixtures, and run every test, as `dbt build` does for whoever comes first."""
-    return project("tangles").build(has_unit_tests=True)
+    with install_recorder("numba:compile") as recorder:
+        built = project("tangles").build(has_unit_tests=True)
+    built.compiled = sorted({event.data["dispatcher"].py_func.__name__ for _, event in recorder.buffer})
+    return built
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,9 @@
 """Says every few seconds how far a run is, in a run that is long and says nothing else."""
 
+import importlib
 import threading
 import time
+from collections.abc import Collection, Iterator
 from types import TracebackType
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -65,13 +67,23 @@ class NodeProgress:
     """Context manager: a job group around a Python model, and a line of progress while it runs.
 
     On Spark Connect there is no job group; there the session tag of the same name marks the node's operations, and
-    no progress is shown.
+    only packages say how far they are.
+
+    Args:
+        spark: The session.
+        node: The node's unique id.
+        packages: Importable packages of the model. One that has a function `progress_line` is asked for a line: it is
+            called with the time at which the model began, in seconds since 1970, and returns a text or None.
+        interval: Seconds between two lines.
     """
 
-    def __init__(self, spark: SparkSession, node: str, interval: float = INTERVAL) -> None:
-        self.spark, self.node, self.interval = spark, node, interval
+    def __init__(
+        self, spark: SparkSession, node: str, packages: Collection[str] = (), interval: float = INTERVAL
+    ) -> None:
+        self.spark, self.node, self.packages, self.interval = spark, node, packages, interval
+        self._name = node.rsplit(".", 1)[-1]
         self.context = None if is_connect(spark) else spark.sparkContext
-        self._started = time.monotonic()
+        self._started, self._began = time.monotonic(), time.time()
         self._done = threading.Event()
         self._stages: dict[int, tuple[int, int]] = {}  # of each stage that was seen: parts done, and all
         self._watch = threading.Thread(target=self._report, name=f"progress-{node}", daemon=True)
@@ -81,7 +93,7 @@ class NodeProgress:
             self.spark.addTag(self.node)
         else:
             self.context.setJobGroup(self.node, self.node)
-            self._watch.start()
+        self._watch.start()
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -91,19 +103,26 @@ class NodeProgress:
         else:
             self.context.setLocalProperty("spark.jobGroup.id", None)
             self.context.setLocalProperty("spark.job.description", None)
-            self._watch.join()
+        self._watch.join()
 
     def _report(self) -> None:
         while not self._done.wait(self.interval):
-            line = self.line()
-            if line:
+            for line in filter(None, [self.line(), *self._package_lines()]):
                 say(line)
+
+    def _package_lines(self) -> Iterator[str | None]:
+        for package in self.packages:
+            ask = getattr(importlib.import_module(package), "progress_line", None)
+            line = ask(self._began) if ask else None
+            yield f"{self._name}: {line}" if line else None
 
     def line(self) -> str | None:
         """Say how many parts are done of all that have begun, and for how long it has been; None where none runs.
 
         Stages that have ended still count, so neither number becomes smaller.
         """
+        if self.context is None:
+            return None
         tracker = self.context.statusTracker()
         is_active = False
         for job in tracker.getJobIdsForGroup(self.node):
@@ -119,7 +138,7 @@ class NodeProgress:
             return None
         done, parts = (sum(numbers) for numbers in zip(*self._stages.values(), strict=True))
         seconds = time.monotonic() - self._started
-        return f"{self.node.rsplit('.', 1)[-1]}: {done} of {parts} parts done, {seconds:.0f} s"
+        return f"{self._name}: {done} of {parts} parts done, {seconds:.0f} s"
 
 
 def is_connect(spark: SparkSession) -> bool:

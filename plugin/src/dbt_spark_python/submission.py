@@ -44,10 +44,11 @@ class SessionPythonJob(PythonJobHelper):
         seconds = deadlines.seconds_of(config)
         requirements.check(writing.names(config.get("packages")))
         spark = current(self.credential)
+        packages = config.get("meta", {}).get("ship_packages") or []
         try:
             with _shipping:
-                ship(spark, config.get("meta", {}).get("ship_packages") or [])
-            with NodeProgress(spark, node), deadlines.Deadline(spark, node, seconds):
+                ship(spark, packages)
+            with NodeProgress(spark, node, packages), deadlines.Deadline(spark, node, seconds):
                 code, target = writing.split(compiled_code)
                 names = {"spark": spark, "__name__": node}
                 exec(compile_model(code, self.model["raw_code"], path), names)

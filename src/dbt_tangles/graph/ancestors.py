@@ -43,10 +43,9 @@ def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS
     distance = np.zeros(sizes[wanted].max(initial=0), np.int32)
     # The graph, the member and the place on its way down at which the next batch goes on.
     state = np.array([0, -1, -1], np.int64)
+    room = min(chunk_rows, 1 + int((sizes * (sizes - 1) // 2)[wanted].sum()))
     while state[0] < len(sizes):
-        member = np.empty(chunk_rows, np.int32)
-        ancestor = np.empty(chunk_rows, np.int32)
-        apart = np.empty(chunk_rows, np.int32)
+        member, ancestor, apart = (np.empty(room, np.int32) for _ in range(3))
         count = _fill_pairs(dag.graph_start, dag.start, dag.previous, wanted, distance, state, member, ancestor, apart)
         if count:
             at = pa.array(row[member[:count]])

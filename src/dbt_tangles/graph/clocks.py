@@ -62,10 +62,9 @@ def author_clocks(
     clock = np.empty((sizes * widths).max(initial=0), np.int32)
     # The graph, the first author of the block, the member and the author at which the next batch goes on.
     state = np.array([0, 0, -1, 0], np.int64)
+    room = min(chunk_rows, 1 + int((sizes * counts)[wanted].sum()))
     while state[0] < len(sizes):
-        member = np.empty(chunk_rows, np.int32)
-        author_at = np.empty(chunk_rows, np.int32)
-        seen = np.empty(chunk_rows, np.int32)
+        member, author_at, seen = (np.empty(room, np.int32) for _ in range(3))
         count = _fill_clocks(
             dag.graph_start,
             dag.start,

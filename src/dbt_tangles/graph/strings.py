@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.compiled import compiled, inner
+from dbt_tangles.interpreted import overflows
 
 MAX_ROWS = 2**31 - 1
 #: In one piece, in several, or in pieces that come one by one.
@@ -191,6 +192,7 @@ def _word(data, at):
 
 
 @inner
+@overflows
 def _fold(a, b):
     """Multiply to 128 bits, and fold the halves."""
     low = np.uint64(0xFFFFFFFF)

@@ -120,11 +120,12 @@ def foreign_excludes(
     following = np.zeros(len(member_row), np.uint64)
     # The group and the epoch at which the next batch goes on.
     state = np.zeros(2, np.int64)
+    room = min(chunk_rows, len(charges.epoch))
     while state[0] < group_count:
-        epoch = np.empty(chunk_rows, np.int32)
-        count = np.empty(chunk_rows, np.int32)
-        listed_start = np.zeros(chunk_rows + 1, np.int32)
-        listed = np.empty(chunk_rows * MAX_LISTED, np.int32)
+        epoch = np.empty(room, np.int32)
+        count = np.empty(room, np.int32)
+        listed_start = np.zeros(room + 1, np.int32)
+        listed = np.empty(room * MAX_LISTED, np.int32)
         rows = _fill(
             charges,
             is_within,

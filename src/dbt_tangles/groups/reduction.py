@@ -246,7 +246,7 @@ def _unpaired_rows(
     if not is_wanted.any():
         return
     of_a_word = np.minimum(missing.group_missing, WORD * np.diff(dag.graph_start))
-    room = max(names.most, int(of_a_word[is_wanted].max()))
+    room = max(min(names.most, int(missing.group_missing[is_wanted].sum())), int(of_a_word[is_wanted].max()))
     epoch, feed = np.empty(room, np.int32), np.empty(room, np.int32)
     state = np.zeros(2, np.int64)
     while state[0] < len(dag.graph_start) - 1:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_tangles.compiled import inner
+from dbt_tangles.interpreted import overflows
 
 
 @inner
+@overflows
 def ones(word):
     """Count the bits of a uint64 that are set."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.compiled import compiled, inner
+from dbt_tangles.interpreted import overflows
 
 
 class RankedList(NamedTuple):
@@ -136,6 +137,7 @@ def unlist(items, x):
 
 
 @inner
+@overflows
 def _mixed(x):
     """Hash a number (S. Vigna's splitmix64)."""
     z = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)

@@ -15,7 +15,8 @@ from numba.core import config
 
 import dbt_tangles
 from dbt_spark_python.packages import zip_package
-from dbt_tangles import machine_code
+from dbt_tangles import compiling, machine_code
+from dbt_tangles.compiled import TIER
 
 SOURCE = Path(dbt_tangles.__file__).parent.parent
 OWN = f"dbt_tangles-{os.geteuid()}"
@@ -45,6 +46,14 @@ from dbt_tangles.graph.orders import positions
 found = positions(np.array([0, 3]), np.array([1, 0, 1], np.int32))
 print(*found, sum(positions.stats.cache_misses.values()))
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernels_run_both_ways():
+    """Here they are compiled alone, in this process and in those that it starts."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv(TIER, "compiled")
+        yield
 
 
 @pytest.fixture
@@ -89,7 +98,7 @@ def close(toy: Path) -> None:
 
 def start(path: Path, script: str, *arguments: str, **variables: str) -> subprocess.Popen:
     """Start a process that imports from one place and has no cache folder but for temporary files."""
-    known = {"PATH": os.environ["PATH"], "PYTHONPATH": str(path), **variables}
+    known = {"PATH": os.environ["PATH"], "PYTHONPATH": str(path), TIER: "compiled"} | variables
     return subprocess.Popen([sys.executable, "-c", script, *arguments], env=known, stdout=subprocess.PIPE, text=True)
 
 
@@ -102,6 +111,16 @@ def said(process: subprocess.Popen) -> list[str]:
 def test_it_is_kept_beside_the_source(toy: Path):
     assert [twice(), twice(), twice(1.5), twice(1.5)] == [(8, True), (8, False), (5.0, True), (5.0, False)]
     assert len(list((toy / "__pycache__").glob("caller.twice*.nbc"))) == 2
+
+
+def test_a_small_call_loads_what_is_there_and_makes_none(toy: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(TIER, "auto")
+    assert twice() == (8, True)  # interpreted: no code was found
+    assert not list(toy.rglob("*.nbc")) and not list(toy.rglob("*.turn"))
+    monkeypatch.setenv(TIER, "compiled")
+    assert twice() == (8, True)
+    monkeypatch.setenv(TIER, "auto")
+    assert twice() == (8, False)
 
 
 def test_an_edited_callee_is_compiled_again_and_so_is_its_caller(toy: Path):
@@ -258,6 +277,20 @@ def test_who_dies_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.Monke
             assert machine_code.wait_for_turn(place) is None  # nor for ever on who lives
         other.kill()
         os.close(machine_code.wait_for_turn(place))
+
+
+def test_what_is_being_compiled_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(compiling, "place_for", lambda folder: tmp_path)
+    began = time.time()
+    assert compiling.compiling_line(began) is None
+    place = tmp_path / "orders.positions-dbt_tangles.graph.py311-a-b.turn"
+    held = machine_code.wait_for_turn(place)
+    for name, age_s in (("old", 60), ("new", 0)):
+        (tmp_path / name).with_suffix(".nbc").touch()
+        os.utime(tmp_path / f"{name}.nbc", (began - age_s, began - age_s))
+    assert dbt_tangles.progress_line(began) == "compiling kernels, once a machine: 1 done, now positions"
+    os.close(held)  # as of a process that was killed: the file is left
+    assert place.exists() and compiling.compiling_line(began) is None
 
 
 def test_where_nothing_can_be_locked(tmp_path: Path):

@@ -1,0 +1,174 @@
+"""Small calls of kernels are interpreted, all others compiled, and both give the same."""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numba.core.caching import NullCache
+
+from both_tiers import difference
+from dbt_tangles import compiled as tiers
+from dbt_tangles import interpreted
+from dbt_tangles.compiled import SMALL_BYTES, compiled, inner
+from dbt_tangles.graph.strings import draw_keys, hash_strings, strings_of
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kernels_run_both_ways():
+    """Here they run as a user's do."""
+    return
+
+
+class Pair(NamedTuple):
+    """Arrays in a tuple."""
+
+    left: np.ndarray
+    right: np.ndarray
+
+
+class Nest(NamedTuple):
+    """A tuple in a tuple."""
+
+    pair: Pair
+    number: int
+
+
+@inner
+def half_of(number):
+    return number // 2
+
+
+@compiled
+def doubled(values):
+    return values * 2
+
+
+def _summed(nest, times):
+    total = 0
+    for _ in range(times):
+        for value in nest.pair.left:
+            nest.pair.right[0] += 1
+            total += half_of(value)
+    return total, nest.pair.right.max(), doubled(nest.pair.right)
+
+
+@pytest.fixture
+def summed(monkeypatch: pytest.MonkeyPatch) -> tiers.Kernel:
+    """A new kernel, with no machine code anywhere, whichever way the tests themselves are to run."""
+    monkeypatch.delenv(tiers.TIER, raising=False)
+    kernel = compiled(_summed)
+    monkeypatch.setattr(kernel, "_cache", NullCache())
+    return kernel
+
+
+#: Events of the largest call that is interpreted.
+SMALL = (SMALL_BYTES - 3 * 8) // 4
+
+
+def nest_of(size: int) -> Nest:
+    return Nest(Pair(np.arange(size, dtype=np.int32), np.zeros(3, np.int64)), 1)
+
+
+def test_a_small_call_is_interpreted(summed):
+    nest = nest_of(SMALL)
+    found = summed(nest, 1)
+    assert not summed.overloads
+    assert [type(value) for value in found[:2]] == [int, int]
+    assert nest.pair.right[0] == SMALL
+
+
+def test_a_large_call_is_compiled_and_so_are_those_after_it(summed):
+    large = summed(nest_of(SMALL + 1), 1)
+    assert len(summed.overloads) == 1
+    assert large[:2] == (sum(value // 2 for value in range(SMALL + 1)), SMALL + 1)
+    assert summed(nest_of(3), 1)[:2] == (1, 3)
+    assert summed._spent_s == 0
+
+
+def test_calls_that_have_taken_their_time_are_compiled(summed, monkeypatch):
+    summed(nest_of(3), 1)
+    assert 0 < summed._spent_s < tiers.BUDGET_S and not summed.overloads
+    monkeypatch.setattr(tiers, "BUDGET_S", summed._spent_s)
+    assert summed(nest_of(3), 1)[:2] == (1, 3)
+    assert summed.overloads
+
+
+def test_a_call_that_takes_too_long_starts_again(summed, monkeypatch):
+    monkeypatch.setattr(tiers, "BUDGET_S", 0.05)
+    nest = nest_of(1_000)
+    total, largest, last = summed(nest, 3_000)
+    assert summed.overloads
+    # The arrays hold the results of one run.
+    assert (total, largest, last[0]) == (3_000 * sum(value // 2 for value in range(1_000)), 3_000_000, 6_000_000)
+    assert nest.pair.right[0] == 3_000_000
+    assert summed._spent_s < 2
+
+
+@compiled
+def multiplied(out, values):
+    out[0] = values[0] * values[1]
+    return out[0] // values[2]
+
+
+@pytest.mark.parametrize(("last", "expected"), [(1, 10**12), (0, None)])
+def test_a_number_of_few_bits_that_overflows_starts_again(monkeypatch, last, expected):
+    monkeypatch.setenv(tiers.TIER, "auto")
+    monkeypatch.setattr(multiplied, "_cache", NullCache())
+    values, out = np.array([10**6, 10**6, last], np.int32), np.zeros(1, np.int64)
+    if expected is None:
+        with pytest.raises(ZeroDivisionError):
+            multiplied(out, values)
+    else:
+        assert multiplied(out, values) == expected == out[0]
+    monkeypatch.setenv(tiers.TIER, "interpreted")
+    out[0] = 5
+    with pytest.raises(interpreted.GivenUp):
+        multiplied(out, values)
+    assert out[0] == 5
+
+
+def test_another_thread_is_not_in_the_midst_of_an_interpreted_call(summed, monkeypatch):
+    found = []
+    thread = threading.Thread(target=lambda: found.append(summed(nest_of(SMALL + 1), 1)))
+
+    def start(number):
+        if not found:
+            thread.start() if not thread.is_alive() else None
+            thread.join()
+        return number // 2
+
+    monkeypatch.setattr(half_of, "py_func", start)
+    summed(nest_of(3), 1)
+    assert summed.overloads and len(found) == 1
+
+
+@pytest.mark.parametrize(("tier", "size", "is_compiled"), [("compiled", 3, True), ("interpreted", SMALL + 1, False)])
+def test_a_setting_chooses(summed, monkeypatch, tier, size, is_compiled):
+    monkeypatch.setenv(tiers.TIER, tier)
+    summed(nest_of(size), 1)
+    assert bool(summed.overloads) == is_compiled
+
+
+def test_a_setting_that_there_is_not(summed, monkeypatch):
+    monkeypatch.setenv(tiers.TIER, "fast")
+    with pytest.raises(ValueError, match="TANGLES_KERNELS is 'fast', and must be one of auto, compiled, interpreted"):
+        summed(nest_of(3), 1)
+
+
+def test_an_error_ends_the_call(summed):
+    with pytest.raises(AttributeError):
+        summed(3, 1)
+    assert summed(nest_of(3), 1)[:2] == (1, 3)
+
+
+@pytest.mark.filterwarnings("error")
+def test_hashes_wrap_without_a_word(monkeypatch):
+    monkeypatch.setenv(tiers.TIER, "interpreted")
+    strings, keys = strings_of(pa.array(["%" + "x" * 50, None, "", "short"])), draw_keys()
+    found = hash_strings(strings, keys)
+    monkeypatch.setenv(tiers.TIER, "compiled")
+    assert difference(found, hash_strings(strings, keys)) is None

@@ -1,0 +1,74 @@
+"""Runs small calls of kernels both ways, compiled and interpreted, and compares all that comes out."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+from numba.core.registry import CPUDispatcher
+
+from dbt_tangles import interpreted
+from dbt_tangles.compiled import Kernel
+
+#: Bytes of the arrays of a call up to which it is interpreted too.
+SMALL_BYTES = 40_000
+#: CPU seconds of interpreted calls after which a kernel is not interpreted again.
+BUDGET_S = 1.0
+
+compared: Counter[str] = Counter()  # Calls by kernel.
+_spent: Counter[str] = Counter()
+_as_users_run = Kernel.__call__
+
+
+@contextmanager
+def both_tiers() -> Iterator[None]:
+    """Compile each call within, and compare small ones with what is interpreted."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Kernel, "__call__", _call)
+        yield
+
+
+@contextmanager
+def as_users_run() -> Iterator[None]:
+    """Run kernels within as a user's build does."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Kernel, "__call__", _as_users_run)
+        yield
+
+
+def _call(kernel: Kernel, *arguments: Any) -> Any:
+    if interpreted.is_interpreting():
+        return interpreted.call(kernel.py_func, arguments)
+    name = kernel.py_func.__name__
+    if interpreted.size_of(arguments) > SMALL_BYTES or _spent[name] > BUDGET_S:
+        return CPUDispatcher.__call__(kernel, *arguments)
+    copies = deepcopy(arguments)
+    expected = CPUDispatcher.__call__(kernel, *arguments)
+    begin = time.process_time()
+    found = interpreted.run(kernel.py_func, copies)
+    _spent[name] += time.process_time() - begin
+    compared[name] += 1
+    problem = difference(found, expected) or difference(copies, arguments)
+    assert problem is None, f"{name}, interpreted and compiled: {problem}"
+    return expected
+
+
+def difference(found: Any, expected: Any) -> str | None:
+    """Say how two values or tuples of values differ in type or content; None where they do not."""
+    if type(found) is not type(expected):
+        return f"{type(found)} and {type(expected)}"
+    if isinstance(found, tuple):
+        if len(found) != len(expected):
+            return f"tuples of {len(found)} and {len(expected)}"
+        return next(filter(None, map(difference, found, expected)), None)
+    if isinstance(found, np.ndarray):
+        if (found.dtype, found.shape) != (expected.dtype, expected.shape):
+            return f"{found.dtype}{found.shape} and {expected.dtype}{expected.shape}"
+        return None if np.array_equal(found, expected) else f"{found} and {expected}"
+    return None if found == expected else f"{found!r} and {expected!r}"
