@@ -6,7 +6,7 @@ What must come of the hostile lines is stated beside each of them.
 import gzip
 import json
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import pairwise
 from urllib.parse import unquote
 
@@ -14,6 +14,7 @@ import pytest
 
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
+from base_tables import drawing
 from changes_oracle import changes
 from conftest import DATA
 from test_bad_input import ANY, MAX_LINE_BYTES, Log, broken, random_bytes
@@ -962,3 +963,28 @@ def test_the_rule_of_the_document(project):
     assert statuses["documents_autobase_views_design"] == "pass"
     assert "documents_autobase_views" not in statuses
     assert built.rows("autobase_views")
+
+
+def test_all_has_settled_what_any_writer_has(project, tmp_path):
+    """By the document's rule: whatever a lead of two degrees is known to, the whole base settles."""
+    bases, lines = random_bases(range(100, 140))
+    words = (
+        "a1 b1 a2:b1 c1:a1 b2:c1",
+        "a1 b1 b2:a1 c1:b1 a2:c1",
+        "a1 b1 c1:a1 a2:b1,c1 b2:c1",
+        "a1 b1 c1:a1 a2:c1 a3:b1",
+    )
+    for place, each in enumerate(words):
+        bases[f"small/{place}"] = drawing("abc", each)
+        lines += lines_of(f"small/{place}", bases[f"small/{place}"], (), random.Random(place))
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"\n".join(lines) + b"\n")
+    built = project("bases_by_design_settle", autobase_log=str(log), consensus_rule="design").build(*ONLY)
+    settled = defaultdict(set)
+    for row in built.rows("autobase_views"):
+        if row["is_confirmed"]:
+            settled[row["base_id"], row["observer"]].add(row["node_id"])
+    small = [(base_id, who) for base_id, who in settled if base_id.startswith("small/") and who != "all"]
+    assert {base_id for base_id, _ in small} == {f"small/{place}" for place in range(len(words))}
+    assert len(settled) > 100
+    assert {key for key, nodes in settled.items() if not nodes <= settled[key[0], "all"]} == set()

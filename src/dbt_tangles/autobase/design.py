@@ -1,8 +1,10 @@
 """The order of a base by the rule that the design document states, where `consensus` has the one that is in use.
 
-A node of an indexer may be settled when its highest quorum is of the second degree or more, and of two degrees more
-than that of any unsettled indexer's node beside it, of which no quorum at all is degree 0. The first by depth, then
-writer, then length is settled, and with it all it follows, in the order that would hold if others had settled what
+A node of an indexer is settled when some indexer's node in the view knows a quorum over it that is of the second degree
+or more, and of two degrees more than every quorum that this node knows over an unsettled indexer's node beside it, no
+quorum at all being degree 0 (`leads`). So a larger view settles all that a smaller one does; the proof is in decision
+017. Of several such nodes the one comes first whose lead is known to the first node by depth, writer and length, then
+the first by these itself. With it all it follows is settled, in the order that would hold if others had settled what
 could have been: while tails are left below it (unsettled indexers' nodes that are above no other), the one comes first
 that has the highest quorum among what the node follows, the node itself not counted, then the one of the least writer;
 each brings along what it follows, ordered as in `consensus`.
@@ -18,8 +20,8 @@ next, with what it follows, and so on. The rest goes by key, and nothing of all 
 observer too: then it is what the observer's own next node could settle.
 
 What the document leaves open: that ties go by writer, that the tails are asked about again once one has gone, how much
-may be unseen, and whether any of it agrees with what other writers settled. It does not always; see `rule_search.py`
-among the tests.
+may be unseen, and whether the order agrees with the one in which other writers settled the same nodes. It does not
+always; see `rule_search.py` among the tests.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.autobase.clocks import NEVER, causal_order, clocks, depths, first_followers
+from dbt_tangles.autobase.leads import NOWHERE, degree_of, first_lead, new_ladders
 from dbt_tangles.autobase.settling import settle
 from dbt_tangles.autobase.unseen import may_be_settled_unseen, note_contenders, prepare
 from dbt_tangles.autobase.views import Graph, View, find_logs
@@ -39,8 +42,6 @@ from dbt_tangles.structures.kahn import place_first_ready
 
 #: The rule takes time in proportion to the square of the nodes or more; larger views are refused.
 DESIGN_LIMIT = 5_000
-
-_NEEDED = 2
 
 
 class _Work(NamedTuple):
@@ -144,19 +145,6 @@ def _degree(x, view, limit, follower, highest, votes, following):
 
 
 @inner
-def _may_be_settled(x, view, follower, degree):
-    """Say whether the quorum over a node is two degrees above none, and above those over what is beside it."""
-    begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
-    needed = _NEEDED
-    for k in range(len(known)):
-        # Of a log, those beside x follow each other, and the first of them has the highest quorum.
-        beside = max(np.int64(clock[x - begin, k]), removed[k]) + 1
-        if beside <= known[k] and beside < follower[x - begin, k]:
-            needed = max(needed, degree[first[k] + beside - 1] + _NEEDED)
-    return degree[x] >= needed
-
-
-@inner
 def _leading_tail(x, view, limit, follower, degree_below, below, votes, following):
     """Find the tail below x, or x, that has the highest quorum below x.
 
@@ -238,14 +226,48 @@ def _place_with(x, graph, view, follower, work, at):
     return at
 
 
-@inner
-def _next_settled(graph, view, follower, causal, degree, settled):
-    """Find the first node that may be settled, or -1."""
-    for i in range(view.begin, view.end):
-        x = np.int64(causal[i])
-        if not settled[x] and graph.indexer[x] >= 0 and _may_be_settled(x, view, follower, degree):
-            return x
-    return np.int64(-1)
+@compiled
+def _settle_all(graph, view, follower, causal, causal_place, work, at):
+    """Settle what some node of the view knows to lead by two; where the order ends then, and the ladders.
+
+    Of several nodes the one comes first whose lead is known to the first node in causal order.
+
+    Args:
+        graph: A `views.Graph`.
+        view: A `views.View`; `removed` is kept up to date.
+        follower: int32[nodes of the view, indexers].
+        causal: int32[nodes], of `clocks.causal_order`.
+        causal_place: int32[nodes], the place of each node there.
+        work: A `_Work`.
+        at: Where the order ends.
+    """
+    begin, end, n = view.begin, view.end, len(view.known)
+    ladders = new_ladders(end - begin, n)
+    contender = np.full((end - begin, n), np.int32(-1))
+    lead = np.full(end - begin, NOWHERE)
+    rows = np.empty(n, np.int64)
+    least = begin
+    while True:
+        best = np.int64(-1)
+        i = least
+        # A node is before all that know of its lead.
+        while i < end and (best < 0 or i < lead[best - begin]):
+            x = np.int64(causal[i])
+            is_left = graph.indexer[x] >= 0 and not work.settled[x]
+            if not is_left and i == least:
+                least += 1
+            i += 1
+            if not is_left:
+                continue
+            # Beside the same nodes it leads where it did.
+            if note_contenders(x, view, follower, contender):
+                beside = contender[x - begin]
+                lead[x - begin], ladders = first_lead(x, beside, ladders, view, follower, causal_place, rows)
+            if lead[x - begin] < NOWHERE and (best < 0 or lead[x - begin] < lead[best - begin]):
+                best = x
+        if best < 0:
+            return at, ladders
+        at = _place_with(best, graph, view, follower, work, at)
 
 
 @inner
@@ -288,6 +310,9 @@ def _order_by_design(view_start, graph, is_relayed, floor_start, causal, clock_s
     unplaced = np.empty(nodes, np.int32)  # How many of what each node follows are not placed.
     group = np.empty(nodes, np.int32)
     heap = np.empty(nodes, np.int32)
+    causal_place = np.empty(nodes, np.int32)
+    for i in range(nodes):
+        causal_place[causal[i]] = i
     for x in range(nodes):
         unplaced[x] = start[x + 1] - start[x]
     for v in range(views):
@@ -307,20 +332,15 @@ def _order_by_design(view_start, graph, is_relayed, floor_start, causal, clock_s
         following = np.empty(n, np.int32)
         work = _Work(limit, degree_below, below, votes, following, settled, hidden, unplaced, group, heap, order)
         find_logs(begin, end, indexer, view.first, view.known)
-        for x in range(begin, end):
-            if indexer[x] >= 0:
-                # A single indexer reaches every degree.
-                degree[x] = _degree(x, view, view.known, follower, end - begin + _NEEDED, votes, following)
-        at = begin
-        x = _next_settled(graph, view, follower, causal, degree, settled)
-        while x >= 0:
-            at = _place_with(x, graph, view, follower, work, at)
-            x = _next_settled(graph, view, follower, causal, degree, settled)
+        at, ladders = _settle_all(graph, view, follower, causal, causal_place, work, begin)
         confirmed[v] = at - begin
         for x in range(begin, end):
             hidden[x] = not settled[x] and is_relayed[x]
         # A single indexer has settled all its nodes.
         if n > 1:
+            for x in range(begin, end):
+                if indexer[x] >= 0 and not settled[x]:
+                    degree[x], ladders = degree_of(x, ladders, view, follower)
             at = _place_unseen(graph, view, follower, causal, degree, work, at)
         size = 0
         for x in range(begin, end):

@@ -14,11 +14,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rule_search
-from autobase_oracle import Base, Id, Node, smallest_first
+from autobase_oracle import Base, Id, Node, pasts_of
 from base_arrays import arrays_of
 from base_tables import drawing
 from dbt_tangles.autobase import design
-from design_oracle import degrees_of, groups_below, leading, plain_order, unseen_nodes
+from design_oracle import plain_order, settled_order, unseen_nodes
 from rule_search import answers, by_key, name, simulate
 
 
@@ -155,12 +155,23 @@ def test_what_comes_before_its_key_is_what_an_unseen_node_settles(base):
 @given(st.lists(bases(), max_size=4))
 def test_what_is_settled_is_settled_without_a_look_at_what_is_unseen(drawn):
     for base, (order, confirmed) in zip(drawn, answers(drawn, "design"), strict=True):
-        degree, settled, known = degrees_of(base, base.nodes), set(), []
-        while able := leading(base, degree, settled):
-            for group in groups_below(base, min(able, key=lambda i: (base.depth[i], i)), settled):
-                known += smallest_first(base, group, group)
-                settled |= group
-        assert order[:confirmed] == known
+        assert order[:confirmed] == settled_order(base)
+
+
+@settings(max_examples=300, deadline=None)
+@given(bases(), st.randoms(use_true_random=True))
+def test_what_one_view_has_settled_every_larger_view_has_settled(base, rng):
+    """A view is what a node follows, or what some nodes follow."""
+    ids = sorted(base.nodes)
+    views = [pasts_of(base, [i]) for i in ids]
+    for _ in range(20 if ids else 0):
+        some = pasts_of(base, rng.sample(ids, rng.randint(1, len(ids))))
+        views += [some, pasts_of(base, rng.sample(sorted(some), rng.randint(1, len(some))))]
+    found = answers([base, *(base.cut(sorted(view)) for view in views)], "design")
+    settled = [set(order[:confirmed]) for order, confirmed in found]
+    for view, one in zip([set(ids), *views], settled, strict=True):
+        for other, less in zip(views, settled[1:], strict=True):
+            assert less <= one or not set(other) <= set(view)
 
 
 def test_number_of_indexers():
@@ -195,13 +206,37 @@ def test_cases_in_which_the_rules_part(indexers, words, autobase, by_design):
     assert shown(base)[0] == by_design
 
 
-def test_the_documents_rule_contradicts_itself_and_the_one_in_use_does_not():
-    # At b3, b has settled b2, below which neither b1 nor c1 leads. Then c1 leads by two and is settled first.
+@pytest.mark.parametrize(
+    ("words", "at", "known"),
+    [
+        ("a1 b1 a2:b1 c1:a1 b2:c1", "b2", "a1"),
+        ("a1 b1 b2:a1 c1:b1 a2:c1", "a2", "b1"),
+        ("a1 b1 c1:a1 a2:b1,c1 b2:c1", "b2", "a1"),
+        ("a1 b1 c1:a1 a2:c1 a3:b1", "a2", "a1"),
+    ],
+)
+def test_a_lead_that_one_node_knew_stands_though_others_catch_up(words, at, known):
+    base = drawing("abc", words)
+    assert shown(base.cut(base.past[Id(at[0].encode(), int(at[1]))]))[0] == known
+    assert shown(base)[0] == known
+
+
+def test_what_a_writer_settled_in_one_order_is_not_settled_in_another_with_what_came_later():
+    # At b3, b has settled b2, below which neither b1 nor c1 leads. Later c1 leads by two, but b2 did so first.
     base = drawing("abc", "b1 c1 a1:b1,c1 b2:c1 c2:b2 b3:c2 b4:a1 a2:b4 b5:a2")
     assert shown(base.cut(base.past[Id(b"b", 3)]))[0] == "b1 c1 b2"
-    assert shown(base)[0] == "c1 b1 b2 c2 a1 b3 b4"
+    assert shown(base)[0] == "b1 c1 b2 c2 a1 b3 b4"
+    assert rule_search.contradiction(base) is None
+
+
+def test_the_documents_rule_contradicts_itself_and_the_one_in_use_does_not():
+    # a has settled b2 at a2, below which b1 and c1 go by key; b, who has not seen a2, has settled c1 first.
+    base = drawing("abc", "a1 b1 c1 b2:c1 c2:b2 a2:c2 b3:a1,c2 c3:b3 b4:c3")
+    assert shown(base.cut(base.past[Id(b"a", 2)]))[0] == "b1 c1 b2"
+    assert shown(base.cut(base.past[Id(b"b", 4)]))[0] == "c1 b1 b2 a1 c2 b3"
+    assert shown(base)[0] == "b1 c1 b2 a1 c2 b3"
     at, *_ = rule_search.contradiction(base)
-    assert at == Id(b"b", 3)
+    assert at == Id(b"b", 4)
     assert rule_search.contradiction(base, "autobase") is None
 
 

@@ -26,13 +26,14 @@ def degree_among(base: Base, known: set[Id], x: Id) -> int:
     return len(base.nodes) + 2
 
 
-def degrees_of(base: Base, asked: Iterable[Id]) -> dict[Id, int]:
-    """Find the highest degree over each indexer's node of those asked about."""
-    return {i: degree_among(base, set(base.nodes), i) for i in asked if i.writer in base.indexers}
+def degrees_of(base: Base, asked: Iterable[Id], known: Iterable[Id] | None = None) -> dict[Id, int]:
+    """Find the highest degree over each indexer's node of those asked about that these nodes, or all, make."""
+    known = set(base.nodes if known is None else known)
+    return {i: degree_among(base, known, i) for i in asked if i.writer in base.indexers}
 
 
 def leading(base: Base, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
-    """Find the nodes that may be settled by who knows those of which there is a degree."""
+    """Find the nodes that lead by two for who knows those of which there is a degree."""
     left = degree.keys() - settled
 
     def contenders(x: Id) -> Iterator[int]:
@@ -83,22 +84,27 @@ def leading_unseen(base: Base, writer: bytes, degree: dict[Id, int], settled: se
     return {x for x in found if all(i in base.past[x] or x in base.past[i] for i in logged)}
 
 
+def settled_order(base: Base) -> list[Id]:
+    """Settle what leads by two as some node of an indexer knows it, the first such node in causal order first."""
+    voting = sorted((i for i in base.nodes if i.writer in base.indexers), key=lambda i: (base.depth[i], i))
+    degrees = [degrees_of(base, base.past[y], base.past[y]) for y in voting]
+    settled, order = set(), []
+    while able := next((found for degree in degrees if (found := leading(base, degree, settled))), set()):
+        for group in groups_below(base, min(able, key=lambda i: (base.depth[i], i)), settled):
+            order += smallest_first(base, group, group)
+            settled |= group
+    return order
+
+
 def plain_order(base: Base) -> Answer:
     """Order a base by the rule as it is written, with sets alone."""
-    settled, order = set(), []
-
-    def place(able: set[Id], shown: set[Id]) -> None:
-        for group in groups_below(base, min(able, key=lambda i: (base.depth[i], i)), settled):
-            order.extend(smallest_first(base, group, group & shown))
-            settled.update(group)
-
-    degree = degrees_of(base, base.nodes)
-    while able := leading(base, degree, settled):
-        place(able, set(base.nodes))
-    confirmed = len(order)
+    order = settled_order(base)
+    settled, confirmed = set(order), len(order)
     shown = {i for i in base.nodes if not base.nodes[i].is_relayed}
     unseen = degrees_unseen(base, base.nodes.keys() - settled)
     while able := set().union(*(leading_unseen(base, *one, settled) for one in unseen)):
-        place(able, shown)
+        for group in groups_below(base, min(able, key=lambda i: (base.depth[i], i)), settled):
+            order += smallest_first(base, group, group & shown)
+            settled |= group
     rest = set(base.nodes) - settled
     return order + smallest_first(base, rest, shown & rest), confirmed
