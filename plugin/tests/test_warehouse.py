@@ -8,9 +8,11 @@ import textwrap
 import threading
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from dbt_spark_python import exchange
+from dbt_spark_python import durable, exchange
 from dbt_spark_python.warehouse import STAMP, Warehouse, WarehouseError
 
 
@@ -212,14 +214,11 @@ def test_a_full_disk_is_said_and_loses_nothing(warehouse, monkeypatch):
     write(warehouse, "s", "t", {"old.parquet": "old"})
     warehouse.publish("s", "t", "old")
     write(warehouse, "s", "t", {"new.parquet": "new"})
-    stamp = Path.write_text
 
-    def full(path, text, **options):
-        if path.name == STAMP:
-            raise OSError(28, "No space left on device")
-        return stamp(path, text, **options)
+    def full(path):
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(durable, "sync_file", full)
     with pytest.raises(WarehouseError, match=r"cannot publish s\.t at .*No space left on device \(free some space"):
         warehouse.publish("s", "t", "new")
     assert read(warehouse, "s", "t") == {"old.parquet": "old"}
@@ -230,13 +229,14 @@ def test_a_half_written_folder_is_no_table(warehouse):
     for name, file in [("half", "_temporary/0/part.parquet"), ("empty", "_SUCCESS"), ("whole", "part.parquet")]:
         path = warehouse.public_place("s", name) / file
         path.parent.mkdir(parents=True)
-        path.write_text("")
+        pq.write_table(pa.table({"id": [1]}), path)
     assert [table.name for table in warehouse.published()] == ["whole"]
 
 
 def test_a_stamp_that_says_nothing(warehouse):
     for text in ("", "{", "[1]", "{}", json.dumps({"run_id": None})):
-        write(warehouse, "s", "t", {"a.parquet": ""})
+        warehouse.private_place("s", "t").mkdir(parents=True)
+        pq.write_table(pa.table({"id": [1]}), warehouse.private_place("s", "t") / "a.parquet")
         warehouse.publish("s", "t", "run")
         (warehouse.public_place("s", "t") / STAMP).write_text(text)
         assert warehouse.published("s")[0].run_id is None

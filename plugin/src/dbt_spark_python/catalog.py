@@ -2,9 +2,11 @@
 
 import json
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
@@ -16,9 +18,12 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from dbt_spark_python import sail
 from dbt_spark_python.changes import Differing, count_differing, count_rows, find_differing
 from dbt_spark_python.columns import nullable, write_no_rows
+from dbt_spark_python.damage import complaints, is_damaged, note_damage
+from dbt_spark_python.integrity import list_files
+from dbt_spark_python.progress import say
 from dbt_spark_python.steps import note_step
 from dbt_spark_python.touched import Told
-from dbt_spark_python.warehouse import PublishedTable, Warehouse, is_delta, list_files
+from dbt_spark_python.warehouse import PublishedTable, Warehouse, WarehouseError, is_delta
 
 # Where Spark keeps a table's own schema in its files.
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
@@ -40,7 +45,12 @@ class FolderCatalog:
         self._listed: dict[tuple[str, str], PublishedTable] = {}
 
     def refresh(self) -> None:
-        """List what the folders hold now; what is listed already and has not changed is left alone."""
+        """List what the folders hold now; what is listed already and has not changed is left alone.
+
+        Damaged tables are named in a line each, and not listed.
+        """
+        for line in complaints(self.warehouse.root):
+            say(line)
         held = {(table.schema, table.name): table for table in self.warehouse.published()}
         for key in self._listed.keys() - held.keys():
             self.spark.sql(f"drop table if exists {full_name(*key)}")
@@ -50,8 +60,25 @@ class FolderCatalog:
             known = {row["tableName"] for row in self.spark.sql(f"show tables in {quoted(schema)}").collect()}
             for key, table in held.items():
                 if key[0] == schema and (key[1] not in known or self._listed.get(key) != table):
-                    self._list(table)
+                    self._list_unless_damaged(table)
         self._make_views()
+
+    def _list_unless_damaged(self, table: PublishedTable) -> None:
+        """List a public table, or name it if it turns out to be damaged.
+
+        Raises:
+            WarehouseError: It cannot be listed, and its manifest does not tell whether it is damaged.
+        """
+        try:
+            self._list(table)
+        except Exception as error:
+            damage = note_damage(self.warehouse, table.schema, table.name)
+            if damage is None:
+                raise WarehouseError(
+                    f"the table '{table.schema}.{table.name}' cannot be read: {error}. Remove its folder "
+                    f"{str(table.folder)!r}, and a build makes it anew"
+                ) from error
+            say(f"{damage}. It counts as missing; a build that selects it makes it anew")
 
     def _make_views(self) -> None:
         """Make the views, those that read other views after these; one whose tables are gone is left out."""
@@ -115,11 +142,26 @@ class FolderCatalog:
             # Of columns that are folders' names nobody else knows the type.
             said = self._columns_of(schema, name).json() if partition_columns(place) else None
             comparison = _Comparison(self, schema, name, grain, told)
-            count = None if grain is None else comparison.count_changes
-            is_same = None if told is None else comparison.is_same
+            count = None if grain is None else self._unless_damaged(schema, name, comparison.count_changes, None)
+            is_same = None if told is None else self._unless_damaged(schema, name, comparison.is_same, False)
             table = self.warehouse.publish(schema, name, run_id, recipe, way, said, count, made_of, is_same)
             comparison.forget()
             self._list(table)
+
+    def _unless_damaged(self, schema: str, name: str, compare: Callable, otherwise: Any) -> Callable:
+        """A comparison with a public table, or another result where the table turns out to be damaged."""
+
+        def compared(*args: Any) -> Any:
+            try:
+                return compare(*args)
+            except Exception:
+                damage = note_damage(self.warehouse, schema, name)
+                if damage is None:
+                    raise
+                say(f"{damage}. It is made anew")
+                return otherwise
+
+        return compared
 
     def rename(self, schema: str, name: str, other: str) -> bool:
         """Give a new table of this process another name, with its files; False where it has no files to be moved."""
@@ -242,6 +284,8 @@ class _Comparison:
         if is_delta(self._new):
             return None
         if self._catalog.warehouse.find(self._schema, self._name) is None:
+            if is_damaged(self._catalog.warehouse, self._schema, self._name):
+                return None
             return {"rows_added": count_rows(self._new), "rows_changed": 0, "rows_removed": 0}
         if not self._catalog.warehouse.is_trusted(self._schema, self._name):
             return None
@@ -303,7 +347,8 @@ def partition_columns(folder: Path) -> list[str]:
 def read_schema(table: PublishedTable) -> StructType | None:
     """The schema of a table, as its builder left it or as Arrow reads it; None if it has to be inferred."""
     if table.columns:
-        return StructType.fromJson(json.loads(table.columns))
+        with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError):  # a manifest may say anything
+            return StructType.fromJson(json.loads(table.columns))
     if is_delta(table.folder) or partition_columns(table.folder):  # the log has them; files have no such columns
         return None
     found = pq.read_schema(next(table.folder.rglob("*.parquet")))

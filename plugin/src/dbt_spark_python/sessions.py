@@ -17,7 +17,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python import door, environment, handles, packages, sail, small
+from dbt_spark_python import damage, door, environment, handles, packages, sail, small
 from dbt_spark_python.catalog import FolderCatalog
 from dbt_spark_python.memory import short_memory
 from dbt_spark_python.progress import is_connect
@@ -36,8 +36,9 @@ _GUARDED = {
 #: The dbt commands that build tables; the others only look, or ask for the warehouse when they come to write.
 WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", "snapshot"})
 
-# In a path Spark takes these for a pattern, or for what separates it from the next.
-_NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,]")
+# In a path Spark takes the first of these for a pattern or a separator. Sail refuses control characters, and both
+# engines refuse bytes that are not UTF-8.
+_NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _opening = threading.Lock()
 _parameters: dict | None = None  # of the last dbt command that was started
@@ -73,12 +74,12 @@ class SessionConnections(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Raise what dbt-spark does, but in one line where all it says is that the disk is full, or memory short."""
+        """Raise what dbt-spark does, but in a line where the disk is full, memory is short, or a table is damaged."""
         try:
             with super().exception_handler(sql):
                 yield
         except Exception as error:
-            if said := full_disk(str(error)) or short_memory(str(error)):
+            if said := full_disk(str(error)) or short_memory(str(error)) or damaged_tables(str(error), sql):
                 raise DbtRuntimeError(said) from None
             raise
 
@@ -89,6 +90,11 @@ def full_disk(message: str) -> str | None:
         return None
     place = f"at {_catalog.warehouse.root}" if _catalog else "where Spark writes"
     return f"no space is left {place}: free some and run again; nothing that was there is lost"
+
+
+def damaged_tables(message: str, code: str) -> str | None:
+    """Say which damaged tables an error comes from; see `damage.explain`."""
+    return damage.explain(_catalog.warehouse, message, code) if _catalog else None
 
 
 def choose(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
@@ -181,7 +187,7 @@ def open_warehouse(root: str) -> Warehouse:
     """
     if wrong := _NOT_IN_PATHS.search(str(Path(root).absolute())):
         raise WarehouseError(
-            f"the warehouse cannot be {root!r}: Spark reads {wrong.group()!r} in a path as something else; "
+            f"the warehouse cannot be {root!r}: engines take {wrong.group()!r} in a path for something else; "
             f"use a folder without it"
         )
     warehouse = Warehouse(Path(root))

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from dbt_spark_python.integrity import digest_folder
 from dbt_spark_python.modes import restrict
-from dbt_spark_python.warehouse import Warehouse, digest_folder, link_folder
+from dbt_spark_python.warehouse import Warehouse, link_folder
 
 #: So many steps of a table are kept: who was left out for longer is made whole.
 MOST_STEPS = 12

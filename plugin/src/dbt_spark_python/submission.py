@@ -16,7 +16,7 @@ from dbt_spark_python.lost import over_lost_rows
 from dbt_spark_python.memory import short_memory
 from dbt_spark_python.packages import ship
 from dbt_spark_python.progress import NodeProgress
-from dbt_spark_python.sessions import catalog_of, current, full_disk
+from dbt_spark_python.sessions import catalog_of, current, damaged_tables, full_disk
 
 _shipping = threading.Lock()
 
@@ -63,7 +63,8 @@ class SessionPythonJob(PythonJobHelper):
                 if target is not None:
                     over_lost_rows(make, node)
         except Exception as error:
-            raise DbtRuntimeError(explain(error, path, self.model["raw_code"])) from error
+            damaged = damaged_tables(str(error), compiled_code)
+            raise DbtRuntimeError(damaged or explain(error, path, self.model["raw_code"])) from error
 
     def _write_grown(self, spark: SparkSession, result: Grown, target: str) -> None:
         """Write the new rows beside the files of the model's earlier table, or all rows where that cannot be."""

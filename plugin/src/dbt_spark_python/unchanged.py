@@ -16,8 +16,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from dbt_spark_python import durable
+from dbt_spark_python.integrity import digest_file
 from dbt_spark_python.local_files import find_files
-from dbt_spark_python.warehouse import Warehouse, digest_file
+from dbt_spark_python.warehouse import Warehouse
 
 #: Whose versions decide what comes of the same code.
 _ENGINES = ("dbt-core", "dbt-spark", "pyspark", "pysail", "pyarrow", "numpy", "numba")
@@ -141,10 +143,9 @@ def note_passed(
 
 def _read_passed(warehouse: Warehouse, schema: str, name: str) -> dict[str, Any]:
     try:
-        noted = json.loads(_place_of_test(warehouse, schema, name).read_text())
+        return durable.read_object(_place_of_test(warehouse, schema, name))
     except (OSError, ValueError):
         return {}
-    return noted if isinstance(noted, dict) else {}
 
 
 def _place_of_test(warehouse: Warehouse, schema: str, name: str) -> Path:

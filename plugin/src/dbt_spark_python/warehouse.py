@@ -7,6 +7,7 @@ folder, which the next one removes. Nothing here knows Spark or dbt.
     <warehouse>/shop.db/orders/        the table `shop.orders`; `_table.json` says who built it, when, and of what
     <warehouse>/shop.db/.views/        views, as the statements that make them
     <warehouse>/shop.db/.steps/        what differs between two contents of a table (dbt_spark_python.steps)
+    <warehouse>/shop.db/.damaged/      of each table that was made anew, the last damaged folder
     <warehouse>/.passed/               of tests that passed, of what (dbt_spark_python.unchanged)
     <warehouse>/.lock                  held by the process that builds
     <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
@@ -16,8 +17,6 @@ folder, which the next one removes. Nothing here knows Spark or dbt.
 
 import contextlib
 import errno
-import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -28,12 +27,15 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from dbt_spark_python import durable, manifest
 from dbt_spark_python.exchange import replace_folder, restore_folder
+from dbt_spark_python.integrity import data_files, digest_content, digest_files, find_faults, list_files
 from dbt_spark_python.locks import FileLock
+from dbt_spark_python.manifest import STAMP
 from dbt_spark_python.modes import restrict
 
-STAMP = "_table.json"  # Parquet readers pass over names that begin with an underscore.
 _ASIDE = ".replaced-"
+_DAMAGED = ".damaged"
 
 #: A table of so many files is written whole once more, and not added to.
 MOST_FILES = 64
@@ -192,14 +194,16 @@ class Warehouse:
         new, place = self.private_place(schema, name), self.public_place(schema, name)
         aside = place.with_name(f"{_ASIDE}{place.name}")
         with self._explained(f"publish {schema}.{name}"):
-            before, content = _read_stamp(place / STAMP), digest_folder(new)
+            before, files = manifest.read(place), list_files(new)
+            faults, digests = find_faults(place, before), digest_files(new, files, before)
+            content = digest_content(digests)
             is_same = before.get("content") == content and before.get("changed_in")
             trusted = _trusted_stamp(place) if is_same_as and way and not is_same else {}
             is_of_this_way = trusted.get("changed_in") and trusted.get("way") == way
             if is_of_this_way and is_same_as(trusted["content"], content):
                 self.keep(schema, name, run_id, {"recipe": recipe, "way": way, "made_of": made_of})
                 shutil.rmtree(new, ignore_errors=True)
-                return _published(place, _read_stamp(place / STAMP))
+                return _published(place, manifest.read(place))
             changes = before.get("changes") if is_same else count() if count else None
             stamp = {
                 "run_id": run_id,
@@ -210,14 +214,19 @@ class Warehouse:
                 "made_of": made_of,
                 "changes": changes,
                 "content": content,
-                "files": list_files(new),
+                "files": files,
+                "digests": digests,
                 "columns": columns,
             }
-            (new / STAMP).write_text(json.dumps(stamp))
+            manifest.write(new, stamp, self.draft())
             if self.is_owner_only(schema, name):
                 restrict(new)
+            durable.sync_tree(new, _synced(before, files))
             replace_folder(new, place, aside)
+            durable.sync_folder(place.parent)
         for old in (new, aside):
+            if faults and old.is_dir():
+                self._set_aside(old, schema, name)
             shutil.rmtree(old, ignore_errors=True)
         self._view(schema, name).unlink(missing_ok=True)
         return _published(place, stamp)
@@ -237,11 +246,7 @@ class Warehouse:
         self.begin_writing()
         place = self.public_place(schema, name)
         with self._explained(f"keep {schema}.{name}"):
-            draft = self.session / f"{uuid.uuid4().hex}.json"
-            draft.write_text(json.dumps(_read_stamp(place / STAMP) | {"run_id": run_id} | dict(made or {})))
-            if self.is_owner_only(schema, name):
-                draft.chmod(0o600)
-            draft.replace(place / STAMP)
+            manifest.write(place, manifest.read(place) | {"run_id": run_id} | dict(made or {}), self.draft())
 
     def mark_owner_only(self, schema: str, name: str, is_so: bool) -> None:
         """Say whether a table is for its owner alone; then its files are 0600 and its folders 0700 when it is public.
@@ -270,9 +275,7 @@ class Warehouse:
         view = self._view(schema, name)
         with self._explained(f"publish {schema}.{name}"):
             view.parent.mkdir(parents=True, exist_ok=True)
-            draft = self.session / f"{uuid.uuid4().hex}.sql"
-            draft.write_text(statement)
-            draft.rename(view)
+            durable.write_text(view, statement, self.draft())
         shutil.rmtree(self.public_place(schema, name), ignore_errors=True)
 
     def checkout(self, schema: str, name: str, new: str | None = None) -> bool:
@@ -291,7 +294,7 @@ class Warehouse:
     def can_grow(self, schema: str, name: str) -> bool:
         """Whether rows may be added to a public table in files of their own: it has some, and not too many."""
         place = self.public_place(schema.lower(), name.lower())
-        return bool(_trusted_stamp(place)) and len(_data_files(place)) < MOST_FILES
+        return bool(_trusted_stamp(place)) and len(data_files(place)) < MOST_FILES
 
     def shared_files(self, schema: str, name: str) -> set[str]:
         """The data files, if they are not in folders, that a new table has of the public one whose place it takes."""
@@ -301,6 +304,10 @@ class Warehouse:
     def new_folder(self) -> Path:
         """A place for a folder of this process's own, of which there is none yet."""
         return self.scratch / uuid.uuid4().hex
+
+    def draft(self) -> Path:
+        """A place for a small file before it has its name."""
+        return self.session / f"{uuid.uuid4().hex}.draft"
 
     def forget(self, schema: str, name: str) -> None:
         """Remove what a failed attempt left where a new table is going to be written."""
@@ -350,9 +357,22 @@ class Warehouse:
         return bool(_trusted_stamp(self.public_place(schema.lower(), name.lower())))
 
     def views(self) -> dict[tuple[str, str], str]:
-        """The statements of the views, by schema and name."""
-        files = sorted(self.root.glob("*.db/.views/*.sql"))
-        return {(file.parts[-3][: -len(".db")], file.stem): file.read_text() for file in files}
+        """The statements of the views, by schema and name; special files are left out."""
+        found = {}
+        for file in sorted(self.root.glob("*.db/.views/*.sql")):
+            with contextlib.suppress(OSError, ValueError):
+                found[file.parts[-3][: -len(".db")], file.stem] = durable.read_text(file)
+        return found
+
+    def _set_aside(self, folder: Path, schema: str, name: str) -> None:
+        """Keep a damaged folder, in place of an older one of the same table: its owner may need the readable part."""
+        place = self.root / f"{schema}.db" / _DAMAGED / name
+        with contextlib.suppress(OSError):
+            place.parent.mkdir(exist_ok=True)
+            shutil.rmtree(place, ignore_errors=True)
+            folder.rename(place)
+
+    # ----------------------------------------------------------------------------------------------------------------
 
     def _view(self, schema: str, name: str) -> Path:
         return self.root / f"{schema}.db" / ".views" / f"{name}.sql"
@@ -406,8 +426,8 @@ def is_delta(folder: Path) -> bool:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether a folder holds a table: some data, and no sign of a writer that never ended."""
-    return not (folder / "_temporary").exists() and (is_delta(folder) or any(folder.rglob("*.parquet")))
+    """Whether a public folder holds a table: some data."""
+    return is_delta(folder) or any(folder.rglob("*.parquet"))
 
 
 def link_folder(folder: Path, copy: Path) -> None:
@@ -415,61 +435,36 @@ def link_folder(folder: Path, copy: Path) -> None:
     shutil.copytree(folder, copy, copy_function=_link, dirs_exist_ok=True, ignore=_hidden)
 
 
-def digest_folder(folder: Path) -> str:
-    """Digest the data of a table's folder: the bytes of its files, whatever their names, and their partitions."""
-    digests = [[file.parent.relative_to(folder).as_posix(), digest_file(file)] for file in _data_files(folder)]
-    return hashlib.sha256(json.dumps(sorted(digests)).encode()).hexdigest()
-
-
-def digest_file(file: Path) -> str:
-    """Digest the bytes of a file."""
-    digest = hashlib.blake2b(digest_size=32)
-    with file.open("rb") as content:
-        while chunk := content.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def _data_files(folder: Path) -> list[Path]:
-    return sorted(
-        file
-        for file in folder.rglob("*")
-        if file.is_file() and not any(part.startswith(("_", ".")) for part in file.relative_to(folder).parts)
-    )
-
-
-def list_files(folder: Path) -> dict[str, list[int]]:
-    """The size and time of change of each data file, by which a change from outside is noticed."""
-    stats = {file.relative_to(folder).as_posix(): file.stat() for file in _data_files(folder)}
-    return {name: [found.st_size, found.st_mtime_ns] for name, found in stats.items()}
-
-
 def _trusted_stamp(folder: Path) -> dict:
     """The stamp of a public table; nothing where its data files are not those it was published with."""
-    stamp = _read_stamp(folder / STAMP)
+    stamp = manifest.read(folder)
     is_trusted = folder.is_dir() and not is_delta(folder) and stamp.get("files") == list_files(folder)
-    return stamp if is_trusted else {}
+    return stamp if is_trusted and not stamp.get("damaged") else {}
 
 
 def _find(folder: Path) -> PublishedTable | None:
-    if folder.name.startswith((".", "_")) or not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
-        return None  # the last is a table that is for its owner alone, to others
-    if not _is_whole(folder):
+    if not is_public(folder) or not _is_whole(folder):
         return None
-    return _published(folder, _read_stamp(folder / STAMP))
+    noted = manifest.read(folder)
+    return None if find_faults(folder, noted) else _published(folder, noted)
+
+
+def is_public(folder: Path) -> bool:
+    """Whether a folder is one that readers take for a table; a table that only its owner may read is none to others."""
+    if folder.name.startswith((".", "_")) or not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
+        return False
+    return not (folder / "_temporary").exists()
+
+
+def _synced(before: Mapping[str, Any], files: Mapping[str, list[int]]) -> set[str]:
+    """The files of a new table that are on the disk already: those of the public one."""
+    noted = before.get("files", {}) if before.get("digests") else {}
+    return {name for name, facts in files.items() if noted.get(name) == facts}
 
 
 def _published(folder: Path, stamp: dict) -> PublishedTable:
     said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe", "columns", "changes")}
     return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **said)
-
-
-def _read_stamp(path: Path) -> dict:
-    try:
-        stamp = json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
-    return stamp if isinstance(stamp, dict) else {}
 
 
 def _describe_process() -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from dbt_tangles.ask import counts, look_at, rounds, runs
-from dbt_tangles.ask.options import FOUND, as_json, give, of_tables
+from dbt_tangles.ask import counts, look_at, rounds, runs, verify
+from dbt_tangles.ask.options import FOUND, NOT_FOUND, as_json, give, of_tables
 from dbt_tangles.ask.page import BAD, DIM, GOOD, ID, STRONG, Page, counted, listed
 from dbt_tangles.ask.tables import Tables
 from dbt_tangles.ask.twins import find_twins, repeated
@@ -27,11 +27,21 @@ _MOST_BROKEN, _MOST_NAMES = 5, 5
     metavar="DIR",
     help="Where dbt leaves the results of its tests.",
 )
+@click.option(
+    "--verify",
+    "verifies",
+    is_flag=True,
+    help="Read all bytes of the tables instead, and name the files that differ from the published ones.",
+)
 @as_json
 @of_tables
-def command(target_path: str, as_json: bool, warehouse: str, schema: str) -> int:
+def command(target_path: str, verifies: bool, as_json: bool, warehouse: str, schema: str) -> int:
     """Say what is built, from which logs and when; count it by verdict; and say what to look at."""
     tables = Tables(warehouse, schema)
+    if verifies:
+        found = verify.verify(tables)
+        give(tables, {"tables": str(tables.folder), "verified": found}, verify.write, as_json)
+        return NOT_FOUND if found["damaged"] else FOUND
     last = runs.last_runs(tables)
     results = runs.results_of(Path(target_path))
     twins = find_twins(tables)

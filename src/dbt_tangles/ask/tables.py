@@ -72,7 +72,16 @@ class Tables:
                     break
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [str(folder / file) for file in found if file.endswith(".parquet") and file[0] not in "._"]
+        names = [file for file in found if file.endswith(".parquet") and file[0] not in "._"]
+        for file in names:
+            if (folder / file).exists() and not (folder / file).is_file():  # a pipe would keep whoever opens it waiting
+                raise AskError(f"{folder / file}: this is no file; remove it, or build the table anew")
+        return [str(folder / file) for file in names]
+
+    def folders(self) -> list[Path]:
+        """List the folders of all tables, of this schema and of others that its builds put tables into."""
+        own = (path for path in self.folder.iterdir() if path.is_dir() and path.name[0] not in "._")
+        return sorted({*own, *self._elsewhere.values()})
 
     def _place_of(self, name: str) -> Path:
         own = self.folder / name
@@ -83,9 +92,9 @@ class Tables:
     def _elsewhere(self) -> dict[str, Path]:
         """Where the builds of these tables put tables into other schemas of the warehouse, as `+schema` does."""
         found: dict[str, Path] = {}
-        if not self.files("runs"):
-            return found
         with contextlib.suppress(AskError):  # Whoever asks for runs is told.
+            if not self.files("runs"):
+                return found
             for row in self.rows("select unnest(tables) as name from {runs} order by started_at"):
                 schema, _, name = row["name"].rpartition(".")
                 if _SCHEMA.fullmatch(schema) and _NAME.fullmatch(f"{{{name}}}"):
@@ -130,7 +139,9 @@ class Tables:
                 # The files that were listed a moment ago are gone where a build has just replaced the table.
                 only = None
                 if not tries_left:
-                    raise AskError(f"{self.folder}: cannot be read: {error}") from error
+                    raise AskError(
+                        f"{self.folder}: cannot be read: {error}\n`tangles status --verify` lists what is damaged"
+                    ) from error
             except (duckdb.BinderException, duckdb.CatalogException) as error:
                 named = ", ".join(sorted(names))
                 raise AskError(f"{self.folder}: not the tables of this version ({named}): {error}") from error

@@ -1,0 +1,139 @@
+"""Writes files so that they outlive a power cut, and reads small files that may have any content.
+
+A file is on the disk before it counts: its bytes first, then its name in its folder. Where a file system does not sync
+folders, names are as durable as that file system makes them.
+"""
+
+import contextlib
+import errno
+import json
+import os
+import stat
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+#: A file that says something about tables is never larger; one that is, is not read.
+MOST_BYTES = 16 << 20
+
+# Some file systems (network, FUSE) do not sync folders.
+_NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES}
+
+
+def sync_file(path: Path) -> None:
+    """Wait until a file's bytes are on the disk.
+
+    Raises:
+        OSError: They cannot be written there.
+    """
+    _sync(path, os.O_RDONLY)
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk, where its file system can say so.
+
+    Raises:
+        OSError: They cannot be written there.
+    """
+    try:
+        _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        if error.errno not in _NO_SYNC:
+            raise
+
+
+def sync_tree(root: Path, done: Collection[str] = ()) -> None:
+    """Wait until all files below a folder, and their names, are on the disk.
+
+    Args:
+        root: The folder.
+        done: Files that are there already, by their paths from `root`.
+
+    Raises:
+        OSError: They cannot be written there.
+    """
+    for folder, _, names in os.walk(root, topdown=False):
+        for path in (Path(folder, name) for name in names):
+            if path.relative_to(root).as_posix() not in done and path.is_file():
+                sync_file(path)
+        sync_folder(Path(folder))
+
+
+def _sync(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_text(path: Path, text: str, draft: Path, sync: bool = True) -> None:
+    """Write a small file. A reader gets the old content or the new content, each complete.
+
+    Args:
+        path: The file. Its folder is there; a file in its place gives it its mode.
+        text: Its content.
+        draft: Where it is written first, in the same file system.
+        sync: Wait until its bytes are on the disk. Without that a power cut may leave an empty file.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    draft.write_text(text)
+    with contextlib.suppress(FileNotFoundError):
+        draft.chmod(stat.S_IMODE(path.stat().st_mode))
+    if sync:
+        sync_file(draft)
+    draft.replace(path)
+
+
+def read_text(path: Path) -> str:
+    """Read a small file.
+
+    Raises:
+        OSError: It does not exist, or permission is missing.
+        ValueError: It is a pipe or another special file (which could block the reader), too large, or not UTF-8.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise ValueError(f"it is {kind_of(found.st_mode)} and no file")
+        if found.st_size > MOST_BYTES:
+            raise ValueError(f"it has {found.st_size:,} bytes, and at most {MOST_BYTES:,} are read")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(MOST_BYTES).decode()
+    finally:
+        os.close(descriptor)
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a small file that holds a JSON object.
+
+    Raises:
+        OSError: It does not exist, or permission is missing.
+        ValueError: It holds anything else.
+    """
+    text = read_text(path)
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError("its JSON is nested too deep") from None
+    except ValueError as error:
+        raise ValueError(f"it is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError("its JSON is no object")
+    return found
+
+
+def kind_of(mode: int) -> str:
+    """Name the kind of a folder's entry other than a regular file, by its mode."""
+    kinds = {
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFDIR: "a folder",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+        stat.S_IFLNK: "a link that leads nowhere",
+    }
+    return kinds.get(stat.S_IFMT(mode), "a special file")

@@ -1,0 +1,208 @@
+"""Tables whose files are damaged, and manifests with any content: without an engine."""
+
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dbt_spark_python import durable, manifest, warehouse
+from dbt_spark_python.damage import complaints, explain, is_damaged, note_damage
+from dbt_spark_python.manifest import STAMP
+
+ROWS = pa.table({"id": range(1000)})
+
+
+@pytest.fixture
+def published(folders) -> Path:
+    """The folder of a published table `s.t` of two files."""
+    return publish(folders, "a.parquet", "b.parquet")
+
+
+def publish(folders, *names: str) -> Path:
+    """Publish `s.t` with files of these names."""
+    place = folders.private_place("s", "t")
+    place.mkdir(parents=True)
+    for number, name in enumerate(names):
+        pq.write_table(ROWS.slice(number), place / name, compression="none")
+    folders.publish("s", "t", "run", recipe="recipe")
+    return folders.public_place("s", "t")
+
+
+def truncate(folder: Path) -> None:
+    os.truncate(folder / "b.parquet", (folder / "b.parquet").stat().st_size // 2)
+
+
+def empty(folder: Path) -> None:
+    os.truncate(folder / "b.parquet", 0)
+
+
+def remove(folder: Path) -> None:
+    (folder / "b.parquet").unlink()
+
+
+def add_pipe(folder: Path) -> None:
+    os.mkfifo(folder / "c.parquet")
+
+
+def add_dangling_link(folder: Path) -> None:
+    (folder / "c.parquet").symlink_to("nowhere")
+
+
+def flip_bit(folder: Path) -> None:
+    """Change a byte of the values; size and time of change stay."""
+    path = folder / "b.parquet"
+    found, content = path.stat(), bytearray(path.read_bytes())
+    content[500] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (truncate, "/t/b.parquet' is no parquet file ("),
+        (empty, "/t/b.parquet' is no parquet file (0 bytes)"),
+        (remove, "/t/b.parquet' is missing"),
+        (add_pipe, "/t/c.parquet' is a pipe and no file"),
+        (add_dangling_link, "/t/c.parquet' is a link that leads nowhere and no file"),
+    ],
+)
+def test_a_damaged_table_is_named_and_counts_as_missing(folders, published, spoil, said):
+    spoil(published)
+    (line,) = complaints(folders.root)
+    assert line.startswith("the table 's.t' is damaged and counts as missing: ")
+    assert said in line
+    assert line.endswith("A build that selects it makes it anew")
+    assert is_damaged(folders, "S", "T")
+    assert (folders.published(), folders.find("s", "t"), folders.recipe_of("s", "t")) == ([], None, None)
+
+
+def test_it_is_made_anew_and_what_was_left_is_kept(folders, published):
+    truncate(published)
+    publish(folders, "c.parquet")
+    assert [table.run_id for table in folders.published()] == ["run"]
+    assert list(complaints(folders.root)) == []
+    assert sorted(path.name for path in (published.parent / ".damaged" / "t").iterdir()) == [
+        STAMP,
+        "a.parquet",
+        "b.parquet",
+    ]
+
+
+def test_flipped_bits_are_found_by_all_bytes_and_remembered(folders, published):
+    original = (published / "b.parquet").read_bytes()
+    assert note_damage(folders, "s", "t") is None
+    flip_bit(published)
+    assert folders.recipe_of("s", "t") == "recipe", "a quick look finds no fault"
+    said = f"the table 's.t' is damaged: '{published}/b.parquet' its bytes are not those that were published"
+    assert note_damage(folders, "s", "t") == said
+    assert (folders.published(), folders.recipe_of("s", "t")) == ([], None)
+
+    (published / "b.parquet").write_bytes(original)
+    assert not is_damaged(folders, "s", "t"), "somebody has put it right"
+    assert len(folders.published()) == 1
+
+
+def test_a_table_of_an_older_version_is_verified_as_a_whole(folders, published):
+    noted = manifest.read(published)
+    del noted["digests"]
+    manifest.write(published, noted, folders.draft())
+    assert note_damage(folders, "s", "t") is None
+    flip_bit(published)
+    assert "the bytes of its files are not those that were published" in note_damage(folders, "s", "t")
+
+
+def test_bytes_that_are_shared_with_the_table_before_keep_their_digest(folders, published):
+    """A bit that flipped is not taken over as if it had been meant."""
+    flip_bit(published)
+    folders.checkout("s", "t")
+    pq.write_table(ROWS, folders.private_place("s", "t") / "c.parquet")
+    folders.publish("s", "t", "next")
+    assert "/b.parquet' its bytes are not" in note_damage(folders, "s", "t")
+
+
+def test_an_engines_error_is_explained_by_the_tables_that_were_read(folders, published):
+    flip_bit(published)
+    code = "select * from `s`.`t` join s.others using (id)"
+    assert explain(folders, "division by zero", code) is None
+    assert explain(folders, "Parquet error: corrupt page", "select 1 from s.others") is None
+    assert "the table 's.t' is damaged: " in explain(folders, "Parquet error: corrupt page", code)
+    assert explain(folders, "Parquet error: corrupt page", code) is None, "it counts as missing now"
+
+
+DEEP = "[" * 200_000
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (DEEP, "nested too deep"),
+        ('{"files": ' + DEEP, "nested too deep"),
+        ("{", "it is no JSON"),
+        ("\xff", "it is no JSON"),
+        ("[1]", "its JSON is no object"),
+        ('{"files": [1]}', "another type of value under files"),
+        ('{"files": {"a.parquet": "x"}}', "another type of value under files"),
+        ('{"files": null, "run_id": 7, "made_of": []}', "another type of value under run_id, made_of, files"),
+        ('{"digests": {"a.parquet": 1}}', "another type of value under digests"),
+        ('{"changes": {"rows_added": true}}', "another type of value under changes"),
+    ],
+)
+def test_a_manifest_may_say_anything(folders, published, text, said):
+    (published / STAMP).write_text(text)
+    (line,) = complaints(folders.root)
+    assert line.startswith(f"'{published / STAMP}' cannot be used: ")
+    assert said in line
+    (table,) = folders.published()
+    assert (table.run_id, folders.recipe_of("s", "t"), folders.made_of("s", "t")) == (None, None, None)
+
+
+def test_a_manifest_that_is_no_file(folders, published):
+    (published / STAMP).unlink()
+    os.mkfifo(published / STAMP)
+    assert "it is a pipe and no file" in next(complaints(folders.root))
+    (published / STAMP).unlink()
+    (published / STAMP).mkdir()
+    assert "it is a folder and no file" in next(complaints(folders.root))
+    (published / STAMP).rmdir()
+    with (published / STAMP).open("w") as file:
+        file.truncate(durable.MOST_BYTES + 1)
+    assert "at most 16,777,216 are read" in next(complaints(folders.root))
+    assert folders.published()[0].run_id is None
+
+
+def test_names_of_files_are_no_escapes(folders, published):
+    (published / "\x1b[31m\n.parquet").write_text("")
+    assert all(line.isprintable() for line in complaints(folders.root))
+
+
+def test_a_view_that_is_no_file_is_left_out(folders):
+    folders.publish_view("s", "v", "CREATE VIEW s.v AS SELECT 1")
+    os.mkfifo(folders.root / "s.db" / ".views" / "w.sql")
+    assert folders.views() == {("s", "v"): "CREATE VIEW s.v AS SELECT 1"}
+
+
+def test_a_table_is_on_the_disk_before_it_counts(folders, monkeypatch):
+    """Bytes first, then names; and at last the name of the table."""
+    done = []
+    monkeypatch.setattr(durable.os, "fsync", lambda descriptor: done.append(os.readlink(f"/proc/self/fd/{descriptor}")))
+    move = warehouse.replace_folder
+    monkeypatch.setattr(warehouse, "replace_folder", lambda *given: done.append("move") or move(*given))
+    for run in ("first", "second"):
+        done.clear()
+        if run == "second":
+            folders.checkout("s", "t")
+        new = folders.private_place("s", "t")
+        (new / "day=1").mkdir(parents=True, exist_ok=True)
+        pq.write_table(ROWS, new / "day=1" / f"{run}.parquet")
+        folders.publish("s", "t", run)
+        before, after = done[: done.index("move")], done[done.index("move") + 1 :]
+        # Files linked from the public table are on the disk since its own publication.
+        assert [path for path in before if path.endswith(".parquet")] == [str(new / "day=1" / f"{run}.parquet")]
+        assert before.index(str(new / "day=1")) < before.index(str(new))
+        assert before.index(str(new / STAMP)) < before.index(str(new))
+        assert json.loads((folders.public_place("s", "t") / STAMP).read_text())["run_id"] == run
+        assert after == [str(folders.public_place("s", "t").parent)]

@@ -1,0 +1,137 @@
+"""Builds over a warehouse with a damaged table: it is named, and made anew."""
+
+import os
+
+import pytest
+
+from plugin_projects import make_project
+
+pytestmark = pytest.mark.both
+
+MODELS = {
+    "numbers.sql": """
+        {{ config(materialized='table') }}
+        select id, sha2(cast(id as string), 256) as text from range(20000)
+    """,
+    "counted.sql": """
+        {{ config(materialized='table') }}
+        {% do adapter.count_changes(this, ['n']) %}
+        select count(*) as n, sum(ascii(reverse(text))) as s, {{ var('version', 1) }} as version
+        from {{ ref('numbers') }}
+    """,
+    "python.py": """
+        def model(dbt, spark):
+            return dbt.ref("numbers").selectExpr("count(*) as n", "sum(ascii(reverse(text))) as s")
+    """,
+    "history.sql": """
+        {{ config(materialized='incremental') }}
+        select count(*) as n from {{ ref('numbers') }}
+    """,
+}
+
+
+@pytest.fixture
+def built(project, tmp_path, request):
+    """A project that was built, in a schema of its own."""
+    name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
+    return project(name, make_project(tmp_path / "p", MODELS)).build()
+
+
+def file_of(built, table):
+    """The first data file of a table, and its folder."""
+    folder = built.warehouse / f"{built.schema}.db" / table
+    return min(folder.glob("*.parquet")), folder
+
+
+def spoil(path):
+    """Write zeros over the first half, which has pages of values; size and times stay."""
+    found, content = path.stat(), bytearray(path.read_bytes())
+    half = len(content) // 2
+    content[4:half] = bytes(half - 4)
+    path.write_bytes(content)
+    (path.with_name(f".{path.name}.crc")).unlink(missing_ok=True)  # Spark's own, of the bytes that were
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+@pytest.mark.parametrize("options", [[], ["--full-refresh"]], ids=["usual", "full_refresh"])
+@pytest.mark.parametrize("table", ["numbers", "counted", "python", "history"])
+def test_a_truncated_file_blocks_no_build(built, capsys, table, options):
+    path, folder = file_of(built, table)
+    os.truncate(path, path.stat().st_size // 2)
+    built.build(*options)
+    said = capsys.readouterr().out
+    assert f"the table '{built.schema}.{table}' is damaged and counts as missing: '{path}' is no parquet file" in said
+    assert len(built.rows("numbers")) == 20000
+    assert [row["n"] for row in built.rows("counted")] == [20000]
+    assert folder.parent.joinpath(".damaged", table, path.name).exists()
+    built.build()
+    assert "is damaged" not in capsys.readouterr().out
+
+
+def test_a_build_of_other_tables_says_which_is_damaged(built, capsys):
+    path, _ = file_of(built, "python")
+    os.truncate(path, 10)
+    built.build("--select", "numbers", "counted")
+    assert f"'{path}' is no parquet file (10 bytes)" in capsys.readouterr().out
+
+    path, _ = file_of(built, "numbers")
+    os.truncate(path, 10)
+    assert built.failures("run", "--select", "counted").keys() == {"counted"}
+    assert f"'{path}' is no parquet file (10 bytes)" in capsys.readouterr().out
+    built.build("--select", "numbers", "python")
+    assert len(built.rows("numbers")) == 20000
+
+
+def test_a_pipe_keeps_no_build_waiting(built, capsys):
+    _, folder = file_of(built, "numbers")
+    os.mkfifo(folder / "part-9.parquet")
+    os.mkfifo(folder.parent / "counted" / "_table.json.new")
+    (folder.parent / "counted" / "_table.json").unlink()
+    os.mkfifo(folder.parent / "counted" / "_table.json")
+    built.build()
+    said = capsys.readouterr().out
+    assert "part-9.parquet' is a pipe and no file" in said
+    assert "counted/_table.json' cannot be used: it is a pipe and no file" in said
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"columns": "[", "files": {}}', '{"files": [[]]}'])
+def test_a_manifest_may_say_anything(built, text):
+    _, folder = file_of(built, "numbers")
+    (folder / "_table.json").write_text(text)
+    built.build("--select", "counted", "python")
+    built.build()
+    assert len(built.rows("numbers")) == 20000
+
+
+@pytest.mark.parametrize("reader", ["counted", "python"])
+def test_bytes_that_an_engine_cannot_read_are_named_and_made_anew(built, capsys, reader):
+    path, _ = file_of(built, "numbers")
+    spoil(path)
+    said = built.failures("run", "--select", reader)[reader]
+    assert (
+        f"the table '{built.schema}.numbers' is damaged: '{path}' its bytes are not those that were published" in said
+    )
+    built.build()
+    assert len(built.rows("numbers")) == 20000
+    assert [row["n"] for row in built.rows("counted")] == [20000]
+
+
+def test_an_end_of_a_file_that_says_something_else(built, capsys):
+    """With the size and the time that it had, so that a quick look finds no fault."""
+    for path in file_of(built, "numbers")[1].glob("*.parquet"):
+        found, content = path.stat(), path.read_bytes()
+        path.write_bytes(content[:-60] + bytes(52) + content[-8:])
+        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+    built.build()
+    said = capsys.readouterr().out
+    assert f"the table '{built.schema}.numbers' is damaged: " in said
+    assert "It counts as missing; a build that selects it makes it anew" in said
+    assert len(built.rows("numbers")) == 20000
+
+
+def test_a_table_is_replaced_that_cannot_be_compared(project, built):
+    path, _ = file_of(built, "counted")
+    spoil(path)
+    built.vars["version"] = 2
+    built.build("--select", "counted")
+    assert [row["version"] for row in built.rows("counted")] == [2]

@@ -1,0 +1,74 @@
+"""Builds of the project over tables that are damaged: they are named and made anew, and no later build is blocked."""
+
+import os
+
+import pytest
+from click.testing import CliRunner
+
+import fixture_seeds
+from dbt_tangles.ask.cli import main
+
+SELECTED = ["--select", "+feeds", "+ssb_rejects", "+tangle_messages"]
+TABLES = ("feeds", "ssb_messages", "tangle_messages", "runs")
+
+
+@pytest.fixture
+def built(project, tmp_path, request):
+    """A build of a small log, in a schema of its own."""
+    log = tmp_path / "log.jsonl"
+    lines = fixture_seeds.lines("ssb", "ssb_fixture_log", "worked_examples.jsonl")
+    log.write_bytes(b"\n".join([*lines, b"{"]))
+    name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
+    return project(f"damaged_{name}", ssb_log=str(log)).run(*SELECTED)
+
+
+def file_of(built, table):
+    """The first data file of a table."""
+    return min((built.warehouse / f"{built.schema}.db" / table).glob("*.parquet"))
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("options", [SELECTED, [*SELECTED, "--full-refresh"]], ids=["usual", "full_refresh"])
+def test_truncated_files_block_no_build(built, capsys, options):
+    names = ("feeds", "ssb_messages", "tangle_messages", "stg_ssb__lines", "int_feed_messages", "runs")
+    there = [name for name in names if (built.warehouse / f"{built.schema}.db" / name).is_dir()]
+    assert set(TABLES) <= set(there)
+    rows = {name: sorted(map(repr, built.rows(name))) for name in there if name != "runs"}
+    for name in there:
+        path = file_of(built, name)
+        os.truncate(path, path.stat().st_size - 5)
+    built.run(*options)
+    said = capsys.readouterr().out
+    for name in there:
+        assert f"the table '{built.schema}.{name}' is damaged and counts as missing: " in said
+    assert {name: sorted(map(repr, built.rows(name))) for name in rows} == rows
+    assert [row["status"] for row in built.rows("runs")] == ["success"]
+    built.run(*options)
+    assert "is damaged" not in capsys.readouterr().out
+
+
+def test_one_table_can_be_selected(built, capsys):
+    path = file_of(built, "feeds")
+    rows = sorted(map(repr, built.rows("feeds")))
+    os.truncate(path, 20)
+    built.run("--select", "ssb_messages")
+    assert f"'{path}' is no parquet file (20 bytes)" in capsys.readouterr().out
+    built.run("--select", "feeds")
+    assert sorted(map(repr, built.rows("feeds"))) == rows
+
+
+def test_a_flipped_bit_is_found_and_mended(built):
+    """By the command that the answer advises."""
+    path = file_of(built, "ssb_rejects")
+    found, content, rows = path.stat(), bytearray(path.read_bytes()), sorted(map(repr, built.rows("ssb_rejects")))
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+    question = ["status", "--verify", "--warehouse", str(built.warehouse), "--schema", built.schema]
+    answer = CliRunner().invoke(main, question)
+    assert answer.exit_code == 1
+    assert f"ssb_rejects: {path} its bytes are not those that were published" in answer.stdout
+    assert answer.stdout.splitlines()[-1].strip() == "dbt build --full-refresh --select ssb_rejects+"
+    built.run("--full-refresh", "--select", "ssb_rejects+")
+    assert CliRunner().invoke(main, question).exit_code == 0
+    assert sorted(map(repr, built.rows("ssb_rejects"))) == rows
