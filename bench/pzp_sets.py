@@ -37,7 +37,7 @@ LATELY = 16
 #: The columns of `int_set_entries`, in its order.
 COLUMNS = (
     *("set_id", "message_id", "account", "domain", "is_moot", "depth", "prev", "defect", "reject_reason"),
-    *("is_key_authorised", "has_data", "is_set_shape", "add", "del", "supersedes", "has_root"),
+    *("is_key_authorised", "awaited_ids", "has_data", "is_set_shape", "add", "del", "supersedes", "has_root"),
 )
 ENTRIES = pa.schema([INPUT_SCHEMA.field(name) for name in COLUMNS])
 
@@ -292,11 +292,11 @@ def table(sets: int, messages: int, seed: int = 1) -> pa.Table:
 
     for number in range(sets):
         root, account = next(ids), accounts[number % len(accounts)]
-        add(root, root, account, DOMAIN, True, None, None, None, None, None, False, False, None, None, [], True)
+        add(root, root, account, DOMAIN, True, None, None, None, None, None, None, False, False, None, None, [], True)
         for draft, message_id in grow(messages - 1, root, lambda _: next(ids), items, rng):
             add(
-                *(root, message_id, account, DOMAIN, False, draft.depth, draft.prev, None, None, True, True, True),
-                *(draft.add, draft.deleted, draft.supersedes, True),
+                *(root, message_id, account, DOMAIN, False, draft.depth, draft.prev, None, None),
+                *(True, None, True, True, draft.add, draft.deleted, draft.supersedes, True),
             )
     return pa.table(columns, schema=ENTRIES)
 

@@ -169,7 +169,7 @@ def naive_feed(messages: list[dict]) -> dict:
     after = [message for message in messages if message["sequence"] == len(chain) + 1]
     following = [message for message in after if message["previous"] == last]
     if chain and len(chain) >= max(sequences):
-        status = "complete"
+        status = "complete" if len(chain) == len(messages) else "bad_link"
     elif not after:
         status = "gap"
     else:

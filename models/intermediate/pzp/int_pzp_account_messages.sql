@@ -7,7 +7,8 @@ with messages as (
         key,
         is_signing_key,
         may_add_keys,
-        may_delete_keys
+        may_delete_keys,
+        coalesce(data_kind in ('object', 'string'), false) as has_data
     from {{ ref('stg_pzp__lines') }}
     where is_usable and account = 'self'
 ),
@@ -48,7 +49,8 @@ select
     max(key) as key,
     max(is_signing_key) as is_signing_key,
     max(may_add_keys) as may_add_keys,
-    max(may_delete_keys) as may_delete_keys
+    max(may_delete_keys) as may_delete_keys,
+    not max(has_data) as is_erased
 from places
 where is_root or (defect is null and account_id <> message_id)
 group by account_id, message_id, is_root

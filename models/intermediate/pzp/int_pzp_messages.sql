@@ -6,7 +6,8 @@ with lines as (
     select
         lines.*,
         coalesce(lines.data_kind in ('object', 'string'), false) as has_data,
-        authority.is_key_authorised
+        authority.is_key_authorised,
+        authority.awaited_ids
     from {{ ref('stg_pzp__lines') }} as lines
     left join {{ ref('int_pzp_key_authority') }} as authority
         on
@@ -67,6 +68,7 @@ select
     is_data_valid,
     is_signature_valid,
     is_key_authorised,
+    awaited_ids,
     is_usable,
     not coalesce(has_wrong_id, false) as is_id_consistent,
     reject_reason,

@@ -71,6 +71,7 @@ select
     defect,
     reject_reason,
     is_key_authorised,
+    awaited_ids,
     has_data,
     add is not null as is_set_shape,
     add,

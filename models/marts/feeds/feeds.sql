@@ -60,7 +60,9 @@ select
     cast(if(ends.successor_count > 1, coalesce(chains.verified_length, 0) + 1, null) as int) as fork_sequence,
     cast(gaps.gap_sequence as int) as gap_sequence,
     case
-        when chains.verified_length >= counts.max_sequence then 'complete'
+        when chains.verified_length = counts.message_count then 'complete'
+        -- The chain reaches the last sequence, and beside it are messages that do not follow it.
+        when chains.verified_length >= counts.max_sequence then 'bad_link'
         when ends.author is null then 'gap'
         when ends.successor_count > 1 then 'forked'
         else 'bad_link'

@@ -10,6 +10,7 @@ select
     is_data_valid,
     is_signature_valid,
     is_key_authorised,
+    awaited_ids,
     is_usable,
     is_id_consistent,
     reject_reason,

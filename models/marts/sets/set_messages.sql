@@ -7,6 +7,7 @@ select
     is_valid,
     is_held,
     reject_reason,
+    if(reject_reason = 'unknown_account_tips', awaited_ids, null) as awaited_ids,
     position,
     is_moot as is_root,
     has_data,

@@ -9,6 +9,7 @@ from dbt_tangles.pzp.partition import AUTHORITY_SCHEMA, authority_of_partition
 
 def model(dbt, spark):
     accounts = dbt.ref("int_pzp_account_messages")
+    foreign = dbt.ref("int_pzp_foreign_tips")
     lines = dbt.ref("stg_pzp__lines")
     questions = (
         lines.where("sigkey is not null and not is_moot and account not in ('self', 'any')")
@@ -16,7 +17,7 @@ def model(dbt, spark):
         .distinct()
     )
     return reduced_by_group(
-        accounts.unionByName(questions, allowMissingColumns=True),
+        accounts.unionByName(foreign, allowMissingColumns=True).unionByName(questions, allowMissingColumns=True),
         ["account_id"],
         authority_of_partition,
         AUTHORITY_SCHEMA,

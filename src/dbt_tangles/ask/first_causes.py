@@ -21,7 +21,11 @@ _OF_SET = """
     select set_id as k1, '' as k2, 'pzp' as kind, '' as scope, message_id as id, coalesce(depth, 1e9) as place
     from {x__set_messages}
     union all
-    select set_id, '', 'pzp', '', message_id, 2e9 from {x__sets} inner join {x__pzp_messages} using (account)"""
+    select set_id, '', 'pzp', '', message_id, 2e9 from {x__sets} inner join {x__pzp_messages} using (account)
+    union all
+    select set_id, '', 'pzp', '', unnest(awaited_ids), -1 from {x__set_messages}
+    union all
+    select set_id, '', 'pzp', '', account, -2 from {x__sets} where account is not null"""
 _OF_TIMELINE = """
     select timeline_id as k1, '' as k2, if(message_id is null, 'event', 'ssb') as kind,
         if(message_id is null, timeline_id, '') as scope, event_id as id, position as place

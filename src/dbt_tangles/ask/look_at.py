@@ -27,6 +27,7 @@ def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
         *_tests(results),
         *_files(tables),
         *_missing(tables),
+        *_awaited(tables),
         *_forks(tables),
         *_groups(tables),
         *_sets(tables),
@@ -124,6 +125,22 @@ def _missing(tables: Tables) -> list[dict]:
 
 def _few(names: list[str]) -> str:
     return listed([*names[:_MOST], *([f"{len(names) - _MOST:,} more"] if len(names) > _MOST else [])])
+
+
+def _awaited(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select id, count(*) as n from (select unnest(awaited_ids) as id from {{set_messages}})
+        group by id order by n desc, id limit {_MOST}"""
+    )
+    return [
+        _item(
+            counted(row["n"], "message{ of a set depends|s of sets depend} on a message of an account")
+            + " that is not in the log, or is there without its data",
+            "why",
+            row["id"],
+        )
+        for row in rows
+    ]
 
 
 def _forks(tables: Tables) -> list[dict]:

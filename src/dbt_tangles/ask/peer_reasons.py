@@ -220,14 +220,31 @@ def _set(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
         if row is None:
             said.append(f"{id_} is no message of the set here")
         elif not row["is_valid"]:
-            said.append(f"{id_} is not valid: {row['reject_reason']}. {words.pzp(row['reject_reason'])}")
+            verdict = "undecided" if row["reject_reason"] in words.UNDECIDED else "not valid"
+            said.append(f"{id_} is {verdict}: {row['reject_reason']}. {words.pzp(row['reject_reason'])}")
         elif not row["is_tip"]:
             said.append(f"{id_} is no tip: another valid message follows it")
-    invalid = tables.row(
-        "select count(*) as n from {set_messages} where set_id = $set and not is_valid and not is_held", **where
-    )
-    n = invalid["n"] if invalid else 0
-    return said + ([counted(n, "message{ of the set is|s of the set are} not valid")] if n else [])
+    return said + _not_in_set(tables, key[0])
+
+
+def _not_in_set(tables: Tables, set_id: str) -> list[str]:
+    """Count the messages of a set that are refused, and those that the log does not decide on."""
+    row = tables.row(
+        """select count_if(reject_reason not in (select unnest($undecided))) as refused,
+            count_if(reject_reason in (select unnest($undecided))) as undecided,
+            flatten(list(awaited_ids)) as awaited
+        from {set_messages} where set_id = $set and not is_valid and not is_held""",
+        set=set_id,
+        undecided=sorted(words.UNDECIDED),
+    ) or {"refused": 0, "undecided": 0}
+    n, undecided = row["refused"], row["undecided"]
+    said = [counted(n, "message{ of the set is|s of the set are} not valid")] if n else []
+    if undecided:
+        awaited = ", ".join(sorted(set(row["awaited"] or []))[:MOST])
+        said.append(
+            counted(undecided, "message{ of the set awaits|s of the set await} messages of the account: ") + awaited
+        )
+    return said
 
 
 def _base(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:

@@ -54,14 +54,21 @@ def explain_feed(tables: Tables, message: dict) -> dict | None:
 
 
 def _broken_by(tables: Tables, feed: dict) -> list[dict]:
-    """List the messages next to the end of the chain: those that fork it, or do not follow it."""
+    """List the messages that fork the chain or do not follow it: next to its end, or beside it where it has no end."""
+    reasons = ["off_chain"] if _is_chain_whole(feed) else ["forked", "bad_link"]
     return tables.rows(
         f"""select message_id, sequence, reason from {{feed_messages}}
-        where author = $author and sequence = $sequence and reason in ('forked', 'bad_link')
-        order by message_id limit {_MOST}""",
+        where author = $author and sequence <= $sequence and reason in (select unnest($reasons))
+        order by sequence, message_id limit {_MOST}""",
         author=feed["author"],
         sequence=feed["verified_length"] + 1,
+        reasons=reasons,
     )
+
+
+def _is_chain_whole(feed: dict) -> bool:
+    """Whether the chain reaches the last sequence of the feed; then more messages may be beside it."""
+    return feed["verified_length"] >= feed["max_sequence"]
 
 
 def write_feed(page: Page, feed: dict | None) -> None:
@@ -79,7 +86,7 @@ def write_feed(page: Page, feed: dict | None) -> None:
         page.line(state(feed), indent=2)
         if feed["latest_message_id"]:
             page.line("the chain ends with ", (feed["latest_message_id"], ID), indent=2)
-        page.ids("what breaks it:", [row["message_id"] for row in feed["broken_by"]], indent=2)
+        page.ids("messages that break it:", [row["message_id"] for row in feed["broken_by"]], indent=2)
     page.ids("beside it, of the same sequence:", [row["message_id"] for row in feed["beside"]], indent=2)
     if feed["follows"]:
         page.line("follows ", (feed["follows"], ID), indent=2)
@@ -95,6 +102,9 @@ def state(feed: dict) -> str:
         return f"the feed is whole up to {verified:,} of {most:,}: {feed['gap_sequence']:,} is missing"
     if feed["status"] == "forked":
         return f"the feed is whole up to {verified:,} of {most:,}: {feed['fork_sequence']:,} is forked"
+    if _is_chain_whole(feed):
+        beside = feed["message_count"] - verified
+        return f"its chain has all {verified:,} sequences; messages beside the chain: {beside:,}"
     return f"the feed is whole up to {verified:,} of {most:,}: {verified + 1:,} does not follow it"
 
 
@@ -109,5 +119,5 @@ def write_next(page: Page, feed: dict) -> None:
         *([", previous ", (after, ID)] if after else []),
         indent=1,
     )
-    if feed["next"]["status"] != "complete":
+    if not _is_chain_whole(feed):
         page.line("which a replica waits for; its author has written it already", indent=2)

@@ -12,11 +12,14 @@ from dbt_tangles.ask.way import write_causes, write_links
 
 _MOST = 100
 _COLUMNS = """message_id, account, domain, sigkey, line_count, is_moot, has_data, is_data_valid, is_signature_valid,
-    is_key_authorised, is_usable, is_id_consistent, claimed_id, account_tips, reject_reason"""
-_IN_SET = """set_id, message_id, depth, is_valid, is_held, reject_reason, position, is_root, is_item_root, is_tip,
-    purpose, action"""
-#: Reasons that are not in the message, but in what it follows.
-_OF_OTHERS = {"no_known_prev"}
+    is_key_authorised, awaited_ids, is_usable, is_id_consistent, claimed_id, account_tips,
+    reject_reason"""
+_IN_SET = """set_id, message_id, depth, is_valid, is_held, reject_reason, awaited_ids, position, is_root, is_item_root,
+    is_tip, purpose, action"""
+#: Reasons that are not in the message, but in what it follows, or in the messages of its account.
+_OF_OTHERS = {"no_known_prev", *words.UNDECIDED}
+_SET_DOMAIN = "set_v1__"
+_OWN_ACCOUNTS = ("self", "any")
 
 
 def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
@@ -43,11 +46,40 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
         "meaning": words.pzp(code) if code else None,
         "message": message,
         "sets": sets,
+        "in_no_set": _explain_no_set(tables, message) if not rows else None,
+        "awaited_by": awaited_by(tables, message_id),
         "unknown": sorted({"set_messages"} & tables.missing),
         "is_well": bool(message.get("is_usable"))
         and "set_messages" not in tables.missing
         and all(row["is_valid"] for row in sets),
     }
+
+
+def awaited_by(tables: Tables, message_id: str) -> list[str]:
+    """List the messages whose keys depend on a message of their account that is awaited; at most a hundred."""
+    rows = tables.rows(
+        f"""select message_id from {{pzp_messages}} where list_contains(awaited_ids, $id)
+        order by message_id limit {_MOST}""",
+        id=message_id,
+    )
+    return [row["message_id"] for row in rows]
+
+
+def _explain_no_set(tables: Tables, message: dict) -> dict:
+    """Say why a message is in no set: the reason, and whether its data is that of a set nevertheless."""
+    (data,) = tables.rows_of(
+        "int_pzp_messages",
+        "add is not null as has_items, coalesce(len(tangles), 0) as tangle_count",
+        "message_id",
+        message.get("message_id", ""),
+    )[:1] or [{"has_items": False, "tangle_count": 1}]
+    if message.get("account") == "self":
+        reason = "account_message"
+    elif not (message.get("domain") or "").startswith(_SET_DOMAIN):
+        reason = "no_set_domain"
+    else:
+        reason = "no_set_root" if data["tangle_count"] else "no_tangle"
+    return {"reason": reason, "meaning": words.IN_NO_SET[reason], "has_items": data["has_items"]}
 
 
 def _explain_set(tables: Tables, row: dict) -> dict:
@@ -79,23 +111,22 @@ def _explain_set(tables: Tables, row: dict) -> dict:
 
 
 def _explain_causes(tables: Tables, row: dict) -> list[dict]:
-    """Walk along `prev` from the message to those that are missing or not valid by themselves."""
-    bad = {
-        each["message_id"]: each["reject_reason"]
-        for each in tables.rows(
-            f"""select message_id, reject_reason from {{set_messages}}
-            where set_id = $set and not is_valid and not is_held order by message_id limit {MOST_LINKS}""",
-            set=row["set_id"],
-        )
-    }
-    bad[row["message_id"]] = row["reject_reason"]
-    links = [
+    """Walk along `prev`, and from there to awaited messages of accounts, to what is missing or not valid by itself."""
+    rows = tables.rows(
+        f"""select message_id, reject_reason, awaited_ids from {{set_messages}}
+        where set_id = $set and not is_valid and not is_held order by message_id limit {MOST_LINKS}""",
+        set=row["set_id"],
+    )
+    bad = {each["message_id"]: each["reject_reason"] for each in [*rows, row]}
+    awaits = {each["message_id"]: each["awaited_ids"] for each in [*rows, row] if each["awaited_ids"]}
+    links = [(id_, other) for id_, ids in awaits.items() for other in ids]
+    links += [
         (link["message_id"], link["other_id"])
         for link in tables.rows(
             f"""select message_id, unnest(prev) as other_id from {{int_set_entries}}
             where set_id = $set and message_id in (select unnest($ids)) order by all limit {MOST_LINKS}""",
             set=row["set_id"],
-            ids=list(bad),
+            ids=list(bad.keys() - awaits.keys()),
         )
     ]
     named = list({other for _, other in links})
@@ -109,14 +140,32 @@ def _explain_causes(tables: Tables, row: dict) -> list[dict]:
     }
     through = {id_ for id_, reason in bad.items() if reason in _OF_OTHERS}
     ways = origins(links, through, (set(named) - known) | (bad.keys() - through), row["message_id"])
-    return [
-        {"id": end, "trouble": bad.get(end, "missing"), "words": _trouble(bad.get(end)), "path": ways[end]}
-        for end in sorted(ways)
-    ]
+    elsewhere = _in_log(tables, sorted(ways.keys() - bad.keys()))
+    return [{"id": end, "path": ways[end], **_trouble(bad.get(end), elsewhere.get(end))} for end in sorted(ways)]
 
 
-def _trouble(code: str | None) -> str:
-    return f"{code}: {words.pzp(code)}" if code else "which is not in the log"
+def _in_log(tables: Tables, ids: list[str]) -> dict[str, dict]:
+    """Look up which of some ids the log has after all."""
+    return {
+        row["message_id"]: row
+        for row in tables.rows(
+            """select message_id, has_data, reject_reason from {pzp_messages}
+            where message_id in (select unnest($ids)) order by message_id""",
+            ids=ids,
+        )
+    }
+
+
+def _trouble(code: str | None, found: dict | None) -> dict:
+    """Say what is wrong at the end of a way: in the set, or with what the log has of an id that is not there."""
+    code = code or (found or {}).get("reject_reason")
+    if code:
+        return {"trouble": code, "words": f"{code}: {words.pzp(code)}"}
+    if found and not found["has_data"]:
+        return {"trouble": "erased", "words": "whose data is not in the log"}
+    if found:
+        return {"trouble": "elsewhere", "words": "which is in the log, and not in this tangle"}
+    return {"trouble": "missing", "words": "which is not in the log"}
 
 
 def write(page: Page, answer: dict) -> None:
@@ -137,17 +186,39 @@ def write(page: Page, answer: dict) -> None:
     if message.get("is_id_consistent") is False:
         page.line("a line of the log claims another id for it, which does not count", indent=2)
         page.ids("the id that is claimed:", [message["claimed_id"]] if message["claimed_id"] else [], indent=3)
-    if message.get("is_key_authorised") is False:
-        page.line("its key was not one of the account's at the account tips that it names", indent=2)
+    _write_key(page, message)
     if message.get("has_data") is False:
         page.line("its data is not there", indent=2)
     if answer["unknown"]:
         page.line(("sets: not known, as they are not built", DIM), indent=1)
+    elif answer["in_no_set"]:
+        page.line(f"sets: it is in none, as {answer['in_no_set']['meaning']}", indent=1)
+        if answer["in_no_set"]["has_items"]:
+            page.line("its data adds and deletes items as a set's does; no peer looks at them there", indent=2)
     elif not answer["sets"]:
-        named = "" if answer["only"] is None else f" that {answer['only']} names"
-        page.line(f"sets: it is in none{named}", indent=1)
+        page.line(f"sets: it is in none that {answer['only']} names", indent=1)
+    page.ids("messages whose keys depend on it, while the log lacks it or its data:", answer["awaited_by"], indent=1)
     for row in answer["sets"]:
         _write_set(page, answer["id"], row)
+
+
+def _write_key(page: Page, message: dict) -> None:
+    """Say whether the key was the account's, where that is not so or not known."""
+    if message.get("is_key_authorised") is False:
+        page.line("its key was not one of the account's at the account tips that it names", indent=2)
+    elif message.get("awaited_ids"):
+        page.ids("it is not known whether its key was the account's; that depends on", message["awaited_ids"], indent=2)
+    elif (
+        message.get("is_usable")
+        and message.get("is_key_authorised") is None
+        and not message.get("is_moot")
+        and message.get("account") not in _OWN_ACCOUNTS
+    ):
+        page.line(
+            "it is not known whether its key was the account's: the log has no root of the account, "
+            "and the check of its key is left out",
+            indent=2,
+        )
 
 
 def _write_set(page: Page, message_id: str, row: dict) -> None:
@@ -158,6 +229,7 @@ def _write_set(page: Page, message_id: str, row: dict) -> None:
         page.line(*name, ": ", ("valid", GOOD), f", {', '.join(what)}; {row['purpose']}, {row['action']}", indent=1)
     else:
         verdict = "held, though not valid" if row["is_held"] else "not valid"
+        verdict = "undecided" if row["reject_reason"] in words.UNDECIDED else verdict
         page.line(*name, ": ", (verdict, BAD), f": {row['reject_reason']}. {row['meaning']}", indent=1)
     write_links(page, "follows", "other_id", row["follows"], "set")
     write_links(page, "followed by", "message_id", row["followed_by"], "set")
@@ -169,6 +241,9 @@ def _write_set(page: Page, message_id: str, row: dict) -> None:
 
 
 def _write_again(page: Page, row: dict) -> None:
+    if row["reject_reason"] in words.UNDECIDED:
+        page.line("get these messages from a peer: they decide; the message need not be published again", indent=2)
+        return
     if row["causes"] and all(cause["trouble"] == "missing" for cause in row["causes"]):
         page.line("getting what is missing from a peer would help", indent=2)
     if row["next"] is None:

@@ -39,6 +39,13 @@ def explain(tables: Tables, given: str) -> dict:
         rest = f"and {condition} order by all limit {_MOST}"
         rows = tables.rows_of(table, f"{who} as id, {where} as place", column, given, rest)
         referrers += [{"how": how, **row} for row in rows]
+    if not is_sigil:
+        rows = tables.rows(
+            f"""select message_id as id, account as place from {{pzp_messages}}
+            where list_contains(awaited_ids, $id) order by all limit {_MOST}""",
+            id=given,
+        )
+        referrers += [{"how": "account", **row} for row in rows]
     missing = awaiting(tables, given)
     whole = subjects.matching(tables, given)
     claimed = claims_of(tables, [given]).get(given, [])

@@ -26,6 +26,15 @@ OFF_CHAIN = {
     "after_forked": "it comes after a fork",
     "after_bad_link": "it comes after a message that does not follow the chain",
 }
+#: `set_messages.reject_reason` where the log does not decide: the message may be valid, and need not be written again
+UNDECIDED = frozenset(("unknown_account_tips", "undecided_prev"))
+#: Why a pzp message is in no set
+IN_NO_SET = {
+    "account_message": "it is a message of an account, and those are in no set",
+    "no_tangle": "it names no tangle",
+    "no_set_domain": "its domain does not begin with set_v1__, so the tangle that it names is no set",
+    "no_set_root": "it names no root of a set",
+}
 #: `autobase_rejects.reason`, where the rest of the log shows it
 NOT_IN_BASE = {
     "unknown_base": "No line says who writes to the base.",

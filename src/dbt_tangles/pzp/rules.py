@@ -32,6 +32,10 @@ class Reason(Reasons):
     MALFORMED_JSON = "malformed_json", "The line is not JSON, as JavaScript's JSON.parse judges it."
     NOT_A_MESSAGE = "not_a_message", "The line is JSON without an object that has metadata in it."
     NO_ID = "no_id", "The metadata has no canonical text (an infinite number, a lone surrogate), hence no id."
+    OTHER_FORMAT = (
+        "other_format",
+        "The message has `type` or `content`, as in the protocol document: peers take only `domain` and `data`.",
+    )
     MISSING_FIELD = "missing_field", "The data or a field of the metadata is missing."
     WRONG_VERSION = "wrong_version", "metadata.v is not 4."
     MISSING_SIGNATURE = "missing_signature", "sig is not a string."
@@ -60,6 +64,15 @@ class Reason(Reasons):
     DEPTH_GAP = "depth_gap", "All prev are known, and depth is not one more than their greatest."
     CYCLE = "cycle", "The message follows itself, or one that does. No real ids can do that."
     BAD_SIGNATURE = "bad_signature", "sigkey did not sign the metadata."
+    # Known reasons come first: these say that the log does not decide.
+    UNKNOWN_ACCOUNT_TIPS = (
+        "unknown_account_tips",
+        "Messages of the account that the message rests on, or their data, are not in the log: its key may be good.",
+    )
+    UNDECIDED_PREV = (
+        "undecided_prev",
+        "No message in prev is known to be valid, and one of them is undecided: messages of its account are awaited.",
+    )
 
 
 def safe_integer(value: Any) -> int | None:
@@ -93,6 +106,10 @@ def shape_reason(message: dict[str, Any], is_trusted: bool) -> Reason | None:
         is_trusted: whether version and signature are not asked for.
     """
     metadata = message["metadata"]
+    names = {"data": message, "domain": metadata}
+    for name, other in (("data", "content"), ("domain", "type")):
+        if name not in names[name] and other in names[name]:
+            return Reason.OTHER_FORMAT
     if "data" not in message or not metadata.keys() >= _SHAPE:
         return Reason.MISSING_FIELD
     if not is_trusted:

@@ -12,6 +12,7 @@ Source: pzp-db 1.0.4. The peer looks at the account as it has it at that moment:
 account adds is good for every message, whatever tips that names, and deletions change nothing. There the answer may
 become another when more of the account arrives. Here a message is judged at its own tips, and a key that was deleted
 before them no longer signs, so that what arrives beside or after them does not count; only what they lead to does.
+Where a part of that is not in the log, the answer is not known (see `awaited`).
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from dbt_tangles.compiled import compiled, inner
 from dbt_tangles.graph.arrays import flags, starts
 from dbt_tangles.graph.identity import Nodes, group_rows, number_ids, number_nodes
 from dbt_tangles.graph.links import link, look_up
-from dbt_tangles.graph.strings import Strings, lists_of, strings_of
+from dbt_tangles.graph.strings import Lists, Strings, lists_of, strings_of
+from dbt_tangles.pzp.awaited import MOST_GAPS, collect_gaps, find_gaps, find_missing, list_awaited
 from dbt_tangles.pzp.collation import collation_keys
 
 SIGNERS_INPUT_SCHEMA = pa.schema(
@@ -42,10 +44,14 @@ SIGNERS_INPUT_SCHEMA = pa.schema(
         ("is_signing_key", pa.bool_()),
         ("may_add_keys", pa.bool_()),
         ("may_delete_keys", pa.bool_()),
+        ("is_erased", pa.bool_()),
         ("account_tips", pa.list_(pa.string())),
         ("sigkey", pa.string()),
     ]
 )
+SIGNERS_OUTPUT_SCHEMA = pa.schema([("is_key_authorised", pa.bool_()), ("awaited_ids", pa.list_(pa.string()))])
+#: Ids that are no messages of an account, although a tip or a `prev` names them as such.
+FOREIGN_SCHEMA = pa.schema([("account_id", pa.string()), ("message_id", pa.string())])
 
 _NOTHING, _ADD, _DELETE = 0, 1, 2
 # What a key can do; the columns of `grants` and `held`.
@@ -53,6 +59,7 @@ _SIGNS, _MAY_ADD, _MAY_DELETE = 0, 1, 2
 _POWERS = 3
 _LANES = 64
 _UNKNOWN = -1
+_ONE = np.uint64(1)
 
 
 class Places(NamedTuple):
@@ -111,16 +118,20 @@ class Lanes(NamedTuple):
     tip: np.ndarray
 
 
-def key_authority(table: pa.Table) -> pa.BooleanArray:
+def key_authority(table: pa.Table, foreign: pa.Table | None = None) -> pa.Table:
     """Say of keys whether they signed for an account, as it was at some tips.
 
     The messages of an account are ordered by depth (the root's is 0), then id (see `collation`). What a message lists
     in `prev` leads somewhere only if it is there, and earlier in that order. A question sees those of its tips that
-    are there, and all they lead to; where none is there, or none is named, it sees all messages of the account.
+    are there, and all they lead to; where it names no tip, or foreign ones alone, it sees all messages of the account.
 
     What it sees is replayed in order. The root's addition counts, whoever signed it; a later one counts if a signer of
     the message may add keys at that point, and a deletion if one may delete keys. An addition gives the key the powers
     it names, and takes none away; a deletion takes all.
+
+    A question has no answer while a message is awaited: a tip that is neither there nor foreign, such a `prev` of a
+    message that the question sees by its tips, or a message it sees so whose data was erased. A question that sees all
+    messages awaits the data of the root alone.
 
     Takes (messages + links + signers) * different tips / 64 steps for each account, and memory in proportion to the
     table.
@@ -130,15 +141,20 @@ def key_authority(table: pa.Table) -> pa.BooleanArray:
             (`SIGNERS_INPUT_SCHEMA`; more columns are passed over; null is false, and an empty list):
             `account_id`;
             `message_id`, unique in its account; null makes the row a question. Of messages:
-            `is_root`; `depth` as declared, ignored for the root; `prev` list<string>;
+            `is_root`; `depth` as declared, ignored for the root; `prev` list<string>, ignored for the root;
             `signers` list<string>, the keys with a valid signature: copies of one message may have different ones;
             `key_action` "add" or "del" (all else changes nothing) and its `key`;
-            `is_signing_key`, `may_add_keys`, `may_delete_keys`: what an addition grants. Of questions:
+            `is_signing_key`, `may_add_keys`, `may_delete_keys`: what an addition grants;
+            `is_erased`: whether no copy has the data. Of questions:
             `account_tips` list<string> and `sigkey`.
+        foreign: Ids that the log has, but not as messages of the account (`FOREIGN_SCHEMA`): they are never awaited.
 
     Returns:
-        One value per row of the input, in its order: of a question whether `sigkey` signs for the account at its
-        tips, null where the account has no root here; of a message null.
+        One row per row of the input, in its order (`SIGNERS_OUTPUT_SCHEMA`). Of a question:
+            `is_key_authorised`, whether `sigkey` signs for the account at its tips; null where the account has no root
+            here, and while a message is awaited;
+            `awaited_ids` list<string>, the awaited messages, ascending by code point: all of its tips, and of what
+            these lead to the first `MOST_GAPS`; null where none is awaited. Of a message both are null.
 
     Raises:
         ValueError: An account_id is null, a message is in an account twice, a depth is missing, or an account has two
@@ -149,10 +165,20 @@ def key_authority(table: pa.Table) -> pa.BooleanArray:
     places = _number(table, ids)
     changes, sigkey, code_count = _changes(table, places)
     links = link(places.nodes, ids, lists_of(table["prev"]), places.is_message, ~places.is_message)
-    answers = _answers(places, links, changes, _lanes(table, places, ids), sigkey, code_count)
+    tips = lists_of(table["account_tips"])
+    # A question has no id, so nothing finds it.
+    found = look_up(places.nodes, ids, tips, np.ones(len(places.is_message), np.bool_), places.is_message)
+    lanes = _lanes(places, tips, found)
+    foreign = FOREIGN_SCHEMA.empty_table() if foreign is None else foreign
+    gaps, gap_ids = find_gaps(table, foreign, places, ids, links)
+    answers, gap_end, gap = _answers(places, links, changes, lanes, gaps, sigkey, code_count)
+    has_root = np.repeat(places.root >= 0, np.diff(places.nodes.graph_start))
+    named = find_missing(table, foreign, places, tips, found, ~places.is_message & has_root)
+    awaited = list_awaited(places, lanes, named, gap_end, gap, gap_ids)
     by_row = np.empty_like(answers)
     by_row[places.nodes.row] = answers
-    return pa.array(by_row == 1, mask=by_row == _UNKNOWN)
+    is_open = (by_row == _UNKNOWN) | awaited.is_valid().to_numpy(zero_copy_only=False)
+    return pa.table([pa.array(by_row == 1, mask=is_open), awaited], schema=SIGNERS_OUTPUT_SCHEMA)
 
 
 def _number(table: pa.Table, ids: Strings) -> Places:
@@ -212,13 +238,10 @@ def _changes(table: pa.Table, places: Places) -> tuple[Changes, np.ndarray, int]
     return Changes(action[row], key[row], grants, ends[row], ends[row + 1], signer), sigkey[row], count
 
 
-def _lanes(table: pa.Table, places: Places, ids: Strings) -> Lanes:
-    """Find the tips, and bring together the questions about an account that name the same."""
-    nodes, is_message = places.nodes, places.is_message
-    tips = lists_of(table["account_tips"])
-    # A question has no id, so nothing finds it.
-    found = look_up(nodes, ids, tips, np.ones(len(is_message), np.bool_), is_message)
-    question = np.flatnonzero(~is_message)
+def _lanes(places: Places, tips: Lists, found: np.ndarray) -> Lanes:
+    """Bring together the questions about an account that name the same tips, of those that were found."""
+    nodes = places.nodes
+    question = np.flatnonzero(~places.is_message)
     row = nodes.row[question]
     account = np.repeat(np.arange(len(places.root)), np.diff(nodes.graph_start))[question]
     start, words = _known_tips(account, tips.starts[row], tips.starts[row + 1], found)
@@ -259,7 +282,7 @@ def _known_tips(account, list_start, list_end, found):
 
 
 @compiled
-def _answers(places, links, changes, lanes, sigkey, code_count):
+def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
     """Answer all questions, those of up to 64 lanes of an account at a time.
 
     Args:
@@ -267,51 +290,74 @@ def _answers(places, links, changes, lanes, sigkey, code_count):
         links: The edges from each message to what it lists.
         changes: What messages do.
         lanes: The questions.
+        gaps: What messages lack.
         sigkey: int32[nodes], of a question the key it asks about, or -1.
         code_count: One more than any code of a key.
 
     Returns:
-        int8[nodes]: 0 or 1 of a question, -1 of a message and where the account has no root.
+        int8[nodes]: 0 or 1 of a question, -1 of a message and where the account has no root; and what each lane lacks,
+        int64[lanes], where that ends in int32[...].
     """
     start, message_end, root = places.nodes.graph_start, places.message_end, places.root
     action, key = changes.action, changes.key
     lane_start, question_start, question = lanes.start, lanes.question_start, lanes.question
-    tip_start, tip_end, tip = lanes.tip_start, lanes.tip_end, lanes.tip
-    one = np.uint64(1)
     answers = np.full(len(action), np.int8(_UNKNOWN))
+    gap_end, gap, gap_count = np.zeros(len(lanes.tip_start), np.int64), np.empty(0, np.int32), 0
     largest = 0
     for a in range(len(root)):
         largest = max(largest, message_end[a] - start[a])
     # Bit by bit: which lanes see a message; in which lanes a key signs, may add, may delete.
     seen = np.zeros(largest, np.uint64)
     held = np.zeros((code_count, _POWERS), np.uint64)
+    lacking, counts = np.empty((_LANES, MOST_GAPS), np.int32), np.empty(_LANES, np.int64)
     for a in range(len(root)):
-        if root[a] < 0:
-            continue
         begin, end = start[a], message_end[a]
         for first_lane in range(lane_start[a], lane_start[a + 1], _LANES):
             end_lane = min(first_lane + _LANES, lane_start[a + 1])
+            counts[:] = 0
+            if root[a] >= 0:
+                by_tips = _see(begin, end, first_lane, end_lane, lanes, links, seen)
+                _replay(begin, end, root[a], changes, seen, held)
+                for lane in range(first_lane, end_lane):
+                    for i in range(question_start[lane], question_start[lane + 1]):
+                        q = question[i]
+                        signs = np.uint64(0)
+                        if sigkey[q] >= 0:
+                            signs = held[sigkey[q], _SIGNS]
+                        answers[q] = signs >> np.uint64(lane - first_lane) & _ONE
+                collect_gaps(begin, end, root[a], by_tips, seen, gaps, lacking, counts)
+                seen[: end - begin] = 0
+                for m in range(begin, end):
+                    if action[m] != _NOTHING:
+                        held[key[m], :] = 0
             for lane in range(first_lane, end_lane):
-                bit = one << np.uint64(lane - first_lane)
-                if tip_start[lane] == tip_end[lane]:
-                    for m in range(end - begin):
-                        seen[m] |= bit
-                for t in range(tip_start[lane], tip_end[lane]):
-                    seen[tip[t] - begin] |= bit
-            _spread_lanes(begin, end, links, seen)
-            _replay(begin, end, root[a], changes, seen, held)
-            for lane in range(first_lane, end_lane):
-                for i in range(question_start[lane], question_start[lane + 1]):
-                    q = question[i]
-                    signs = np.uint64(0)
-                    if sigkey[q] >= 0:
-                        signs = held[sigkey[q], _SIGNS]
-                    answers[q] = signs >> np.uint64(lane - first_lane) & one
-            seen[: end - begin] = 0
-            for m in range(begin, end):
-                if action[m] != _NOTHING:
-                    held[key[m], :] = 0
-    return answers
+                count = counts[lane - first_lane]
+                if gap_count + count > len(gap):
+                    more = np.empty(2 * (gap_count + count), np.int32)
+                    more[:gap_count] = gap[:gap_count]
+                    gap = more
+                gap[gap_count : gap_count + count] = lacking[lane - first_lane, :count]
+                gap_count += count
+                gap_end[lane] = gap_count
+    return answers, gap_end, gap[:gap_count].copy()
+
+
+@inner
+def _see(begin, end, first_lane, end_lane, lanes, links, seen):
+    """Note which of some lanes see each message; return those that see what their tips lead to, and not all."""
+    tip_start, tip_end, tip = lanes.tip_start, lanes.tip_end, lanes.tip
+    by_tips = np.uint64(0)
+    for lane in range(first_lane, end_lane):
+        bit = _ONE << np.uint64(lane - first_lane)
+        if tip_start[lane] == tip_end[lane]:
+            for m in range(end - begin):
+                seen[m] |= bit
+        else:
+            by_tips |= bit
+        for t in range(tip_start[lane], tip_end[lane]):
+            seen[tip[t] - begin] |= bit
+    _spread_lanes(begin, end, links, seen)
+    return by_tips
 
 
 @inner

@@ -6,6 +6,10 @@ against it, or nothing but that all it follows is missing: then it is *held*. So
 would be, read back in any order: what is missing does not come, and what hangs on it stays. Ids are hashes, so links
 lead to what is older and never in a circle, and every message is decided after everything it lists.
 
+Whether a key was the account's can depend on messages of the account that are not in the log. Then a message that keeps
+every other rule is *undecided*, and so is one that follows undecided messages alone. Neither is valid, nor known to the
+messages that follow it; but its reason says that the log does not decide.
+
 Nothing recurses, and everything is linear in messages and links.
 
 Source: pzp-db 1.0.4, ``validateTangle``.
@@ -37,6 +41,7 @@ VALIDITY_INPUT_SCHEMA = pa.schema(
         ("defect", pa.string()),
         ("reject_reason", pa.string()),
         ("is_key_authorised", pa.bool_()),
+        ("awaited_ids", pa.list_(pa.string())),
     ]
 )
 VALIDITY_OUTPUT_SCHEMA = pa.schema(
@@ -55,6 +60,8 @@ _TANGLE_RANKS = (Reason.BAD_PREV.rank, Reason.CYCLE.rank)
 _PREV_NOT_LOWER = Reason.PREV_NOT_LOWER.rank
 _NO_KNOWN_PREV = Reason.NO_KNOWN_PREV.rank
 _DEPTH_GAP = Reason.DEPTH_GAP.rank
+_UNKNOWN_ACCOUNT_TIPS = Reason.UNKNOWN_ACCOUNT_TIPS.rank
+_UNDECIDED_PREV = Reason.UNDECIDED_PREV.rank
 _NEVER = 127
 # 32 bytes in base58.
 _ID = "^[1-9A-HJ-NP-Za-km-z]{32,44}$"
@@ -70,14 +77,18 @@ def validity(table: pa.Table) -> pa.Table:
             `check_batches` got furthest with (`reject_rank` 0, else the highest), then one with data;
             `is_moot` bool; `account`, `domain` string; `depth`, `prev`, `defect` as in its entry of `tangles`, of no
             account for the root; `reject_reason` as `check_batches` gives it;
-            `is_key_authorised` bool: whether its sigkey was the account's, null where nobody knows: then it is not
-            held against the message. (An account "any" has no keys; nothing is asked of it here.)
+            `is_key_authorised` bool: whether its sigkey was the account's; null where the log has no root of the
+            account, and the check of keys is left out then (an account "any" has no keys), and where messages are
+            awaited;
+            `awaited_ids` list<string>: the messages of the account that this waits for; null or empty where it does
+            not wait.
             More columns are passed over.
 
     Returns:
         One row per row of the input, in its order:
             `is_valid` bool, whether a peer that has what is known takes the message;
             `reject_reason` string, the first reason in the peer's order, null for what is valid;
+            `unknown_account_tips` and `undecided_prev` where no known reason is against the message;
             `is_held` bool: the reason is `no_known_prev`, nothing else is wrong, and something in prev could be the
             id of a message that is not in the tangle. A peer that took the message and deleted what it follows looks
             like that, while a fresh replica refuses it. It is not valid, but it is in the tangle, and its successors
@@ -147,6 +158,7 @@ def validity(table: pa.Table) -> pa.Table:
         links.some_missing,
         _may_miss(table["prev"], row, links.some_missing),
         depth,
+        _awaits(table["awaited_ids"])[row],
         early.astype(np.int8),
         walked.astype(np.int8),
         late.astype(np.int8),
@@ -171,6 +183,11 @@ def _may_miss(prev: pa.ChunkedArray | pa.Array, row: np.ndarray, some_missing: n
         is_id = pc.match_substring_regex(pc.list_flatten(lists), _ID).fill_null(False).to_numpy()
         may_miss[places] = sums(is_id, ends) > 0
     return may_miss
+
+
+def _awaits(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """Whether a list has an entry."""
+    return pc.greater(pc.list_value_length(column), 0).fill_null(False).to_numpy()
 
 
 def _ranks(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
@@ -198,7 +215,7 @@ def _equal(column: pa.ChunkedArray | pa.Array, other: pa.ChunkedArray | pa.Array
 
 
 @compiled
-def _judge_nodes(order, start, previous, some_missing, may_miss, depth, early, walked, late):
+def _judge_nodes(order, start, previous, some_missing, may_miss, depth, awaits, early, walked, late):
     """Decide each node after what it lists: the rank of its first reason (0: valid), and whether it is held."""
     n = len(order)
     codes = np.zeros(n, np.int8)
@@ -210,22 +227,32 @@ def _judge_nodes(order, start, previous, some_missing, may_miss, depth, early, w
             codes[node] = early[node]
             continue
         known_count = 0
+        is_prev_undecided = False
         deepest = np.int64(-1)
         for e in range(start[node], start[node + 1]):
             p = previous[e]
             if codes[p] == 0 or held[p]:
                 known_count += 1
                 deepest = max(deepest, depth[p])
+            elif codes[p] == _UNKNOWN_ACCOUNT_TIPS or codes[p] == _UNDECIDED_PREV:
+                is_prev_undecided = True
+        is_signed = late[node] == _NEVER
         if deepest >= depth[node]:
             code = np.int8(_PREV_NOT_LOWER)
         elif walked[node] != _NEVER:
             code = walked[node]
-        elif known_count == 0:
+        elif known_count == 0 and not may_miss[node] and not is_prev_undecided:
             code = np.int8(_NO_KNOWN_PREV)
-            held[node] = may_miss[node] and late[node] == _NEVER
+        elif known_count == 0 and may_miss[node] and not (is_signed and awaits[node]):
+            code = np.int8(_NO_KNOWN_PREV)
+            held[node] = is_signed
         elif known_count == start[node + 1] - start[node] and not some_missing[node] and depth[node] != deepest + 1:
             code = np.int8(_DEPTH_GAP)
-        elif late[node] != _NEVER:
+        elif not is_signed:
             code = late[node]
+        elif awaits[node]:
+            code = np.int8(_UNKNOWN_ACCOUNT_TIPS)
+        elif known_count == 0:
+            code = np.int8(_UNDECIDED_PREV)
         codes[node] = code
     return codes, held

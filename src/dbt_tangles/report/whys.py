@@ -74,7 +74,7 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
         kept.keep(table, "author in (select unnest($authors))", authors=authors)
     kept.keep(
         "feed_messages",
-        """author in (select unnest($authors)) and (reason in ('forked', 'bad_link')
+        """author in (select unnest($authors)) and (reason in ('forked', 'bad_link', 'off_chain')
             or struct_pack(a := author, b := sequence) in (
                 select struct_pack(a := author, b := sequence) from {ssb_messages}
                 union all select struct_pack(a := author, b := sequence::bigint + 1) from {ssb_messages}))""",
@@ -86,10 +86,21 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
 def slice_sets(tables: Tables, ids: list[str], sets: list[str]) -> Slice:
     """Keep what the answers about pzp messages of these sets need."""
     kept = Slice(tables)
-    for table in ("pzp_rejects", "pzp_messages"):
-        kept.keep(table, "message_id in (select unnest($ids)) or claimed_id in (select unnest($ids))", ids=ids)
+    kept.keep("pzp_rejects", "message_id in (select unnest($ids)) or claimed_id in (select unnest($ids))", ids=ids)
     for table in ("set_messages", "set_links", "set_writer_faults", "set_next", "int_set_entries"):
         kept.keep(table, "set_id in (select unnest($sets))", sets=sets)
+    listed = kept.rows(
+        """select unnest(awaited_ids) as id from {set_messages} union select unnest(prev) from {int_set_entries}
+        order by id"""
+    )
+    kept.keep("int_pzp_messages", "message_id in (select unnest($ids))", ids=ids)
+    kept.keep(
+        "pzp_messages",
+        """message_id in (select unnest($listed)) or claimed_id in (select unnest($ids))
+            or list_has_any(awaited_ids, $ids)""",
+        ids=ids,
+        listed=[*ids, *(row["id"] for row in listed)],
+    )
     return kept
 
 

@@ -21,7 +21,7 @@ INPUT_SCHEMA = pa.schema(
         ("has_root", pa.bool_()),
     ]
 )
-_KEPT = ("set_id", "message_id", "account", "domain", "is_moot", "depth", "has_data")
+_KEPT = ("set_id", "message_id", "account", "domain", "is_moot", "depth", "has_data", "awaited_ids")
 OUTPUT_SCHEMA = pa.schema(
     [*(INPUT_SCHEMA.field(name) for name in _KEPT), *VALIDITY_OUTPUT_SCHEMA, *REDUCTION_OUTPUT_SCHEMA]
 )

@@ -7,6 +7,7 @@ import pytest
 import ask_story as story
 from ask_kit import HOSTILE, assert_harmless
 from ask_story import A1, A2, ALICE, B2, BAD, BOB, GONE, ROOT
+from dbt_tangles.ask.words import pzp
 
 FEED = {"feed": ALICE}
 TANGLE = {"tangle": "thread", "root": ROOT}
@@ -58,6 +59,14 @@ DIFFERENCES = [
         ["m3 is not valid: no_known_prev. Nothing in prev is a valid message of the tangle."],
     ),
     ({"base": "b", "length": 9}, ["1 line is not used: hole. The node before it in its writer's log is not there."]),
+    (
+        {"set": "open", "prev": ["u1"]},
+        [
+            "u1 is undecided: unknown_account_tips. " + pzp("unknown_account_tips"),
+            "1 message of the set is not valid",
+            "2 messages of the set await messages of the account: t1, t2",
+        ],
+    ),
     ({"base": "b", "confirmed": 2}, ["the first that is not settled is n1, as n7 stands beside it"]),
     ({"base": "done", "confirmed": 0}, ["all nodes are settled"]),
     ({"view": "b", "observer": "all", "order": ["n1", "n0"]}, ["n1 is at place 1 here, not settled"]),
@@ -89,13 +98,27 @@ def warehouse(tmp_path_factory):
         {**epoch, "epoch_id": "e", "is_preferred": True, "is_tip": True},
         {**epoch, "epoch_id": "f", "is_preferred": False, "is_tip": False},
     )
-    warehouse.write("sets", {"set_id": "s", "items": ["carol"]})
+    warehouse.write("sets", {"set_id": "s", "items": ["carol"]}, {"set_id": "open", "items": []})
     warehouse.write("set_items", {"set_id": "s", "item": "carol", "added_by": "m1"})
-    warehouse.write("set_next", {"set_id": "s", "prev": ["m2"], "depth": 3})
+    warehouse.write(
+        "set_next",
+        {"set_id": "s", "prev": ["m2"], "depth": 3},
+        {"set_id": "open", "prev": ["root"], "depth": 1},
+    )
     warehouse.write("set_next_items", {"set_id": "s", "item": "gone"})
     valid = {"set_id": "s", "is_valid": True, "is_held": False, "is_tip": False}
     bad = {**valid, "message_id": "m3", "is_valid": False, "is_held": True, "reject_reason": "no_known_prev"}
-    warehouse.write("set_messages", {**valid, "message_id": "m1"}, {**valid, "message_id": "m2", "is_tip": True}, bad)
+    refused = {**valid, "set_id": "open", "is_valid": False}
+    undecided = {**refused, "message_id": "u1", "reject_reason": "unknown_account_tips", "awaited_ids": ["t1", "t2"]}
+    warehouse.write(
+        "set_messages",
+        {**valid, "message_id": "m1"},
+        {**valid, "message_id": "m2", "is_tip": True},
+        bad,
+        undecided,
+        {**refused, "message_id": "u2", "reject_reason": "undecided_prev"},
+        {**refused, "message_id": "r1", "reject_reason": "bad_depth"},
+    )
     base = {"node_count": 2, "confirmed_length": 1}
     warehouse.write("autobase_bases", {"base_id": "b", **base}, {"base_id": "done", **base})
     views = [("b", "n0", 0, True), ("b", "n1", 1, False), ("done", "n0", 0, True)]

@@ -50,6 +50,24 @@ def test_first_causes(pair):
     assert f"first cause: {GONE}, only in B" in text
 
 
+@pytest.mark.parametrize("lacks", ["tip", "acc"])
+def test_a_message_of_an_account_that_one_lacks(tmp_path, lacks):
+    """B lacks a tip of the account, and does not decide; or its root, and holds nothing against a stranger's key."""
+    a, b = Warehouse(tmp_path / "a"), Warehouse(tmp_path / "b")
+    place = {"set_id": "set", "message_id": "m1", "depth": 1, "is_held": False}
+    refused = {**place, "is_valid": False, "reject_reason": "unauthorised_key"}
+    waits = {**place, "is_valid": False, "reject_reason": "unknown_account_tips", "awaited_ids": ["tip"]}
+    there = {"tip": waits, "acc": {**place, "is_valid": True}}[lacks]
+    messages = [{"message_id": id_, "is_usable": True, "account": "self"} for id_ in ("acc", "tip")]
+    messages.append({"message_id": "m1", "is_usable": True, "account": "acc"})
+    a.write("pzp_messages", *messages).write("set_messages", refused)
+    b.write("pzp_messages", *(row for row in messages if row["message_id"] != lacks)).write("set_messages", there)
+    for each in (a, b):
+        each.write("sets", {"set_id": "set", "account": "acc", "items": [], "message_count": 1})
+    (row,) = tables(a, b)["set_messages"]["differ"]["first"]
+    assert row["cause"] == {"id": lacks, "side": "only in A"}
+
+
 def test_a_message_that_one_takes_otherwise(pair):
     a, _ = pair
     other = story.write(a.root.parent / "c")

@@ -38,10 +38,17 @@ def test_what_to_look_at(warehouse):
     ).write("group_findings", {"group_id": "%g", "finding": "same_key"}).write(
         "ssb_rejects", {"source_file": "/a b", "line": 3, "reason": "truncated_file"}
     ).write("feed_messages", {"message_id": "%f", "author": "@x", "sequence": 2, "in_chain": False, "reason": "forked"})
+    waits = {"set_id": "s", "is_valid": False, "is_held": False, "reject_reason": "unknown_account_tips"}
+    warehouse.write(
+        "set_messages",
+        *({**waits, "message_id": f"m{n}", "awaited_ids": ids} for n, ids in enumerate([["u"], ["t", "u"]])),
+    )
     asks = [shlex.split(item["ask"])[1:] for item in warehouse.json("status")["look_at"]]
     assert asks == [
         ["why", "--line", "/a b:3"],
         ["why", story.GONE],
+        ["why", "u"],
+        ["why", "t"],
         ["why", "%f"],
         ["show", "%g", "--as", "group"],
         ["why", "s"],

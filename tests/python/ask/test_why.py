@@ -3,6 +3,7 @@
 import pytest
 
 import ask_story as story
+from ask_kit import Warehouse
 from ask_story import A1, A2, B1, B2, BAD, GONE
 
 
@@ -182,6 +183,27 @@ def test_what_breaks_the_chain(tmp_path, status, columns, said):
     assert [row["message_id"] for row in answer["broken_by"]] == broken
     text = warehouse.ask("why", B2).stdout
     assert said in text and f"the chain ends with {story.ROOT}" in text
+
+
+def test_a_message_beside_a_chain_that_reaches_the_end(tmp_path):
+    """The document's example: a <- b <- c, and d of the sequence of c, which follows itself."""
+    warehouse = Warehouse(tmp_path / "wh")
+    places = [("a", 1, None), ("b", 2, "a"), ("c", 3, "b"), ("d", 3, "d")]
+    warehouse.write("ssb_messages", *(story.message(id_, story.BOB, n, previous_id=on) for id_, n, on in places))
+    warehouse.write(
+        "feed_messages",
+        *({"message_id": id_, "author": story.BOB, "sequence": n, "in_chain": id_ != "d"} for id_, n, _ in places[:3]),
+        {"message_id": "d", "author": story.BOB, "sequence": 3, "in_chain": False, "reason": "off_chain"},
+    )
+    warehouse.write("feeds", {**story.feed(story.BOB, 3, "c"), "message_count": 4, "status": "bad_link"})
+    warehouse.write("feed_next", {"author": story.BOB, "sequence": 4, "previous_id": "c", "status": "bad_link"})
+    assert warehouse.json("why", "d")["feed"]["broken_by"] == [
+        {"message_id": "d", "sequence": 3, "reason": "off_chain"}
+    ]
+    for id_ in "cd":
+        text = warehouse.ask("why", id_).stdout
+        assert "its chain has all 3 sequences; messages beside the chain: 1" in text
+        assert "the feed is whole" not in text and "has written it already" not in text
 
 
 @pytest.mark.parametrize(

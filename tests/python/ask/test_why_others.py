@@ -47,6 +47,100 @@ def test_a_pzp_message(warehouse):
     assert "not valid: no_known_prev" in text and "published again: with depth 2 and prev m1" in text
 
 
+AWAITED = ("unknown_account_tips", ["tip"])
+
+
+def write_awaiting_set(warehouse) -> None:
+    """Set <- m1 <- m2 <- m3 (bad) and set <- m4: m1 and m4 await messages of their account, m2 is behind m1."""
+    usable = {"account": "acc", "domain": "set_v1__x", "is_usable": True, "is_signature_valid": True}
+    awaits = {"m1": ["tip"], "m4": ["dataless", "spoilt", "tip"]}
+    own = {"account": "self", "domain": "account__account"}
+    warehouse.write(
+        "pzp_messages",
+        {**usable, "message_id": "set", "is_moot": True},
+        *({**usable, "message_id": id_, "awaited_ids": awaits.get(id_)} for id_ in ("m1", "m2", "m3", "m4")),
+        {**usable, **own, "message_id": "dataless", "has_data": False},
+        {**own, "message_id": "spoilt", "is_usable": False, "reject_reason": "bad_signature", "has_data": True},
+    )
+    lost = "unknown_account_tips"
+    warehouse.write(
+        "set_messages",
+        entry("set", 0),
+        entry("m1", 1, lost, awaited_ids=awaits["m1"]),
+        entry("m2", 2, "undecided_prev"),
+        entry("m3", 3, "bad_depth"),
+        entry("m4", 1, lost, awaited_ids=awaits["m4"]),
+    )
+    prev = {"m1": ["set"], "m2": ["m1"], "m3": ["m2"], "m4": ["set"]}
+    warehouse.write("int_set_entries", *({"set_id": "set", "message_id": id_, "prev": of} for id_, of in prev.items()))
+    warehouse.write("set_next", {"set_id": "set", "depth": 1, "prev": ["set"], "should_supersede": []})
+    for table in ("set_links", "set_writer_faults", "int_pzp_messages"):
+        warehouse.write(table)
+
+
+def test_a_message_that_awaits_its_account(warehouse):
+    write_awaiting_set(warehouse)
+    answer = warehouse.json("why", "m1")
+    (row,) = answer["sets"]
+    assert (row["reject_reason"], row["awaited_ids"]) == AWAITED and answer["message"]["awaited_ids"] == ["tip"]
+    assert [(cause["id"], cause["trouble"], cause["path"]) for cause in row["causes"]] == [
+        ("tip", "missing", ["m1", "tip"])
+    ]
+    (row,) = warehouse.json("why", "m4")["sets"]
+    assert [(cause["id"], cause["trouble"]) for cause in row["causes"]] == [
+        ("dataless", "erased"),
+        ("spoilt", "bad_signature"),
+        ("tip", "missing"),
+    ]
+    text = warehouse.ask("why", "m1").stdout
+    assert "undecided: unknown_account_tips" in text and "its key was not one of the account's" not in text
+    assert "not valid" not in text and "published again: with" not in text
+
+
+def test_a_message_behind_one_that_awaits_its_account(warehouse):
+    write_awaiting_set(warehouse)
+    (row,) = warehouse.json("why", "m2")["sets"]
+    assert [(cause["id"], cause["path"]) for cause in row["causes"]] == [("tip", ["m2", "m1", "tip"])]
+    assert "undecided: undecided_prev" in warehouse.ask("why", "m2").stdout
+
+
+def test_a_message_that_is_awaited(warehouse):
+    write_awaiting_set(warehouse)
+    assert warehouse.json("why", "dataless")["awaited_by"] == ["m4"]
+    answer = warehouse.json("why", "tip")
+    assert [(row["id"], row["how"], row["place"]) for row in answer["referred_to_by"]] == [
+        ("m1", "account", "acc"),
+        ("m4", "account", "acc"),
+    ]
+
+
+def test_an_account_of_which_the_log_has_no_root(warehouse):
+    usable = {"account": "acc", "domain": "set_v1__x", "is_usable": True}
+    warehouse.write("pzp_messages", {**usable, "message_id": "m1"}, {**usable, "message_id": "m2", "account": "any"})
+    warehouse.write("set_messages", entry("m1", 1), entry("m2", 1))
+    assert "the log has no root of the account" in warehouse.ask("why", "m1").stdout
+    assert "the log has no root of the account" not in warehouse.ask("why", "m2").stdout
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason", "has_items"),
+    [
+        ({"domain": "settings", "account": "acc"}, "no_set_domain", True),
+        ({"domain": "dict_v1__x", "account": "acc"}, "no_set_domain", False),
+        ({"domain": "account__account", "account": "self"}, "account_message", False),
+        ({"domain": "set_v1__x", "account": "acc"}, "no_tangle", True),
+    ],
+)
+def test_a_message_that_is_in_no_set(warehouse, columns, reason, has_items):
+    warehouse.write("pzp_messages", {"message_id": "m1", "is_usable": True, **columns})
+    warehouse.write("int_pzp_messages", {"message_id": "m1", "add": ["a"] if has_items else None, "tangles": []})
+    warehouse.write("set_messages")
+    answer = warehouse.json("why", "m1")["in_no_set"]
+    assert (answer["reason"], answer["has_items"]) == (reason, has_items)
+    text = warehouse.ask("why", "m1").stdout
+    assert answer["meaning"] in text and ("adds and deletes items as a set's does" in text) is has_items
+
+
 def test_a_node(warehouse):
     """a:1 <- b:1; c:1 <- gone:1; c:2 follows c:1."""
     a, b, c, gone = (letter * 64 for letter in "abce")

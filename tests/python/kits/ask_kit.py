@@ -28,6 +28,11 @@ _INTERNAL = {
     "int_tangle_edges": {**_NODE},
     "int_tangle_levels": {**_NODE, "depth": "int"},
     "int_set_entries": {"set_id": "string", "message_id": "string", "prev": "array<string>"},
+    "int_pzp_messages": {
+        "message_id": "string",
+        "add": "array<string>",
+        "tangles": "array<struct<root_id:string>>",
+    },
     "stg_ssb__lines": {**_PLACE, "message_id": "string"},
     "stg_pzp__lines": {**_PLACE, "message_id": "string"},
     "stg_autobase__lines": {**_PLACE, "kind": "string", "base_id": "string", "writer": "string", "length": "int"},

@@ -116,7 +116,7 @@ def candidates(rows, authorised=None):
         places = [{"root_id": row["message_id"], "depth": None, "prev": None, "defect": None}] if row["is_moot"] else []
         for place in places or row["tangles"]:
             is_authorised = None if authorised is None or row["account"] == "any" else row["sigkey"] in authorised
-            entries.append({**row, **place, "is_key_authorised": is_authorised})
+            entries.append({**row, **place, "is_key_authorised": is_authorised, "awaited_ids": None})
     return pa.Table.from_pylist([{name: entry[name] for name in VALIDITY_INPUT_SCHEMA.names} for entry in entries])
 
 

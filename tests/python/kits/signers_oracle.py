@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbt_tangles.pzp.signers import SIGNERS_INPUT_SCHEMA, key_authority
+from dbt_tangles.pzp.awaited import MOST_GAPS
+from dbt_tangles.pzp.signers import FOREIGN_SCHEMA, SIGNERS_INPUT_SCHEMA, key_authority
 
 BLANK = dict.fromkeys(SIGNERS_INPUT_SCHEMA.names)
+#: Ids that the log has, and no account: they are passed over.
+FOREIGN = ("?", "??", "")
 
 
 def root(key="k0", account="A", message=None, **fields):
@@ -33,19 +36,43 @@ def question(sigkey, tips, account="A"):
     return BLANK | {"account_id": account, "sigkey": sigkey, "account_tips": tips}
 
 
+def table_of(rows):
+    """The rows as a table."""
+    return pa.Table.from_pylist(rows, SIGNERS_INPUT_SCHEMA)
+
+
+def foreign_of(rows):
+    """The foreign ids of every account."""
+    accounts = {row["account_id"] for row in rows}
+    return pa.Table.from_pylist([{"account_id": a, "message_id": m} for a in accounts for m in FOREIGN], FOREIGN_SCHEMA)
+
+
+def verdicts_of(rows):
+    """What the kernel says of each row: the answer, and what is awaited."""
+    answers = key_authority(table_of(rows), foreign_of(rows))
+    return [tuple(answer.values()) for answer in answers.to_pylist()]
+
+
 def answers_of(rows):
-    """What the kernel says of each row."""
-    return key_authority(pa.Table.from_pylist(rows, SIGNERS_INPUT_SCHEMA)).to_pylist()
+    """What the kernel answers of each row."""
+    return [answer for answer, _ in verdicts_of(rows)]
 
 
 def ask(messages, *questions):
-    """What the kernel says of each question about some messages."""
+    """What the kernel answers of each question about some messages."""
     return answers_of([*messages, *questions])[len(messages) :]
+
+
+def awaited(messages, *questions):
+    """What each question about some messages awaits; such a question has no answer."""
+    verdicts = verdicts_of([*messages, *questions])[len(messages) :]
+    assert all(answer is None for answer, ids in verdicts if ids is not None)
+    return [ids for _, ids in verdicts]
 
 
 def expected_of(rows):
     """What the rules say of each row."""
-    return [None if row["message_id"] is not None else answer(rows, row) for row in rows]
+    return [(None, None) if row["message_id"] is not None else answer(rows, row) for row in rows]
 
 
 def answer(rows, asked):
@@ -53,9 +80,29 @@ def answer(rows, asked):
     mine = [row for row in rows if row["account_id"] == asked["account_id"] and row["message_id"] is not None]
     mine.sort(key=place)
     if not any(row["is_root"] for row in mine):
-        return None
-    visible = seen_at({row["message_id"]: row for row in mine}, asked["account_tips"] or [])
-    return asked["sigkey"] in signing_keys([row for row in mine if row["message_id"] in visible])
+        return None, None
+    messages = {row["message_id"]: row for row in mine}
+    tips = set(asked["account_tips"] or []) - {None}
+    visible = seen_at(messages, tips)
+    lacking = []
+    for row in mine:
+        if row["message_id"] in visible and (row["is_root"] or tips & messages.keys()):
+            lacking += lacks(row, messages)
+    ids = {tip for tip in tips if is_missing(tip, messages)} | set([*dict.fromkeys(lacking)][:MOST_GAPS])
+    if ids:
+        return None, sorted(ids)
+    return asked["sigkey"] in signing_keys([row for row in mine if row["message_id"] in visible]), None
+
+
+def is_missing(name, messages):
+    """Whether an id is neither a message of the account nor foreign."""
+    return name is not None and name not in messages and name not in FOREIGN
+
+
+def lacks(row, messages):
+    """What of a message is not in the log: what it lists, then its data."""
+    listed = [] if row["is_root"] else row["prev"] or []
+    return [prev for prev in listed if is_missing(prev, messages)] + [row["message_id"]] * bool(row["is_erased"])
 
 
 def place(row):

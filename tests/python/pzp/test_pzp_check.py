@@ -71,6 +71,26 @@ def test_row_of_a_sound_message():
     }
 
 
+def test_a_message_as_the_protocol_document_writes_it():
+    """Signed over `type`: no peer takes it, and the reason is not that a field is missing."""
+    device, _ = ALICE
+    metadata = post()["metadata"]
+    typed = {name: value for name, value in metadata.items() if name != "domain"} | {"type": "set_v1__follows"}
+    of_version_2 = {"v": 2, "type": "set_v1__follows", "group": ACCOUNT, "tangles": {}}
+    named_content = {name: value for name, value in device.sign(metadata, DATA).items() if name != "data"}
+    both = post(type="something else")
+    for message, reason in [
+        (device.sign(typed, DATA), "other_format"),
+        (device.sign(of_version_2, DATA), "other_format"),
+        (named_content | {"content": DATA}, "other_format"),
+        (named_content, "missing_field"),
+        (both | {"content": 7}, None),
+    ]:
+        for options in MODES:
+            [row] = check([line_of(message, id="claimed")], **options)
+            assert (row["reject_reason"], row["message_id"] is not None) == (reason, True)
+
+
 def test_account_messages():
     log = cases("real")[3]["log"]
     rows = check([line_of(entry["msg"]) for entry in log])

@@ -14,9 +14,8 @@ BLANK = {"account": "A", "domain": "D", "depth": None, "prev": None, "defect": N
 
 
 def row_of(root, message, **fields):
-    return (
-        BLANK | {"root_id": root, "message_id": message, "is_moot": root == message, "is_key_authorised": None} | fields
-    )
+    key = {"is_key_authorised": None, "awaited_ids": None}
+    return BLANK | {"root_id": root, "message_id": message, "is_moot": root == message} | key | fields
 
 
 def name_of(number):
@@ -69,12 +68,14 @@ def decide(row, members, moot, judge, root):
     if early:
         return (False, min(early, key=RANKS.get), False)
     known = []
-    missing = False
+    missing = undecided = False
+    awaits = bool(row["awaited_ids"]) and not reasons
     for prev in row["prev"]:
         if prev not in members:
             missing = True
             continue
-        is_valid, _, is_held = judge(prev)
+        is_valid, reason, is_held = judge(prev)
+        undecided |= reason in ("unknown_account_tips", "undecided_prev")
         if is_valid or is_held:
             depth = members[prev]["depth"] or 0
             if depth >= row["depth"]:
@@ -82,10 +83,13 @@ def decide(row, members, moot, judge, root):
             known.append(depth)
     if row["defect"]:
         return (False, row["defect"], False)
-    if not known:
+    if not known and not awaits and (missing or not undecided):
         return (False, "no_known_prev", missing and not reasons)
-    if len(known) == len(row["prev"]) and row["depth"] != max(known) + 1:
+    if not known and not missing and not undecided:
+        return (False, "no_known_prev", False)
+    if known and len(known) == len(row["prev"]) and row["depth"] != max(known) + 1:
         return (False, "depth_gap", False)
+    reasons += ["unknown_account_tips"] * awaits + ["undecided_prev"] * (not known)
     return (False, reasons[0], False) if reasons else (True, None, False)
 
 
@@ -113,6 +117,8 @@ def logs(draw):
                 "domain": draw(st.sampled_from(["D"] * 9 + ["E"])),
                 "is_key_authorised": draw(st.sampled_from([None, True] * 5 + [False])),
             }
+            if fields["is_key_authorised"] is None:
+                fields["awaited_ids"] = draw(st.sampled_from([None, None, [], ["t"]]))
             rows.append(row_of(top, name, **fields))
             if draw(st.integers(0, 9)):  # the others are known to nobody
                 depths[name] = max(depth, 1)
@@ -162,6 +168,31 @@ def test_only_what_could_be_an_id_is_missed():
     answers = answers_of(rows)
     assert answers[root, "x"] == (False, "no_known_prev", False)
     assert answers[root, "y"] == (False, "no_known_prev", True)
+
+
+def test_what_awaits_its_account_is_undecided():
+    """So is what follows it alone; a known reason counts before that, and what has a valid prev is valid."""
+    root = name_of(0)
+    u, v, w, x, y, z, deep = (name_of(n) for n in range(1, 8))
+    waits = {"awaited_ids": ["t"]}
+    rows = [
+        row_of(root, root),
+        row_of(root, u, depth=1, prev=[root], **waits),
+        row_of(root, v, depth=2, prev=[u]),
+        row_of(root, w, depth=3, prev=[v], **waits),
+        row_of(root, x, depth=2, prev=[u, root]),
+        row_of(root, y, depth=2, prev=[u], reject_reason="bad_signature"),
+        row_of(root, z, depth=2, prev=["Z" * 43], **waits),
+        row_of(root, deep, depth=5, prev=[root], **waits),
+    ]
+    answers = {name: answer for (_, name), answer in answers_of(rows).items()}
+    assert {name: answers[name] for name in (u, w, z)} == dict.fromkeys(
+        (u, w, z), (False, "unknown_account_tips", False)
+    )
+    assert answers[v] == (False, "undecided_prev", False)
+    assert answers[x] == (True, None, False)
+    assert answers[y] == (False, "bad_signature", False)
+    assert answers[deep] == (False, "depth_gap", False)
 
 
 @pytest.mark.parametrize("length", [100_000])

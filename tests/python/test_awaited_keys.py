@@ -1,0 +1,136 @@
+"""Messages of pzp whose account is in the log in part: whether their key is good is unknown, and not refused."""
+
+import pytest
+
+from fixtures.pzp.author import Account, Device, id_of, moot_of, to_line
+
+SELECTED = ("--select", "stg_pzp__lines+", "--exclude", "test_type:unit")
+COMPARED = ("int_pzp_key_authority", "pzp_messages", "set_messages", "set_items", "sets", "set_links")
+DOMAIN = "set_v1__follows"
+
+
+class Story:
+    """A set, and the messages of its account: what a first log has of them, and what arrives later.
+
+    Attributes:
+        first: The lines of the first log.
+        late: Those that arrive later.
+        ids: Of each message of the set, by name.
+        expected: Of each, by name: whether its key is good, why it is not valid, and what is awaited, in the first log.
+        at_last: The same in both logs together, where it is not that a valid message awaits nothing.
+    """
+
+    def __init__(self):
+        """Write it."""
+        self.laptop, self.phone, self.tablet = map(Device.from_name, ("laptop", "phone", "tablet"))
+        self.account = Account(self.laptop, "in part")
+        self.with_phone = self.account.add(self.phone)
+        self.with_tablet = self.account.add(self.tablet)
+        self.spoilt = self.account.delete(self.phone)
+        self.erased = self.account.add(self.phone)
+        self.moot = moot_of(self.account.id, DOMAIN, self.laptop)
+        self.first, self.late = [to_line(self.moot)], []
+        self.ids, self.depths = {"R": id_of(self.moot)}, {"R": 0}
+        self.expected, self.at_last = {}, {}
+        self._write_account()
+        self._write_set()
+
+    def _write_account(self):
+        messages = self.account.messages
+        self.first += [to_line(messages[one]) for one in (self.account.id, self.with_tablet)]
+        self.first.append(to_line(messages[self.spoilt] | {"sig": messages[self.erased]["sig"]}))
+        self.first.append(to_line(messages[self.erased] | {"data": None}))
+        self.late += [to_line(messages[one]) for one in (self.with_phone, self.spoilt, self.erased)]
+
+    def _write_set(self):
+        root, own = [self.account.id], (True, None, None)
+        refused = (False, "unauthorised_key", None)
+        self.say("known", self.laptop, root, expected=own)
+        self.say("refused", self.phone, root, expected=refused, at_last=refused)
+        self.await_("late", self.phone, [self.with_phone], [self.with_phone])
+        self.await_("stranger", Device.from_name("stranger"), [self.with_phone], [self.with_phone], at_last=refused)
+        self.await_("own key", self.laptop, [*root, self.with_phone], [self.with_phone])
+        self.await_("before the tip", self.tablet, [self.with_tablet], [self.with_phone])
+        self.await_("not usable", self.phone, [self.spoilt], [self.spoilt], at_last=refused)
+        self.await_("erased", self.phone, [self.erased], [self.erased, self.spoilt])
+        self.say("foreign", self.laptop, [self.ids["known"], self.ids["late"]], expected=own)
+        self.say("behind", self.laptop, root, "late", expected=(True, "undecided_prev", None))
+        self.say("beside", self.laptop, root, "known, late", expected=own)
+        self.say("other log", self.laptop, ["no id at all"], expected=(None, "unknown_account_tips", ["no id at all"]))
+        self.at_last["other log"] = self.expected["other log"]
+
+    def say(self, name, device, tips, after="R", *, expected, at_last=(True, None, None)):
+        """Write a message of the set."""
+        listed = after.split(", ")
+        entry = {"depth": 1 + max(self.depths[one] for one in listed), "prev": sorted(self.ids[one] for one in listed)}
+        data = {"add": [name], "del": [], "supersedes": []}
+        message = device.write(data, {self.ids["R"]: entry}, self.account.id, DOMAIN, sorted(tips))
+        self.ids[name], self.depths[name] = id_of(message), entry["depth"]
+        self.first.append(to_line(message))
+        self.expected[name], self.at_last[name] = expected, at_last
+
+    def await_(self, name, device, tips, awaited, at_last=(True, None, None)):
+        """Write a message that awaits others."""
+        self.say(name, device, tips, expected=(None, "unknown_account_tips", sorted(awaited)), at_last=at_last)
+
+
+def found(built, story):
+    """What the tables say of each message of the set, as the story has it."""
+    keys = {row["message_id"]: (row["is_key_authorised"], row["awaited_ids"]) for row in built.rows("pzp_messages")}
+    rows = {row["message_id"]: row for row in built.rows("set_messages")}
+    answer = {}
+    for name in story.expected:
+        row = rows[story.ids[name]]
+        is_good, awaited = keys[story.ids[name]]
+        assert row["awaited_ids"] == awaited
+        assert row["is_valid"] is (row["reject_reason"] is None) and not row["is_held"]
+        answer[name] = (is_good, row["reject_reason"], awaited)
+    return answer
+
+
+def items(built):
+    """The items of the set, which is the only one."""
+    (row,) = built.rows("sets")
+    return row["items"]
+
+
+def sorted_rows(built, table):
+    """The rows of a table, in a fixed order."""
+    return sorted(map(repr, built.rows(table)))
+
+
+@pytest.fixture(scope="module")
+def story():
+    return Story()
+
+
+@pytest.fixture(scope="module")
+def builds(project, tmp_path_factory, story):
+    """What the first log says, and the project after the rest has arrived and was built upon that."""
+    folder = tmp_path_factory.mktemp("awaited")
+    (folder / "first.jsonl").write_bytes(b"\n".join(story.first) + b"\n")
+    grown = project("awaited_keys", pzp_log=str(folder)).build(*SELECTED)
+    before = found(grown, story), items(grown)
+    (folder / "late.jsonl").write_bytes(b"\n".join(story.late) + b"\n")
+    grown.build(*SELECTED)
+    return before, grown, folder
+
+
+def test_a_log_without_account_tips_does_not_decide(builds, story):
+    (verdicts, present), _, _ = builds
+    assert verdicts == story.expected
+    assert sorted(present) == ["beside", "foreign", "known"]
+
+
+def test_what_arrives_decides(builds, story):
+    _, grown, _ = builds
+    assert found(grown, story) == story.at_last
+    valid = sorted(name for name, (_, reason, _) in story.at_last.items() if reason is None)
+    assert sorted(items(grown)) == valid
+
+
+def test_what_arrived_late_is_as_if_it_had_been_there(project, builds):
+    _, grown, folder = builds
+    at_once = project("awaited_keys_at_once", pzp_log=str(folder)).build(*SELECTED)
+    for table in COMPARED:
+        assert sorted_rows(grown, table) == sorted_rows(at_once, table), table
