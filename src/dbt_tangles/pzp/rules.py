@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from dbt_tangles.json_numbers import safe_integer
 from dbt_tangles.reasons import Reasons
-
-#: JavaScript's largest safe integer.
-MAX_SAFE = 2**53 - 1
 
 SET_DOMAIN = "set_v1__"
 SELF, ANY = "self", "any"
@@ -60,15 +58,6 @@ class Reason(Reasons):
     DEPTH_GAP = "depth_gap", "All prev are known, and depth is not one more than their greatest."
     CYCLE = "cycle", "The message follows itself, or one that does. No real ids can do that."
     BAD_SIGNATURE = "bad_signature", "sigkey did not sign the metadata."
-
-
-def safe_integer(value: Any) -> int | None:
-    """Read a parsed number as JavaScript's ``Number.isSafeInteger`` judges it; None for anything else."""
-    if type(value) is float:
-        if not value.is_integer():
-            return None
-        value = int(value)
-    return value if type(value) is int and -MAX_SAFE <= value <= MAX_SAFE else None
 
 
 def is_moot(message: dict[str, Any]) -> bool:
