@@ -3,6 +3,7 @@
 {% macro settings() %}
     {{ return({
         'ssb_log_format': ['lines', 'pretty'],
+        'unpack_limit': 'positive',
         'verify_signatures': 'boolean',
         'tangle_engine': ['auto', 'sql', 'kernel'],
         'sql_edge_limit': 'count',

@@ -7,6 +7,7 @@ import pytest
 
 from dbt_spark_python.earlier import Grown
 from dbt_spark_python.lines import check_lines
+from dbt_spark_python.unpack import Reading
 from plugin_projects import make_project
 
 SCHEMA = pa.schema(
@@ -56,7 +57,7 @@ def runs(project, tmp_path_factory):
             (log / name).write_bytes(text.encode())
         before = spark.read.parquet(tables[-1]) if tables and known else None
         run = f"run {len(tables)}"
-        made = check_lines(spark, "log", str(log), None, checked_in(run), SCHEMA, MAX_BYTES, known=before)
+        made = check_lines(spark, "log", str(log), None, checked_in(run), SCHEMA, Reading(MAX_BYTES), known=before)
         make.is_grown = isinstance(made, Grown)
         if make.is_grown:
             made, added = made.whole, before.unionByName(made.added)

@@ -1,6 +1,7 @@
 """Files of this machine and their blocks, read without Spark as Spark reads them."""
 
 import gzip
+import io
 from functools import partial
 
 import pyarrow as pa
@@ -85,11 +86,11 @@ def test_uris():
     assert uri("/a b/%20#?é😀+:&.x") == "file:/a%20b/%2520%23%3Fé😀+:&.x"
 
 
-def read(blocks, separator=b"\n", max_bytes=100) -> list[dict]:
+def read(blocks, max_bytes=100) -> list[dict]:
     """Read some blocks of files."""
     names = ("source_file", "path", "start", "end", "fault")
     rows = [dict(zip(names, block, strict=True)) for block in blocks]
-    batches = partial(unpack.read_blocks, separator=separator, max_bytes=max_bytes)(
+    batches = partial(unpack.read_blocks, reading=unpack.Reading(max_bytes))(
         iter(
             [
                 pa.RecordBatch.from_pylist(
@@ -146,6 +147,31 @@ def test_a_line_too_long_near_the_end(tmp_path):
         (b"x" * 100, 2 * unpack.CHUNK_BYTES + 5),
         (b"12", 2),
     ]
+
+
+class CountingFile(io.FileIO):
+    """A file that counts the bytes that are read of it."""
+
+    count = 0
+
+    def read(self, size=-1):
+        """Read as a file does."""
+        piece = super().read(size)
+        CountingFile.count += len(piece)
+        return piece
+
+
+@pytest.mark.parametrize("line", [2**14, 2**10, 2**6, 100])
+def test_each_byte_is_read_twice_at_most(line, tmp_path, monkeypatch):
+    """Of a file without line ends too: a block looks for a line's beginning in itself alone."""
+    path, size, block = tmp_path / "log", 2**14, 2**6
+    path.write_bytes((b"x" * (line - 1) + b"\n") * (size // line))
+    monkeypatch.setattr(unpack, "CHUNK_BYTES", 16)
+    monkeypatch.setattr(unpack, "open", lambda path, *_, **__: CountingFile(path), raising=False)
+    CountingFile.count = 0
+    rows = read([("f", str(path), start, start + block, None) for start in range(0, size, block)], max_bytes=10)
+    assert [row["raw_length"] for row in rows][: size // line] == [line - 1] * (size // line)
+    assert size <= CountingFile.count <= 2 * size + 16 * (size // block)
 
 
 def test_a_file_that_is_gone(tmp_path):

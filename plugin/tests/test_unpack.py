@@ -3,13 +3,14 @@
 import bz2
 import gzip
 import random
+import re
 import zlib
 
 import pyarrow as pa
 import pytest
 
 from dbt_spark_python import unpack as unpacking
-from dbt_spark_python.unpack import LINE_SCHEMA, SUFFIXES, Fault, unpack
+from dbt_spark_python.unpack import FREE_BYTES, LINE_COST, LINE_SCHEMA, SUFFIXES, Fault, Reading, unpack
 
 MAX_BYTES = 5000
 LINES = [b"%d %s" % (place, random.Random(place).randbytes(place % 90).hex().encode()) for place in range(5000)]
@@ -20,10 +21,10 @@ WHOLE = {"gz": GZ, "bz2": BZ2, "deflate": DEFLATE, "zst": ZST, "zstd": ZST}
 EVERY_KIND = pytest.mark.parametrize("suffix", WHOLE)
 
 
-def read(name, content, separator=b"\n", max_bytes=MAX_BYTES):
+def read(name, content, separator="\n", max_bytes=MAX_BYTES, **options):
     """Read one file as handed over by Spark: its rows, those of lines first."""
     batch = pa.record_batch({"source_file": ["file:/a"], "path": [f"s3a://b/{name}"], "content": [content]})
-    batches = list(unpack(iter([batch]), separator, max_bytes))
+    batches = list(unpack(iter([batch]), Reading(max_bytes, separator, **options)))
     rows = pa.Table.from_batches(batches, LINE_SCHEMA).to_pylist()
     assert [(row["source_file"], row["block_start"], row["row_id"]) for row in rows] == [
         ("file:/a", 0, place) for place in range(len(rows))
@@ -133,15 +134,20 @@ def test_damage_costs_no_line_before_it():
 
 
 @pytest.mark.parametrize("chunk", [3, 7, 100, 2**20])
-@pytest.mark.parametrize("separator", [b"\n", b"\n\n"])
+@pytest.mark.parametrize("separator", ["\n", "\n\n"])
 def test_lines_do_not_depend_on_how_they_are_read(chunk, separator, monkeypatch):
     """Pieces that end inside lines, separators and byte order marks."""
     monkeypatch.setattr(unpacking, "CHUNK_BYTES", chunk)
     monkeypatch.setattr(unpacking, "PIECE_BYTES", min(chunk, 50))
     text = (
-        b"\xef\xbb\xbf\n\n\n a \n\n\n\nb\n\nc\r\n\xef\xbb\xbf\n\n\n" + b"x" * 99 + b"\n\n" + b"y" * 103 + b"\n\n\n\nz"
+        b"\xef\xbb\xbf\n\n\n a \n\n\n\nb\r\n\r\nc\r\n\rd\r\re\r\n\xef\xbb\xbf\n\n\n"
+        + b"x" * 99
+        + b"\n\n"
+        + b"y" * 103
+        + b"\n\n\n\nz"
     )
-    expected = [line for line in text[3:].split(separator) if separator == b"\n" or line.strip()]
+    lines = text[3:] if separator == "\n" else re.sub(rb"\r\n?", b"\n", text[3:])
+    expected = [line for line in lines.split(separator.encode()) if separator == "\n" or line.strip()]
     rows = read("a.gz", gzip.compress(text), separator, 100)
     assert [row["raw_length"] for row in rows] == list(map(len, expected))
     assert [row["raw"] for row in rows] == [line[:100] for line in expected]
@@ -152,9 +158,58 @@ def test_bombs():
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     content = b"".join([packer.compress(b"a\n"), *(packer.compress(b"x" * 2**20) for _ in range(256)), packer.flush()])
     before = pa.total_allocated_bytes()
-    short, long = read("bomb.gz", content)
+    short, long = read("bomb.gz", content, unpack_ratio=2000)
     assert (short["raw"], long["raw"], long["raw_length"]) == (b"a", b"x" * MAX_BYTES, 2**28)
     assert pa.total_allocated_bytes() - before < 2**24
+
+
+def bomb(unit: bytes, count: int, suffix: str) -> bytes:
+    """Pack a text that is one unit over and over."""
+    block = unit * (2**20 // len(unit))
+    if suffix == "zst":
+        return pa.compress(block * count, "zstd", asbytes=True)
+    window = {"gz": 31, "deflate": 15}.get(suffix)
+    packer = zlib.compressobj(9, zlib.DEFLATED, window) if window else bz2.BZ2Compressor(9)
+    return b"".join([*(packer.compress(block) for _ in range(count)), packer.flush()])
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate", "zst"])
+@pytest.mark.parametrize("unit", [b"\n", b"x\n", b"\0", b"x" * 1000 + b"\n"])
+def test_what_a_file_unpacks_to_is_bounded(suffix, unit):
+    """By bytes and by lines, and a row says where reading stopped."""
+    content = bomb(unit, 64, suffix)
+    *rows, last = read(f"bomb.{suffix}", content, max_bytes=100)
+    assert last["fault"] == Fault.OVER_LIMIT
+    assert last["fault_detail"].startswith(f"{len(content):,} bytes unpack to more than ")
+    most = max(FREE_BYTES, 200 * len(content))
+    length = sum(row["raw_length"] + 1 for row in rows)
+    assert most - 2000 <= length + LINE_COST * len(rows) <= most + len(unit) + LINE_COST
+    # Lines before the end are whole.
+    assert {row["raw_length"] for row in rows} == ({length - 1} if unit == b"\0" else {len(unit) - 1})
+
+
+def test_files_up_to_the_limit_are_read_whole(monkeypatch):
+    """By the ratio that is given, not a byte less."""
+    monkeypatch.setattr(unpacking, "FREE_BYTES", 0)
+    for content in (GZ, BZ2, DEFLATE, ZST):
+        suffix = next(name for name, whole in WHOLE.items() if whole is content)
+        cost = len(TEXT) + LINE_COST * len(LINES)
+        least = -(-cost // len(content))
+        assert lines_and_fault(f"log.{suffix}", content, unpack_ratio=least) == (LINES, None)
+        lines, fault = lines_and_fault(f"log.{suffix}", content, unpack_ratio=least - 1)
+        assert fault == Fault.OVER_LIMIT
+        assert lines == LINES[: len(lines)] and len(lines) > len(LINES) // 2
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\r\n"])
+def test_pretty_objects_with_any_line_ends(end, monkeypatch):
+    """As a shell's redirection leaves them; chunks end anywhere."""
+    objects = [b'{\n  "a": %d\n}' % number for number in range(50)]
+    text = b"\n\n".join(objects) + b"\n\n"
+    for chunk in (1, 2, 3, 7, 2**20):
+        monkeypatch.setattr(unpacking, "CHUNK_BYTES", chunk)
+        rows = read("log.txt", text.replace(b"\n", end), "\n\n")
+        assert [row["raw"].strip() for row in rows] == objects
 
 
 def test_local_files(tmp_path):
@@ -164,10 +219,10 @@ def test_local_files(tmp_path):
         (tmp_path / name).write_bytes(content)
     paths = [f"file:{tmp_path / name}" for name in names]
     batch = pa.record_batch({"source_file": names, "path": paths})
-    rows = pa.Table.from_batches(unpack(iter([batch]), b"\n", MAX_BYTES), LINE_SCHEMA).to_pylist()
+    rows = pa.Table.from_batches(unpack(iter([batch]), Reading(MAX_BYTES)), LINE_SCHEMA).to_pylist()
     assert [(row["source_file"], row["row_id"], row["raw"]) for row in rows] == [
         (name, place, line) for name in names for place, line in enumerate(LINES)
     ]
     gone = pa.record_batch({"source_file": ["a"], "path": [f"file:{tmp_path}/gone.gz"]})
     with pytest.raises(RuntimeError, match=r"while reading file file:.*/gone\.gz: No such file"):
-        list(unpack(iter([gone]), b"\n", MAX_BYTES))
+        list(unpack(iter([gone]), Reading(MAX_BYTES)))

@@ -324,7 +324,7 @@ def test_random_bases(peers):
 
 A, B, C, D, E, F = (letter * 64 for letter in "abcdef")
 NO_KEYS = [7, True, {}, [], "", "a", A[1:], A + "a", A[1:] + "g", f" {A[1:]}", f"{A[1:]}\n", "\u0665" * 64, *ODD]
-NO_LENGTHS = [0, -1, 1.0, 1.5, "1", True, [], {}, MAX + 1, 2**63, 10**30]
+NO_LENGTHS = [0, -1, 0.5, 1.5, "1", True, [], {}, MAX + 1, 2**63, 10**30]
 
 
 class HostileLog(Log):

@@ -14,6 +14,7 @@ import pytest
 
 from conftest import DATA
 from dbt_spark_python.lines import read_lines
+from dbt_spark_python.unpack import Reading
 from fixtures.ssb.author import Author, Message, box, to_line
 
 pytestmark = pytest.mark.both_at_length
@@ -521,7 +522,7 @@ def test_no_file_is_read(name, empty, tmp_path):
     for hidden in ("_log.txt", ".log"):
         (tmp_path / hidden).write_bytes(b"{}\n")
     with pytest.raises(ValueError, match="some_log") as raised:
-        read_lines(SparkSession.active(), str(tmp_path / name), "some_log", 100).collect()
+        read_lines(SparkSession.active(), str(tmp_path / name), "some_log", Reading(100)).collect()
     assert name in str(raised.value)
 
 
@@ -541,6 +542,7 @@ WRONG_VARS = [
     *(("ancestor_limit", value) for value in (-1, "many")),
     ("clock_limit", -1),
     *(("graph_limit", value) for value in (0, -1, "x", 1.5, None, True)),
+    *(("unpack_limit", value) for value in (0, -1, "many", 1.5, True, None)),
     *(("rows_in_memory", value) for value in (0, "many", None)),
     *(("event_log", value) for value in (7, "", ["a.jsonl"])),
     *(("edit_batch_size", value) for value in (-1, "x", "1", 1.5, None, True)),

@@ -11,6 +11,7 @@ from bench import notebook
 from conftest import ROOT
 from dbt_spark_python.unpack import FAULTS
 from dbt_tangles.autobase import check
+from dbt_tangles.framing import Framing
 from dbt_tangles.pzp import rules
 from dbt_tangles.ssb.classic import Reason
 from dbt_tangles.ssb.group_claims import GroupReason
@@ -18,7 +19,7 @@ from dbt_tangles.ssb.group_claims import GroupReason
 
 def test_every_reason_is_documented():
     parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
-    of_ssb, of_groups, of_pzp, of_bases, of_events, of_files = (
+    of_ssb, of_groups, of_pzp, of_bases, of_events, of_files, of_framing = (
         re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts
     )
     assert dict(of_ssb).pop("id_collision")
@@ -35,6 +36,7 @@ def test_every_reason_is_documented():
     values = tested["arguments"]["accepted_values"]["reason"]
     assert {name for name, _ in of_events + of_files} == set(values)
     assert of_files == list(FAULTS.items())
+    assert of_framing == [(reason.value, reason.description) for reason in Framing]
 
 
 def test_every_var_is_in_the_readme():

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import DATA, ROOT
 from dbt_spark_python.submission import unread_file
+from dbt_spark_python.unpack import Reading
 
 pytestmark = pytest.mark.both_at_length
 
@@ -189,7 +190,7 @@ def files_at(spark, path) -> Counter:
     """Read a path, and count the lines of each file, by its name."""
     from dbt_spark_python.lines import read_lines
 
-    rows = read_lines(spark, str(path), "some_log", 100).collect()
+    rows = read_lines(spark, str(path), "some_log", Reading(100)).collect()
     return Counter(unquote(row["source_file"]).rpartition("/")[2] for row in rows if row["fault"] is None)
 
 
@@ -241,7 +242,8 @@ def test_links_that_globs_match(spark, tmp_path):
         (tmp_path / link).symlink_to("nowhere")
 
     def gone(glob):
-        rows = read_lines(spark, f"{tmp_path}/{glob}", "some_log", 100).where("fault = 'dangling_link'").collect()
+        lines = read_lines(spark, f"{tmp_path}/{glob}", "some_log", Reading(100))
+        rows = lines.where("fault = 'dangling_link'").collect()
         return sorted(row["source_file"].partition(f"{tmp_path}/")[2] for row in rows)
 
     assert gone("*.jsonl") == ["b.jsonl"]
@@ -265,7 +267,7 @@ def test_plain_logs_are_spark_s(spark, tmp_path):
 
     (tmp_path / "log.jsonl").write_bytes(b"1\n")
     jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(None)
-    plan = read_lines(spark, str(tmp_path), "some_log", 100)._jdf.queryExecution().toString()
+    plan = read_lines(spark, str(tmp_path), "some_log", Reading(100))._jdf.queryExecution().toString()
     assert "FileScan text" in plan
     assert "MapInArrow" not in plan
     assert "binaryFile" not in plan
@@ -288,12 +290,12 @@ def test_files_on_other_file_systems(spark, tmp_path, monkeypatch):
 
     monkeypatch.setattr(lines, "_find", elsewhere)
     monkeypatch.setattr(lines, "MAX_CONTENT_BYTES", len(packed))
-    rows = lines.read_lines(spark, str(tmp_path), "some_log", 100)
+    rows = lines.read_lines(spark, str(tmp_path), "some_log", Reading(100))
     assert Counter(row["fault"] for row in rows.collect()) == {None: 7, "truncated_file": 1}
 
     (tmp_path / "large.gz").write_bytes((packed * 9)[:-1])
     with pytest.raises(Exception, match="FAILED_READ_FILE") as caught:
-        lines.read_lines(spark, str(tmp_path), "some_log", 100).collect()
+        lines.read_lines(spark, str(tmp_path), "some_log", Reading(100)).collect()
     said = unread_file(str(caught.value))
     assert "large.gz could not be read: Unexpected end of input stream." in said
     assert "gzip -dc" in said
@@ -305,7 +307,7 @@ def test_a_file_that_vanishes(name, spark, tmp_path):
     from dbt_spark_python.lines import read_lines
 
     (tmp_path / name).write_bytes(gzip.compress(b"1\n"))
-    rows = read_lines(spark, str(tmp_path), "some_log", 100)
+    rows = read_lines(spark, str(tmp_path), "some_log", Reading(100))
     rows.schema  # noqa: B018
     (tmp_path / name).unlink()
     with pytest.raises(Exception, match=name) as caught:

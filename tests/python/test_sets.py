@@ -721,7 +721,8 @@ def add_lines(log):
     log.good(to_line({"id": name, "msg": message} | {"more": [ODD]}), message_id=name)
     log.good(to_line(message | {"more": "'; --", "id": {}}), message_id=name)
     log.bad("not_a_message", to_line({"metadata": 7, "msg": message}), to_line({"msg": {"msg": message}}))
-    log.bad("not_a_message", to_line([message]), to_line({"value": message}))
+    log.bad("json_array", to_line([message]))
+    log.bad("not_a_message", to_line({"value": message}))
     for field in ("data", "dataHash", "dataSize", "account", "accountTips", "tangles", "domain"):
         copy = json.loads(line)
         copy.pop(field, None)

@@ -15,8 +15,8 @@ nodes as (
 
 rejected as (
     select
-        count(*) as line_count,
-        count_if(reason = 'conflicting_base') as conflict_count
+        coalesce(sum(line_count), 0) as line_count,
+        coalesce(sum(if(reason = 'conflicting_base', line_count, 0)), 0) as conflict_count
     from {{ ref('autobase_rejects') }}
 )
 

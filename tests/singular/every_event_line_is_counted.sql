@@ -11,9 +11,8 @@ events as (
 ),
 
 rejected as (
-    select count(*) as line_count
+    select coalesce(sum(line_count), 0) as line_count
     from {{ ref('timeline_rejects') }}
-    where line is not null
 )
 
 select

@@ -3,10 +3,12 @@ with lines as (
         source_file,
         block_start,
         row_id,
+        line_digest,
         message_id,
         claimed_id,
         text_digest,
-        check_error
+        check_error,
+        detail
     from {{ ref('stg_ssb__lines') }}
 ),
 
@@ -29,9 +31,11 @@ rejected as (
         source_file,
         block_start,
         row_id,
+        line_digest,
         message_id,
         claimed_id,
-        check_error as reason
+        check_error as reason,
+        detail
     from lines
     where check_error is not null
     {%- if var('verify_signatures') %}
@@ -42,21 +46,29 @@ rejected as (
         lines.source_file,
         lines.block_start,
         lines.row_id,
+        lines.line_digest,
         lines.message_id,
         lines.claimed_id,
-        'id_collision' as reason
+        'id_collision' as reason,
+        lines.detail
     from lines
     inner join collided on lines.message_id = collided.message_id
     where lines.check_error is null and lines.text_digest <> collided.kept_digest
     {%- endif %}
+),
+
+numbered as (
+    select
+        rejected.source_file,
+        rejected.row_id + blocks.first_line as line,
+        rejected.line_digest,
+        rejected.reason,
+        rejected.message_id,
+        {{ keep_claimed_id('rejected.claimed_id', 'ssb') }} as claimed_key,
+        rejected.detail
+    from rejected
+    inner join blocks
+        on rejected.source_file = blocks.source_file and rejected.block_start = blocks.block_start
 )
 
-select
-    rejected.source_file,
-    rejected.row_id + blocks.first_line as line,
-    rejected.reason,
-    rejected.message_id,
-    {{ keep_claimed_id('rejected.claimed_id', 'ssb') }} as claimed_key
-from rejected
-inner join blocks
-    on rejected.source_file = blocks.source_file and rejected.block_start = blocks.block_start
+{{ join_alike_rejects('numbered', ['source_file', 'line', 'reason', 'message_id', 'claimed_key', 'detail']) }}

@@ -1,6 +1,6 @@
 {%- set lines = ref('stg_events__lines') if is_on('staging.events.stg_events__lines') else no_rows({
-    'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
-    'reject_reason': 'string', 'detail': 'string'
+    'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'line_digest': 'binary', 'timeline_id': 'string',
+    'event_id': 'string', 'reject_reason': 'string', 'detail': 'string'
 }) -%}
 {%- set messages = ref('int_timeline_messages') if has_message_timelines() else no_rows({'timeline_id': 'string'}) -%}
 
@@ -12,6 +12,7 @@ lines as (
     select
         lines.source_file,
         lines.row_id + blocks.first_line as line,
+        lines.line_digest,
         lines.timeline_id,
         lines.event_id,
         lines.reject_reason,
@@ -23,47 +24,55 @@ lines as (
 taken as (
     select distinct timeline_id
     from {{ messages }}
+),
+
+rejected as (
+    select
+        source_file,
+        line,
+        line_digest,
+        timeline_id,
+        event_id,
+        reject_reason as reason,
+        detail
+    from lines
+    where reject_reason is not null
+
+    union all
+
+    select
+        lines.source_file,
+        lines.line,
+        lines.line_digest,
+        lines.timeline_id,
+        lines.event_id,
+        'timeline_taken' as reason,
+        'the SSB log has this timeline, or a tangle of it' as detail
+    from lines
+    left semi join taken on lines.timeline_id = taken.timeline_id
+    where lines.reject_reason is null
+
+    union all
+
+    select
+        placed.source_file,
+        placed.line,
+        lines.line_digest,
+        placed.timeline_id,
+        placed.event_id,
+        placed.reason,
+        case placed.reason
+            when 'duplicate' then 'the event arrived before'
+            when 'cycle' then 'the event would follow itself'
+            when 'too_many_previous' then 'more than {{ var('max_previous') }} distinct causes'
+            when 'timeline_too_large' then 'its timeline has more than {{ var('graph_limit') }} arrivals'
+        end as detail
+    from {{ ref('int_timeline_order') }} as placed
+    left join lines on placed.source_file = lines.source_file and placed.line = lines.line
+    where placed.reason is not null and placed.line is not null
 )
 
-select
-    source_file,
-    line,
-    timeline_id,
-    event_id,
-    reject_reason as reason,
-    detail
-from lines
-where reject_reason is not null
-
-union all
-
-select
-    lines.source_file,
-    lines.line,
-    lines.timeline_id,
-    lines.event_id,
-    'timeline_taken' as reason,
-    'the SSB log has this timeline, or a tangle of it' as detail
-from lines
-left semi join taken on lines.timeline_id = taken.timeline_id
-where lines.reject_reason is null
-
-union all
-
-select
-    source_file,
-    line,
-    timeline_id,
-    event_id,
-    reason,
-    case reason
-        when 'duplicate' then 'the event arrived before'
-        when 'cycle' then 'the event would follow itself'
-        when 'too_many_previous' then 'more than {{ var('max_previous') }} distinct causes'
-        when 'timeline_too_large' then 'its timeline has more than {{ var('graph_limit') }} arrivals'
-    end as detail
-from {{ ref('int_timeline_order') }}
-where reason is not null and line is not null
+{{ join_alike_rejects('rejected', ['source_file', 'line', 'timeline_id', 'event_id', 'reason', 'detail']) }}
 
 union all
 
@@ -74,7 +83,8 @@ select
     timeline_id,
     cast(null as string) as event_id,
     'timeline_too_large' as reason,
-    concat('it has ', count(*), ' messages, more than {{ var('graph_limit') }}') as detail
+    concat('it has ', count(*), ' messages, more than {{ var('graph_limit') }}') as detail,
+    cast(0 as bigint) as line_count
 from {{ ref('int_timeline_order') }}
 where reason = 'timeline_too_large' and line is null
 group by timeline_id

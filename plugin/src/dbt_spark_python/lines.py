@@ -19,7 +19,7 @@ from dbt_spark_python import known_lines, sail, unpack
 from dbt_spark_python.earlier import Grown
 from dbt_spark_python.local_files import find_files, is_hidden, uri
 from dbt_spark_python.progress import is_connect
-from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault
+from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault, Reading
 
 logger = AdapterLogger("Spark")
 
@@ -40,18 +40,18 @@ _NOT_READ = re.compile(r"[.](7z|br|lz|lz4|lzma|lzo|rar|snappy|sz|tbz2?|tgz|txz|x
 _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
 
-def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separator: str = "\n") -> DataFrame:
-    r"""Read the files at `path`.
+def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
+    """Read the files at `path`.
 
-    Compressed files are unpacked by Python, so that of a damaged one everything is read that can be. Without any, the
-    files are read by Spark alone.
+    Compressed files are unpacked by Python, so that of a damaged one everything is read that can be, and so are files
+    whose lines do not end in a line feed, as Spark knows one separator at a time. Without any of these, the files are
+    read by Spark alone.
 
     Args:
         spark: The session.
         path: What has exactly this name, or else what a glob matches; folders are read with all they hold.
         name: What the user calls this path, for errors and warnings.
-        max_bytes: No use is made of what a line has beyond that; some of it may be left out.
-        separator: What ends a line. Where it is not a line feed, blank lines are passed over.
+        reading: How they are read.
 
     Returns:
         `source_file` string; `block_start` bigint, the byte at which the block starts that the line was read in;
@@ -63,26 +63,30 @@ def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separa
         ValueError: There is no such file.
     """
     if sail.is_sail(spark):
-        return _read_local_lines(spark, path, name, max_bytes, separator)
+        return _read_local_lines(spark, path, name, reading)
     place, files = _find(spark, path, name)
     is_local = files[0].startswith("file:")
     not_read = list(filter(_NOT_READ.search, files))
     # Hadoop's local file system lists names with a colon, and cannot open them.
-    unpacked = [file for file in files if _UNPACKED.search(file) or (is_local and ":" in file.rpartition("/")[2])]
+    unpacked = [
+        file
+        for file in files
+        if not reading.is_by_line or _UNPACKED.search(file) or (is_local and ":" in file.rpartition("/")[2])
+    ]
     links = _dangling_links(place)
     _warn(name, {Fault.UNSUPPORTED: not_read, Fault.DANGLING_LINK: links})
     file_name, file_size = sf.col("_metadata.file_name"), sf.col("_metadata.file_size")
     is_not_read = file_name.rlike(f"(?i){_NOT_READ.pattern}")
-    is_unpacked = file_name.rlike(f"(?i){_UNPACKED.pattern}")
+    is_unpacked = (file_name.rlike(f"(?i){_UNPACKED.pattern}") | sf.lit(not reading.is_by_line)) & ~is_not_read
     if is_local:
-        is_unpacked = (is_unpacked | file_name.contains(":")) & ~is_not_read
+        is_unpacked = is_unpacked | (file_name.contains(":") & ~is_not_read)
     else:
         is_unpacked = is_unpacked & (file_size <= MAX_CONTENT_BYTES)
 
-    text = place.read("text", lineSep=separator)
+    text = place.read("text", lineSep=reading.separator)
     if not_read or unpacked:  # Spark leaves out whole files by their metadata, without opening them
         text = text.where(~(is_not_read | is_unpacked))
-    if separator != "\n":  # more than one separator between two objects is no object
+    if not reading.is_by_line:  # more than one separator between two objects is no object
         text = text.where("value rlike '\\\\S'")
     lines = text.select(
         sf.col("_metadata.file_path").alias("source_file"),
@@ -95,8 +99,7 @@ def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separa
         content = [] if is_local else ["content"]  # workers read a local disk themselves, as Spark would there
         packed = place.read("binaryFile").where(is_unpacked)
         packed = packed.select(sf.col("_metadata.file_path").alias("source_file"), "path", *content)
-        read = partial(unpack.unpack, separator=separator.encode(), max_bytes=max_bytes)
-        lines = lines.union(packed.mapInArrow(read, _LINES))
+        lines = lines.union(packed.mapInArrow(partial(unpack.unpack, reading=reading), _LINES))
     if not_read:
         file = sf.col("_metadata.file_path").alias("source_file")
         lines = lines.union(_faults(place.read("binaryFile").where(is_not_read).select(file), Fault.UNSUPPORTED))
@@ -106,7 +109,7 @@ def read_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separa
     return lines
 
 
-def _read_local_lines(spark: SparkSession, path: str, name: str, max_bytes: int, separator: str) -> DataFrame:
+def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
     """Read files as `read_lines` does, by Python alone: Sail has no readers that say where a line is (until 0.6.6)."""
     found = find_files(path, name)
     not_read = [file for file, _ in found.files if _NOT_READ.search(file)]
@@ -116,7 +119,7 @@ def _read_local_lines(spark: SparkSession, path: str, name: str, max_bytes: int,
     for file, size in found.files:
         if _NOT_READ.search(file):
             continue
-        if _UNPACKED.search(file) or separator != "\n":
+        if _UNPACKED.search(file) or not reading.is_by_line:
             blocks.append((file, 0, None, None))
         else:
             blocks += [(file, at, min(at + BLOCK_BYTES, size), None) for at in range(0, size, BLOCK_BYTES)]
@@ -127,8 +130,7 @@ def _read_local_lines(spark: SparkSession, path: str, name: str, max_bytes: int,
     )
     if len(rows) > 1:
         table = table.repartition(min(len(rows), os.cpu_count() or 1), "number")
-    read = partial(unpack.read_blocks, separator=separator.encode(), max_bytes=max_bytes)
-    return table.mapInArrow(read, _LINES)
+    return table.mapInArrow(partial(unpack.read_blocks, reading=reading), _LINES)
 
 
 def _warn(name: str, faults: dict[str, list[str]]) -> None:
@@ -159,8 +161,7 @@ def check_lines(
     fixtures: DataFrame | None,
     check: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: pa.Schema,
-    max_bytes: int,
-    separator: str = "\n",
+    reading: Reading,
     together: Column | None = None,
     known: DataFrame | None = None,
 ) -> DataFrame | Grown:
@@ -175,8 +176,7 @@ def check_lines(
         check: Takes the lines of a partition and returns rows of `schema`: where a line is and its digest
             (`known_lines`), and what depends on nothing but its bytes.
         schema: Of the result.
-        max_bytes: Longer lines are cut.
-        separator: As for `read_lines`.
+        reading: As for `read_lines`.
         together: Lines with the same value of this go into one partition.
         known: The table as it was before, made with the same check; see `earlier`.
 
@@ -186,9 +186,9 @@ def check_lines(
     Raises:
         ValueError: There is no such file.
     """
-    lines = read_lines(spark, path, name, max_bytes, separator) if path else fixtures.where(sf.col("log") == name)
-    lines = cut(lines, max_bytes)
-    digest, parted = known_lines.line_digest(max_bytes), None
+    lines = read_lines(spark, path, name, reading) if path else fixtures.where(sf.col("log") == name)
+    lines = cut(lines, reading.max_bytes)
+    digest, parted = known_lines.line_digest(reading.max_bytes), None
     if known is not None:
         parted = known_lines.part(lines, digest, known)
     lines = lines.select("*", digest) if parted is None else parted.unknown

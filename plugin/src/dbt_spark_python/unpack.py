@@ -1,7 +1,7 @@
-"""Lines of files that Python unpacks: as many as can be read, and a row that says what is wrong with a file.
+"""Lines of files that Python unpacks: as many as can be read, and a row that states the fault of a file.
 
-Spark gives up a whole query for one damaged file, or, told to ignore such files, drops what follows the damage, and
-some of what comes before, without a word. Here a file is read to the very byte at which it stops making sense.
+Spark gives up a whole query for one damaged file, or, told to ignore such files, drops the text behind the damage, and
+some of the text before it, without a word. Here a file is read to the very byte at which it stops making sense.
 
 Pure functions on Arrow batches. They are pickled by value (`lines.py` sees to that), so workers need not have this
 package.
@@ -10,15 +10,19 @@ package.
 from __future__ import annotations
 
 import bz2
+import io
+import re
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-#: What `unpack` gives: a line, or, where `fault` is not null, the row that says what is wrong with its file.
+#: The rows of `unpack`: a line, or, where `fault` is not null, the fault of a file.
 LINE_SCHEMA = pa.schema(
     [
         pa.field("source_file", pa.string()),
@@ -33,14 +37,47 @@ LINE_SCHEMA = pa.schema(
 
 # So much of a file is read at a time. No 8 KB of DEFLATE data are more than 8.5 MB unpacked.
 PIECE_BYTES = 2**13
-# So much of what is unpacked is split into lines at a time.
+# So much of the unpacked text is split into lines at a time.
 CHUNK_BYTES = 2**20
 
+#: A compressed file may unpack to so many times its size. A JSON log compresses by 3 to 30, zeros by 1,000 (gzip) to
+#: 1,000,000 (bzip2).
+UNPACK_RATIO = 200
+#: To so many bytes any file may unpack.
+FREE_BYTES = 2**24
+#: The cost of a line besides its bytes, within those limits: a row is made of each, of an empty one too.
+LINE_COST = 64
+
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# Without a search back over a long run of carriage returns: text-mode copies make at most two of one.
+_LINE_END = re.compile(rb"\r{0,2}\n|\r")
+_HELD_BACK = 2
+
+
+@dataclass(frozen=True)
+class Reading:
+    r"""How the lines of files are read.
+
+    Attributes:
+        max_bytes: Longer lines are cut; of the rest no memory is taken.
+        separator: The text between two lines. Where it is not a line feed, lines that are blank are passed over, and
+            carriage returns are read as line ends (`\r\n` as one).
+        unpack_ratio: How many times its size a compressed file may unpack to; `FREE_BYTES` are let in anyway, and each
+            line costs `LINE_COST` bytes more than it has.
+    """
+
+    max_bytes: int
+    separator: str = "\n"
+    unpack_ratio: int = UNPACK_RATIO
+
+    @property
+    def is_by_line(self) -> bool:
+        """Whether a line feed ends each line."""
+        return self.separator == "\n"
 
 
 class Fault:
-    """Codes for what is wrong with a file, as they stand in the tables."""
+    """Codes of the faults of files, as they stand in the tables."""
 
     TRUNCATED = "truncated_file"
     TRAILING_GARBAGE = "trailing_garbage"
@@ -48,9 +85,10 @@ class Fault:
     NOT_COMPRESSED = "not_compressed"
     UNSUPPORTED = "unsupported_compression"
     DANGLING_LINK = "dangling_link"
+    OVER_LIMIT = "over_unpack_limit"
 
 
-#: What they mean.
+#: Their meanings.
 FAULTS = {
     Fault.TRUNCATED: "The compressed file ends early. What is there is read.",
     Fault.TRAILING_GARBAGE: "Something else follows the compressed data. The data are read, the rest is not.",
@@ -58,29 +96,29 @@ FAULTS = {
     Fault.NOT_COMPRESSED: "The file is not compressed as its name says. Nothing of it is read.",
     Fault.UNSUPPORTED: "The file is compressed, by its name, in a way that is not read.",
     Fault.DANGLING_LINK: "The link leads nowhere.",
+    Fault.OVER_LIMIT: "The compressed file unpacks to more than `unpack_limit` times its size. It is read up to there.",
 }
 
 
 class _FaultError(Exception):
-    """What stopped the reading of a file."""
+    """The reading of a file stopped at a fault."""
 
     def __init__(self, fault: str, detail: str | None = None) -> None:
         super().__init__(detail or FAULTS[fault])
         self.fault = fault
 
 
-def unpack(batches: Iterator[pa.RecordBatch], separator: bytes, max_bytes: int) -> Iterator[pa.RecordBatch]:
-    r"""Read the lines of files.
+def unpack(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
+    """Read the lines of files.
 
     Args:
         batches: One row for each file: `source_file`, the name it gets in the result; `path`, which says by its suffix
             how it is compressed; `content`, or no such column where `path` is `file:` and a path on this machine.
-        separator: What ends a line. Where it is not a line feed, blank lines are passed over.
-        max_bytes: Longer lines are cut; `raw_length` is what they had. No memory is taken for the rest.
+        reading: How they are read.
 
     Yields:
         Record batches of `LINE_SCHEMA`: for each file its lines as Spark's text reader has them, numbered from 0, then
-        a row with the fault, if there is one.
+        a row with the fault, if there is one. `raw_length` is the length of a line before it was cut.
 
     Raises:
         RuntimeError: A file is not there, or must not be read.
@@ -95,19 +133,18 @@ def unpack(batches: Iterator[pa.RecordBatch], separator: bytes, max_bytes: int) 
                 else:
                     file = pa.BufferReader(contents[place].as_buffer())
                 with file:
-                    yield from lines_of(name, _chunks(path, file), separator, max_bytes)
+                    yield from lines_of(name, _chunks(path, file, reading), reading)
             except OSError as error:
                 raise RuntimeError(f"while reading file {path}: {error.strerror or error}") from error
 
 
-def read_blocks(batches: Iterator[pa.RecordBatch], separator: bytes, max_bytes: int) -> Iterator[pa.RecordBatch]:
+def read_blocks(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
     """Read the lines of files on this machine, large ones in blocks.
 
     Args:
         batches: One row for each block: `source_file`, the name its file gets in the result; `path`; `start` and `end`,
-            bytes: the lines that begin between them are read; `fault`, where nothing is read of the file.
-        separator: As for `unpack`. Only where it is a line feed may a file have several blocks.
-        max_bytes: As for `unpack`.
+            bytes: the lines that begin between them are read; `fault`, where the file is not read at all.
+        reading: How they are read. Only where lines end in a line feed may a file have several blocks.
 
     Yields:
         As `unpack`. Lines of a block are numbered from the byte at which it starts.
@@ -124,49 +161,57 @@ def read_blocks(batches: Iterator[pa.RecordBatch], separator: bytes, max_bytes: 
             try:
                 with open(path, "rb", buffering=0) as file:
                     if end is None:
-                        chunks, first = _chunks(path, file), 0
-                    else:
-                        first = _line_start(file, start)
-                        chunks = _range(file, first, _line_start(file, end))
-                    yield from lines_of(name, chunks, separator, max_bytes, start, is_whole=first == 0)
+                        yield from lines_of(name, _chunks(path, file, reading), reading)
+                    elif (first := _first_line(file, start, end)) is not None:
+                        chunks = _to_line_end(file, first, end)
+                        yield from lines_of(name, chunks, reading, start, is_whole=first == 0)
             except OSError as error:
                 raise RuntimeError(f"while reading file {path}: {error.strerror or error}") from error
 
 
-def _line_start(file: Any, place: int) -> int:
-    """Find the first byte at or behind a place where a line begins, or where the file ends."""
-    if not place:
+def _first_line(file: Any, start: int, end: int) -> int | None:
+    """Find the first byte of a block at which a line begins, or None if the whole block is inside a line.
+
+    No byte behind the block is read: of a file without line ends, each block would read all the rest.
+    """
+    if not start:
         return 0
-    place -= 1
-    file.seek(place)
-    while chunk := file.read(CHUNK_BYTES):
+    at, last = start - 1, end - 1  # a line begins behind the line feed of the one before
+    file.seek(at)
+    while at < last and (chunk := file.read(min(CHUNK_BYTES, last - at))):
         if (found := chunk.find(b"\n")) >= 0:
-            return place + found + 1
-        place += len(chunk)
-    return place
+            return at + found + 1
+        at += len(chunk)
+    return None
 
 
-def _range(file: Any, start: int, end: int) -> Iterator[bytes]:
+def _to_line_end(file: Any, start: int, end: int) -> Iterator[bytes]:
+    """Yield the text from a line's first byte to the end of the last line that begins before `end`."""
     file.seek(start)
-    while start < end and (chunk := file.read(min(CHUNK_BYTES, end - start))):
-        start += len(chunk)
+    while chunk := file.read(CHUNK_BYTES):
+        if (found := chunk.find(b"\n", max(end - 1 - start, 0))) >= 0:
+            yield chunk[: found + 1]
+            return
         yield chunk
+        start += len(chunk)
 
 
 def lines_of(
-    name: str, chunks: Iterator[bytes], separator: bytes, max_bytes: int, block_start: int = 0, is_whole: bool = True
+    name: str, chunks: Iterator[bytes], reading: Reading, block_start: int = 0, is_whole: bool = True
 ) -> Iterator[pa.RecordBatch]:
     """Split the text of one file, or of a block of it, into rows of `LINE_SCHEMA`."""
+    if not reading.is_by_line:
+        chunks = _with_line_feeds(chunks)
     # A block has no more lines than bytes, so that no two lines of a file get one number.
     count, fault = block_start, None
-    turns = _split(chunks, separator, max_bytes, is_whole)
+    turns = _split(chunks, reading.separator.encode(), reading.max_bytes, is_whole)
     while True:
         try:
             lines, lengths = next(turns)
         except StopIteration as end:
             fault = end.value
             break
-        if separator != b"\n":
+        if not reading.is_by_line:
             kept = [place for place, line in enumerate(lines) if line.strip()]
             lines, lengths = [lines[place] for place in kept], [lengths[place] for place in kept]
         if lines:
@@ -197,7 +242,7 @@ def _split(
     """Yield lines and their lengths, and return the `_FaultError` that ended the text, if one did."""
     fault = None
     rest = b""  # after the last separator
-    head, head_length = b"", 0  # what came before the rest of a line too long to be kept, cut
+    head, head_length = b"", 0  # of a line too long to be kept: its beginning, cut, and the length before `rest`
     gathered: list[bytes] = []
     size = 0
     while True:
@@ -221,7 +266,7 @@ def _split(
         if lines:
             lengths = list(map(len, lines))
             if head_length:
-                lines[0], lengths[0] = (head + lines[0])[:max_bytes], lengths[0] + head_length
+                lines[0], lengths[0] = head + lines[0][: max_bytes - len(head)], lengths[0] + head_length
                 head, head_length = b"", 0
             if max(lengths) > max_bytes:
                 lines = [line[:max_bytes] for line in lines]
@@ -230,17 +275,66 @@ def _split(
             return fault
         if len(rest) > max_bytes:
             cut = len(rest) - len(separator) + 1  # a separator may have begun
-            head, head_length = (head + rest[:cut])[:max_bytes], head_length + cut
+            head, head_length = head + rest[: min(cut, max_bytes - len(head))], head_length + cut
             rest = rest[cut:]
 
 
-def _chunks(path: str, file: Any) -> Iterator[bytes]:
-    """Yield what is in a file, unpacked as its name asks for.
+def _with_line_feeds(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Replace the carriage returns of a text: each, and each that stands before a line feed with that, is a line end.
+
+    JSON has raw carriage returns between its tokens alone, so that no value is another afterwards.
+    """
+    held = b""
+    for chunk in chunks:
+        text = held + chunk
+        tail = text[-_HELD_BACK:]
+        place = len(text) - len(tail) + len(tail.rstrip(b"\r"))
+        held = text[place:]
+        yield _LINE_END.sub(b"\n", text[:place])
+    yield _LINE_END.sub(b"\n", held)
+
+
+def _chunks(path: str, file: Any, reading: Reading) -> Iterator[bytes]:
+    """Yield the text of a file, unpacked as its name asks for.
 
     Raises:
         _FaultError: That is all there is to be had.
     """
-    return _UNPACKERS.get(path.rpartition(".")[2].lower(), _plain)(file)
+    unpacker = _UNPACKERS.get(path.rpartition(".")[2].lower())
+    if unpacker is None:
+        return _plain(file)
+    stored = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    return _bounded(unpacker(file), reading, stored)
+
+
+def _bounded(chunks: Iterator[bytes], reading: Reading, stored: int) -> Iterator[bytes]:
+    """Yield an unpacked text as far as the limit goes, by bytes and by lines.
+
+    Raises:
+        _FaultError: The text goes on.
+    """
+    separator, most = reading.separator.encode(), max(FREE_BYTES, reading.unpack_ratio * stored)
+    left = most
+    for chunk in chunks:
+        cost = _cost(chunk, separator, len(chunk))
+        if cost > left:
+            kept = chunk[: bisect_right(range(len(chunk)), left, key=partial(_cost, chunk, separator)) - 1]
+            end = kept.rfind(separator)
+            yield kept[: end + len(separator)] if end >= 0 else kept
+            raise _FaultError(
+                Fault.OVER_LIMIT,
+                f"{stored:,} bytes unpack to more than {most:,} (each line counts for {LINE_COST} more than it has):"
+                f" the rest is not read. unpack_limit, {reading.unpack_ratio} now, says how many times its size a file"
+                " may unpack to",
+            )
+        left -= cost
+        yield chunk
+
+
+def _cost(text: bytes, separator: bytes, size: int) -> int:
+    """The cost of the first `size` bytes of a text."""
+    return size + LINE_COST * text.count(separator, 0, size)
 
 
 def _plain(file: Any) -> Iterator[bytes]:
@@ -251,7 +345,7 @@ def _plain(file: Any) -> Iterator[bytes]:
 class _Inflater:
     """zlib's decoder with the interface of bz2's."""
 
-    needs_input = True  # pieces are small enough to bound what comes out of one
+    needs_input = True  # pieces are small enough to bound the text of one
 
     def __init__(self, window_bits: int) -> None:
         self._decoder = zlib.decompressobj(window_bits)
@@ -322,7 +416,7 @@ def _unpacked(decoder: Any, piece: bytes) -> Iterator[bytes]:
 
 
 def _last_bytes(new_decoder: Callable[[], Any], file: Any, start: int, at: int, given: int) -> Iterator[bytes]:
-    """Unpack once more, byte by byte from `at` on: a decoder that stumbles forgets what it had from the same piece."""
+    """Unpack once more, byte by byte from `at` on: a decoder that stumbles forgets the text of the same piece."""
     decoder = new_decoder()
     file.seek(start)
     while piece := file.read(min(PIECE_BYTES, max(at - start, 1))):

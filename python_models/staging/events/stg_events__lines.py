@@ -2,12 +2,14 @@
 
 from dbt_spark_python.earlier import earlier
 from dbt_spark_python.lines import check_lines
+from dbt_spark_python.unpack import Reading
 from dbt_tangles.events.check import OUTPUT_SCHEMA, check_batches
 from dbt_tangles.lines import MAX_LINE_BYTES
 
 
 def model(dbt, spark):
     path = dbt.config.meta_get("event_log")
+    reading = Reading(MAX_LINE_BYTES, unpack_ratio=dbt.config.meta_get("unpack_limit"))
     fixtures = None if path else dbt.ref("stg_tables__lines")
     return check_lines(
         spark,
@@ -16,6 +18,6 @@ def model(dbt, spark):
         fixtures,
         check_batches,
         OUTPUT_SCHEMA,
-        MAX_LINE_BYTES,
+        reading,
         known=earlier(spark, dbt.this),
     )

@@ -6,12 +6,14 @@ from pyspark.sql import functions as sf
 
 from dbt_spark_python.earlier import earlier
 from dbt_spark_python.lines import check_lines
+from dbt_spark_python.unpack import Reading
 from dbt_tangles.pzp.check import OUTPUT_SCHEMA, CheckOptions, check_batches
 
 
 def model(dbt, spark):
     path = dbt.config.meta_get("pzp_log")
     verify_signatures = dbt.config.meta_get("verify_signatures")
+    unpack_limit = dbt.config.meta_get("unpack_limit")
 
     options = CheckOptions(verify_signatures=verify_signatures)
     fixtures = None if path else dbt.ref("stg_tables__lines")
@@ -22,7 +24,7 @@ def model(dbt, spark):
         fixtures,
         partial(check_batches, options=options),
         OUTPUT_SCHEMA,
-        options.max_line_bytes,
+        Reading(options.max_line_bytes, unpack_ratio=unpack_limit),
         together=sf.xxhash64("raw"),  # equal lines together in a partition are verified once
         known=earlier(spark, dbt.this),
     )

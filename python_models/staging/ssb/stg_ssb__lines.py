@@ -5,6 +5,7 @@ from functools import partial
 from dbt_spark_python.earlier import earlier
 from dbt_spark_python.lines import check_lines
 from dbt_spark_python.marks import text_before
+from dbt_spark_python.unpack import Reading
 from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
 from dbt_tangles.ssb.options import hmac_key
 
@@ -14,6 +15,7 @@ def model(dbt, spark):
     path = dbt.config.meta_get("ssb_log")
     log_format = dbt.config.meta_get("ssb_log_format")
     verify_signatures = dbt.config.meta_get("verify_signatures")
+    unpack_limit = dbt.config.meta_get("unpack_limit")
 
     options = CheckOptions(verify_signatures=verify_signatures, hmac_key=hmac_key())
     fixtures = None if path else dbt.ref("stg_tables__lines")
@@ -24,8 +26,7 @@ def model(dbt, spark):
         fixtures,
         partial(check_batches, options=options),
         OUTPUT_SCHEMA,
-        options.max_line_bytes,
-        separator="\n\n" if log_format == "pretty" else "\n",
+        Reading(options.max_line_bytes, "\n\n" if log_format == "pretty" else "\n", unpack_limit),
         # Copies of a message carry the same signature: together in a partition, they are verified once. Its last
         # characters do, and exports have little behind it.
         together=text_before(spark, "raw", ".sig.ed25519", length=32, within=160),

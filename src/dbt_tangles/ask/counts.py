@@ -117,8 +117,10 @@ def _count(tables: Tables, each: Counted, without: Sequence[tuple[str, str]] = (
         where = """struct_pack(a := tangle_name, b := root_id) not in (
             select struct_pack(a := unnest($names), b := unnest($roots)))"""
         values = dict(zip(("names", "roots"), map(list, zip(*without, strict=True)), strict=True))
+    # A reject may stand for many lines, and one is about no line.
+    number = "sum(greatest(line_count, 1))::bigint" if each.table.endswith("_rejects") else "count(*)"
     rows = tables.rows(
-        f"""select {each.verdict} as verdict, count(*) as n from {{{each.table}}} where {where}
+        f"""select {each.verdict} as verdict, {number} as n from {{{each.table}}} where {where}
         group by verdict order by n desc, verdict""",
         **values,
     )

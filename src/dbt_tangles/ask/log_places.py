@@ -27,7 +27,6 @@ class Log(NamedTuple):
         rejects: The table of the lines that are not used.
         reject_id: Its column of ids.
         reject_within: As `within`.
-        detail: What it says besides, or null.
     """
 
     kind: str
@@ -37,12 +36,11 @@ class Log(NamedTuple):
     rejects: str
     reject_id: str
     reject_within: str
-    detail: str
 
 
 LOGS = {
-    "ssb": Log("message", "stg_ssb__lines", "message_id", "null", "ssb_rejects", "message_id", "null", "null"),
-    "pzp": Log("pzp", "stg_pzp__lines", "message_id", "null", "pzp_rejects", "message_id", "null", "null"),
+    "ssb": Log("message", "stg_ssb__lines", "message_id", "null", "ssb_rejects", "message_id", "null"),
+    "pzp": Log("pzp", "stg_pzp__lines", "message_id", "null", "pzp_rejects", "message_id", "null"),
     "autobase": Log(
         "node",
         "stg_autobase__lines",
@@ -51,7 +49,6 @@ LOGS = {
         "autobase_rejects",
         "node_id",
         "base_id",
-        "detail",
     ),
     "event": Log(
         "event",
@@ -61,7 +58,6 @@ LOGS = {
         "timeline_rejects",
         "event_id",
         "timeline_id",
-        "detail",
     ),
 }
 
@@ -109,16 +105,35 @@ def is_named(source_file: str, given: str) -> bool:
 
 def gave(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int) -> dict | None:
     """Say what a line gave: `id`, null where it gave nothing, and `within`; None where there is no such line."""
-    start, (least, first) = max(
-        (each for each in blocks.first.items() if each[1][1] <= line), key=lambda each: each[1][1], default=(0, (0, 0))
-    )
+    place = _place(blocks, line)
+    if place is None:
+        return None
     return tables.row(
         f"""select {log.id} as id, {log.within} as within from {{{log.lines}}}
         where source_file = $file and block_start = $start and row_id = $row""",
         file=source_file,
-        start=start,
-        row=least + line - first,
+        start=place[0],
+        row=place[1],
     )
+
+
+def alike(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int, others: list[int]) -> list[int]:
+    """Pick those of some other lines of a file that have the same bytes as a line."""
+    place = _place(blocks, line)
+    if place is None or not others:
+        return []
+    rows = tables.rows(
+        f"""select block_start, row_id from {{{log.lines}}}
+        where source_file = $file and row_id in (select unnest($rows)) and line_digest = (
+            select line_digest from {{{log.lines}}}
+            where source_file = $file and block_start = $start and row_id = $row
+        )""",
+        file=source_file,
+        rows=[_place(blocks, other)[1] for other in others],
+        start=place[0],
+        row=place[1],
+    )
+    return [_number(blocks, row) for row in rows]
 
 
 def lines_of(tables: Tables, log: Log, found: dict[str, Blocks], gives: dict) -> tuple[int, list[dict]]:
@@ -130,8 +145,20 @@ def lines_of(tables: Tables, log: Log, found: dict[str, Blocks], gives: dict) ->
         order by source_file, block_start, row_id limit {MOST}""",
         **values,
     )
-    places = []
-    for row in rows:
-        least, first = found[row["source_file"]].first[row["block_start"]]
-        places.append({"source_file": row["source_file"], "line": row["row_id"] - least + first})
+    places = [{"source_file": row["source_file"], "line": _number(found[row["source_file"]], row)} for row in rows]
     return (rows[0]["total"] if rows else 0), places
+
+
+def _place(blocks: Blocks, line: int) -> tuple[int, int] | None:
+    """The block and the row id of a line; None before the first line."""
+    before = [(first, start, least) for start, (least, first) in blocks.first.items() if first <= line]
+    if not before:
+        return None
+    first, start, least = max(before)
+    return start, least + line - first
+
+
+def _number(blocks: Blocks, place: dict) -> int:
+    """The number of the line with this `block_start` and `row_id`."""
+    least, first = blocks.first[place["block_start"]]
+    return place["row_id"] - least + first

@@ -252,7 +252,7 @@ def _base(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
     said = []
     if "length" in differ:
         rows = tables.rows(
-            """select reason, count(*) as n from {autobase_rejects} where base_id = $base
+            """select reason, sum(line_count)::bigint as n from {autobase_rejects} where base_id = $base
             group by reason order by n desc, reason""",
             **where,
         )

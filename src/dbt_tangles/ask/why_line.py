@@ -7,7 +7,7 @@ import re
 
 from dbt_tangles.ask import log_places, words
 from dbt_tangles.ask.ids import MODULES, PLACES
-from dbt_tangles.ask.log_places import LOGS, MOST, Log
+from dbt_tangles.ask.log_places import LOGS, MOST, Blocks, Log
 from dbt_tangles.ask.page import BAD, DIM, ID, STRONG, Page, counted
 from dbt_tangles.ask.tables import AskError, Tables
 
@@ -33,6 +33,9 @@ def explain(tables: Tables, given: str) -> dict:
     for name, log in LOGS.items():
         found = log_places.files(tables, log)
         rejects = _rejects(tables, name, log, file, line)
+        for source_file, blocks in found.items():
+            if source_file not in rejects and log_places.is_named(source_file, file) and line <= blocks.lines:
+                rejects |= _standing_for(tables, name, source_file, blocks, line)
         for source_file in sorted(found.keys() | rejects.keys()):
             if not log_places.is_named(source_file, file):
                 others.append(source_file)
@@ -54,7 +57,7 @@ def explain(tables: Tables, given: str) -> dict:
 def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[str, list[dict]]:
     """Read what the table of rejects says of a line, by file."""
     rows = tables.rows(
-        f"""select source_file, reason, {log.detail} as detail, {log.reject_id} as id, {log.reject_within} as within
+        f"""select source_file, reason, detail, {log.reject_id} as id, {log.reject_within} as within, line_count
         from {{{log.rejects}}} where line = $line order by all""",
         line=line,
     )
@@ -65,6 +68,21 @@ def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[
             row["meaning"] = getattr(words, name)(row["reason"])
             found.setdefault(source_file, []).append(row)
     return found
+
+
+def _standing_for(tables: Tables, name: str, source_file: str, blocks: Blocks, line: int) -> dict[str, list[dict]]:
+    """Read the rejects, by their file, that stand for many lines with the same bytes as this one."""
+    log = LOGS[name]
+    standing = [
+        row["line"]
+        for row in tables.rows(
+            f"select distinct line from {{{log.rejects}}} where source_file = $file and line_count > 1",
+            file=source_file,
+        )
+    ]
+    alike = log_places.alike(tables, log, source_file, blocks, line, standing)
+    rows = [row for each in alike for row in _rejects(tables, name, log, source_file, each)[source_file]]
+    return {source_file: rows} if rows else {}
 
 
 def _explain_line(
@@ -123,6 +141,8 @@ def _write_line(page: Page, row: dict) -> None:
     for reject in row["rejects"]:
         text = f": {reject['reason']}. {reject['meaning']} {reject['detail'] or ''}".rstrip()
         page.line(("refused", BAD), text, indent=2)
+        if reject["line_count"] > 1:
+            page.line(f"{reject['line_count']:,} lines of the file have the same bytes", indent=2)
     within = f" of {'base' if row['log'] == 'autobase' else 'timeline'} {row['within']}" if row["within"] else ""
     if row["id"]:
         page.line("it would be " if row["rejects"] else "it gave ", (row["id"], ID), within, indent=2)

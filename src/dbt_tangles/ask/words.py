@@ -70,6 +70,9 @@ FILES = {
     "not_compressed": "The file is not compressed as its name says. Nothing of it is read.",
     "unsupported_compression": "The file is compressed, by its name, in a way that is not read.",
     "dangling_link": "The link leads nowhere.",
+    "over_unpack_limit": (
+        "The compressed file unpacks to more than `unpack_limit` times its size. It is read up to there."
+    ),
 }
 _COLLISION = "The line is well signed, but another text with the same id is the message."
 
@@ -112,8 +115,10 @@ def event(code: str) -> str:
 
 
 def _described(reasons: Iterable[Reasons], code: str) -> str:
-    """Look a code up, which may be that of a file."""
-    for reason in reasons:
+    """Look a code up, which may be that of a file, or of a line of any log."""
+    from dbt_tangles.framing import Framing
+
+    for reason in (*reasons, *Framing):
         if reason.value == code:
             return reason.description
     return FILES.get(code, "")

@@ -23,6 +23,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.framing import array_mistake, refusal, too_long
+from dbt_tangles.json_numbers import MAX_INT32, whole_number
 from dbt_tangles.lines import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.reasons import Reasons
 from dbt_tangles.rows import Int32, arrow_type, columns_of
@@ -34,7 +36,6 @@ BASE, NODE = "base", "node"
 # one line that is no sound node not to hold up many that are.
 _TURN_ROWS = 256
 
-_MAX_INT32 = 2**31 - 1
 _WRITER = re.compile("[0-9A-Fa-f]{64}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # In a text that is known to be JSON.
@@ -93,7 +94,7 @@ class Row:
     batch: Int32 | None = None
     value: str | None = None
     is_ack: bool | None = None
-    reject_reason: Reason | None = None
+    reject_reason: Reasons | None = None
     detail: str | None = None
 
 
@@ -221,14 +222,14 @@ def _are(values: Sequence[Any], kind: type) -> bool:
 
 
 def _are_lengths(values: Sequence[Any]) -> bool:
-    return _are(values, int) and min(values, default=1) >= 1 and max(values, default=1) <= _MAX_INT32
+    return _are(values, int) and min(values, default=1) >= 1 and max(values, default=1) <= MAX_INT32
 
 
 def _read(raw: bytes | None, raw_length: int | None, max_line_bytes: int) -> Row:
     """Read any line."""
     raw = raw or b""
     if max(len(raw), raw_length or 0) > max_line_bytes:
-        return Row(reject_reason=Reason.TOO_LONG, detail=f"line longer than {max_line_bytes} bytes")
+        return _refused_line(*too_long(raw, Reason.TOO_LONG, max_line_bytes))
     is_exact = False
     try:
         document = orjson.loads(raw)
@@ -236,14 +237,17 @@ def _read(raw: bytes | None, raw_length: int | None, max_line_bytes: int) -> Row
         is_exact = True
         try:
             document = _parse_exact(raw)
-        except InvalidUtf8Error:
-            return Row(reject_reason=Reason.INVALID_UTF8, detail="not UTF-8")
-        except MalformedJsonError:
-            detail = "not JSON" if raw.strip(b" \t\r\n") else "empty line"
-            return Row(reject_reason=Reason.MALFORMED_JSON, detail=detail)
+        except InvalidUtf8Error as error:
+            return _refused_line(*refusal(raw, Reason.INVALID_UTF8, str(error)))
+        except MalformedJsonError as error:
+            return _refused_line(*refusal(raw, Reason.MALFORMED_JSON, str(error)))
     if type(document) is not dict:
-        return Row(reject_reason=Reason.NOT_AN_OBJECT, detail="not a JSON object")
+        return _refused_line(*(array_mistake(document) or (Reason.NOT_AN_OBJECT, "not a JSON object")))
     return _read_document(document, is_exact)
+
+
+def _refused_line(reason: Reasons, detail: str) -> Row:
+    return Row(reject_reason=reason, detail=detail)
 
 
 def _read_document(document: dict[str, Any], is_exact: bool) -> Row:
@@ -253,9 +257,7 @@ def _read_document(document: dict[str, Any], is_exact: bool) -> Row:
     kind = writer = length = None
     if any(document.get(name) is not None for name in _NODE_FIELDS):
         kind = NODE
-        writer, length = _writer_of(document.get("writer")), document.get("length")
-        if not _is_length(length):
-            length = None
+        writer, length = _writer_of(document.get("writer")), _length_of(document.get("length"))
     elif document.get("indexers") is not None:
         kind = BASE
     try:
@@ -272,9 +274,8 @@ def _read_document(document: dict[str, Any], is_exact: bool) -> Row:
             _refuse(Reason.BAD_LENGTH, _wrong(document, "length", "a whole number from 1"))
         heads = _heads_of(document, writer, length)
         batch = document.get("batch")
+        batch = 1 if batch is None else _length_of(batch)
         if batch is None:
-            batch = 1
-        if not _is_length(batch):
             _refuse(Reason.BAD_BATCH, "batch is not a whole number from 1")
     except _RefusedError as error:
         reason, detail = error.args
@@ -304,12 +305,12 @@ def _read_base(document: dict[str, Any]) -> tuple[list[str], list[str], list[Len
         return indexers, relayed, None
     if type(start) is not dict:
         _refuse(Reason.BAD_START, "start is not an object")
-    lengths = {_writer_of(name): length for name, length in start.items()}
+    lengths = {_writer_of(name): _length_of(length, least=0) for name, length in start.items()}
     if None in lengths:
         _refuse(Reason.BAD_START, "start names something other than 64 hex digits")
     if len(lengths) < len(start):
         _refuse(Reason.BAD_START, "start has two lengths of one writer")
-    if not all(_is_length(length, 0) for length in lengths.values()):
+    if None in lengths.values():
         _refuse(Reason.BAD_START, "a length in start is not a whole number from 0")
     return indexers, relayed, sorted(map(Length._make, lengths.items()))
 
@@ -329,10 +330,11 @@ def _heads_of(document: dict[str, Any], writer: str, length: int) -> list[Length
         _refuse(Reason.BAD_HEADS, _wrong(document, "heads", "a list"))
     heads = []
     for pair in values:
-        name = _writer_of(pair[0]) if type(pair) is list and len(pair) == 2 else None
-        if name is None or not _is_length(pair[1]):
+        is_pair = type(pair) is list and len(pair) == 2
+        name, head_length = (_writer_of(pair[0]), _length_of(pair[1])) if is_pair else (None, None)
+        if name is None or head_length is None:
             _refuse(Reason.BAD_HEADS, "a head is not a writer and a length")
-        heads.append(Length(name, pair[1]))
+        heads.append(Length(name, head_length))
     heads.sort()
     if any(before.writer == after.writer for before, after in pairwise(heads)):
         _refuse(Reason.BAD_HEADS, "two heads are of one writer")
@@ -354,8 +356,8 @@ def _writer_of(value: Any) -> str | None:
     return value.lower() if type(value) is str and _WRITER.fullmatch(value) else None
 
 
-def _is_length(value: Any, least: int = 1) -> bool:
-    return type(value) is int and least <= value <= _MAX_INT32
+def _length_of(value: Any, least: int = 1) -> int | None:
+    return whole_number(value, least, MAX_INT32)
 
 
 def _parse_exact(raw: bytes) -> Any:

@@ -17,8 +17,11 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.framing import array_mistake, refusal, too_long
+from dbt_tangles.json_numbers import int64
 from dbt_tangles.lines import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.rows import Int64, columns_of
+from dbt_tangles.ssb.canonical import InvalidUtf8Error, MalformedJsonError, json_fault, parse_exact
 
 # So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
 # one bad line not to hold up many good ones.
@@ -121,15 +124,28 @@ def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> Row:
     """Read any line."""
     raw = raw or b""
     if max(len(raw), length or 0) > max_line_bytes:
-        return _refused(f"line longer than {max_line_bytes} bytes")
+        return _refused(too_long(raw, MALFORMED, max_line_bytes)[1])
     try:
         document = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        return _refused("not JSON" if raw.strip(b" \t\r\n") else "empty line")
+    except orjson.JSONDecodeError as error:
+        return _refused(refusal(raw, MALFORMED, _fault_of(raw, error))[1])
     if type(document) is not dict:
-        return _refused("not a JSON object")
+        return _refused((array_mistake(document) or (MALFORMED, "not a JSON object"))[1])
+    return _read_document(document)
 
-    timeline, event, after, arrival = map(document.get, _NEEDED)
+
+def _fault_of(raw: bytes, error: orjson.JSONDecodeError) -> str:
+    """Say where a line is not JSON; what `JSON.parse` lets in, orjson may still refuse: a lone surrogate, any depth."""
+    try:
+        parse_exact(raw)
+    except (InvalidUtf8Error, MalformedJsonError) as found:
+        return str(found)
+    return json_fault(error)
+
+
+def _read_document(document: dict[str, Any]) -> Row:
+    timeline, event, after = map(document.get, _NEEDED[:-1])
+    arrival = int64(document.get("arrival"))
     author = document.get("author")
     detail = None
     if missing := [name for name in _NEEDED if name not in document]:
@@ -140,7 +156,7 @@ def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> Row:
         detail = "event is not a non-empty string"
     elif type(after) is not list or not _are_ids(after):
         detail = "after is not a list of ids"
-    elif type(arrival) is not int or arrival not in _INT64:
+    elif arrival is None:
         detail = "arrival is not a whole number of 64 bits"
     elif author is not None and type(author) is not str:
         detail = "author is not a string"

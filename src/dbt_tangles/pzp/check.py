@@ -17,6 +17,8 @@ import pyarrow as pa
 from nacl.bindings import crypto_sign_open
 from nacl.exceptions import BadSignatureError
 
+from dbt_tangles.framing import array_mistake, refusal, too_long
+from dbt_tangles.json_numbers import safe_integer
 from dbt_tangles.lines import LineOptions, check_in_turns, schema_of
 from dbt_tangles.pzp import base58
 from dbt_tangles.pzp.canonical import NoCanonicalFormError, canonical_bytes
@@ -28,9 +30,9 @@ from dbt_tangles.pzp.rules import (
     domain_reason,
     is_moot,
     read_tangle,
-    safe_integer,
     shape_reason,
 )
+from dbt_tangles.reasons import Reasons
 from dbt_tangles.rows import Int8, Int64, columns_of
 from dbt_tangles.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact, replace_surrogates
 
@@ -74,8 +76,9 @@ class Row:
     is_data_valid: bool | None = None
     is_signature_valid: bool | None = None
     is_usable: bool = False
-    reject_reason: Reason | None = None
+    reject_reason: Reasons | None = None
     reject_rank: Int8 = 0
+    detail: str | None = None
 
 
 OUTPUT_SCHEMA = schema_of(Row)
@@ -121,7 +124,8 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
             `is_signature_valid`: null where it is not looked at: for moots, and what has been refused before;
             `reject_reason`: the first in the peer's order of what shows without other messages, null for what is
             usable (`is_usable`). A tangle's defect counts if every tangle has one. `reject_rank` is its place in that
-            order, from 1; 0 for null.
+            order, from 1; 0 for null;
+            `detail`: more about a line that is not JSON, or not one message.
     """
     return check_in_turns(batches, _Checker(options).check, _TURN_ROWS, OUTPUT_SCHEMA)
 
@@ -191,22 +195,22 @@ class _Checker:
         if raw is None:
             raw = b""
         if len(raw) > self._max_line_bytes or (raw_length is not None and raw_length > self._max_line_bytes):
-            return _Line(reject_reason=Reason.TOO_LONG)
+            return _refused(*too_long(raw, Reason.TOO_LONG, self._max_line_bytes))
         try:
             return self._read_document(orjson.loads(raw))
         except orjson.JSONDecodeError:
             pass
         try:
             document = parse_exact(raw)
-        except InvalidUtf8Error:
-            return _Line(reject_reason=Reason.INVALID_UTF8)
-        except MalformedJsonError:
-            return _Line(reject_reason=Reason.MALFORMED_JSON)
+        except InvalidUtf8Error as error:
+            return _refused(*refusal(raw, Reason.INVALID_UTF8, str(error)))
+        except MalformedJsonError as error:
+            return _refused(*refusal(raw, Reason.MALFORMED_JSON, str(error)))
         return _storable(self._read_document(document))
 
     def _read_document(self, document: Any) -> _Line:
         if type(document) is not dict:
-            return _Line(reject_reason=Reason.NOT_A_MESSAGE)
+            return _refused(*(array_mistake(document) or (Reason.NOT_A_MESSAGE, None)))
         message = document
         if "metadata" not in document and type(document.get("msg")) is dict:
             message = document["msg"]
@@ -345,6 +349,10 @@ class _Checker:
             if not verdict:
                 row.reject_reason = Reason.BAD_SIGNATURE
             row.is_signature_valid = verdict
+
+
+def _refused(reason: Reasons, detail: str | None) -> _Line:
+    return _Line(reject_reason=reason, detail=detail)
 
 
 def _is_signed(key: bytes | None, signature: bytes, row: _Line) -> bool:

@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from dbt_tangles.json_numbers import safe_integer
 from dbt_tangles.reasons import Reasons
-
-#: JavaScript's largest safe integer.
-MAX_SAFE = 2**53 - 1
 
 SET_DOMAIN = "set_v1__"
 SELF, ANY = "self", "any"
@@ -73,15 +71,6 @@ class Reason(Reasons):
         "undecided_prev",
         "No message in prev is known to be valid, and one of them is undecided: messages of its account are awaited.",
     )
-
-
-def safe_integer(value: Any) -> int | None:
-    """Read a parsed number as JavaScript's ``Number.isSafeInteger`` judges it; None for anything else."""
-    if type(value) is float:
-        if not value.is_integer():
-            return None
-        value = int(value)
-    return value if type(value) is int and -MAX_SAFE <= value <= MAX_SAFE else None
 
 
 def is_moot(message: dict[str, Any]) -> bool:

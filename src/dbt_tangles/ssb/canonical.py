@@ -45,14 +45,21 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _LITERALS = (("true", True), ("false", False), ("null", None))
+# In a text that is JSON but for such numbers.
+_CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(NaN|-?Infinity)')
+# Python's parser ends a message so where a place follows it.
+_MESSAGE_END = re.compile(r"(?: starting)?(?: at)?(?:: ?)?$")
+# Of a text printed over several lines: one that opens or closes a bracket, or has a key.
+_PRINTED_PART = re.compile(r'\s*(?:[{\[]|[}\]]+,?|"[^"\\]*(?:\\.[^"\\]*)*"\s*:.*)\s*', re.DOTALL)
+_PRINTED_HINT = "; a part of an object that is printed over several lines (ssb_log_format: pretty reads such SSB logs)"
 
 
 class MalformedJsonError(ValueError):
-    """The bytes are UTF-8, and ``JSON.parse`` would refuse them."""
+    """The bytes are UTF-8, and ``JSON.parse`` would refuse them: where, and for which fault."""
 
 
 class InvalidUtf8Error(ValueError):
-    """The bytes are not UTF-8, so there is no text to judge."""
+    """The bytes are not UTF-8, so there is no text to judge: the first that is not."""
 
 
 class TextTooLongError(ValueError):
@@ -88,13 +95,27 @@ def parse_exact(raw: bytes) -> Any:
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidUtf8Error(str(error)) from None
+        raise InvalidUtf8Error(f"not UTF-8 at byte {error.start + 1}") from None
     try:
         return _decoder.decode(text)
     except RecursionError:
         return _parse_deep(text)
+    except _ConstantError as error:
+        place = next(match.start() for match in _CONSTANT.finditer(text) if match[1])
+        raise _malformed(json.JSONDecodeError(f"no number of JSON: {error}", text, place)) from None
     except json.JSONDecodeError as error:
-        raise MalformedJsonError(str(error)) from None
+        raise _malformed(error) from None
+
+
+def json_fault(error: json.JSONDecodeError) -> str:
+    """Say in words what a parser found wrong with a text, and at which column: characters from 1."""
+    text = error.doc
+    if not text.strip("\0 \t\r\n"):
+        return "NUL bytes alone, of UTF-16 or of a hole in the file" if "\0" in text else "empty line"
+    message = _MESSAGE_END.sub("", error.msg)
+    line = f"line {error.lineno}, " if error.lineno > 1 else ""
+    part = _PRINTED_HINT if _PRINTED_PART.fullmatch(text) else ""
+    return f"not JSON at {line}column {error.colno}: {message[:1].lower()}{message[1:]}{part}"
 
 
 def canonical_text(value: Any) -> str:
@@ -247,8 +268,16 @@ def _is_plain_list(elements: list[Any]) -> bool:
     return True
 
 
+class _ConstantError(Exception):
+    """The text has a number that Python's parser knows and JSON does not."""
+
+
 def _refuse_constant(name: str) -> Any:
-    raise MalformedJsonError(f"{name} is not JSON")
+    raise _ConstantError(name)
+
+
+def _malformed(error: json.JSONDecodeError) -> MalformedJsonError:
+    return MalformedJsonError(json_fault(error))
 
 
 # float() has no limit on digits, unlike int(), and rounds as V8 does.
@@ -259,8 +288,10 @@ def _parse_deep(text: str) -> Any:
     """Parse without recursion, for texts nested deeper than Python's own parser goes."""
     try:
         return _parse_tokens(text)
-    except (IndexError, json.JSONDecodeError) as error:
-        raise MalformedJsonError(str(error)) from None
+    except IndexError:
+        raise _malformed(json.JSONDecodeError("the text ends early", text, len(text))) from None
+    except json.JSONDecodeError as error:
+        raise _malformed(error) from None
 
 
 def _parse_tokens(text: str) -> Any:
@@ -299,12 +330,12 @@ def _parse_tokens(text: str) -> Any:
                     keys[-1], position = _parse_key(text, _skip_space(text, position))
                 break
             if char != ("}" if type(container) is dict else "]"):
-                raise MalformedJsonError(f"comma or closing bracket expected at character {position - 1}")
+                raise json.JSONDecodeError("expecting a comma or a closing bracket", text, position - 1)
             value = containers.pop()
             keys.pop()
         else:
             if _skip_space(text, position) != len(text):
-                raise MalformedJsonError(f"text after the value at character {position}")
+                raise json.JSONDecodeError("extra data", text, position)
             return value
 
 
@@ -314,11 +345,11 @@ def _skip_space(text: str, position: int) -> int:
 
 def _parse_key(text: str, position: int) -> tuple[str, int]:
     if text[position] != '"':
-        raise MalformedJsonError(f"key expected at character {position}")
+        raise json.JSONDecodeError("expecting a key", text, position)
     key, position = scanstring(text, position + 1, True)
     position = _skip_space(text, position)
     if text[position] != ":":
-        raise MalformedJsonError(f"colon expected at character {position}")
+        raise json.JSONDecodeError("expecting a colon", text, position)
     return key, position + 1
 
 
@@ -331,7 +362,7 @@ def _parse_scalar(text: str, position: int) -> tuple[Any, int]:
     for name, value in _LITERALS:
         if text.startswith(name, position):
             return value, position + len(name)
-    raise MalformedJsonError(f"value expected at character {position}")
+    raise json.JSONDecodeError("expecting a value", text, position)
 
 
 def _join_pairs(text: str) -> str:

@@ -16,7 +16,10 @@ from typing import Annotated, Any
 import orjson
 import pyarrow as pa
 
+from dbt_tangles.framing import array_mistake, refusal, too_long
+from dbt_tangles.json_numbers import int32
 from dbt_tangles.lines import LineOptions, check_in_turns, schema_of
+from dbt_tangles.reasons import Reasons
 from dbt_tangles.rows import Int32, columns_of
 from dbt_tangles.ssb.canonical import (
     InvalidUtf8Error,
@@ -28,7 +31,7 @@ from dbt_tangles.ssb.canonical import (
     replace_surrogates,
 )
 from dbt_tangles.ssb.claims import Claim, tangle_claims
-from dbt_tangles.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted, int32
+from dbt_tangles.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted
 from dbt_tangles.ssb.group_claims import GroupClaim, epoch_key, group_claim, sealed_with
 from dbt_tangles.ssb.ids import hashed_bytes, hex_digests, normalise, sigil, sigils, utf8_strings
 from dbt_tangles.ssb.redact import Redaction, has_secrets
@@ -58,7 +61,8 @@ class Row:
     is_decrypted: bool = False
     is_signature_valid: bool | None = None
     is_usable: bool = False
-    check_error: Reason | None = None
+    check_error: Reasons | None = None
+    detail: str | None = None
     text_digest: Annotated[bytes, pa.string()] | None = None
     claims: Sequence[Claim] = ()
     group_claim: GroupClaim | None = None
@@ -103,6 +107,7 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
             `is_encrypted`: what was signed is; `is_decrypted`: the log shows what it says;
             `is_signature_valid`: null where it is not looked at: not verified, or refused before;
             `check_error`: the first reason why it is not usable, null for what is (`is_usable`);
+            `detail`: more about a line that is not JSON, or not one message;
             `text_digest`: of the canonical text in UTF-8, null where that was too long to print;
             `claims`, `group_claim`: of what is usable;
             `epoch_key`: a secret: no table may have it but the one that these rows are written to.
@@ -159,7 +164,7 @@ class _Checker:
         """Read a line."""
         raw = raw or b""
         if len(raw) > self._max_line_bytes or (raw_length or 0) > self._max_line_bytes:
-            return _refused(Reason.TOO_LONG)
+            return _refused(*too_long(raw, Reason.TOO_LONG, self._max_line_bytes))
         try:
             document = orjson.loads(raw)
         except orjson.JSONDecodeError:
@@ -170,16 +175,16 @@ class _Checker:
         """Read a line that orjson refused, as JavaScript may accept it."""
         try:
             document = parse_exact(raw)
-        except InvalidUtf8Error:
-            return _refused(Reason.INVALID_UTF8)
-        except MalformedJsonError:
-            return _refused(Reason.MALFORMED_JSON)
+        except InvalidUtf8Error as error:
+            return _refused(*refusal(raw, Reason.INVALID_UTF8, str(error)))
+        except MalformedJsonError as error:
+            return _refused(*refusal(raw, Reason.MALFORMED_JSON, str(error)))
         return _storable(self._read_document(document, len(raw)))
 
     def _read_document(self, document: Any, line_bytes: int) -> _Line:
         exported = unwrap(document)
         if type(exported) is not tuple:
-            return _refused(exported)
+            return _refused(*(array_mistake(document) or (exported, None)))
         claimed, value, received, decrypted = exported
         row = _Line()
         units = MAX_UNITS + 1
@@ -281,9 +286,9 @@ class _Checker:
                 row.claims, row.group_claim, row.epoch_key = (), None, None
 
 
-def _refused(reason: Reason) -> _Line:
+def _refused(reason: Reasons, detail: str | None) -> _Line:
     row = _Line()
-    row.check_error = reason
+    row.check_error, row.detail = reason, detail
     return row
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from dbt_tangles.json_numbers import int32
 from dbt_tangles.reasons import Reasons
 from dbt_tangles.ssb.canonical import utf16_length
 from dbt_tangles.ssb.signature import decode_signature, is_valid, public_key
@@ -57,7 +58,6 @@ _OTHER_AUTHOR = re.compile(r"ssb:(?://)?feed/.*|@[A-Za-z0-9+/_=-]+\.[a-z][a-z0-9
 # base64 has, besides, a length that is a multiple of four (asking that of the pattern would take ten times as long).
 _ENCRYPTED = re.compile("[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?(\\.box)[^\n\r\u2028\u2029]*")
 _MIN_TYPE_UNITS, _MAX_TYPE_UNITS = 3, 52
-_MIN_INT32, _MAX_INT32 = -(2**31), 2**31 - 1
 _FIELDS = frozenset(ORDER)
 _ALPHABETICAL = tuple(sorted(ORDER))
 
@@ -128,17 +128,6 @@ def check_trusted(value: dict[str, Any]) -> Reason | None:
         return Reason.BAD_SEQUENCE
     content = value["content"]
     return None if type(content) is dict or type(content) is str else Reason.BAD_CONTENT
-
-
-def int32(number: Any) -> int | None:
-    """A JSON number as an integer of 32 bits, None for anything else; ``1.0`` is 1 and ``true`` is no number."""
-    if type(number) is float:
-        if not number.is_integer():
-            return None
-        number = int(number)
-    elif type(number) is not int:
-        return None
-    return number if _MIN_INT32 <= number <= _MAX_INT32 else None
 
 
 def is_encrypted(content: str) -> bool:

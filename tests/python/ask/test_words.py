@@ -11,9 +11,9 @@ from dbt_tangles.ask import words
 def codes(table: str, column: str) -> set[str]:
     """The values that a model's column may have."""
     (path,) = (ROOT / "models" / "marts").rglob(f"{table}.yml")
-    columns = yaml.safe_load(path.read_text())["models"][0]["columns"]
-    (tests,) = (each["data_tests"] for each in columns if each["name"] == column)
-    return set(tests[0]["accepted_values"]["arguments"]["values"])
+    tests = yaml.safe_load(path.read_text())["models"][0]["data_tests"]
+    (rules,) = (test["row_rules"] for test in tests if "row_rules" in test)
+    return set(rules["arguments"]["accepted_values"][column])
 
 
 def test_codes_of_tables():
@@ -28,11 +28,11 @@ def test_reasons_that_are_documented():
     for say, rows in zip((words.ssb, words.group, words.pzp), tables[:3], strict=True):
         for code, meaning in rows:
             assert say(code) and meaning.startswith(say(code).rstrip(".")), code
-    of_bases, of_events, of_files = tables[3:]
+    of_bases, of_events, of_files, of_framing = tables[3:]
     assert dict(of_bases[-len(words.NOT_IN_BASE) :]) == words.NOT_IN_BASE
     assert dict(of_events) | words.NO_EVENT == dict(of_events) | {"malformed": words.NO_EVENT["malformed"]}
     for code, meaning in of_bases[: -len(words.NOT_IN_BASE)]:
         assert words.autobase(code) in (meaning, words.NOT_IN_BASE.get(code))
     assert dict(of_files) == words.FILES
-    for code, meaning in of_files:
+    for code, meaning in of_files + of_framing:
         assert words.ssb(code) == words.pzp(code) == words.autobase(code) == words.event(code) == meaning

@@ -21,7 +21,7 @@ _TYPES = {
     "timestamp": pa.timestamp("us", "UTC"),
 }
 #: What no contract says.
-_PLACE = {"source_file": "string", "block_start": "bigint", "row_id": "bigint"}
+_PLACE = {"source_file": "string", "block_start": "bigint", "row_id": "bigint", "line_digest": "string"}
 _NODE = {"tangle_name": "string", "root_id": "string", "message_id": "string"}
 _INTERNAL = {
     "int_tangle_depths": {**_NODE, "depth": "int", "is_frontier": "boolean"},
@@ -94,7 +94,9 @@ class Warehouse:
         self.folder.mkdir(parents=True)
 
     def write(self, table: str, *rows: dict, files: int = 1) -> "Warehouse":
-        """Write a table, in place of an old one; columns that a row does not name are null."""
+        """Write a table, in place of an old one; columns that a row does not name are null, a `line_count` 1."""
+        if "line_count" in schema(table).names:
+            rows = tuple({"line_count": 1, **row} for row in rows)
         unknown = {name for row in rows for name in row} - set(schema(table).names)
         assert not unknown, unknown
         folder = self.folder / table

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from dbt_tangles.framing import Framing
 from dbt_tangles.pzp.check import OUTPUT_SCHEMA, CheckOptions, check_batches
 from dbt_tangles.pzp.rules import Reason
 from dbt_tangles.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
@@ -13,7 +14,7 @@ from fixtures.pzp import author
 from log_lines import batch_of
 
 VECTORS = Path(__file__).parents[2] / "data" / "sets"
-RANKS = {reason.value: reason.rank for reason in Reason}
+RANKS = {reason.value: reason.rank for reason in (*Framing, *Reason)}
 DOMAIN = "set_v1__follows"
 # The peer's words, and the reason that says the same.
 ERRORS = [

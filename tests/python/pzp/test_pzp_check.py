@@ -68,6 +68,7 @@ def test_row_of_a_sound_message():
         "is_usable": True,
         "reject_reason": None,
         "reject_rank": 0,
+        "detail": None,
     }
 
 

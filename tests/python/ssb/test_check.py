@@ -47,6 +47,7 @@ def test_row_of_a_message():
         "is_signature_valid": True,
         "is_usable": True,
         "check_error": None,
+        "detail": None,
         "text_digest": sha256(canonical_text(value).encode()).hexdigest(),
         "claims": [
             {"tangle_name": "thread", "root_id": ROOT, "previous": [REPLY], "is_root": False, "defect": None},
@@ -64,9 +65,10 @@ def test_row_of_an_encrypted_message():
 
 
 def test_row_of_a_rejected_line():
-    """Everything but the place and the reason is null, false or empty."""
+    """Everything but the place, the reason and the column is null, false or empty."""
     row = check_one(b"not json")
     assert row.pop("check_error") == "malformed_json"
+    assert row.pop("detail") == "not JSON at column 1: expecting value"
     assert not any(field for name, field in row.items() if name not in ("source_file", "block_start"))
     assert row["is_usable"] is row["is_encrypted"] is row["is_decrypted"] is False
     assert row["is_signature_valid"] is row["message_id"] is None

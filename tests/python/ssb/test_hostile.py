@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dbt_tangles.framing import Framing
 from dbt_tangles.ssb.canonical import FAST_LINE_BYTES, parse
 from dbt_tangles.ssb.check import CheckOptions, _Checker
 from dbt_tangles.ssb.classic import ORDER, Reason
 from fixtures.ssb.author import box
 from ssb_kit import ALICE, POST, check, json_objects, json_values, names, read_lines, value_of
 
-CODES = {reason.value for reason in Reason}
+CODES = {reason.value for reason in (*Framing, *Reason)}
 SMALL = [line for line in read_lines("small.jsonl") if 0 < len(line) < 2000]
 BOTH_MODES = pytest.mark.parametrize("verify_signatures", [True, False])
 

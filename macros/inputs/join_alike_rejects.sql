@@ -1,0 +1,28 @@
+{#- The rejects of a log: a row for each line, but one for many lines of a file with the same bytes and reason. These are
+    counted before they are joined, as copies of one line may be most of a file. -#}
+{% macro join_alike_rejects(rejects, columns) %}
+    {%- set most_rows = 100 -%} {#- of lines that are alike; a log with ordinary damage has a row for each line -#}
+    select
+        {%- for column in columns %}
+        rejects.{{ column }},
+        {%- endfor %}
+        coalesce(alike.line_count, 1) as line_count
+    from {{ rejects }} as rejects
+    left join (
+        select
+            source_file,
+            reason,
+            line_digest,
+            min(line) as first_line,
+            count(*) as line_count
+        from {{ rejects }}
+        where line_digest is not null
+        group by source_file, reason, line_digest
+        having count(*) > {{ most_rows }}
+    ) as alike
+        on
+            rejects.source_file = alike.source_file
+            and rejects.reason = alike.reason
+            and rejects.line_digest = alike.line_digest
+    where alike.first_line is null or rejects.line = alike.first_line
+{% endmacro %}

@@ -1,0 +1,172 @@
+"""Lines that hold no message because the file is cut into lines at the wrong places, or is no text at all.
+
+One mistake of this kind makes a single line of any number of messages. The parser reports its symptom (a character too
+many at some column); here the mistake itself is named. Only lines that gave no message come here, so a line of any
+other kind costs as much as before.
+
+Source: flumelog-offset 3.4, frames (length, data, length, offset: big-endian); bipf 1.9, tags; the first bytes of
+compressed files and databases, as `file` (magic) lists them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import Any
+
+from dbt_tangles.reasons import Reasons
+
+
+class Framing(Reasons):
+    """Why a line is not one message. The value is the code in the tables."""
+
+    UTF16 = "utf16", "The file is text in UTF-16, and logs are UTF-8."
+    BINARY_LOG = "binary_log", "The line is of a binary file, such as a database's log.offset, and not of a text."
+    CR_LINE_ENDS = "cr_line_ends", "The file's lines end in carriage returns (CR) alone, so that all are one line."
+    SEVERAL_MESSAGES = "several_messages", "More than one JSON object stands in the line."
+    JSON_ARRAY = "json_array", "The line is a JSON array of objects, and not one object."
+
+
+#: A mistake, and a sentence about this line.
+Mistake = tuple[Framing, str]
+
+_SOUGHT_BYTES = 2**12  # how much of a line is looked at for an encoding
+_LEAST_UTF16_BYTES = 6
+_LEAST_NUL_SHARE = 0.25  # of all bytes: half of those in every other place
+_MOST_TRIES = 8
+
+_MAGICS = {
+    b"\x1f\x8b": "gzip data (such a file is read if its name ends in .gz)",
+    b"BZh": "bzip2 data (such a file is read if its name ends in .bz2)",
+    b"\x28\xb5\x2f\xfd": "Zstandard data (such a file is read if its name ends in .zst)",
+    b"\xfd7zXZ\0": "xz data",
+    b"PK\x03\x04": "a zip archive",
+    b"SQLite format 3\0": "an SQLite database",
+    b"PAR1": "a parquet file",
+}
+# A frame's length before an object, or after it: big-endian, and below 16 MiB, so that its first byte is 0.
+_FRAME = re.compile(rb'\0[^\0].{0,2}\{"|\}\0{1,2}[^\0{]', re.DOTALL)
+_BIPF = (b"\x18key", b"\x28value")
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+# Between objects that stand one after another: line ends, commas of a list, NUL and the separator of RFC 7464.
+_GAP = re.compile(r"[ \t\r\n,\0\x1e]*")
+_FIRST_KEY = re.compile(r'\{\s*"[^"\\]*"\s*:')
+_decoder = json.JSONDecoder()
+
+
+def framing_mistake(raw: bytes) -> Mistake | None:
+    """Find the mistake by which a line is not one JSON value.
+
+    Args:
+        raw: A line that is not one, or the beginning of a line that is too long to be read.
+
+    Returns:
+        The mistake, or None if the line shows no known one. Its sentence has numbers and no part of the line.
+    """
+    if _is_utf16(raw):
+        return Framing.UTF16, "text in UTF-16: convert the file to UTF-8 (iconv -f UTF-16 -t UTF-8)"
+    for magic, name in _MAGICS.items():
+        if raw.startswith(magic):
+            return Framing.BINARY_LOG, f"binary: the line begins as {name}"
+    if _FRAME.search(raw.rstrip(b"\0")):
+        return (
+            Framing.BINARY_LOG,
+            "binary: JSON in frames that begin with a length, as in a log.offset; export the log as lines of JSON",
+        )
+    if all(tag in raw for tag in _BIPF):
+        return Framing.BINARY_LOG, "binary: BIPF, as in a log.bipf; export the log as lines of JSON"
+    text = raw.decode("utf-8", "replace")
+    start = _SPACE.match(text).end()  # type: ignore[union-attr]  # it always matches
+    if text.startswith("[", start):
+        return _array_begun(text, start + 1)
+    return _several(text, start) if text.startswith("{", start) else None
+
+
+def array_mistake(document: Any) -> Mistake | None:
+    """Judge a parsed line: the mistake is that it is an array of objects."""
+    if type(document) is not list or not document or type(document[0]) is not dict:
+        return None
+    return Framing.JSON_ARRAY, _array_detail(f"{len(document):,} values")
+
+
+def refusal(raw: bytes, reason: Any, detail: str) -> tuple[Any, str]:
+    """Say why a line cannot be read: its mistake in framing if there is one, else the reason and detail given."""
+    return framing_mistake(raw) or (reason, detail)
+
+
+def too_long(raw: bytes, reason: Any, max_bytes: int) -> tuple[Any, str]:
+    """Say why a line longer than `max_bytes` is refused, of which `raw` is at least the beginning; see `refusal`."""
+    return refusal(raw[:max_bytes], reason, f"line longer than {max_bytes} bytes")
+
+
+def _is_utf16(raw: bytes) -> bool:
+    """Whether bytes have the mark of UTF-16, or NUL in nearly every other place, as JSON has in that encoding."""
+    head = raw[:_SOUGHT_BYTES]
+    if len(head) < _LEAST_UTF16_BYTES:
+        return False
+    less, more = sorted((head[::2].count(0), head[1::2].count(0)))
+    has_mark = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return has_mark or (more >= _LEAST_NUL_SHARE * len(head) and 10 * less <= more)
+
+
+def _array_detail(size: str) -> str:
+    return f"a JSON array of {size}: give each object a line of its own (jq -c '.[]')"
+
+
+def _array_begun(text: str, start: int) -> Mistake | None:
+    """Judge an array that is cut or does not end well, from behind its bracket."""
+    start = _SPACE.match(text, start).end()  # type: ignore[union-attr]
+    end = _object_end(text, start)
+    if end is None or not text.startswith((",", "]"), _SPACE.match(text, end).end()):  # type: ignore[union-attr]
+        return None
+    return Framing.JSON_ARRAY, _array_detail("objects, cut off or followed by other text")
+
+
+def _several(text: str, start: int) -> Mistake | None:
+    """Judge a text that begins with an object."""
+    end = _object_end(text, start)
+    if end is None:
+        return _torn(text, start)
+    second = _GAP.match(text, end).end()  # type: ignore[union-attr]
+    if not text.startswith("{", second):
+        return None
+    gap, where = text[end:second], f"more than one JSON object: the second begins at character {second + 1}"
+    if "\n" in gap:
+        return Framing.SEVERAL_MESSAGES, f"{where}, in a line of its own (ssb_log_format: lines reads such a log)"
+    if "\r" in gap:
+        return (
+            Framing.CR_LINE_ENDS,
+            f"{where}, behind a carriage return (CR) alone: replace each by a line feed (tr '\\r' '\\n')",
+        )
+    return Framing.SEVERAL_MESSAGES, f"{where}, in the same line: put a line feed (LF) before it"
+
+
+def _torn(text: str, start: int) -> Mistake | None:
+    """Judge an object that does not end well: a whole one that begins alike may follow it, to the end of the line."""
+    key = _FIRST_KEY.match(text, start)
+    if key is None:
+        return None
+    place = start
+    for _ in range(_MOST_TRIES):
+        place = text.find(key.group(), place + 1)
+        if place < 0:
+            return None
+        end = _object_end(text, place)
+        if end is not None and not text[end:].strip():
+            return (
+                Framing.SEVERAL_MESSAGES,
+                f"more than one JSON object: one that is cut off, and one that begins at character {place + 1}",
+            )
+    return None
+
+
+def _object_end(text: str, start: int) -> int | None:
+    """The place behind the whole object that begins at `start`, or None."""
+    if not text.startswith("{", start):
+        return None
+    try:
+        return _decoder.raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,46 @@
+"""Whole numbers of JSON: by value, as JavaScript and JSON Schema have them, however they are written.
+
+Source: ECMA-262, ``Number.isInteger`` and ``Number.isSafeInteger``; JSON Schema, "integer".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: JavaScript's largest safe integer.
+MAX_SAFE = 2**53 - 1
+MAX_INT32 = 2**31 - 1
+MAX_INT64 = 2**63 - 1
+
+
+def whole_number(value: Any, least: int, most: int) -> int | None:
+    """Read a parsed JSON value as a whole number.
+
+    Args:
+        value: As a JSON parser returns it. ``1.0`` and ``1e0`` are 1; ``true`` and ``"1"`` are not numbers.
+        least: The lowest number that is let in.
+        most: The highest.
+
+    Returns:
+        The number, or None for any other value.
+    """
+    if type(value) is float:
+        if not value.is_integer():
+            return None
+        value = int(value)
+    return value if type(value) is int and least <= value <= most else None
+
+
+def int32(value: Any) -> int | None:
+    """Read a whole number of 32 bits; see `whole_number`."""
+    return whole_number(value, -MAX_INT32 - 1, MAX_INT32)
+
+
+def int64(value: Any) -> int | None:
+    """Read a whole number of 64 bits; see `whole_number`."""
+    return whole_number(value, -MAX_INT64 - 1, MAX_INT64)
+
+
+def safe_integer(value: Any) -> int | None:
+    """Read a number that ``Number.isSafeInteger`` lets in; see `whole_number`."""
+    return whole_number(value, -MAX_SAFE, MAX_SAFE)

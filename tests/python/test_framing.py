@@ -1,0 +1,162 @@
+"""Mistakes by which any number of messages are one line: each is named, in the four kernels alike."""
+
+import json
+
+import pyarrow as pa
+import pytest
+
+from conftest import DATA
+from dbt_tangles.autobase import check as autobase
+from dbt_tangles.events import check as events
+from dbt_tangles.framing import framing_mistake
+from dbt_tangles.json_numbers import int32, int64, safe_integer, whole_number
+from dbt_tangles.pzp import check as pzp
+from dbt_tangles.ssb import check as ssb
+from log_lines import batch_of
+
+MOST = 2_000
+KERNELS = {
+    "ssb": lambda batches: ssb.check_batches(batches, ssb.CheckOptions(max_line_bytes=MOST)),
+    "pzp": lambda batches: pzp.check_batches(batches, pzp.CheckOptions(max_line_bytes=MOST)),
+    "autobase": lambda batches: autobase.check_batches(batches, MOST),
+    "events": lambda batches: events.check_batches(batches, MOST),
+}
+EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
+KEYS = {"ssb": "key", "pzp": "id", "autobase": "base", "events": "timeline"}
+
+
+def told(kernel: str, line: bytes, length: int | None = None) -> tuple[str, str]:
+    """Reason and detail of a line."""
+    table = pa.Table.from_batches(KERNELS[kernel](iter([batch_of([line[:MOST]], [length or len(line)])])))
+    [row] = table.to_pylist()
+    return row["check_error" if kernel == "ssb" else "reject_reason"], row["detail"]
+
+
+def frames(*objects: bytes) -> bytes:
+    """Write a flumelog-offset log: length, data, length, place of the end, each number of 32 bits."""
+    log = b""
+    for data in objects:
+        length = len(data).to_bytes(4, "big")
+        log += length + data + length
+        log += (len(log) + 4).to_bytes(4, "big")
+    return log
+
+
+def mistakes(key: str, count: int) -> dict[str, tuple[bytes, str]]:
+    """Write some objects in every wrong way: reason by the line of each."""
+    objects = [json.dumps({key: f"é{number}", "x": "y" * 300}).encode() for number in range(count)]
+    text = b"\n".join(objects).decode()
+    return {
+        "several_messages": b"".join(objects),
+        "several_messages, by commas": b", ".join(objects),
+        "several_messages, by NUL": b"\0".join(objects),
+        "several_messages, the first cut off": objects[0][:200] + objects[1],
+        "cr_line_ends": b"\r".join(objects) + b"\r",
+        "json_array": b"[" + b",".join(objects) + b"]",
+        "json_array, pretty": b"[ " + b", ".join(objects) + b" ]",
+        "utf16": text.encode("utf-16").split(b"\n")[0],
+        "utf16, big-endian": text.encode("utf-16-be").split(b"\n")[1],
+        "utf16, a later line": text.encode("utf-16-le").split(b"\n")[-1],
+        "binary_log": frames(*objects),
+        "binary_log, from within": frames(*objects)[40:],
+        "binary_log, gzip": b"\x1f\x8b\x08" + bytes(300),
+        "binary_log, SQLite": b"SQLite format 3\0" + bytes(300),
+    }
+
+
+@EVERY_KERNEL
+@pytest.mark.parametrize("count", [2, 20])
+@pytest.mark.parametrize("kind", mistakes("", 2))
+def test_mistakes_are_named(kernel, count, kind):
+    """In short lines, and in those too long to be read, of which the beginning is looked at."""
+    line = mistakes(KEYS[kernel], count)[kind]
+    reason, detail = told(kernel, line)
+    assert reason == ("malformed" if kernel == "events" else kind.partition(",")[0])
+    assert len(detail) > 20 and "é" not in detail
+
+
+@EVERY_KERNEL
+def test_the_place_is_told(kernel):
+    """In characters, as editors count them."""
+    one = json.dumps({KEYS[kernel]: "é" * 10}, ensure_ascii=False)
+    assert f"begins at character {len(one) + 1}" in told(kernel, (one + one).encode())[1]
+    assert f"begins at character {len(one) + 2}" in told(kernel, f"{one}\r{one}\r".encode())[1]
+    assert told(kernel, one[:-1].encode())[1] == f"not JSON at column {len(one)}: expecting ',' delimiter"
+    assert told(kernel, f"{one}x".encode())[1] == f"not JSON at column {len(one) + 1}: extra data"
+    assert told(kernel, b'{"\xc3\xa9\xff"}')[1] == "not UTF-8 at byte 5"
+    assert told(kernel, b'{"NaN":\n NaN}')[1] == "not JSON at line 2, column 2: no number of JSON: NaN"
+    assert told(kernel, b'  "key": {')[1].endswith("(ssb_log_format: pretty reads such SSB logs)")
+
+
+@EVERY_KERNEL
+@pytest.mark.parametrize(
+    "line",
+    [b"", b"\0", b"\0" * 5000, b"{", b'{"a":1}x', b'{"a":1}\0\0\0', b"\0\0\0\0{}", b"[1,", b"[[", b"1 2", b"x{}{}"],
+)
+def test_no_mistake_is_made_up(kernel, line):
+    """What is wrong with these lines is not how the file is cut."""
+    assert framing_mistake(line) is None
+    reason, detail = told(kernel, line)
+    assert reason in ("malformed_json", "malformed", "too_long")
+    assert detail.startswith(("not JSON at column ", "NUL bytes alone", "empty line", "line longer than 2000 bytes"))
+
+
+def test_good_lines_are_never_looked_at(monkeypatch):
+    """A mistake is looked for in lines alone that gave no JSON value, or were too long."""
+
+    def fail(_raw):
+        raise AssertionError
+
+    monkeypatch.setattr("dbt_tangles.framing.framing_mistake", fail)
+    lines = (DATA / "ssb" / "small.jsonl").read_bytes().split(b"\n")
+    good = [line for line in lines if line.startswith(b'{"key"') and line.endswith(b"}")]
+    rows = pa.Table.from_batches(KERNELS["ssb"](iter([batch_of(good[:20])]))).to_pylist()
+    assert any(row["is_usable"] for row in rows)
+
+
+@pytest.mark.parametrize("text", ["1", "1.0", "1e0", "10e-1", "0.1e1"])
+def test_whole_numbers_are_told_by_value(text):
+    """As JavaScript has them, whatever their form; by one rule for all four logs."""
+    value = json.loads(text)
+    assert whole_number(value, 1, 1) == int32(value) == int64(value) == safe_integer(value) == 1
+    assert type(whole_number(value, 0, 9)) is int
+
+
+@pytest.mark.parametrize("value", [1.5, "1", True, None, [1], {}, float("inf"), float("nan"), 2**63, -1e300])
+def test_what_is_no_whole_number(value):
+    assert int32(value) is int64(value) is safe_integer(value) is whole_number(value, -(2**62), 2**62) is None
+
+
+WRITER = "ab" * 32
+WHOLE = {
+    "autobase": (
+        {"base": "b", "writer": WRITER, "length": 2, "heads": [["cd" * 32, 3]], "batch": 1},
+        ["length", "batch", "heads"],
+    ),
+    "events": ({"timeline": "t", "event": "e", "after": [], "arrival": 7}, ["arrival"]),
+}
+
+
+@pytest.mark.parametrize("kernel", WHOLE)
+def test_a_whole_number_by_value_gives_the_same_row(kernel):
+    """7.0 is 7 wherever a log's line has a number."""
+    document, names = WHOLE[kernel]
+
+    def row_of(line: dict) -> dict:
+        [row] = pa.Table.from_batches(KERNELS[kernel](iter([batch_of([json.dumps(line).encode()])]))).to_pylist()
+        return row
+
+    whole = row_of(document)
+    assert whole["reject_reason"] is None
+    for name in names:
+        value = document[name]
+        other = [[writer, float(length)] for writer, length in value] if name == "heads" else float(value)
+        assert row_of(document | {name: other}) == whole
+        half = [[writer, length + 0.5] for writer, length in value] if name == "heads" else value + 0.5
+        assert row_of(document | {name: half})["reject_reason"] is not None
+
+
+def test_lengths_of_a_start_are_told_by_value():
+    line = {"base": "b", "indexers": [WRITER], "start": {WRITER: 4.0}}
+    [row] = pa.Table.from_batches(KERNELS["autobase"](iter([batch_of([json.dumps(line).encode()])]))).to_pylist()
+    assert row["start"] == [{"writer": WRITER, "length": 4}]
