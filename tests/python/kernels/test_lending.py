@@ -128,6 +128,5 @@ def test_a_variable_is_lent_or_not():
         njit(lambda values: sometimes(values, True))(np.zeros(2))
 
 
-def test_python_does_not_call_it():
-    with pytest.raises(TypeError, match="total is there for kernels alone"):
-        total(np.zeros(2), 1.0)
+def test_python_interprets_it():
+    assert total(np.ones(3), 2) == 4
