@@ -75,7 +75,7 @@ def _feed(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
     at = differ.get("sequence", {}).get("peer")
     if row and at is not None and at > row["max_sequence"]:
         said.append(f"nothing behind {row['max_sequence']:,} is in this log")
-    if row and at is not None and at < row["verified_length"]:
+    if row and at is not None and 0 <= at < row["verified_length"]:
         next_one = tables.row(
             "select message_id from {feed_messages} where author = $id and sequence = $next and in_chain",
             id=key[0],

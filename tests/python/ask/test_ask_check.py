@@ -163,6 +163,12 @@ def test_a_long_order(warehouse):
     assert result.exit_code == 1 and "only the peer has theirs 0, theirs 1, theirs 2 and 19,997 more" in result.stdout
 
 
+@pytest.mark.parametrize("number", [-1, 2**31, 10**40, -(10**40)])
+def test_numbers_of_any_size(warehouse, number):
+    result = check(warehouse, {"feed": story.ALICE, "sequence": number}, {"base": "b", "length": number})
+    assert result.exit_code == 1 and f"sequence: the peer says {number}, the tables 3" in result.stdout
+
+
 def test_hostile_answers(warehouse):
     lines = [{"feed": HOSTILE, "sequence": 1}, {"feed": story.ALICE, "id": HOSTILE}, HOSTILE.replace("\n", " ")]
     lines += [{"set": "s", "items": [HOSTILE, "\ud800"]}]

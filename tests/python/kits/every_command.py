@@ -74,7 +74,7 @@ class Warehouse:
             *(_words(["why", "--kind", kind], _JSON, _behind("--", each)) for kind, each in ids),
             _words(["why"], _JSON, _behind("--", any_text)),
             _words(["why"], _JSON, any_text.map(lambda name: [f"--in={name}"]), _behind("--", any_id)),
-            _words(["why"], _JSON, _behind("--line", st.sampled_from(lines))),
+            _words(["why"], _JSON, _behind("--line", _one_of(lines))),
             *(
                 _words(["show", "--as", kind], _behind("--format", st.sampled_from(_FORMS)), _behind("--", each))
                 for kind, each in subjects
@@ -105,7 +105,7 @@ class Warehouse:
         """Draw values of a column, most of them as they are."""
         found = [value for (value,) in self._rows(table, column)] or ["%none"]
         pasted = st.sampled_from([str, str, str, lambda id_: id_[:7], quote, "<{}>".format])
-        return st.tuples(st.sampled_from(found), pasted).map(lambda both: both[1](both[0]))
+        return st.tuples(_one_of(found), pasted).map(lambda both: both[1](both[0]))
 
     def _answers(self, any_id: Texts) -> Texts:
         """Draw lines that a peer may say."""
@@ -114,9 +114,14 @@ class Warehouse:
         for table, keys, says in _SAID:
             known = [dict(zip(keys, row, strict=True)) for row in self._rows(table, ", ".join(keys.values()))]
             said = st.fixed_dictionaries({}, optional={name: drawn[each] for name, each in says.items()})
-            lines.append(st.tuples(st.sampled_from(known or [dict.fromkeys(keys, "x")]), said))
+            lines.append(st.tuples(_one_of(known or [dict.fromkeys(keys, "x")]), said))
         one = st.one_of(lines).map(lambda both: json.dumps(both[0] | both[1]))
         return st.lists(one, max_size=8).map("\n".join)
+
+
+def _one_of(values: list) -> st.SearchStrategy:
+    """Draw one of many values, none of which is printed where a test fails."""
+    return st.integers(0, len(values) - 1).map(lambda n: values[n])
 
 
 def _words(command: list[str], *more: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
