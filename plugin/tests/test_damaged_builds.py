@@ -120,8 +120,8 @@ def test_an_end_of_a_file_that_says_something_else(built, capsys):
     """With the size and the time that it had, so that a quick look finds no fault."""
     for path in file_of(built, "numbers")[1].glob("*.parquet"):
         found, content = path.stat(), path.read_bytes()
-        begin = len(content) - 8 - int.from_bytes(content[-8:-4], "little")  # of the footer
-        path.write_bytes(content[:begin] + bytes(20) + content[begin + 20 :])
+        length = int.from_bytes(content[-8:-4], "little")
+        path.write_bytes(content[: -8 - length] + bytes(length) + content[-8:])
         os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
     built.build()
     said = capsys.readouterr().out
