@@ -17,7 +17,8 @@ def whole_number(value: Any, least: int, most: int) -> int | None:
     """Read a parsed JSON value as a whole number.
 
     Args:
-        value: As a JSON parser returns it. ``1.0`` and ``1e0`` are 1; ``true`` and ``"1"`` are not numbers.
+        value: As a JSON parser returns it. ``1.0`` and ``1e0`` are 1; ``true`` and ``"1"`` are not numbers. A
+            number with a fraction or exponent, and one that the parser reads as a float, counts up to `MAX_SAFE`.
         least: The lowest number that is let in.
         most: The highest.
 
@@ -25,7 +26,8 @@ def whole_number(value: Any, least: int, most: int) -> int | None:
         The number, or None for any other value.
     """
     if type(value) is float:
-        if not value.is_integer():
+        # Beyond that a parser may have rounded another number to this one.
+        if not value.is_integer() or abs(value) > MAX_SAFE:
             return None
         value = int(value)
     return value if type(value) is int and least <= value <= most else None

@@ -66,7 +66,7 @@ def _open_nodes(view, causal_place, window):
 
 
 @inner
-def _settle_all(window, graph, view, ground, learnt, hidden, waiting, merges, room, at):
+def _settle_window(window, graph, view, ground, learnt, hidden, waiting, merges, room, at):
     """Settle what can be settled of what is known now, as in `consensus`, on top of what was settled before.
 
     Args:
@@ -248,7 +248,7 @@ def follow(
             steps += asked_count
             if is_found:
                 open_count = _open_nodes(view, causal_place, window)
-                at = _settle_all(
+                at = _settle_window(
                     window[:open_count], known_graph, view, ground, learnt, hidden, waiting, merges, room, at
                 )
                 same, repaired = take_off(w, new[:size], before, old_at, at, ground, learnt, moved)
