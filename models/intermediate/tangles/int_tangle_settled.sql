@@ -1,8 +1,18 @@
+with too_large as (
+    select
+        tangle_name,
+        root_id
+    from {{ ref('int_tangle_candidates') }}
+    group by tangle_name, root_id
+    having count(*) > {{ var('graph_limit') }}
+)
+
 -- The rows of the last round are a frontier where rounds stopped early: deeper members may follow them.
 select
-    tangle_name,
-    root_id,
+    depths.tangle_name,
+    depths.root_id,
     cast(count(*) as int) as member_count
-from {{ ref('int_tangle_depths') }}
-group by tangle_name, root_id
-having not bool_or(is_frontier)
+from {{ ref('int_tangle_depths') }} as depths
+left anti join too_large on depths.tangle_name = too_large.tangle_name and depths.root_id = too_large.root_id
+group by depths.tangle_name, depths.root_id
+having not bool_or(depths.is_frontier)
