@@ -205,10 +205,9 @@ def reasons_by_kind() -> dict[str, set[str]]:
     parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
     names = ("ssb", "group", "pzp", "autobase", "event", "file", "any")
     found = {name: set(re.findall(r"^\| `(\w+)` \|", part, re.M)) for name, part in zip(names, parts, strict=False)}
-    of_any = found.pop("any")
-    return {
-        name: reasons | (of_any if name in ("ssb", "pzp", "autobase") else set()) for name, reasons in found.items()
-    }
+    for name in ("ssb", "pzp", "autobase"):  # an event line is `malformed` instead
+        found[name] |= found["any"]
+    return found
 
 
 def check_reasons(built) -> dict[str, set[str]]:
@@ -227,7 +226,8 @@ def test_every_reason_is_documented(signed):
     """And most of those that are documented occur."""
     documented = reasons_by_kind()
     for kind, found in check_reasons(signed[1]).items():
-        assert len(found) > 0.5 * len(documented[kind])
+        own = documented[kind] - documented["any"]
+        assert len(found & own) > 0.6 * len(own)
 
 
 def test_every_reason_is_documented_of_claims(claimed):
