@@ -77,7 +77,8 @@ def link_packages(packages: Path, engine: str) -> None:
 
 def said(arguments: list, cwd: Path | None = None, program: Path | str = sys.executable, **variables: str) -> str:
     """Run a program as a user does, without what pytest sets; what it prints."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("TANGLES_", "PYTHON", "SPARK_"))}
+    set_here = ("DBT_", "TANGLES_", "PYTHON", "SPARK_")  # `make test` sets the folder of this project's profiles.
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(set_here)}
     done = subprocess.run(
         [program, *map(str, arguments)],
         cwd=cwd,
