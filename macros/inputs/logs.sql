@@ -1,10 +1,10 @@
-{#- The logs by the var that names each: the model of its lines, and the seed that stands in for it. As soon as one is
-    given, those not given are empty. -#}
+{#- The model that reads the lines of each log, by the var that names the log. As soon as one is given, the others are
+    empty. -#}
 {% macro logs() %}
     {{ return({
-        'ssb_log': {'lines': 'stg_ssb__lines', 'fixture': 'ssb_fixture_log'},
-        'pzp_log': {'lines': 'stg_pzp__lines', 'fixture': 'pzp_fixture_log'},
-        'autobase_log': {'lines': 'stg_autobase__lines', 'fixture': 'autobase_fixture_log'},
-        'event_log': {'lines': 'stg_events__lines', 'fixture': 'event_fixture_log'},
+        'ssb_log': 'stg_ssb__lines',
+        'pzp_log': 'stg_pzp__lines',
+        'autobase_log': 'stg_autobase__lines',
+        'event_log': 'stg_events__lines',
     }) }}
 {% endmacro %}

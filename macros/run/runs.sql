@@ -123,8 +123,8 @@
                     files,
                     bytes,
                     case
-                        {% for name, log in logs().items() if log.lines in built -%}
-                            when var = '{{ name }}' then (select count(*) from {{ built[log.lines] }})
+                        {% for name, lines in logs().items() if lines in built -%}
+                            when var = '{{ name }}' then (select count(*) from {{ built[lines] }})
                         {% endfor -%}
                         when var is null then cast(null as bigint)
                     end as lines

@@ -1,21 +1,28 @@
 {#-
-Of what a document's examples state, the model has every row, no other, and all the same: `expected` is the seed with
-the statements. A seed has names where the model has ids; `names` says whose: of `ssb`, `pzp` or `autobase`.
+Of what a document's examples state, the model has every row, no other, and all the same. The seed `expected` holds the
+rows of many statements, each as cells of text; the seed's `meta` says the columns of each statement and their types.
 
+statement: Whose rows of the seed are compared.
 columns: The model's columns to compare. `root_id: ids[root]` says how the statement reads in SQL, where that is not a
     column of the same name. `ids` maps the names of a row's example to ids, and for `ssb` `feeds` those of people.
-lists: Columns of the seed that hold names, separated by spaces, and what maps them: arrays of ids in `columns`.
-rows: A condition on the rows of the seed; all of them, if it is not said. (`where` is dbt's own, on those of the model.)
+names: The system whose names the rows have where the model has ids: `ssb`, `pzp` or `autobase`.
+lists: Columns of the statement that hold names, separated by spaces, and what maps them: arrays of ids in `columns`.
+rows: A condition on the rows of the statement; all of them, if it is not said. (`where` is dbt's own, on the model's.)
 only: A column of the model and what it must be among, so that rows which no example speaks of are left out: `ids` or
-    `feeds` of examples, or a column of `examples`.
-examples: A seed whose examples these are; all examples, if it is not said.
+    `feeds` of examples, or their names: `example`.
+examples: A statement whose examples these are; all examples, if it is not said.
 stated_by: Columns whose values a statement must have, so that the model's rows beside all statements are left out.
 -#}
 {% test matches_document(
-    model, expected, columns, names=none, lists={}, rows='true', only={}, examples=none, stated_by=[]
+    model, expected, statement, columns, names=none, lists={}, rows='true', only={}, examples=none, stated_by=[]
 ) %}
 
-{%- set maps = document_names(names) %}
+{%- set maps = tangles.document_names(names) %}
+{%- set types = {} %}
+{%- if execute %}
+    {%- set meta = graph.nodes['seed.tangles.' ~ expected.identifier].config.meta %}
+    {%- do types.update(meta.statements[statement].column_types) %}
+{%- endif %}
 {%- set compared = [] %}
 {%- for column in columns %}
     {%- for built, stated in (column.items() if column is mapping else [(column, column)]) %}
@@ -23,26 +30,46 @@ stated_by: Columns whose values a statement must have, so that the model's rows 
     {%- endfor %}
 {%- endfor %}
 
-with stated as (
+with said as (
     select
-        {%- for column in adapter.get_columns_in_relation(expected) if column.name not in lists %}
-        seed.{{ column.name }}{{ ',' if not loop.last }}
+        example,
+        str_to_map(cells, '; ', '=') as cells
+    from {{ expected }}
+    where statement = '{{ statement }}'
+),
+{%- if maps %}
+
+names_of_examples as (
+    select
+        example
+        {%- for map, kind in maps.items() %},
+        map_from_entries(collect_list(if(kind = '{{ kind }}', struct(name, id), null))) as {{ map }}
+        {%- endfor %}
+    from {{ ref('fixture_names') }}
+    where system = '{{ names }}'
+    group by example
+),
+{%- endif %}
+
+stated as (
+    select
+        said.example
+        {%- for column, type in types.items() if column not in lists and column != 'example' %},
+        cast(said.cells['{{ column }}'] as {{ type }}) as {{ column }}
         {%- endfor %}
         {%- for map in maps %},
-        {{ map }}_of_examples.{{ map }}
+        names_of_examples.{{ map }}
         {%- endfor %}
         {%- for column, map in lists.items() %},
-        transform(filter(split(coalesce(seed.{{ column }}, ''), ' '), word -> word <> ''), word -> {{ map }}[word]) as {{ column }}
+        transform(
+            filter(split(coalesce(said.cells['{{ column }}'], ''), ' '), word -> word <> ''),
+            word -> names_of_examples.{{ map }}[word]
+        ) as {{ column }}
         {%- endfor %}
-    from {{ expected }} as seed
-    {%- for map, by in maps.items() %}
-    left join (
-        select example, map_from_entries(collect_list(struct({{ by.name }}, {{ by.id }}))) as {{ map }}
-        from {{ by.seed }}
-        group by example
-    ) as {{ map }}_of_examples on seed.example = {{ map }}_of_examples.example
-    {%- endfor %}
-    where {{ rows }}
+    from said
+    {%- if maps %}
+    left join names_of_examples on said.example = names_of_examples.example
+    {%- endif %}
 ),
 
 expected as (
@@ -51,6 +78,7 @@ expected as (
         {{ stated }} as {{ name }}{{ ',' if not loop.last }}
         {%- endfor %}
     from stated
+    where {{ rows }}
 ),
 
 built as (
@@ -58,14 +86,16 @@ built as (
     from {{ model }}
     where true
     {%- for column, among in only.items() %}
-        {%- if among in maps %}
         and {{ column }} in (
-            select {{ maps[among].id }} from {{ maps[among].seed }}
-            {%- if examples %} where example in (select example from {{ examples }}){% endif %}
-        )
+        {%- if among in maps %}
+            select id from {{ ref('fixture_names') }} where system = '{{ names }}' and kind = '{{ maps[among] }}'
         {%- else %}
-        and {{ column }} in (select {{ among }} from {{ examples }})
+            select example from {{ expected }} where true
         {%- endif %}
+        {%- if examples %}
+                and example in (select example from {{ expected }} where statement = '{{ examples }}')
+        {%- endif %}
+        )
     {%- endfor %}
     {%- if stated_by %}
         and ({{ stated_by | join(', ') }}) in (select {{ stated_by | join(', ') }} from expected)

@@ -41,13 +41,13 @@ def ask(fixtures):
     return run
 
 
-def ids_of(folder: str, name: str, column: str = "message_id") -> dict[tuple[str, str], str]:
-    """What the documents' letters stand for, by example."""
-    return {(row["example"], row["letter"]): row[column] for row in fixture_seeds.read(folder, name)}
+def ids_of(system: str, kind: str) -> dict[tuple[str, str], str]:
+    """The ids that the documents' letters stand for, by example."""
+    return {(row["example"], row["name"]): row["id"] for row in fixture_seeds.names(system, kind)}
 
 
-SSB, PZP = ids_of("ssb", "ssb_fixture_letters"), ids_of("pzp", "pzp_fixture_letters")
-WRITERS = ids_of("autobase", "autobase_fixture_writers", "writer")
+SSB, PZP = ids_of("ssb", "message"), ids_of("pzp", "message")
+WRITERS = ids_of("autobase", "writer")
 
 
 def node_id(example: str, name: str) -> str:
@@ -64,7 +64,7 @@ def drawn(graph) -> set[tuple[str, str]]:
 # Figures
 
 
-EDGES = fixture_seeds.read("ssb", "expected_tangle_edges")
+EDGES = fixture_seeds.expected("ssb", "tangle_edges")
 
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in EDGES}))
@@ -82,7 +82,7 @@ def test_figures_of_tangles(tables, example):
         assert {link for link in drawn(graph) if link[0] in members} == expected
 
 
-LINKS = fixture_seeds.read("pzp", "expected_set_links")
+LINKS = fixture_seeds.expected("pzp", "set_links")
 
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in LINKS}))
@@ -101,8 +101,8 @@ def test_figures_of_sets(tables, example):
     assert {(edge.child, edge.parent, edge.kind) for edge in graph.edges} == expected
 
 
-FEEDS = fixture_seeds.read("ssb", "expected_feed_messages")
-AUTHORS = {(row["example"], row["name"]): row["feed_id"] for row in fixture_seeds.read("ssb", "ssb_fixture_feeds")}
+FEEDS = fixture_seeds.expected("ssb", "feed_messages")
+AUTHORS = ids_of("ssb", "feed")
 
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in FEEDS}))
@@ -123,7 +123,7 @@ def test_figures_of_feeds(tables, example):
         assert drawn(graph) >= previous
 
 
-NODES = fixture_seeds.read("autobase", "expected_autobase_nodes")
+NODES = fixture_seeds.expected("autobase", "autobase_nodes")
 
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in NODES}))
@@ -143,7 +143,7 @@ def test_figures_of_bases(tables, example):
 def links_in_log(base: str) -> set[tuple[str, str]]:
     """What the lines of a base say that its nodes follow: heads, and the node before in their writer's log."""
     links = set()
-    for row in fixture_seeds.read("autobase", "autobase_fixture_log"):
+    for row in fixture_seeds.log("autobase"):
         try:
             line = json.loads(base64.b64decode(row["raw_base64"]))
             if line["base"] != base or "writer" not in line:
@@ -157,16 +157,16 @@ def links_in_log(base: str) -> set[tuple[str, str]]:
     return links
 
 
-CAUSES = fixture_seeds.read("events", "expected_timeline_links")
+CAUSES = fixture_seeds.expected("events", "timeline_links")
 
 
-@pytest.mark.parametrize("timeline", sorted({row["timeline_id"] for row in CAUSES}))
+@pytest.mark.parametrize("timeline", sorted({row["example"] for row in CAUSES}))
 def test_figures_of_timelines(tables, timeline):
-    expected = {(row["event_id"], row["cause_id"]) for row in CAUSES if row["timeline_id"] == timeline}
+    expected = {(row["event_id"], row["cause_id"]) for row in CAUSES if row["example"] == timeline}
     assert drawn(graphs.timeline(tables, "", timeline, 1000)) == expected
 
 
-EPOCHS = fixture_seeds.read("ssb", "expected_group_epochs")
+EPOCHS = fixture_seeds.expected("ssb", "group_epochs")
 
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in EPOCHS}))
@@ -292,19 +292,18 @@ def test_status(ask, fixtures):
 
 def test_a_peer_that_says_what_the_documents_do(ask, tmp_path):
     """Feeds, tips, members of epochs, items and views, as the documents state them."""
-    feeds = {(row["example"], row["name"]): row["feed_id"] for row in fixture_seeds.read("ssb", "ssb_fixture_feeds")}
     answers = []
-    for row in fixture_seeds.read("ssb", "expected_feeds"):
+    for row in fixture_seeds.expected("ssb", "feeds"):
         latest = {"id": SSB[row["example"], row["latest"]]} if row["latest"] else {}
-        feed = feeds[row["example"], row["author"]]
+        feed = AUTHORS[row["example"], row["author"]]
         answers.append({"feed": feed, "sequence": int(row["verified_length"]), **latest})
-    for row in fixture_seeds.read("ssb", "expected_tangles"):
+    for row in fixture_seeds.expected("ssb", "tangles"):
         root, tips = SSB[row["example"], row["root"]], row["tips"].split()
         tips = [SSB[row["example"], tip] for tip in reversed(tips)]
         members = int(row["member_count"])
         answers.append({"tangle": row["tangle_name"], "root": root, "previous": tips, "members": members})
     views: dict[tuple, list] = {}
-    for row in fixture_seeds.read("autobase", "expected_autobase_views"):
+    for row in fixture_seeds.expected("autobase", "autobase_views"):
         observer = "all" if row["observer"] == "all" else WRITERS[row["example"], row["observer"]]
         views.setdefault((row["example"], observer), []).append((int(row["position"]), row["node"]))
     for (example, observer), nodes in views.items():
@@ -320,15 +319,13 @@ def test_a_peer_that_says_what_the_documents_do(ask, tmp_path):
 # Lines
 
 
-LOGS = {"ssb": ("ssb", "ssb_fixture_log"), "autobase": ("autobase", "autobase_fixture_log")}
-LOGS |= {"pzp": ("pzp", "pzp_fixture_log"), "event": ("events", "event_fixture_log")}
-
+SYSTEMS = {"ssb": "ssb", "autobase": "autobase", "pzp": "pzp", "event": "events"}
 
 #: Which fields of a line say its id.
 SAID = {"ssb": ["key"], "pzp": ["id"], "autobase": ["writer", "length"], "event": ["event"]}
 
 
-@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("name", SYSTEMS)
 def test_what_each_line_gave(tables, name):
     """Lines that are used are those of the committed file, at its very number; the others have a reason."""
     log = log_places.LOGS[name]
@@ -340,7 +337,7 @@ def test_what_each_line_gave(tables, name):
             union all select message_id from {pzp_messages} where not is_id_consistent"""
         )
     }
-    rows = fixture_seeds.read(*LOGS[name])
+    rows = fixture_seeds.log(SYSTEMS[name])
     found = log_places.files(tables, log)
     assert {file: blocks.lines for file, blocks in found.items()} == Counter(row["source_file"] for row in rows)
     compared = 0

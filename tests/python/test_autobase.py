@@ -963,7 +963,7 @@ def links_are_those_of_the_oracle(project, bases):
 def test_the_rule_of_the_document(project):
     """Over the fixtures, where the document's views are compared with what it states."""
     built = project("bases_by_design", consensus_rule="design")
-    options = ("--select", "path:seeds/autobase", "+stg_autobase__lines+", "--exclude", "test_type:unit")
+    options = ("--select", "fixture_names", "expected_autobase", "+stg_autobase__lines+", "--exclude", "test_type:unit")
     result = built.invoke("build", *options)
     assert result.exception is None, result.exception
     statuses = {r.node.name: r.status for r in result.result}

@@ -16,7 +16,7 @@ TABLES = ("feeds", "ssb_messages", "tangle_messages", "runs")
 def built(project, tmp_path, request):
     """A build of a small log, in a schema of its own."""
     log = tmp_path / "log.jsonl"
-    lines = fixture_seeds.lines("ssb", "ssb_fixture_log", "worked_examples.jsonl")
+    lines = fixture_seeds.lines("ssb", "worked_examples.jsonl")
     log.write_bytes(b"\n".join([*lines, b"{"]))
     name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
     return project(f"damaged_{name}", ssb_log=str(log)).run(*SELECTED)

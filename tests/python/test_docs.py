@@ -28,7 +28,7 @@ def test_every_reason_is_documented():
     assert [name for name, _ in of_groups[-2:]] == ["unconnected_epoch", "unknown_epoch"]
     assert of_pzp == [(reason.value, reason.description) for reason in rules.Reason]
     assert of_bases[: len(check.Reason)] == [(reason.value, reason.description) for reason in check.Reason]
-    rejected = {row["reason"] for row in fixture_seeds.read("autobase", "expected_autobase_rejects")}
+    rejected = {row["reason"] for row in fixture_seeds.expected("autobase", "autobase_rejects")}
     documented = {name for name, _ in of_bases}
     assert documented - rejected == {"too_long"} and rejected <= documented
     rejects = yaml.safe_load((ROOT / "models" / "marts" / "timelines" / "timeline_rejects.yml").read_text())

@@ -68,9 +68,7 @@ def test_without_a_log_the_fixtures_are_the_input(project):
     """All seeds, and all tests of what the documents state but the one for another rule."""
     manifest = parse(project("no_ways"))
     assert enabled(manifest, "seed") == {path.stem for path in (ROOT / "seeds").rglob("*.csv")}
-    assert lines_of_fixtures(manifest) == {
-        f"seed.tangles.{name}_fixture_log" for name in ("ssb", "pzp", "autobase", "event")
-    }
+    assert lines_of_fixtures(manifest) == {"seed.tangles.fixture_log"}
     disabled = {node.name for nodes in manifest.disabled.values() for node in nodes}
     assert {name for name in disabled if name.startswith("documents_")} == {
         "documents_autobase_views_design",

@@ -92,8 +92,11 @@ def test_each_project_has_its_tables(consumer):
     assert found["_beside"] == {"tangles"}
     assert found["_secret"] == {"stg_ssb__lines", "stg_events__lines"}
     assert {"tangles", "runs", "tangle_messages", "timeline_events"} <= found["_tangles"]
-    assert not [name for name in found["_tangles"] if name.startswith(("set", "pzp", "autobase", "group", "expected"))]
-    assert not [name for name in found["_tangles"] if name.endswith("_fixture_log")]
+    assert not [
+        name
+        for name in found["_tangles"]
+        if name.startswith(("set", "pzp", "autobase", "group", "expected", "fixture"))
+    ]
 
 
 def test_models_of_one_name_stay_apart(consumer):

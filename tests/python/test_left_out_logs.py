@@ -7,10 +7,10 @@ from manifests import LOGS
 
 #: Small logs of the fixtures: their seed, and the file of it that is taken.
 FILES = {
-    "ssb_log": ("ssb", "ssb_fixture_log", "private_groups.jsonl"),
-    "pzp_log": ("pzp", "pzp_fixture_log", "growth.jsonl"),
-    "autobase_log": ("autobase", "autobase_fixture_log", "examples.jsonl"),
-    "event_log": ("events", "event_fixture_log", "timelines.jsonl"),
+    "ssb_log": ("ssb", "private_groups.jsonl"),
+    "pzp_log": ("pzp", "growth.jsonl"),
+    "autobase_log": ("autobase", "examples.jsonl"),
+    "event_log": ("events", "timelines.jsonl"),
 }
 #: Tables that have rows of one log alone.
 TABLES = {

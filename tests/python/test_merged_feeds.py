@@ -77,7 +77,7 @@ def test_orders_of_the_fixtures(fixtures):
 def test_contents_of_the_fixtures(fixtures):
     """Each event leads to what it holds: a message, or a line of the event log."""
     usable = {row["message_id"] for row in fixtures.rows("ssb_messages") if row["is_usable"]}
-    lines = {(row["source_file"], row["line"]) for row in fixtures.rows("event_fixture_log")}
+    lines = {(row["source_file"], row["line"]) for row in fixtures.rows("fixture_log") if row["log"] == "event_log"}
     places = defaultdict(set)
     for row in fixtures.rows("timeline_events"):
         if row["message_id"] is None:

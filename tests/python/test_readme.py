@@ -6,6 +6,7 @@ import shlex
 import pytest
 from click.testing import CliRunner
 
+import fixture_seeds
 from conftest import ROOT
 from dbt_tangles.ask.cli import main
 
@@ -51,8 +52,8 @@ def test_replay_of_updates(fixtures):
 
 def test_rounds_of_the_example(fixtures):
     """The README's table of rounds is the order in which SQL settles the messages of an example."""
-    known = [row for row in fixtures.rows("ssb_fixture_letters") if row["example"] == "thread_b"]
-    letters = {row["message_id"]: row["letter"] for row in known}
+    names = fixture_seeds.names("ssb", "message")
+    letters = {row["id"]: row["name"] for row in names if row["example"] == "thread_b"}
     depths = {
         letters[row["message_id"]]: row["depth"]
         for row in fixtures.rows("int_tangle_depths")

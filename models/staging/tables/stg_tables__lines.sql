@@ -1,7 +1,6 @@
 {#- A table has no order: its rows are numbered by what they hold, in blocks, so that no one process sorts them all.
 
     A view, where a table is given: its rows may hold the secrets of groups, and are not written again. -#}
-{%- set fixtures = logs() if is_fixture_run() else {} -%}
 {%- set tables = log_tables() -%}
 {{ config(materialized='view' if tables else 'table') }}
 
@@ -14,18 +13,18 @@ with lines as (
         cast(null as bigint) as row_id,
         cast(null as binary) as raw
     where false
-    {%- for name, log in fixtures.items() %}
+    {%- if is_fixture_run() %}
 
     union all
 
     select
-        '{{ name }}' as log,
+        log,
         source_file,
         cast(0 as bigint) as block_start,
         cast(line as bigint) as row_id,
         unbase64(coalesce(raw_base64, '')) as raw
-    from {{ ref(log.fixture) }}
-    {%- endfor %}
+    from {{ ref('fixture_log') }}
+    {%- endif %}
     {%- for name, table in tables.items() %}
 
     union all

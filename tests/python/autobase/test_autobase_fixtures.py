@@ -19,8 +19,8 @@ from design_oracle import plain_order
 
 FILES = ("examples.jsonl", "malformed.jsonl")
 
-read = partial(fixture_seeds.read, "autobase")
-lines = partial(fixture_seeds.lines, "autobase", "autobase_fixture_log")
+expected = partial(fixture_seeds.expected, "autobase")
+lines = partial(fixture_seeds.lines, "autobase")
 
 
 def check(raws):
@@ -31,9 +31,10 @@ def check(raws):
 
 
 CHECKED = {file: check(lines(file)).to_pylist() for file in FILES}
-EXAMPLES = [row["example"] for row in read("expected_autobase_bases")]
+EXAMPLES = [row["example"] for row in expected("autobase_bases")]
 WITHOUT_BASE = {row["base_id"] for row in CHECKED[FILES[0]]} - set(EXAMPLES)
-LETTERS = {(row["example"], bytes.fromhex(row["writer"])): row["letter"] for row in read("autobase_fixture_writers")}
+WRITERS = fixture_seeds.names("autobase", "writer")
+LETTERS = {(row["example"], bytes.fromhex(row["id"])): row["name"] for row in WRITERS}
 
 MAX_DEGREE = 8
 
@@ -200,12 +201,12 @@ def test_the_kernel_takes_the_lines_for_what_they_are(file):
     if file == "examples.jsonl":
         assert set(found.values()) == {None}
     else:
-        assert found == {int(r["line"]): r["reason"] for r in read("expected_autobase_rejects", source_file=file)}
+        assert found == {int(r["line"]): r["reason"] for r in expected("autobase_rejects", example=file)}
         assert set(found.values()) == {reason.value for reason in Reason} - {"too_long"}
 
 
 def test_rejects_agree_with_the_lines():
-    rejects = {int(r["line"]): r["reason"] for r in read("expected_autobase_rejects", source_file="examples.jsonl")}
+    rejects = {int(r["line"]): r["reason"] for r in expected("autobase_rejects", example="examples.jsonl")}
     found = {line: reason for judged in JUDGED.values() for line, reason in judged.rejects.items()}
     assert found == rejects
     assert {name for name, judged in JUDGED.items() if judged.base is None} == WITHOUT_BASE == {"unknown_base"}
@@ -219,7 +220,7 @@ def test_views_agree_with_the_oracle(name):
         for observer, order, confirmed in judged.views()
         for position, i in enumerate(order)
     ]
-    stated = read("expected_autobase_views", example=name)
+    stated = expected("autobase_views", example=name)
     assert [(r["observer"], int(r["position"]), r["node"], r["is_confirmed"] == "true") for r in stated] == found
     acks = {judged.name_of(i) for i, said in judged.said.items() if any(value is None for _, _, value in said)}
     assert {(r["node"], r["is_ack"]) for r in stated} == {
@@ -243,7 +244,7 @@ def test_nodes_agree_with_the_lines(name):
         judged.name_of(i): (roles.get(i.writer, "non_indexing"), i in heads, len(judged.votes(i)))
         for i in judged.known.nodes
     }
-    stated = read("expected_autobase_nodes", example=name)
+    stated = expected("autobase_nodes", example=name)
     assert len(stated) == len(found)
     assert {r["node"]: (r["role"], r["is_head"] == "true", int(r["votes"])) for r in stated} == found
 
@@ -255,14 +256,14 @@ def test_quorums_agree_with_the_lines(name):
         (judged.name_of(x), degree, judged.name_of(at), " ".join(sorted(writers)))
         for x, degree, at, writers in judged.quorums()
     ]
-    stated = read("expected_autobase_quorums", example=name)
+    stated = expected("autobase_quorums", example=name)
     assert sorted((r["node"], int(r["degree"]), r["reached_at"], r["writers"]) for r in stated) == sorted(found)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_bases_agree_with_the_lines(name):
     judged = JUDGED[name]
-    [stated] = read("expected_autobase_bases", example=name)
+    [stated] = expected("autobase_bases", example=name)
     confirmed = {observer: confirmed for observer, _, confirmed in judged.views()}["all"]
     nodes = len(judged.known.nodes)
     status = "incomplete" if set(judged.reasons.values()) - {"before_start"} else "ok" if nodes else "empty"
@@ -270,7 +271,7 @@ def test_bases_agree_with_the_lines(name):
     assert list(stated.values()) == [name, *map(str, [*numbers, nodes - confirmed]), status]
 
 
-DOCUMENT = sorted({r["example"] for r in read("expected_autobase_views_design")})
+DOCUMENT = sorted({r["example"] for r in expected("autobase_views_design")})
 
 
 @pytest.mark.parametrize("name", DOCUMENT)
@@ -287,9 +288,9 @@ def test_changes_agree_with_the_oracle(name):
             where = named(x), named(at), named(contender) if contender else ""
             settled.append((named(at)[0], *where))
             first.setdefault(x, ("all", *where))
-    stated = [tuple(r.values())[1:] for r in read("expected_autobase_rebases", example=name)]
+    stated = [tuple(r.values())[1:] for r in expected("autobase_rebases", example=name)]
     assert sorted(stated) == sorted(rebases)
-    stated = [tuple(r.values())[1:] for r in read("expected_autobase_confirmations", example=name)]
+    stated = [tuple(r.values())[1:] for r in expected("autobase_confirmations", example=name)]
     assert sorted(stated) == sorted([*settled, *first.values()])
 
 
@@ -298,7 +299,7 @@ def test_next_nodes_agree_with_the_lines(name):
     judged = JUDGED[name]
     heads = " ".join(sorted(map(judged.name_of, judged.heads())))
     lengths = {LETTERS[name, key]: 1 + sum(i.writer == key for i in judged.known.nodes) for key in judged.indexers}
-    stated = {r["writer"]: (int(r["length"]), r["heads"]) for r in read("expected_autobase_next", example=name)}
+    stated = {r["writer"]: (int(r["length"]), r["heads"]) for r in expected("autobase_next", example=name)}
     assert stated == {letter: (length, heads) for letter, length in lengths.items()}
 
 
@@ -318,9 +319,9 @@ def vectors():
         return {case["id"]: case for case in map(json.loads, file)}
 
 
-def order_of(table, example, observer):
+def order_of(statement, example, observer):
     """Return an observer's nodes in their order, each with what is said of it."""
-    rows = read(table, example=example, observer=observer)
+    rows = expected(statement, example=example, observer=observer)
     assert [int(row["position"]) for row in rows] == list(range(len(rows)))
     return [(row["node"], row["is_confirmed"]) for row in rows]
 
@@ -331,7 +332,7 @@ def test_real_peers_answered_as_stated():
     for case_id, case in cases.items():
         example = VECTORS[case_id]
         names = {writer["key"]: writer["name"] for writer in case["writers"]}
-        letters = {r["writer"]: r["letter"] for r in read("autobase_fixture_writers", example=example)}
+        letters = {r["id"]: r["name"] for r in WRITERS if r["example"] == example}
         by_key = [[LETTERS[example, key] for key in sorted(map(bytes.fromhex, letters))], sorted(letters.values())]
         assert [names[key] for key in sorted(names)] == by_key[0]
         nodes = {
@@ -347,7 +348,7 @@ def test_real_peers_answered_as_stated():
             assert set(heads) | own == {judged.name_of(p) for p in judged.known.previous(i)}
         for replica in case["replicas"]:
             observer = "all" if replica["name"] == "*" else replica["name"].partition("@")[0]
-            found = order_of("expected_autobase_views", example, observer)
+            found = order_of("autobase_views", example, observer)
             assert found == [
                 (node, "true" if at < replica["confirmed"] else "false") for at, node in enumerate(replica["order"])
             ]
@@ -357,12 +358,12 @@ def test_what_the_document_states_is_stated():
     docs = {VECTORS[case_id]: case["doc"] for case_id, case in vectors().items()}
 
     def design(example, observer="all"):
-        return [node for node, _ in order_of("expected_autobase_views_design", example, observer)]
+        return [node for node, _ in order_of("autobase_views_design", example, observer)]
 
     def quorums(example, **where):
         return {
             (r["node"], int(r["degree"])): (r["reached_at"], r["writers"].split())
-            for r in read("expected_autobase_quorums", example=example, **where)
+            for r in expected("autobase_quorums", example=example, **where)
         }
 
     assert design("linear") == docs["linear"]["linearisation"]["*"]
@@ -395,7 +396,7 @@ def test_views_by_design_are_what_the_document_states(name):
         for observer, order, confirmed in judged.views(plain_order)
         for position, i in enumerate(order)
     }
-    for row in read("expected_autobase_views_design", example=name):
+    for row in expected("autobase_views_design", example=name):
         node, is_confirmed = found[row["observer"], row["position"]]
         assert node == row["node"]
         assert row["is_confirmed"] in ("", is_confirmed)
@@ -403,8 +404,8 @@ def test_views_by_design_are_what_the_document_states(name):
 
 def test_where_peers_and_the_document_part():
     """What the document states peers do as well, but for one thing: what they have not settled goes by key."""
-    views = {(r["example"], r["observer"], r["position"]): r for r in read("expected_autobase_views")}
-    rows = read("expected_autobase_views_design")
+    views = {(r["example"], r["observer"], r["position"]): r for r in expected("autobase_views")}
+    rows = expected("autobase_views_design")
     parted = []
     for row in rows:
         peers = views[row["example"], row["observer"], row["position"]]
@@ -419,7 +420,7 @@ def test_no_two_observers_contradict_each_other():
     for name in EXAMPLES:
         settled = [
             [r["node"] for r in rows if r["is_confirmed"] == "true"]
-            for _, rows in itertools.groupby(read("expected_autobase_views", example=name), lambda r: r["observer"])
+            for _, rows in itertools.groupby(expected("autobase_views", example=name), lambda r: r["observer"])
         ]
         longest = max(settled, key=len, default=[])
         assert all(one == longest[: len(one)] for one in settled)

@@ -11,11 +11,11 @@ import timeline_oracle as oracle
 from dbt_tangles.events.check import check_batches
 from dbt_tangles.lines import INPUT_SCHEMA
 
-read = partial(fixture_seeds.read, "events")
-lines = partial(fixture_seeds.lines, "events", "event_fixture_log")
+expected = partial(fixture_seeds.expected, "events")
+lines = partial(fixture_seeds.lines, "events")
 
 LINES = [json.loads(line) for line in lines("timelines.jsonl")]
-NAMES = [row["timeline_id"] for row in read("expected_timeline_counts")]
+NAMES = [row["example"] for row in expected("timeline_counts")]
 
 
 def arrivals_of(timeline):
@@ -42,7 +42,7 @@ def test_the_kernel_takes_the_lines_for_what_they_are(file, is_sound):
     batches = check_batches(iter([pa.RecordBatch.from_arrays(arrays, schema=INPUT_SCHEMA)]))
     details = pa.Table.from_batches(batches)["detail"].to_pylist()
     assert [detail is None for detail in details] == [is_sound] * count
-    rejected = [int(row["line"]) for row in read("expected_timeline_rejects", source_file=file, reason="malformed")]
+    rejected = [int(row["line"]) for row in expected("timeline_rejects", example=file, reason="malformed")]
     assert rejected == ([] if is_sound else list(range(1, count + 1)))
 
 
@@ -52,18 +52,16 @@ def test_tables_agree_with_the_lines(name):
     arrivals = arrivals_of(name)
     known, verdicts = oracle.admit([(line["event"], line["after"]) for _, line in arrivals])
     numbers = {number: verdict for (number, _), verdict in zip(arrivals, verdicts, strict=True) if verdict}
-    rejects = {int(r["line"]): r["reason"] for r in read("expected_timeline_rejects", source_file="timelines.jsonl")}
+    rejects = {int(r["line"]): r["reason"] for r in expected("timeline_rejects", example="timelines.jsonl")}
     assert {number: reason for number, reason in rejects.items() if LINES[number - 1]["timeline"] == name} == numbers
 
     rank, order = oracle.ranks(known), oracle.converged(known)
-    rows = [
-        (r["event_id"], int(r["rank"]), int(r["position"])) for r in read("expected_timeline_events", timeline_id=name)
-    ]
+    rows = [(r["event_id"], int(r["rank"]), int(r["position"])) for r in expected("timeline_events", example=name)]
     assert rows == [(event, rank[event], position) for position, event in enumerate(order)]
-    assert [row["event_id"] for row in read("expected_timeline_events", timeline_id=name, is_tip="true")] == [
+    assert [row["event_id"] for row in expected("timeline_events", example=name, is_tip="true")] == [
         event for event in order if event in oracle.tips(known)
     ]
-    missing = read("expected_timeline_missing_causes", timeline_id=name)
+    missing = expected("timeline_missing_causes", example=name)
     assert [(row["event_id"], row["missing_cause"]) for row in missing] == [
         (event, cause) for event in order for cause in sorted(known[event] - known.keys())
     ]
@@ -74,7 +72,7 @@ def test_tables_agree_with_the_lines(name):
         edits += oracle.fewest_commands(old, new)
         old = new
     authors = {line.get("author") for number, line in arrivals if number not in numbers} - {None}
-    [counts] = read("expected_timeline_counts", timeline_id=name)
+    [counts] = expected("timeline_counts", example=name)
     assert [int(counts[f"{what}_count"]) for what in ("event", "author", "rank", "edit")] == [
         len(known),
         len(authors),
@@ -85,7 +83,7 @@ def test_tables_agree_with_the_lines(name):
 
 def test_figure_2_is_inserted_where_the_document_says():
     """The last arrival, c_046, comes between a_049, which has its rank, and a_050."""
-    rows = {row["event_id"]: row for row in read("expected_timeline_events", timeline_id="figure_2")}
+    rows = {row["event_id"]: row for row in expected("timeline_events", example="figure_2")}
     assert arrivals_of("figure_2")[-1][1]["event"] == "c_046"
     assert rows["a_049"]["rank"] == rows["c_046"]["rank"]
     places = [int(rows[event]["position"]) for event in ("a_049", "c_046", "a_050")]
@@ -94,7 +92,7 @@ def test_figure_2_is_inserted_where_the_document_says():
 
 
 def test_figure_3_comes_in_the_sets_of_the_document():
-    rows = read("expected_timeline_events", timeline_id="figure_3")
+    rows = expected("timeline_events", example="figure_3")
     assert [{row["event_id"] for row in rows if row["rank"] == rank} for rank in "0123"] == [
         {"D", "E"},
         {"B", "C"},

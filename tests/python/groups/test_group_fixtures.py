@@ -21,12 +21,12 @@ from dbt_tangles.ssb.group_claims import GroupReason, group_claim
 from group_cases import rows_of
 from group_tables import reduced
 
-read = partial(fixture_seeds.read, "ssb")
-EXAMPLES = sorted({row["example"] for row in read("expected_group_messages")})
+expected = partial(fixture_seeds.expected, "ssb")
+EXAMPLES = sorted({row["example"] for row in expected("group_messages")})
 MESSAGES = {
     message["key"]: message
     for name in ("worked_examples.jsonl", "private_groups.jsonl")
-    for message in map(json.loads, fixture_seeds.lines("ssb", "ssb_fixture_log", name))
+    for message in map(json.loads, fixture_seeds.lines("ssb", name))
 }
 CONTENTS = {key: message["value"]["content"] for key, message in MESSAGES.items()}
 
@@ -35,11 +35,12 @@ class Group:
     """The groups of one example, by letters."""
 
     def __init__(self, example):
-        letters = read("ssb_fixture_letters", example=example)
-        self.letter = {row["message_id"]: row["letter"] for row in letters}
+        letters = [row for row in fixture_seeds.names("ssb", "message") if row["example"] == example]
+        self.letter = {row["id"]: row["name"] for row in letters}
         self.key = {letter: key for key, letter in self.letter.items()}
-        self.person = {row["feed_id"]: row["name"] for row in read("ssb_fixture_feeds", example=example)}
-        in_log = [row["letter"] for row in letters if row["is_in_log"] == "true"]
+        feeds = fixture_seeds.names("ssb", "feed")
+        self.person = {row["id"]: row["name"] for row in feeds if row["example"] == example}
+        in_log = [row["name"] for row in letters if row["is_in_log"] == "true"]
         self.content = {x: CONTENTS[self.key[x]] for x in in_log if isinstance(CONTENTS[self.key[x]], dict)}
         said = {letter: group_claim(content) for letter, content in self.content.items()}
         self.said = {letter: message for letter, message in said.items() if message}
@@ -218,7 +219,7 @@ def grow(links, root):
 @pytest.fixture(scope="module", params=EXAMPLES)
 def group(request):
     """Return the groups of an example, and a function for the rows that it states."""
-    return Group(request.param), lambda name: read(name, example=request.param)
+    return Group(request.param), lambda statement: expected(statement, example=request.param)
 
 
 def yes(value):
@@ -251,7 +252,7 @@ def test_messages(group):
         connected = yes(group.is_connected(letter))
         published = group.published_in(letter)
         rows.append((letter, message.kind, reason, *place, connected, people, message.unchecked_count, published))
-    same(stated("expected_group_messages"), rows)
+    same(stated("group_messages"), rows)
 
 
 def test_epochs(group):
@@ -271,7 +272,7 @@ def test_epochs(group):
         ]
         place = [epoch, root, " ".join(group.previous[epoch]), depth, yes(epoch in tips), yes(epoch == preferred)]
         rows.append((*place, preference, yes(is_decided), len(tips), *map(len, counts)))
-    same(stated("expected_group_epochs"), rows)
+    same(stated("group_epochs"), rows)
 
 
 def test_members(group):
@@ -285,7 +286,7 @@ def test_members(group):
             flags = [yes(adds), yes(excludes), yes(any(map(group.is_connected, adds)))]
             last = [yes(person in missing), yes(person in group.returned(epoch))]
             rows.append((group.group[epoch], epoch, person, *flags, " ".join(adds), " ".join(excludes), *last))
-    same(stated("expected_group_members"), rows)
+    same(stated("group_members"), rows)
 
 
 def findings(group):
@@ -338,7 +339,7 @@ def test_findings(group):
     def unordered(finding, messages):
         return tuple(messages if finding == "dropped_after_return" else sorted(messages))
 
-    rows = stated("expected_group_findings")
+    rows = stated("group_findings")
     assert all(int(row["message_count"]) == len(row["messages"].split()) for row in rows)
     assert Counter(
         (r["group_root"], r["finding"], r["epoch"], r["person"], unordered(r["finding"], r["messages"].split()))
@@ -363,21 +364,21 @@ def test_the_kernel_agrees(group):
     def of(rows, columns):
         return Counter(tuple(row[column] for column in columns) for row in rows)
 
-    for name, found in (("expected_group_epochs", epochs), ("expected_group_members", members)):
+    for name, found in (("group_epochs", epochs), ("group_members", members)):
         rows = list(map(named, found.values()))
         known = [column for column in stated(name)[0] if column in rows[0]] if rows else []
         assert len(rows) == len(stated(name)) and of(rows, known) == of(stated(name), known)
     rows = list(map(named, dropped.values()))
     for row in rows:
         row["messages"] = " ".join((row["excluded_by"], row["added_by"], row["epoch"]))
-    findings = [row for row in stated("expected_group_findings") if row["finding"] == "dropped_after_return"]
+    findings = [row for row in stated("group_findings") if row["finding"] == "dropped_after_return"]
     columns = ("group_root", "epoch", "person", "messages")
     assert of(rows, columns) == of(findings, columns)
 
 
 def test_every_rule_has_an_example():
     """All findings, all cases of preference, all reasons."""
-    assert {row["finding"] for row in read("expected_group_findings")} == {
+    assert {row["finding"] for row in expected("group_findings")} == {
         "dropped_after_return",
         "foreign_exclude",
         "unconnected_add",
@@ -390,11 +391,11 @@ def test_every_rule_has_an_example():
         "no_answer",
         "added_in_own_epoch",
     }
-    published = {row["published_in"] for row in read("expected_group_messages")}
+    published = {row["published_in"] for row in expected("group_messages")}
     assert published > {"additions", "unknown"}
     cases = {"single_tip", "same_members", "subset", "overlap", "disjoint", "many_tips"}
-    assert {row["preference"] for row in read("expected_group_epochs")} == cases
-    reasons = {row["set_aside_reason"] for row in read("expected_group_messages")}
+    assert {row["preference"] for row in expected("group_epochs")} == cases
+    reasons = {row["set_aside_reason"] for row in expected("group_messages")}
     assert reasons == {reason.value for reason in GroupReason} | {"", "unconnected_epoch", "unknown_epoch"}
 
 
@@ -418,5 +419,5 @@ def test_other_ties_would_be_broken_otherwise():
 
 def test_people_are_of_one_example():
     """No feed is of two examples, but for the junk that is no feed."""
-    feeds = Counter(row["feed_id"] for row in read("ssb_fixture_feeds"))
+    feeds = Counter(row["id"] for row in fixture_seeds.names("ssb", "feed"))
     assert set(feeds.values()) == {1}

@@ -2,18 +2,42 @@
 
 import base64
 import csv
+from functools import cache
 
-from fixtures.seed_files import SEEDS
-
-
-def read(folder: str, name: str, **where: str) -> list[dict[str, str]]:
-    """Return the rows of a seed, or those that have the given cells."""
-    with (SEEDS / folder / f"{name}.csv").open(newline="") as file:
-        return [row for row in csv.DictReader(file) if all(row[k] == v for k, v in where.items())]
+from fixtures.seed_files import SEEDS, from_cells
+from fixtures.systems import LOGS, SYSTEMS
 
 
-def lines(folder: str, name: str, source_file: str) -> list[bytes]:
+@cache
+def seed(name: str) -> list[dict[str, str]]:
+    """Return the rows of a seed."""
+    with (SEEDS / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def log(system: str) -> list[dict[str, str]]:
+    """Return the lines of a system's fixture log, each with its file and number."""
+    return [row for row in seed("fixture_log") if row["log"] == LOGS[system]]
+
+
+def names(system: str, kind: str) -> list[dict[str, str]]:
+    """Return what the examples of a system call its messages, feeds or writers."""
+    return [row for row in seed("fixture_names") if (row["system"], row["kind"]) == (system, kind)]
+
+
+def expected(system: str, statement: str, **where: str) -> list[dict[str, str]]:
+    """Return the rows of a statement, or those that have the given cells."""
+    columns = SYSTEMS[system].HEADERS[statement].split()[1:]
+    rows = [
+        {"example": row["example"], **from_cells(columns, row["cells"])}
+        for row in seed(f"expected_{system}")
+        if row["statement"] == statement and row["example"] == where.get("example", row["example"])
+    ]
+    return [row for row in rows if all(row[k] == v for k, v in where.items())]
+
+
+def lines(system: str, source_file: str) -> list[bytes]:
     """Return the raw lines of a file of a fixture log."""
-    rows = read(folder, name, source_file=source_file)
+    rows = [row for row in log(system) if row["source_file"] == source_file]
     assert [int(row["line"]) for row in rows] == list(range(1, len(rows) + 1))
     return [base64.b64decode(row["raw_base64"], validate=True) for row in rows]

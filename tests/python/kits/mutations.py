@@ -100,10 +100,10 @@ def worlds_of(kind: str) -> list[World]:
     return {"ssb": _ssb_worlds, "pzp": _pzp_worlds, "autobase": _autobase_worlds, "event": _event_worlds}[kind]()
 
 
-def _seed_worlds(folder: str, name: str, key: str | None = None) -> list[World]:
+def _seed_worlds(system: str, key: str | None = None) -> list[World]:
     """The lines of the fixture log, by file or by a field of theirs."""
     worlds: dict[Any, World] = {}
-    for row in fixture_seeds.read(folder, name):
+    for row in fixture_seeds.log(system):
         line = b64decode(row["raw_base64"])
         document = _parsed(line) if key else None
         worlds.setdefault((document or {}).get(key) if key else row["source_file"], []).append(line)
@@ -119,17 +119,17 @@ def _ssb_worlds() -> list[World]:
     cases = [*_cases("groups", "epochs")[::4], *_cases("groups", "fullstack")]
     groups = [[_dump({"key": m["key"], "value": m["value"]}) for m in case["messages"]] for case in cases]
     variants = (DATA / "ssb" / "variants.jsonl").read_bytes().splitlines()
-    return [*_seed_worlds("ssb", "ssb_fixture_log"), variants, *groups]
+    return [*_seed_worlds("ssb"), variants, *groups]
 
 
 def _pzp_worlds() -> list[World]:
     logs = [case["log"] for name in ("pzp_real", "pzp_synth", "pzp_worked_example") for case in _cases("sets", name)]
     logs += [case["localTangle"] for case in _cases("sets", "pzp_validate")]
-    return _seed_worlds("pzp", "pzp_fixture_log") + [[_dump(entry) for entry in log] for log in logs]
+    return _seed_worlds("pzp") + [[_dump(entry) for entry in log] for log in logs]
 
 
 def _autobase_worlds() -> list[World]:
-    worlds = _seed_worlds("autobase", "autobase_fixture_log", "base")
+    worlds = _seed_worlds("autobase", "base")
     names = ("writer", "length", "heads", "batch", "value")
     for case in [case for name in ("design", "random", "hard", "full") for case in _cases("autobase", name)]:
         for told in case["replicas"] if "nodes" not in case else [case]:
@@ -141,7 +141,7 @@ def _autobase_worlds() -> list[World]:
 
 
 def _event_worlds() -> list[World]:
-    worlds = _seed_worlds("events", "event_fixture_log", "timeline")
+    worlds = _seed_worlds("events", "timeline")
     for case in _cases("timelines", "small"):
         rows = enumerate(case["arrivals"])
         names = ("timeline", "event", "after", "arrival", "author")

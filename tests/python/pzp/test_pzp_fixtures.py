@@ -17,13 +17,13 @@ from set_tables import table_of
 FILES = ("growth.jsonl", "rules.jsonl", "malformed.jsonl")
 
 
-read = partial(fixture_seeds.read, "pzp")
-lines = partial(fixture_seeds.lines, "pzp", "pzp_fixture_log")
+expected = partial(fixture_seeds.expected, "pzp")
+lines = partial(fixture_seeds.lines, "pzp")
 
 CHECKED = {file: check(lines(file)) for file in FILES}
 ROWS = [row for rows in CHECKED.values() for row in rows]
-IDS = {(row["example"], row["letter"]): row["message_id"] for row in read("pzp_fixture_letters")}
-EXAMPLES = [row["example"] for row in read("expected_sets")]
+IDS = {(row["example"], row["name"]): row["id"] for row in fixture_seeds.names("pzp", "message")}
+EXAMPLES = [row["example"] for row in expected("sets")]
 # What the kit cannot know: which keys were the account's, and that something else is named as a root.
 BEYOND_THE_KIT = {"unauthorised_key", "not_a_feed"}
 
@@ -49,7 +49,7 @@ DOCUMENTS = documents()
 
 @pytest.mark.parametrize("file", FILES)
 def test_the_kernel_takes_the_lines_for_what_they_are(file):
-    rejects = {int(row["line"]): row["reason"] for row in read("expected_pzp_rejects", source_file=file)}
+    rejects = {int(row["line"]): row["reason"] for row in expected("pzp_rejects", example=file)}
     found = {place: row["reject_reason"] for place, row in enumerate(CHECKED[file], start=1)}
     assert {place: reason for place, reason in found.items() if reason} == rejects
     assert (set(found) == set(rejects)) is (file == "malformed.jsonl")
@@ -90,7 +90,7 @@ def test_validity_is_as_stated(example):
     """Where nothing but the set itself decides."""
     root = IDS[example, "R"]
     stated = {}
-    for row in read("expected_set_messages", example=example):
+    for row in expected("set_messages", example=example):
         answer = (row["is_valid"] == "true", row["reject_reason"] or None, row["is_held"] == "true")
         stated[IDS[example, row["letter"]]] = answer
     found = {message: answer for (set_id, message), answer in judge(ROWS).items() if set_id == root}
@@ -109,7 +109,7 @@ def members_of(example):
     """Return the rows of what is in a set, as the oracle takes them."""
     root = IDS[example, "R"]
     rows = []
-    for stated in read("expected_set_messages", example=example):
+    for stated in expected("set_messages", example=example):
         message = IDS[example, stated["letter"]]
         if "true" not in (stated["is_valid"], stated["is_held"]):
             continue
@@ -149,20 +149,20 @@ def item_texts(found):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_tables_agree_with_the_messages(example):
     """What was worked out by hand is what the plainest reading of the messages gives."""
-    [stated] = read("expected_sets", example=example)
+    [stated] = expected("sets", example=example)
     members = members_of(example)
     if stated["root_status"] != "present":
         assert not members
         return
     naive = NaiveSet(members)
-    messages = {IDS[example, row["letter"]]: row for row in read("expected_set_messages", example=example)}
+    messages = {IDS[example, row["letter"]]: row for row in expected("set_messages", example=example)}
     assert [message for message, row in messages.items() if row["position"]] == naive.order
     assert {m for m, row in messages.items() if row["is_item_root"] == "true"} == set(naive.item_roots())
     assert sorted(m for m, row in messages.items() if row["is_tip"] == "true") == naive.tips()
     assert {m: row["purpose"] for m, row in messages.items() if row["purpose"]} == naive.purposes()
 
     items = naive.items()
-    rows = read("expected_set_items", example=example)
+    rows = expected("set_items", example=example)
     assert [row["item"] for row in rows] == item_texts(items) == json.loads(stated["items"])
     assert [IDS[example, row["added_by"]] for row in rows] == list(items.values())
     assert [int(row["item_position"]) for row in rows] == list(range(len(rows)))
@@ -216,7 +216,7 @@ def test_faults_agree_with_the_messages(example):
             "item": row["item"],
             "left_out": ids_of(example, row["left_out"]),
         }
-        for row in read("expected_set_writer_faults", example=example)
+        for row in expected("set_writer_faults", example=example)
     ]
 
 
@@ -257,7 +257,7 @@ def publish_next(members, answers, add, delete):
     return message, {**said, **flags, **place, **data, "message_id": id_of(message)}
 
 
-@pytest.mark.parametrize("example", [row["example"] for row in read("expected_sets", root_status="present")])
+@pytest.mark.parametrize("example", [row["example"] for row in expected("sets", root_status="present")])
 def test_what_is_published_next_is_valid_and_without_fault(example):
     """A message that is made of what the tables say, on top of each set: first it adds something, then it deletes."""
     members = members_of(example)
@@ -281,7 +281,7 @@ def test_what_is_published_next_is_valid_and_without_fault(example):
 
 def test_what_is_stated_of_the_next_message_is_what_it_says():
     """The fixtures' own words, by which the test above goes."""
-    for stated in read("expected_set_next"):
+    for stated in expected("set_next"):
         example = stated["example"]
         answers = reduced(members_of(example))
         listed = {message for message, answer in answers.items() if answer["is_next_prev"]}
@@ -291,7 +291,7 @@ def test_what_is_stated_of_the_next_message_is_what_it_says():
 
 def test_the_growth_is_the_documents():
     """What is blue after each step, and the value after the last."""
-    stated = [row for row in read("expected_sets") if row["example"].startswith("growth_")]
+    stated = [row for row in expected("sets") if row["example"].startswith("growth_")]
     blue = [set(row["item_roots"].split()) for row in stated]
     assert blue == [{"A"}, {"A", "B"}, {"B", "C"}, {"B", "C", "D"}, {"B", "D", "E"}]
     assert json.loads(stated[-1]["items"]) == ["bob", "carol"]

@@ -12,14 +12,15 @@ from nacl.signing import VerifyKey
 import fixture_seeds
 from conftest import DATA
 
-read = partial(fixture_seeds.read, "ssb")
-lines = partial(fixture_seeds.lines, "ssb", "ssb_fixture_log")
+expected = partial(fixture_seeds.expected, "ssb")
+lines = partial(fixture_seeds.lines, "ssb")
 
 FILES = {name: list(map(json.loads, lines(name))) for name in ("worked_examples.jsonl", "private_groups.jsonl")}
 MESSAGES = {message["key"]: message for messages in FILES.values() for message in messages}
-NAMES = {(row["example"], row["message_id"]): row["letter"] for row in read("ssb_fixture_letters")}
+LETTERS = fixture_seeds.names("ssb", "message")
+NAMES = {(row["example"], row["id"]): row["name"] for row in LETTERS}
 IDS = {(example, letter): key for (example, key), letter in NAMES.items()}
-TANGLES = [(row["example"], row["tangle_name"], row["root"]) for row in read("expected_tangles")]
+TANGLES = [(row["example"], row["tangle_name"], row["root"]) for row in expected("tangles")]
 
 
 def text_of(value):
@@ -29,8 +30,8 @@ def text_of(value):
 
 def test_letters_are_the_computed_ids_and_signatures_hold():
     """The letters name the messages of the log, and each is validly signed."""
-    assert len(IDS) == len(NAMES) == len(read("ssb_fixture_letters"))
-    in_log = {row["message_id"] for row in read("ssb_fixture_letters", is_in_log="true")}
+    assert len(IDS) == len(NAMES) == len(LETTERS)
+    in_log = {row["id"] for row in LETTERS if row["is_in_log"] == "true"}
     assert in_log == set(MESSAGES)
     for key, message in MESSAGES.items():
         value = as_signed(message)
@@ -66,15 +67,15 @@ def test_the_damaged_log_is_carried_byte_for_byte():
 
 def test_every_message_is_in_a_feed():
     """The hand-written feeds are those that were published."""
-    feeds = {(row["example"], row["name"]): row["feed_id"] for row in read("ssb_fixture_feeds")}
-    rows = read("expected_feed_messages")
+    feeds = {(row["example"], row["name"]): row["id"] for row in fixture_seeds.names("ssb", "feed")}
+    rows = expected("feed_messages")
     assert {IDS[row["example"], row["message"]] for row in rows} == set(MESSAGES)
     for row in rows:
         value = MESSAGES[IDS[row["example"], row["message"]]]["value"]
         assert value["author"] == feeds[row["example"], row["author"]]
         assert value["sequence"] == int(row["sequence"])
         assert value["previous"] == IDS.get((row["example"], row["previous"]))
-    for row in read("expected_feeds"):
+    for row in expected("feeds"):
         own = [r for r in rows if (r["example"], r["author"]) == (row["example"], row["author"])]
         assert len(own) == int(row["message_count"]) == int(row["max_sequence"]) == int(row["verified_length"])
         assert own[-1]["message"] == row["latest"]
@@ -128,7 +129,7 @@ def test_tables_agree_with_the_messages(example, name, root):
     """What was worked out by hand is what the plainest reading of the messages gives."""
     where = {"example": example, "tangle_name": name, "root": root}
     links = candidates(example, name, root)
-    rows = {row["message"]: row for row in read("expected_tangle_messages", **where)}
+    rows = {row["message"]: row for row in expected("tangle_messages", **where)}
     assert {letter: " ".join(previous) for letter, previous in links.items()} == {
         letter: row["previous"] for letter, row in rows.items()
     }
@@ -163,15 +164,15 @@ def test_tables_agree_with_the_messages(example, name, root):
         return max((1 + s for s in steps if s is not None), default=None)
 
     pairs = {(m, a): longest(m, a) for m, a in itertools.product(depth, depth) if m != a}
-    assert {(r["message"], r["ancestor"]): int(r["distance"]) for r in read("expected_tangle_ancestors", **where)} == {
+    assert {(r["message"], r["ancestor"]): int(r["distance"]) for r in expected("tangle_ancestors", **where)} == {
         pair: steps for pair, steps in pairs.items() if steps is not None
     }
     edges = {(m, p): pairs[m, p] > 1 for m in depth for p in links[m]}
     assert {
-        (r["message"], r["previous"]): r["is_redundant"] == "true" for r in read("expected_tangle_edges", **where)
+        (r["message"], r["previous"]): r["is_redundant"] == "true" for r in expected("tangle_edges", **where)
     } == edges
 
-    [tangle] = read("expected_tangles", **where)
+    [tangle] = expected("tangles", **where)
     levels = list(depth.values())
     assert {k: v for k, v in tangle.items() if k not in where} == {
         "root_status": "present",
@@ -187,7 +188,7 @@ def test_tables_agree_with_the_messages(example, name, root):
         "misordered_pairs": str(sum(asserted[m] < asserted[p] for m, p in edges)),
     }
 
-    steps = read("expected_tangle_tips", **where)
+    steps = expected("tangle_tips", **where)
     received = []
     for step, letter in enumerate(links, start=1):
         received.append(letter)
