@@ -102,6 +102,6 @@ built as (
     {%- endif %}
 )
 
-{{ differences('expected', 'built') }}
+{{ differences('expected', 'built', compared | map(attribute=2) | list) }}
 
 {% endtest %}
