@@ -1,44 +1,68 @@
 #!/usr/bin/env bash
-# What `make test` runs, on two engines at once: nearly all builds on Sail, which takes a third of the time; beside them,
-# and told when they are done, on Spark what is marked `spark` or `both`, and then what starts neither. The plugin's own
-# tests are in plugin/tests, on both engines too, and beside Sail's builds, which are half of the work. Where Sail has no
-# wheel, everything is on Spark. `tests/run.sh all`, which is `make test-all`, leaves out nothing that is marked
-# `exhaustive` or, on Spark, `both_at_length`.
-set -m # what runs beside is a process group, which ends as one
+# What `make test` runs: sessions of pytest, two at a time. Each of two lanes takes the first session that no lane has
+# begun, the longest first, so both end at about the same time. Nearly all builds are on Sail, which takes a third of
+# the time; on Spark is what is marked `spark` or `both`. The plugin's own tests are in plugin/tests, on both engines
+# too. Where Sail has no wheel, everything is on Spark. `tests/run.sh all`, which is `make test-all`, leaves out no test
+# that is marked `exhaustive` or, on Spark, `both_at_length`, and searches properties further.
+set -m # the lane beside is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
 pytest=$PWD/.venv/bin/pytest
-builds=(tests/python/test_*.py)
-not_now='not exhaustive'
-on_spark_too="(spark or both) and $not_now"
-[ "${1-}" = all ] && not_now='' && on_spark_too='spark or both or both_at_length'
-printed=target/tests.txt
-beside=target/tests-beside.txt
+builds=() benches=()
+for file in tests/python/test_*.py; do
+  case $file in
+    */test_bench*.py | */test_make_log.py) benches+=("$file") ;;
+    *) builds+=("$file") ;;
+  esac
+done
+chosen=(-m 'not exhaustive' --hypothesis-profile=quick)
+on_spark_too=(-m '(spark or both) and not exhaustive' --hypothesis-profile=quick)
+if [ "${1-}" = all ]; then
+  chosen=(-m '' --hypothesis-profile=exhaustive)
+  on_spark_too=(-m 'spark or both or both_at_length' --hypothesis-profile=exhaustive)
+fi
 
 if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
-  "$pytest" -m "$not_now" && cd plugin && exec "$pytest"
+  "$pytest" "${chosen[@]}" && cd plugin && exec "$pytest"
   exit
 fi
 
-mkdir -p target
-{
-  failed=0
-  # The plugin's first, which need no kernel: meanwhile Sail's builds compile them, and once is enough.
-  (cd plugin && "$pytest" -m 'spark or both') || failed=$?
-  "$pytest" -m "$on_spark_too" "${builds[@]}" || failed=$?
-  "$pytest" -m "$not_now" --ignore-glob='*/python/test_*.py' tests/python || failed=$?
-  (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest") || failed=$?
-  exit $failed
-} > "$beside" 2>&1 &
-others=$!
-trap 'kill -- -$others 2> /dev/null' EXIT
-set -o pipefail
-TANGLES_TEST_ENGINE=sail "$pytest" -m "$not_now" "${builds[@]}" | tee "$printed"
-on_sail=$?
-[ $on_sail = 2 ] && exit 2 # interrupted
-wait $others
-on_others=$?
+on_sail() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${builds[@]}"; }
+# These need no kernel: meanwhile the builds on Sail compile those that they need, and once is enough.
+plugin_on_spark() { cd plugin && "$pytest" -m 'spark or both'; }
+on_spark() { "$pytest" "${on_spark_too[@]}" "${builds[@]}" "${benches[@]}"; }
+without_engine() { "$pytest" "${chosen[@]}" --ignore-glob='*/python/test_*.py' tests/python; }
+plugin_on_sail() { cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest"; }
+of_benches() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${benches[@]}"; }
+sessions=(on_sail plugin_on_spark on_spark without_engine plugin_on_sail of_benches)
+
+printed=$PWD/target/tests
+rm -rf "$printed" && mkdir -p "$printed"
+
+take_turns() { # prints what the sessions print that this lane takes; ends where one is interrupted
+  local session code
+  for session in "${sessions[@]}"; do
+    mkdir "$printed/$session" 2> /dev/null || continue
+    ("$session") 2>&1 | tee "$printed/$session/out"
+    code=${PIPESTATUS[0]}
+    echo "$code" > "$printed/$session/code"
+    [ "$code" = 2 ] && return 2
+  done
+  return 0
+}
+
+take_turns > "$printed/beside" 2>&1 &
+beside=$!
+trap 'kill -- -$beside 2> /dev/null' EXIT
+take_turns || exit 2
+wait $beside
 trap - EXIT
-cat "$beside"
-# What failed, once more and last: it is what whoever reads the end of a long log is after.
-grep -hE '^(FAILED|ERROR) ' "$printed" "$beside"
-exit $((on_sail || on_others))
+cat "$printed/beside"
+# The end of a long log, for whoever reads only that: how each session ended, and then the tests that failed.
+failed=0
+for session in "${sessions[@]}"; do
+  code=$(cat "$printed/$session/code" 2> /dev/null || echo 2)
+  [ "$code" = 0 ] || failed=1
+  echo "$session: $(tail -n 1 "$printed/$session/out")"
+done
+cat "$printed"/*/out | grep -E '^(FAILED|ERROR) '
+exit $failed

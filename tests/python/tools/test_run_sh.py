@@ -1,4 +1,4 @@
-"""What `tests/run.sh` answers for what its four sessions of pytest answer."""
+"""What `tests/run.sh` answers for what its sessions of pytest answer."""
 
 import subprocess
 
@@ -12,14 +12,16 @@ place=$(basename "$PWD")
 case "$place ${TANGLES_TEST_ENGINE-}${DBT_SPARK_PYTHON_TEST_ENGINE-} $*" in
   "plugin sail"*) session=plugin-sail ;;
   plugin*) session=plugin-spark ;;
-  *" sail "*) session=sail ;;
+  *" sail "*" tests/python/test_build.py"*) session=sail ;;
+  *" sail "*) session=benches ;;
   *--ignore-glob*) session=no-engine ;;
   *) session=spark ;;
 esac
 echo "$session ran"
 echo "$session: $*" >> asked
-[ "$(cat %s)" = "$session" ] || exit 0
+if [ "$(cat %s)" != "$session" ]; then echo "1 passed"; exit 0; fi
 echo "FAILED test_$session.py::test_it - it is told to"
+echo "1 failed"
 exit 1
 """
 
@@ -29,6 +31,8 @@ def answer(tmp_path):
     """Runs the script beside a pytest that fails in one session: (exit code, what it printed)."""
     fails = tmp_path / "fails"
     (tmp_path / "tests" / "python").mkdir(parents=True)
+    for name in ("test_build.py", "test_bench.py"):
+        (tmp_path / "tests" / "python" / name).touch()
     (tmp_path / "plugin").mkdir()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     for name, text in {
@@ -50,34 +54,52 @@ def answer(tmp_path):
     return run
 
 
-SESSIONS = ["sail", "plugin-sail", "spark", "plugin-spark", "no-engine"]
+# As the script names them, and as the stand-in for pytest does.
+SESSIONS = {
+    "on_sail": "sail",
+    "plugin_on_spark": "plugin-spark",
+    "on_spark": "spark",
+    "without_engine": "no-engine",
+    "plugin_on_sail": "plugin-sail",
+    "of_benches": "benches",
+}
 
 
-def test_what_passes_ends_well(answer):
-    """Each session ran, nothing is named as failed, and who called goes on."""
-    code, printed = answer("none of them")
+def ends(failing: str) -> list[str]:
+    """How the sessions are said to have ended."""
+    return [f"{name}: 1 {'failed' if session == failing else 'passed'}" for name, session in SESSIONS.items()]
+
+
+def test_sessions_that_pass(answer):
+    """Each session runs once, in one of the lanes, and the caller goes on."""
+    code, printed = answer("no session")
     assert code == 0
-    assert sorted(printed[:-1]) == sorted(f"{session} ran" for session in SESSIONS)
-    assert printed[-1] == "still here"
+    assert sorted(line for line in printed if line.endswith(" ran")) == sorted(f"{s} ran" for s in SESSIONS.values())
+    assert printed[-len(SESSIONS) - 1 :] == [*ends("no session"), "still here"]
 
 
-@pytest.mark.parametrize("session", SESSIONS)
+@pytest.mark.parametrize("session", SESSIONS.values())
 def test_one_failure_is_the_answer(answer, session):
-    """Whichever session it is in, and it is named in the end."""
+    """The failed test is named last, whichever session it is in."""
     code, printed = answer(session)
     assert code == 1
-    assert printed[-2:] == [f"FAILED test_{session}.py::test_it - it is told to", "still here"]
+    named = f"FAILED test_{session}.py::test_it - it is told to"
+    assert printed[-len(SESSIONS) - 2 :] == [*ends(session), named, "still here"]
 
 
-def test_all_leaves_out_nothing(answer, tmp_path):
-    """With `all` no session leaves out what is exhaustive, and Spark has what is of both engines at length."""
+def test_all_leaves_out_no_test(answer, tmp_path):
+    """With `all` no session leaves out exhaustive tests, properties are searched further, and Spark has more tests."""
     for given in ([], ["all"]):
         for asked in tmp_path.rglob("asked"):
             asked.unlink()
-        assert answer("none of them", *given)[0] == 0
+        assert answer("no session", *given)[0] == 0
         asked = [line for path in tmp_path.rglob("asked") for line in path.read_text().splitlines()]
         assert len(asked) == len(SESSIONS)
+        of_project = {"sail", "spark", "no-engine", "benches"}
         leaving_out = {line.partition(":")[0] for line in asked if "not exhaustive" in line}
-        assert leaving_out == (set() if given else {"sail", "spark", "no-engine"})
+        assert leaving_out == (set() if given else of_project)
+        profile = f"--hypothesis-profile={'exhaustive' if given else 'quick'}"
+        assert {line.partition(":")[0] for line in asked if profile in line} == of_project
         spark = next(line for line in asked if line.startswith("spark:"))
         assert ("both_at_length" in spark) == bool(given)
+        assert "test_build.py" in spark and "test_bench.py" in spark
