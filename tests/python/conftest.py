@@ -14,6 +14,7 @@ import dbt_common.tests
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from hypothesis import settings
 from numba.core.event import install_recorder
 
 import manifests
@@ -24,6 +25,12 @@ ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 
 ENGINE = os.environ.get("TANGLES_TEST_ENGINE", "local")
+
+# How far properties are searched: `make test` tries the same examples each time, `make test-all` others each time and
+# many more (`--hypothesis-profile=exhaustive`).
+settings.register_profile("quick", max_examples=50, derandomize=True, deadline=None)
+settings.register_profile("exhaustive", max_examples=1000, deadline=None)
+settings.load_profile("quick")
 
 
 def pytest_configure(config):

@@ -7,7 +7,7 @@ import time
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import autobase_oracle as oracle
@@ -51,7 +51,6 @@ def expected(named: dict[str, Base], rule: str) -> Orders:
     return {key: (list(map(node_id, order)), confirmed) for key, (order, confirmed) in by_view if order}
 
 
-@settings(max_examples=150, deadline=None)
 @given(named_bases(), st.randoms(use_true_random=True), st.sampled_from(RULES))
 def test_each_observer_has_the_order_of_what_it_knows(named, rng, rule):
     rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]

@@ -7,7 +7,7 @@ import time
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import changes_oracle as oracle
@@ -64,7 +64,6 @@ def shown(base: Base, rule: str = "autobase") -> dict[str, str]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
 @given(named_bases(), st.randoms(use_true_random=True), st.sampled_from(RULES))
 def test_changes_are_what_views_ordered_afresh_say(named, rng, rule):
     of_bases = [row for base_id, base in named.items() for row in rows_of(base_id, base)]

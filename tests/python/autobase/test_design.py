@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rule_search
@@ -42,7 +42,6 @@ def bases(draw) -> Base:
     return base.cut(sorted(base.nodes.keys() - set(ends)))
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(bases(), max_size=4))
 def test_the_order_is_what_a_plain_reading_gives(drawn):
     assert answers(drawn, "design") == [plain_order(base) for base in drawn]
@@ -134,7 +133,6 @@ def test_an_unseen_node_follows_one_node_besides_its_writers_last():
     assert shown(drawing("abcde", f"{words} x1*2:d1,e1 x2"))[1].startswith("b1 a1")
 
 
-@settings(max_examples=150, deadline=None)
 @given(bases())
 def test_what_comes_before_its_key_is_what_an_unseen_node_settles(base):
     """Where nothing is settled: then all that is unseen starts from the same."""
@@ -151,14 +149,12 @@ def test_what_comes_before_its_key_is_what_an_unseen_node_settles(base):
         assert order[0] in found
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(bases(), max_size=4))
 def test_what_is_settled_is_settled_without_a_look_at_what_is_unseen(drawn):
     for base, (order, confirmed) in zip(drawn, answers(drawn, "design"), strict=True):
         assert order[:confirmed] == settled_order(base)
 
 
-@settings(max_examples=300, deadline=None)
 @given(bases(), st.randoms(use_true_random=True))
 def test_what_one_view_has_settled_every_larger_view_has_settled(base, rng):
     """A view is what a node follows, or what some nodes follow."""

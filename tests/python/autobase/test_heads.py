@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import autobase_oracle as oracle
@@ -33,7 +33,6 @@ def plain_heads(base: Base) -> set[Id]:
     return {i for i in able if not any(i in base.past[j] for j in able - {i})}
 
 
-@settings(max_examples=100, deadline=None)
 @given(named_bases(), st.randoms(use_true_random=True))
 def test_heads_are_what_nothing_that_can_be_followed_follows(named, rng):
     expected = {base_id: {node_id(i) for i in plain_heads(base)} for base_id, base in named.items()}

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autobase_oracle import Base, Id
@@ -131,7 +131,6 @@ def test_number_of_indexers():
     assert shown(drawing("abcd", words), "a1") == []
 
 
-@settings(max_examples=150, deadline=None)
 @given(named_bases(), st.integers(1, 5))
 def test_quorums_are_what_sets_say(named, max_degree):
     bases = list(named.values())
@@ -144,7 +143,6 @@ def test_quorums_are_what_sets_say(named, max_degree):
             assert degree == min(max_degree, degree_among(base, set(base.nodes), x))
 
 
-@settings(max_examples=60, deadline=None)
 @given(named_bases())
 def test_any_two_quorums_have_a_writer_in_common(named):
     """Whatever they are over, wherever they are reached, of whatever degree: each has most of the indexers."""
@@ -155,7 +153,6 @@ def test_any_two_quorums_have_a_writer_in_common(named):
         assert all(2 * len(one) > len(base.indexers) for one in writers)
 
 
-@settings(max_examples=60, deadline=None)
 @given(named_bases(), st.randoms(use_true_random=True))
 def test_rows_in_any_order_and_company(named, rng):
     rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]

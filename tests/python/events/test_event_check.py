@@ -6,7 +6,7 @@ import random
 import orjson
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbt_tangles import lines as lines_module
@@ -245,8 +245,8 @@ def expect(document):
     return document["timeline"], document["event"], causes, author, arrival
 
 
-@settings(max_examples=300)
 @given(listed=st.lists(documents, min_size=1, max_size=6))
+@example(listed=[[{}, float("inf")]])
 def test_any_json(listed):
     """Each document becomes a row that depends on nothing but the document."""
     names = ("timeline_id", "event_id", "causes", "author", "arrival")
@@ -257,14 +257,13 @@ def test_any_json(listed):
         try:
             expected = expect(orjson.loads(line))
         except orjson.JSONDecodeError:
-            assert row["detail"].startswith("not JSON at column ")
+            assert row["detail"].startswith(("not JSON at column ", "a JSON array of objects, cut off"))
             continue
         assert (row["detail"] is None) == (expected is not None)
         if expected is not None:
             assert tuple(row[name] for name in names) == expected
 
 
-@settings(max_examples=200)
 @given(listed=st.lists(st.fixed_dictionaries(near_fields), min_size=1, max_size=6))
 def test_the_short_way_is_the_long_way(listed):
     """Where the short way answers at all, it answers what the long way does."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.graph import WALK_INPUT_SCHEMA, root_causes, walk_graphs
@@ -57,13 +57,11 @@ def causes_of(rows: list[dict], seed: int = 0) -> dict[tuple[str, str], list[str
     return {(row["graph_id"], row["node_id"]): ids for row, ids in zip(waiting, found, strict=True)}
 
 
-@settings(deadline=None)
 @given(candidates(), st.integers(0, 9))
 def test_causes_are_those_of_the_oracle(rows, seed):
     assert causes_of(rows, seed) == naive_causes(waiting_of(rows, depths(rows)))
 
 
-@settings(deadline=None)
 @given(candidates())
 def test_what_is_mended_lets_go(rows):
     """Whoever waits for one missing id alone becomes a member when that comes, and nobody else does."""

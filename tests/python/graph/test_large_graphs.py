@@ -5,7 +5,7 @@ from functools import partial
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_graph_properties import known_rows, logs
 
@@ -48,7 +48,6 @@ def with_depths(rows: list[dict], data: st.DataObject) -> list[dict]:
     return data.draw(st.permutations([*rows, *told]))
 
 
-@settings(max_examples=200, deadline=None)
 @given(logs(), st.integers(1, 5), st.integers(1, 12), st.data())
 def test_rows_on_disk_give_the_same_table(rows, piece, in_memory, data):
     mixed = with_depths(rows, data)
@@ -58,7 +57,6 @@ def test_rows_on_disk_give_the_same_table(rows, piece, in_memory, data):
     assert in_any_order(walked(mixed, piece, rows_in_memory=in_memory)) == in_any_order(wanted)
 
 
-@settings(max_examples=200, deadline=None)
 @given(logs(), st.integers(1, 5), st.integers(1, 9), st.integers(1, 12), st.data())
 def test_what_is_too_large_is_set_aside(rows, piece, limit, in_memory, data):
     """Graphs of more rows than that, and no others: each row is there once, in graphs that are not large as it was."""
@@ -84,7 +82,6 @@ def test_what_is_too_large_is_never_held():
     assert given_back == 3_000 and keeper.rows is None
 
 
-@settings(max_examples=200, deadline=None)
 @given(logs(), st.integers(1, 5), st.integers(1, 8), st.integers(1, 20), st.integers(0, 9))
 def test_what_has_neither_pairs_nor_clocks_is_not_held(rows, piece, limit, max_rows, few):
     """The others are, whole; and what is made of them is what is made of all."""

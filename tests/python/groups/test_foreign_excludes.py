@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.groups.foreign import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA, MAX_LISTED, foreign_excludes
@@ -87,7 +87,6 @@ def some_groups(draw) -> list[dict]:
     return draw(st.permutations(with_depths(rows)))
 
 
-@settings(max_examples=250, deadline=None)
 @given(some_groups(), st.integers(1, 50))
 def test_as_sets_have_it(rows, batch_rows):
     found = answers(foreign_excludes_of_partition(iter(batches_of(rows, batch_rows))))

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.ssb.group_claims import (
@@ -167,7 +167,6 @@ def unchecked(content):
     return sum(not accepts(schema, entry) for schema, entries in lists for entry in entries)
 
 
-@settings(max_examples=1500, deadline=None)
 @given(mutated())
 def test_messages_are_judged_as_the_schemas_say(content):
     """Kind, validity, key and count of whatever is near a valid message."""

@@ -57,13 +57,12 @@ def groups(draw) -> list[dict]:
     return draw(st.permutations(rows))
 
 
-@settings(max_examples=150, deadline=None)
 @given(groups())
 def test_small_groups_are_what_sets_say(rows):
     assert reduced(rows) == oracle(rows)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(groups(), st.integers(1, 9), st.randoms(use_true_random=False))
 def test_neither_order_nor_batches_matter(rows, batch_rows, rng):
     expected = reduced(rows)

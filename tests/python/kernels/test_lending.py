@@ -130,3 +130,18 @@ def test_a_variable_is_lent_or_not():
 
 def test_python_interprets_it():
     assert total(np.ones(3), 2) == 4
+
+
+@inner
+def refuse(values):
+    if values[0] > 0:
+        raise ValueError("the first is positive", values[0])
+    return values.sum()
+
+
+def test_an_error_comes_out_of_the_kernel():
+    caller = njit(lambda values: refuse(values))
+    assert caller(np.zeros(2)) == 0
+    with pytest.raises(ValueError) as raised:
+        caller(np.ones(2))
+    assert raised.value.args == ("the first is positive", 1.0)

@@ -6,7 +6,7 @@ import heapq
 from bisect import bisect_left
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.compiled import compiled, inner
@@ -105,7 +105,6 @@ def placed(child_start, child, waiting, hidden):
 
 
 @given(st.lists(st.integers(-8, 12), min_size=1, max_size=60), st.booleans())
-@settings(deadline=None)
 def test_heap(steps, is_keyed):
     key = np.array([7, 7, 3, 9, 1, 1, 0, 5, 5, 2, 4, 4, 8], np.uint64)
     rank = (lambda x: (int(key[x]), x)) if is_keyed else (lambda x: (0, x))
@@ -119,7 +118,6 @@ def test_heap(steps, is_keyed):
 
 
 @given(NUMBERS)
-@settings(deadline=None)
 def test_sums(values):
     sums, is_built_alike, found = sums_before(np.array([*values, 1]))
     assert sums.tolist() == [sum(values[:i]) for i in range(len(values) + 1)] + [sum(values) + 1]
@@ -128,34 +126,29 @@ def test_sums(values):
 
 
 @given(NUMBERS)
-@settings(deadline=None)
 def test_maxima(values):
     assert maxima(np.array(values)).tolist() == [max(values[: i + 1]) for i in range(len(values))]
 
 
 @given(NUMBERS, st.integers(0, 21))
-@settings(deadline=None)
 def test_searches(values, number):
     values = sorted(values)
     assert searches(np.array(values), number) == (bisect_left(values, number),) * 2
 
 
 @given(WORDS)
-@settings(deadline=None)
 def test_bits(word):
     number = int(word)
     assert in_word(word) == (number.bit_count(), (number & -number).bit_length() - 1, number.bit_length() - 1)
 
 
 @given(st.lists(st.integers(-9, 9), max_size=80))
-@settings(deadline=None)
 def test_sorting(values):
     for found in both_sorted(np.array(values, np.int64)):
         assert found.tolist() == sorted(values)
 
 
 @given(st.integers(1, 8), PAIRS, st.sets(st.integers(0, 7)))
-@settings(deadline=None)
 def test_components(count, pairs, left_out):
     edges = sorted((a, b) for a, b in pairs if a < count and b < count)
     chosen = np.array([x not in left_out for x in range(count)])
@@ -175,7 +168,6 @@ def test_components(count, pairs, left_out):
 @given(
     st.integers(1, 8), st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7))), st.sets(st.integers(0, 7)), st.data()
 )
-@settings(deadline=None)
 def test_first_ready(count, pairs, out_of_sight, data):
     name = data.draw(st.permutations(range(count)))
     edges = sorted((name[a], name[b]) for a, b in pairs if a < b < count)

@@ -4,7 +4,7 @@ import random
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
@@ -125,13 +125,11 @@ def logs(draw):
     return draw(st.permutations(rows)) if rows else [row_of(name_of(0), name_of(0))]
 
 
-@settings(max_examples=400, deadline=None)
 @given(logs())
 def test_agrees_with_the_rules(rows):
     assert answers_of(rows) == expected_of(rows)
 
 
-@settings(max_examples=100, deadline=None)
 @given(logs(), st.randoms())
 def test_permutations(rows, chance):
     answers = answers_of(rows)

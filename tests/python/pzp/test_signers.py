@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.pzp.awaited import MOST_GAPS
@@ -394,14 +394,12 @@ def questions(account="A", at_least=1):
     return st.lists(asked, min_size=at_least, max_size=20)
 
 
-@settings(max_examples=500, deadline=None)
 @given(accounts(), questions(at_least=5))
 def test_random_accounts_keep_the_rules(messages, asked):
     rows = [*messages, *asked]
     assert verdicts_of(rows) == expected_of(rows)
 
 
-@settings(max_examples=150, deadline=None)
 @given(accounts("A"), questions("A"), accounts("B"), questions("B"), st.randoms())
 def test_neither_row_order_nor_company_matters(messages, asked, other_messages, other_asked, dice):
     alone = verdicts_of([*messages, *asked])[len(messages) :]
@@ -412,7 +410,6 @@ def test_neither_row_order_nor_company_matters(messages, asked, other_messages, 
     assert {p: answer for (_, p), answer in zip(rows, together, strict=True) if p is not None} == dict(enumerate(alone))
 
 
-@settings(max_examples=150, deadline=None)
 @given(accounts(), questions())
 def test_what_arrives_beside_the_tips_does_not_matter(messages, asked):
     known = [row["message_id"] for row in messages]

@@ -4,7 +4,7 @@ import random
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.pzp.collation import collation_keys
@@ -48,7 +48,6 @@ def sets(draw, name: str) -> list[dict]:
 logs = st.integers(1, 4).flatmap(lambda count: st.tuples(*(sets(f"set{k}") for k in range(count))))
 
 
-@settings(max_examples=400, deadline=None)
 @given(logs, st.integers(1, 3), st.randoms(use_true_random=False))
 def test_equals_the_oracle_in_any_order(log, ghost_span, rng):
     rows = [row for one in log for row in one]
@@ -56,14 +55,12 @@ def test_equals_the_oracle_in_any_order(log, ghost_span, rng):
     assert reduced(rows, ghost_span) == expected(rows, ghost_span)
 
 
-@settings(max_examples=100, deadline=None)
 @given(logs)
 def test_many_sets_in_one_call_are_each_alone(log):
     together = reduced([row for one in log for row in one])
     assert together == {name: answer for one in log for name, answer in reduced(one).items()}
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(base58, unique=True, max_size=20))
 def test_keys_sort_as_the_collation_does(ids):
     keys = collation_keys(table_of([row(i) for i in ids])["message_id"]).to_pylist()

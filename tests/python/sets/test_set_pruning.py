@@ -8,7 +8,7 @@ from itertools import product
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.pzp.items import MARK
@@ -158,7 +158,6 @@ def any_sets(draw):
     return [found[x] for x in order]
 
 
-@settings(max_examples=150, deadline=None)
 @given(any_sets(), st.randoms(use_true_random=False))
 def test_whatever_the_messages(messages, rng):
     rows = rows_of(messages)
@@ -227,7 +226,6 @@ def next_items(found: dict[str, dict]) -> dict[str, tuple[list[str], list[str]]]
     }
 
 
-@settings(max_examples=60, deadline=None)
 @given(any_sets(), st.sampled_from("abcz"), st.booleans(), st.data())
 def test_the_next_message_has_no_fault(messages, item, adds, data):
     """Made of what the tables say."""

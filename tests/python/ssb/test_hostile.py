@@ -5,7 +5,7 @@ import random
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.framing import Framing
@@ -53,7 +53,6 @@ def test_any_bytes(verify_signatures, line):
 
 
 @BOTH_MODES
-@settings(max_examples=200)
 @given(
     document=json_values
     | st.fixed_dictionaries(
@@ -87,7 +86,6 @@ FIELDS = {
 
 
 @BOTH_MODES
-@settings(max_examples=200)
 @given(
     value=st.fixed_dictionaries(FIELDS, optional={"meta": json_objects, "cyphertext": st.text(), "x": json_values}),
     order=st.permutations(ORDER) | st.just(list(ORDER)),
@@ -104,7 +102,6 @@ def test_any_fields(verify_signatures, value, order, received):
 tangle_parts = st.none() | st.text(max_size=3) | st.lists(st.text(max_size=3) | st.none(), max_size=3) | json_values
 
 
-@settings(max_examples=200)
 @given(
     content=st.fixed_dictionaries(
         {"type": st.just("post")},
@@ -194,7 +191,7 @@ HUGE = {
 }
 
 
-@BOTH_MODES
+@pytest.mark.parametrize("verify_signatures", [True, pytest.param(False, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", HUGE)
 def test_huge_parts(name, verify_signatures):
     """In every place of a message: too long or malformed, never an error, and in good time."""

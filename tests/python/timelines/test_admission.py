@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import timeline_oracle as oracle
@@ -99,7 +99,7 @@ def has_cycle(packed: tuple, verdicts: np.ndarray) -> bool:
     return taken < len(causes)
 
 
-@pytest.mark.parametrize("events", range(5))
+@pytest.mark.parametrize("events", [0, 1, 2, 3, pytest.param(4, marks=pytest.mark.exhaustive)])
 def test_every_digraph_in_every_order(events):
     names = "abcd"[:events]
     pairs = list(itertools.permutations(names, 2))
@@ -133,7 +133,6 @@ def arrivals_of_a_timeline(draw):
     return draw(st.lists(st.tuples(st.sampled_from(names), listed), max_size=20))
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(arrivals_of_a_timeline(), max_size=6), st.randoms(use_true_random=False), st.sampled_from([1, 2, 3, BLOCK])
 )

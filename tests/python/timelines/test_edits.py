@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
@@ -127,14 +127,12 @@ def test_larger_peer(name, batch):
         assert counts.sum() < len(case["commands"])
 
 
-@settings(max_examples=300, deadline=None)
 @given(graphs(), st.data())
 def test_any_delivery_in_any_batches(arrivals, data):
     batches = data.draw(st.lists(st.integers(0, 2), min_size=len(arrivals), max_size=len(arrivals)))
     check(arrivals, np.cumsum(batches).tolist())
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(graphs(8), max_size=5), st.integers(1, 4), st.data())
 def test_published_arrivals(many, size, data):
     """From any batch on the rest of the stream is the same, whatever timelines are in the table."""
@@ -148,7 +146,6 @@ def test_published_arrivals(many, size, data):
         assert ours.tolist() == wanted[later].tolist()
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(graphs(8), max_size=5), st.integers(1, 4), st.integers(0, 20))
 def test_a_timeline_over_the_limit_has_no_command_and_the_others_have_theirs(many, size, limit):
     log = log_of(many)
@@ -173,7 +170,9 @@ print(len(found.event), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bef
 """
 
 
-@pytest.mark.parametrize("size", [1_600, 6_400, 25_600])
+@pytest.mark.parametrize(
+    "size", [*(pytest.param(size, marks=pytest.mark.exhaustive) for size in (1_600, 6_400)), 25_600]
+)
 def test_memory_is_for_the_commands_that_are_kept(size):
     """Without a limit 6,400 takes 41 million commands of 20 bytes each."""
     folders = [str(Path(__file__).parent), str(Path(oracle.__file__).parent)]
@@ -185,7 +184,6 @@ def test_memory_is_for_the_commands_that_are_kept(size):
     assert kib < 32 * 1024
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.permutations(range(7)), st.integers(0, 7), st.permutations(range(7))), max_size=4))
 def test_script(orders):
     """Between any two orders, the second holding what the first does."""
@@ -294,7 +292,7 @@ def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put)
     return -1 if at == len(event) else len(arrived) // count
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.exhaustive)])
 def test_every_graph_in_every_delivery(count):
     """All of 1, 3, 25, 543 and 29,281 graphs, arriving in all orders: convergence and minimality, exhaustively."""
     graphs = dags(count)

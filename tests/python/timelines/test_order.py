@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import timeline_oracle as oracle
@@ -111,7 +111,6 @@ def lasting(rows: list[dict]) -> list[str]:
     return sorted(json.dumps({k: v for k, v in row.items() if k not in OF_RUNS}, sort_keys=True) for row in rows)
 
 
-@settings(max_examples=150, deadline=None)
 @given(logs, st.integers(0, 4), st.sampled_from([1, 5, NO_LIMIT]))
 def test_any_arrivals(many, batch_size, in_memory):
     rows = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
@@ -121,7 +120,6 @@ def test_any_arrivals(many, batch_size, in_memory):
         check(log, of_timeline(answer, str(number)), batch_size)
 
 
-@settings(max_examples=150, deadline=None)
 @given(logs, st.integers(0, 3), st.data())
 def test_any_split_into_runs(many, batch_size, data):
     """Each run adds to the log anywhere, not only at its end; the last one may also take away."""
@@ -254,7 +252,6 @@ def message_rows(timeline: str, log: dict[str, tuple[set, set]], order: list[str
     return rows
 
 
-@settings(max_examples=100, deadline=None)
 @given(messages, st.integers(0, 2), st.data())
 def test_messages_in_any_delivery(log, batch_size, data):
     """All are in, whatever contradicts what; order, ranks and links are a function of the set, as the oracle has it."""
@@ -286,7 +283,6 @@ def test_messages_in_any_delivery(log, batch_size, data):
     assert found[0] == found[1]
 
 
-@settings(max_examples=100, deadline=None)
 @given(messages, st.integers(1, 2), st.data())
 def test_messages_in_any_runs(log, batch_size, data):
     """Cycles that come and go with messages change scripts that were published."""
@@ -313,7 +309,6 @@ def test_a_feed_that_contradicts_the_links():
     assert lasting(ordered(table_of(rows, published), 1).to_pylist()) == lasting(ordered(table_of(rows), 1).to_pylist())
 
 
-@settings(max_examples=50, deadline=None)
 @given(logs, st.integers(1, 3), st.integers(0, 8), st.integers(0, 8), st.data())
 def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
     """Whatever limit an earlier run had, and however long they were then; their order is what it is."""
@@ -332,7 +327,6 @@ def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
         assert scripts == ({key: [] for key in full} if length > limit else full)
 
 
-@settings(max_examples=100, deadline=None)
 @given(logs, st.integers(0, 3), st.integers(0, 12), st.integers(0, 8), st.data())
 def test_timelines_of_too_many_commands_have_no_scripts(many, batch_size, limit, edit_limit, data):
     """Their order is what it is, the reason is told, and what an earlier run published makes no difference."""
@@ -354,7 +348,6 @@ def test_timelines_of_too_many_commands_have_no_scripts(many, batch_size, limit,
         assert {row["ordinal"]: row["edits"] for row in rows} == (empty if reason else full)
 
 
-@settings(max_examples=100, deadline=None)
 @given(logs, st.integers(0, 2), st.integers(1, 8), st.sampled_from([1, NO_LIMIT]))
 def test_timelines_that_are_too_large_are_refused(many, batch_size, limit, in_memory):
     """By their arrivals, whatever was published of them; the others are ordered as ever."""

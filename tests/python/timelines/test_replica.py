@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.timelines.replica import EditError, Replica, follow
@@ -14,7 +14,6 @@ from dbt_tangles.timelines.replica import EditError, Replica, follow
 # The replica
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.integers(2, 9), st.integers(0, 40), st.lists(st.tuples(st.booleans(), st.integers(0), st.integers(0))))
 def test_does_what_a_list_does(block, size, choices):
     plain = [f"e{number}" for number in range(size)]
