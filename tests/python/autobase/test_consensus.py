@@ -5,36 +5,22 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autobase_oracle as oracle
-from autobase_oracle import BROKEN_RULES, Base, Id, Node, pasts_of
+from autobase_oracle import BROKEN_RULES, Base, Id, Node
 from base_arrays import arrays_of
-from dbt_tangles.autobase.consensus import clocks, order_views
+from base_tables import drawing
+from dbt_tangles.autobase.consensus import clocks
+from gossip import Answer, Gossip, answers, random_cut, simulated
 
 VECTORS = Path(__file__).parents[2] / "data" / "autobase"
-Answer = tuple[list[Id], int]
-
-
-def answers(bases: list[Base]) -> list[Answer]:
-    """Order all bases in one call."""
-    arrays, ids = arrays_of(bases)
-    order, placed, confirmed = order_views(*arrays)
-    view_start = arrays[0]
-    found = []
-    for v in range(len(bases)):
-        begin, end = view_start[v], view_start[v + 1]
-        assert (order[begin + placed[v] : end] == -1).all()
-        found.append(([ids[x] for x in order[begin : begin + placed[v]]], int(confirmed[v])))
-    return found
 
 
 def views_of(name: str) -> Iterator[tuple[str, Base, Answer]]:
@@ -79,90 +65,6 @@ def test_recorded_answers_tell_a_broken_rule(rule):
     )
 
 
-class Gossip:
-    """Writers who write on top of all they know, and tell each other some of it."""
-
-    def __init__(self, rng: random.Random, indexers: int, others: int, relayed: int):
-        self.rng = rng
-        keys = [bytes([rng.randrange(256), at]) for at in range(indexers + others + relayed)]
-        self.writers = keys
-        self.indexers = tuple(keys[:indexers])
-        self.relayed = set(keys[indexers + others :])
-        self.nodes: dict[Id, Node] = {}
-        self.clock: dict[Id, dict[bytes, int]] = {}
-        self.knows: dict[bytes, dict[bytes, int]] = {key: {} for key in keys}
-
-    def write(self, key: bytes, batch: int = 1):
-        """Write a batch."""
-        knows = self.knows[key]
-        for left in range(batch, 0, -1):
-            last = [Id(*item) for item in knows.items()]
-            heads = [i for i in last if not any(self.clock[j].get(i.writer, 0) >= i.length for j in last if j != i)]
-            i = Id(key, knows.get(key, 0) + 1)
-            self.nodes[i] = Node(i, tuple(heads), left, key in self.relayed)
-            knows[key] = i.length
-            self.clock[i] = dict(knows)
-
-    def tell(self, key: bytes, other: bytes, is_partial: bool):
-        """Let a writer know what another does, or some of it: with all that it follows, and batches as a whole."""
-        knows = self.knows[other]
-        for writer, length in sorted(self.knows[key].items()):
-            mine = knows.get(writer, 0)
-            if length <= mine:
-                continue
-            if is_partial and self.rng.random() < 0.5:
-                length = self.rng.randint(mine + 1, length)
-            while self.nodes[Id(writer, length)].batch > 1:
-                length += 1
-            for k, known in self.clock[Id(writer, length)].items():
-                knows[k] = max(knows.get(k, 0), known)
-
-    def base(self) -> Base:
-        """All there is."""
-        return Base(self.indexers, self.nodes)
-
-    def known_to(self, key: bytes) -> Base:
-        """What a writer knows."""
-        return self.base().cut(Id(k, at) for k, n in self.knows[key].items() for at in range(1, n + 1))
-
-
-def simulated(
-    rng: random.Random,
-    indexers: int,
-    others: int = 0,
-    relayed: int = 0,
-    steps: int = 60,
-    writing: float = 0.4,
-    batches: float = 0.0,
-    partial: float = 0.3,
-    splitting: float = 0.0,
-) -> Gossip:
-    """Let writers write and tell each other things, now and then in two halves that do not.
-
-    Args:
-        rng: Whence all chances come.
-        indexers: How many indexing writers.
-        others: How many that do not index.
-        relayed: How many relayed ones.
-        steps: How often someone writes or tells.
-        writing: How many of these are writing.
-        batches: How much of what is written is batches.
-        partial: How much of what is told is not everything.
-        splitting: How likely each step is to begin or end a division.
-    """
-    gossip = Gossip(rng, indexers, others, relayed)
-    half = None
-    for _ in range(steps):
-        if rng.random() < splitting:
-            half = {key: rng.random() < 0.5 for key in gossip.writers} if half is None else None
-        key, other = rng.choice(gossip.writers), rng.choice(gossip.writers)
-        if rng.random() < writing:
-            gossip.write(key, rng.randint(2, 3) if rng.random() < batches else 1)
-        elif key != other and (half is None or half[key] == half[other]):
-            gossip.tell(key, other, rng.random() < partial)
-    return gossip
-
-
 @st.composite
 def gossips(draw, most_indexers: int = 7, most_steps: int = 120) -> tuple[Gossip, random.Random]:
     """Writers after a while, and more chances."""
@@ -180,12 +82,6 @@ def gossips(draw, most_indexers: int = 7, most_steps: int = 120) -> tuple[Gossip
         draw(st.sampled_from([0.0, 0.05, 0.2])),
     )
     return gossip, rng
-
-
-def random_cut(base: Base, rng: random.Random, most: int = 6) -> Base:
-    """Let somebody know a few nodes and what one knows with them."""
-    ids = sorted(base.nodes)
-    return base.cut(pasts_of(base, rng.sample(ids, min(len(ids), rng.randint(1, most)))))
 
 
 def without_ends_of_batches(base: Base) -> Base:
@@ -310,25 +206,6 @@ def test_by_a_broken_rule_some_observers_contradict_each_other(rule):
     assert any(fails(seed) for seed in range(3000))
 
 
-def drawing(indexers: str, lines: str, relayed: str = "") -> Base:
-    """Read a base, a node a word: writer, length, and behind a colon what it follows besides the writer's previous."""
-    nodes = {}
-    for word in lines.split():
-        name, _, heads = word.partition(":")
-        name, _, batch = name.partition("*")
-        i, *above = (Id(n[0].encode(), int(n[1:])) for n in (name, *filter(None, heads.split(","))))
-        nodes[i] = Node(i, tuple(above), int(batch or 1), name[0] in relayed)
-    return Base(tuple(key.encode() for key in indexers), nodes)
-
-
-def shown(base: Base) -> tuple[str, str]:
-    """What is settled, and what comes behind it; the oracle must agree."""
-    ((order, confirmed),) = found = answers([base])
-    assert found == [oracle.order_of(base)]
-    names = [f"{i.writer.decode()}{i.length}" for i in order]
-    return " ".join(names[:confirmed]), " ".join(names[confirmed:])
-
-
 def test_observers_agree_where_it_matters_which_merge_is_looked_below_first():
     # Of about 83,000 random bases the one in which that, or how often the rule is applied, changes what is settled.
     base = drawing("abcdefg", (VECTORS / "two_merges.txt").read_text())
@@ -338,209 +215,3 @@ def test_observers_agree_where_it_matters_which_merge_is_looked_below_first():
     assert not contradict(found)
     assert found[0] == oracle.order_of(base)
     assert found[0][1] > 200
-
-
-def test_two_of_three_who_know_of_each_other_settle():
-    assert shown(drawing("abc", "a1 b1:a1")) == ("", "a1 b1")
-    assert shown(drawing("abc", "a1 b1:a1 a2:b1")) == ("a1", "b1 a2")
-    assert shown(drawing("abc", "a1 b1:a1 c1:b1")) == ("a1", "b1 c1")
-
-
-def test_a_single_ack_settles_what_nobody_is_beside():
-    assert shown(drawing("ab", "a1 b1:a1")) == ("a1", "b1")
-    assert shown(drawing("abc", "a1 b1:a1 c1:a1")) == ("a1", "b1 c1")
-
-
-def test_forks_may_be_merged_by_who_does_not_index():
-    assert shown(drawing("abc", "a1 c1 n1:a1,c1 b1:n1")) == ("", "a1 c1 n1 b1")
-    assert shown(drawing("abc", "a1 c1 n1:a1,c1 b1:n1 a2:b1 b2:a2")) == ("a1 c1 n1 b1", "a2 b2")
-
-
-def test_what_is_settled_may_contradict_the_order_of_keys():
-    base = drawing("xyz", "x1 y1:x1 a1 z1:a1 x2:y1")
-    assert shown(base) == ("x1", "a1 y1 x2 z1")
-
-
-def test_without_indexers_nothing_is_settled():
-    assert shown(drawing("", "b1 a1 a2:b1 c1:b1")) == ("", "a1 b1 a2 c1")
-
-
-def test_one_indexer_settles_whatever_it_knows():
-    assert shown(drawing("b", "a1 c1 b1:c1 a2 b2 c2")) == ("c1 b1 b2", "a1 a2 c2")
-    assert shown(drawing("b", "")) == ("", "")
-
-
-def test_indexers_of_whom_nothing_is_known_count_for_the_majority():
-    assert shown(drawing("abcde", "a1 b1:a1 a2:b1 b2:a2")) == ("", "a1 b1 a2 b2")
-
-
-def test_a_batch_is_settled_as_a_whole_as_far_as_it_is_known():
-    assert shown(drawing("a", "b1*3 b2*2 b3 a1:b3")) == ("b1 b2 b3 a1", "")
-    assert shown(drawing("a", "a1*3 a2*2 b1")) == ("a1 a2", "b1")
-    # Nobody follows the middle of a batch; if somebody does, the rest of it comes along with all that follows.
-    assert shown(drawing("a", "c1 b1*2 b2:c1 a1:b1")) == ("b1 a1 c1 b2", "")
-    assert shown(drawing("ab", "b1*2 a1:b1 b2:a1 a2:b2")) == ("b1 a1 b2", "a2")
-
-
-def test_a_batch_ends_with_its_writer():
-    assert shown(drawing("a", "a1*9 a2*9 b1")) == ("a1 a2", "b1")
-
-
-def test_a_relayed_node_is_in_the_order_once_it_is_settled():
-    assert shown(drawing("a", "b1 r1:b1 a1", relayed="r")) == ("a1", "b1")
-    assert shown(drawing("a", "b1 r1:b1 a1:r1 r2", relayed="r")) == ("b1 r1 a1", "")
-    # What follows a relayed node follows what that follows, but does not wait for its turn.
-    assert shown(drawing("x", "c1 r1:c1 b1:r1 d1 a1:d1", relayed="r")) == ("", "c1 b1 d1 a1")
-    assert shown(drawing("", "r1 r2:c1 c1 b1:r2 r3:b1", relayed="r")) == ("", "c1 b1")
-
-
-def test_lengths_count_from_what_was_settled_before():
-    base = drawing("abc", "a5 b7:a5 a6:b7 d9:a4")
-    base.floor = {b"a": 4, b"b": 6, b"c": 3}
-    assert shown(base) == ("a5", "b7 a6 d9")
-
-
-def large_base(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -> tuple[np.ndarray, ...]:
-    """Number a base given as writers and what each node follows, by turn; every writer's previous node is added."""
-    writer = np.array([w for w, _ in rows])
-    by_place = np.argsort(writer, kind="stable")
-    place = np.empty(len(rows), np.int64)
-    place[by_place] = np.arange(len(rows))
-    last, start, previous = {}, [0], [None] * len(rows)
-    length = np.empty(len(rows), np.int64)
-    for turn, (w, heads) in enumerate(rows):
-        before = last.get(w)
-        previous[place[turn]] = place[list({*heads, before} if before is not None else set(heads))]
-        length[place[turn]] = 1 if before is None else length[place[before]] + 1
-        last[w] = turn
-    for at in previous:
-        start.append(start[-1] + len(at))
-    rank = writer[by_place].astype(np.int32)
-    return (
-        np.array([0, len(rows)], np.int64),
-        np.array(start, np.int64),
-        np.concatenate(previous).astype(np.int32),
-        rank,
-        length,
-        np.ones(len(rows), np.int32),
-        np.where(rank < indexers, rank, -1).astype(np.int32),
-        np.zeros(len(rows), np.bool_),
-        np.array([0, indexers], np.int64),
-        np.zeros(indexers, np.int64),
-    )
-
-
-def timed(arrays: tuple[np.ndarray, ...]) -> tuple[int, float]:
-    """How much is settled, and in how many seconds."""
-    answers([drawing("abc", "a1 b1:a1 a2:b1")])
-    begin = time.process_time()
-    confirmed = order_views(*arrays)[2]
-    return int(confirmed[0]), time.process_time() - begin
-
-
-def in_turns(writers: int, nodes: int) -> list[tuple[int, list[int]]]:
-    """One after another, each on top of the last."""
-    return [(turn % writers, [turn - 1] if turn else []) for turn in range(nodes)]
-
-
-def in_rounds(writers: int, rounds: int, online: int | None = None) -> list[tuple[int, list[int]]]:
-    """All those online at once on top of the round before: forks without end."""
-    online = online or writers
-    return [
-        (w, list(range(r * online - online, r * online)) if r else []) for r in range(rounds) for w in range(online)
-    ]
-
-
-def acked_forks(rounds: int) -> list[tuple[int, list[int]]]:
-    """The second follows the first, the third always writes beside both."""
-    rows = []
-    for at in range(0, 3 * rounds, 3):
-        rows += [(0, [at - 2, at - 1] if at else []), (1, [at]), (2, [at - 3] if at else [])]
-    return rows
-
-
-def healed(writers: int, rows: list[tuple[int, list[int]]], turns: int = 4) -> list[tuple[int, list[int]]]:
-    """Let all agree afterwards."""
-    followed = {p for _, heads in rows for p in heads}
-    loose = [turn for turn in range(len(rows)) if turn not in followed]
-    top = [(0, loose)] + [(turn % writers, [len(rows) + turn - 1]) for turn in range(1, turns * writers)]
-    return rows + top
-
-
-@pytest.mark.parametrize("writers", [*(pytest.param(count, marks=pytest.mark.exhaustive) for count in (1, 3)), 9])
-def test_a_chain_of_200_000(writers):
-    confirmed, seconds = timed(large_base(writers, writers, in_turns(writers, 200_000)))
-    assert confirmed == 200_000 - 2 * (writers // 2)
-    assert seconds < 5
-
-
-def test_200_indexers_among_2_000_writers():
-    rows = in_turns(2_000, 10_000)
-    confirmed, seconds = timed(large_base(2_000, 200, rows))
-    assert 0 < confirmed < 10_000
-    assert seconds < 5
-
-
-@pytest.mark.parametrize(
-    ("indexers", "rows"),
-    [
-        (3, in_rounds(3, 3_400)),
-        (9, in_rounds(9, 1_200)),
-        (9, in_rounds(9, 2_500, online=4)),
-        (9, in_turns(4, 10_000)),
-        (3, acked_forks(3_400)),
-        (200, in_rounds(200, 50)),
-    ],
-    ids=["three", "nine", "a minority", "a minority in turns", "acked", "many"],
-)
-def test_forks_without_end_and_their_end(indexers, rows):
-    confirmed, seconds = timed(large_base(indexers, indexers, rows))
-    assert confirmed == 0
-    assert seconds < 5
-    more = healed(indexers, rows)
-    confirmed, seconds = timed(large_base(indexers, indexers, more))
-    assert len(rows) < confirmed < len(more)
-    assert seconds < 5
-
-
-def altered(column: int, at: int, value: int) -> tuple[np.ndarray, ...]:
-    """A small base with something wrong."""
-    arrays, _ = arrays_of([drawing("ab", "a1 b1:a1 a2:b1 c1:a2")])
-    arrays[column][at] = value
-    return arrays
-
-
-@pytest.mark.parametrize(
-    ("message", "arrays"),
-    [
-        ("do not fit together", altered(0, 1, 3)),
-        ("do not fit together", altered(1, 4, 3)),
-        ("floors are not those", altered(8, 1, 1)),
-        ("leaves its view", altered(2, 0, 4)),
-        ("leaves its view", altered(2, 0, -1)),
-        ("close a cycle", altered(2, 2, 1)),
-        ("ascend by writer", altered(3, 3, 1)),
-        ("ascend by writer", altered(4, 1, 1)),
-        ("same indexer", altered(6, 1, -1)),
-        ("is relayed", altered(7, 0, 1)),
-        ("has no floor", altered(6, 3, 2)),
-        ("two logs", altered(6, 3, 1)),
-        ("has a hole", altered(4, 1, 3)),
-        ("not above its floor", altered(9, 0, 1)),
-    ],
-)
-def test_arrays_that_cannot_be(message, arrays):
-    with pytest.raises(ValueError, match=message):
-        order_views(*arrays)
-
-
-def test_columns_of_other_nodes():
-    arrays, _ = arrays_of([drawing("ab", "a1 b1:a1")])
-    with pytest.raises(ValueError, match="same nodes"):
-        order_views(*arrays[:5], arrays[5][:1], *arrays[6:])
-
-
-def test_an_indexer_follows_its_own_log():
-    arrays, _ = arrays_of([drawing("a", "a1 a2")])
-    with pytest.raises(ValueError, match="the one before"):
-        order_views(arrays[0], np.zeros(3, np.int64), arrays[2][:0], *arrays[3:])

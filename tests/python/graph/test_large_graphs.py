@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_graph_properties import known_rows, logs
 
 from dbt_tangles import held
 from dbt_tangles.graph import DEPTH_SCHEMA, WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA, partition
 from dbt_tangles.graph.partition import levels_of_partition
 from dbt_tangles.held import NO_LIMIT, Held, Rows
 from dbt_tangles.partition import ROWS_PER_BATCH
+from graph_logs import known_rows, logs
 from graph_oracle import DEFAULTS, naive_walk, thread
 
 IN_SCHEMA = WALK_INPUT_SCHEMA.append(pa.field("known_depth", pa.int32()))

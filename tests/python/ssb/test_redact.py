@@ -14,56 +14,13 @@ from hypothesis import strategies as st
 
 from dbt_tangles.ssb.redact import SECRET_KEYS, Redaction, fingerprint, has_secrets
 from fixtures.ssb.author import box
+from group_contents import ADD, BOB, EPOCH_INIT, EXCLUDE, FINGERPRINT, PO_BOX, RAW, ROOT_INIT, SECRET, VERSION_1
 from ssb_kit import check_one, json_objects, value_of
 
-RAW = bytes(range(32))
-SECRET = base64.b64encode(RAW).decode()
-FINGERPRINT = hashlib.sha256(RAW).hexdigest()[:16]
 # Its base64 has both letters that the alphabets differ in.
 ODD = bytes.fromhex("fb") * 32
 ODD_SECRET = base64.b64encode(ODD).decode()
 ODD_FINGERPRINT = hashlib.sha256(ODD).hexdigest()[:16]
-
-
-def uri(kind, name):
-    """A made-up URI."""
-    digest = base64.urlsafe_b64encode(hashlib.sha256(name.encode()).digest()).decode()
-    return f"ssb:{kind}/{digest}"
-
-
-ROOT, EPOCH, MESSAGE = (uri("message/classic", name) for name in ("root", "epoch", "message"))
-ALICE, BOB = (uri("feed/bendybutt-v1", name) for name in ("alice", "bob"))
-GROUP = uri("identity/group", "group")
-NULLS = {"root": None, "previous": None}
-INIT = {"type": "group/init", "version": "v2", "secret": SECRET}
-ROOT_INIT = {**INIT, "tangles": {"group": NULLS, "epoch": NULLS, "members": NULLS}}
-EPOCH_INIT = {
-    **INIT,
-    "recps": [GROUP, ALICE],
-    "tangles": {
-        "group": {"root": ROOT, "previous": [MESSAGE]},
-        "epoch": {"root": ROOT, "previous": [EPOCH]},
-        "members": NULLS,
-    },
-}
-STATEMENT_TANGLES = {
-    "group": {"root": ROOT, "previous": [MESSAGE]},
-    "members": {"root": EPOCH, "previous": [MESSAGE]},
-}
-ADD = {
-    "type": "group/add-member",
-    "version": "v2",
-    "secret": SECRET,
-    "oldSecrets": [SECRET],
-    "root": ROOT,
-    "creator": ALICE,
-    "text": "welcome",
-    "recps": [GROUP, ALICE, BOB],
-    "tangles": STATEMENT_TANGLES,
-}
-EXCLUDE = {"type": "group/exclude-member", "excludes": [BOB], "recps": [GROUP], "tangles": STATEMENT_TANGLES}
-PO_BOX = {"type": "group/po-box", "keys": {"scheme": "x", "poBoxId": "x", "key": SECRET}, "recps": [GROUP]}
-VERSION_1 = {"type": "group/add-member", "version": "v1", "groupKey": SECRET, "root": ROOT, "recps": [GROUP, ALICE]}
 #: Printed, so that none shares a part with another.
 PRINTED = [json.dumps(content) for content in (ROOT_INIT, EPOCH_INIT, ADD, EXCLUDE, PO_BOX, VERSION_1)]
 

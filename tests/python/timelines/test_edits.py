@@ -7,8 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,53 +16,10 @@ from numba import njit
 
 import timeline_oracle as oracle
 from conftest import DATA
-from dbt_tangles.held import NO_LIMIT
-from dbt_tangles.timelines.edits import edit_stream, script
+from dbt_tangles.timelines.edits import script
 from dbt_tangles.timelines.replica import Replica, follow
+from edit_streams import Log, log_of, scripts, stream
 from timeline_oracle import interleaved_chains
-
-
-class Log(NamedTuple):
-    """What `edit_stream` takes of one or many timelines, but for batches."""
-
-    event_start: np.ndarray
-    cause_start: np.ndarray
-    cause: np.ndarray
-    arrived: np.ndarray
-
-
-def log_of(timelines: list[list[oracle.Arrival]]) -> Log:
-    """Number the events of timelines by name; what never arrives is no cause."""
-    event_start, cause_start, cause, arrived = [0], [0], [], []
-    for arrivals in timelines:
-        known = dict(arrivals)
-        number = {name: event_start[-1] + place for place, name in enumerate(sorted(known))}
-        for name in sorted(known):
-            cause += [number[other] for other in dict.fromkeys(known[name]) if other in number and other != name]
-            cause_start.append(len(cause))
-        arrived += [number[name] for name, _ in arrivals]
-        event_start.append(event_start[-1] + len(known))
-    return Log(np.array(event_start), np.array(cause_start), np.array(cause, np.int32), np.array(arrived, np.int32))
-
-
-def stream(log: Log, batch, published=None, limit=NO_LIMIT):
-    """Call the kernel; `batch` is a size, or the number of each arrival's batch."""
-    if isinstance(batch, int):
-        ordinal = np.arange(len(log.arrived)) - np.repeat(log.event_start[:-1], np.diff(log.event_start))
-        batch = ordinal // batch + 1
-    published = np.zeros(len(log.event_start) - 1, np.int64) if published is None else np.array(published)
-    return edit_stream(
-        log.event_start, log.cause_start, log.cause, log.arrived, np.array(batch, np.int64), published, limit
-    )
-
-
-def scripts(commands, names: list[str]) -> dict[int, list[tuple]]:
-    """Group the commands of one timeline by batch, as the oracle takes them."""
-    found: dict[int, list[tuple]] = {}
-    for event, batch, taken, put in zip(*(column.tolist() for column in commands), strict=True):
-        command = ("ins", names[event], None, put) if taken < 0 else ("mov", names[event], taken, put)
-        found.setdefault(batch, []).append(command)
-    return found
 
 
 def check(arrivals: list[oracle.Arrival], batches: list[int]) -> None:
@@ -160,7 +115,7 @@ MEASURED = """
 import resource, sys
 import numpy as np
 from dbt_tangles.timelines.edits import edit_stream
-from test_edits import log_of, stream
+from edit_streams import log_of, stream
 from timeline_oracle import interleaved_chains
 stream(log_of([interleaved_chains(10)]), 1, limit=100_000)
 log = log_of([interleaved_chains(10), interleaved_chains(int(sys.argv[1])), interleaved_chains(10)])
@@ -175,8 +130,7 @@ print(len(found.event), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bef
 )
 def test_memory_is_for_the_commands_that_are_kept(size):
     """Without a limit 6,400 takes 41 million commands of 20 bytes each."""
-    folders = [str(Path(__file__).parent), str(Path(oracle.__file__).parent)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*folders, *sys.path])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", MEASURED, str(size)]
     printed = subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
     commands, kib = map(int, printed.split())

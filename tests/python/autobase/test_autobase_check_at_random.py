@@ -1,0 +1,247 @@
+"""The Arrow kernel of Autobase logs: any bytes, any JSON, and the ways to read that are to agree."""
+
+import json
+import random
+
+import orjson
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autobase_lines import BASE, MAX, NODE, ODD_WRITERS, A, B, C, D, check, random_nodes, to_line, to_pairs
+from dbt_tangles.autobase import check as kernel
+from dbt_tangles.autobase.check import OUTPUT_SCHEMA
+from dbt_tangles.rows import array_of, columns_of
+
+
+@given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
+def test_any_bytes(lines):
+    """Noise."""
+    check(lines)
+
+
+characters = st.characters(codec="utf-8") | st.sampled_from('\ud800\udfff\ue000\U0001f600"\\/\0\x1f\x7f')
+texts = st.text(characters, max_size=4)
+numbers = st.integers() | st.integers(-(2**66), 2**66) | st.floats(allow_nan=False, allow_infinity=False)
+json_values = st.recursive(
+    st.none() | st.booleans() | numbers | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=8,
+)
+writers = st.sampled_from([A, B, C, D, B.upper()])
+lengths = st.sampled_from([1, 2, 3, 4, 9, MAX])
+odd_writers = writers | st.sampled_from(ODD_WRITERS)
+odd_lengths = lengths | st.sampled_from([0, MAX + 1])
+near_node = {
+    "base": st.sampled_from("ab"),
+    "writer": writers,
+    "length": lengths,
+    "heads": st.lists(st.tuples(writers, lengths), max_size=4),
+    "batch": st.integers(1, 3),
+    "value": json_values,
+}
+near_base = {
+    "base": st.sampled_from("ab"),
+    "indexers": st.lists(writers, max_size=3),
+    "relayed": st.none() | st.lists(writers, max_size=1),
+    "start": st.none() | st.dictionaries(writers, st.sampled_from([0, 1, MAX]), max_size=2),
+}
+odd = {
+    "base": texts,
+    "writer": odd_writers,
+    "length": odd_lengths,
+    "heads": st.lists(st.tuples(odd_writers, odd_lengths) | json_values, max_size=2),
+    "batch": odd_lengths,
+    "indexers": st.lists(odd_writers | json_values, max_size=2),
+    "relayed": st.lists(odd_writers | json_values, max_size=2),
+    "start": st.dictionaries(odd_writers, odd_lengths | json_values, max_size=2),
+}
+any_fields = {name: odd.get(name, json_values) | json_values for name in near_node | near_base}
+documents = (
+    json_values
+    | st.fixed_dictionaries({}, optional=any_fields)
+    | st.fixed_dictionaries(near_node, optional={"x": json_values})
+    | st.fixed_dictionaries(near_base, optional={"x": json_values})
+    | st.tuples(st.fixed_dictionaries(near_node), st.fixed_dictionaries({}, optional=any_fields)).map(
+        lambda pair: pair[0] | pair[1]
+    )
+    | st.tuples(st.fixed_dictionaries(near_base), st.fixed_dictionaries({}, optional=any_fields)).map(
+        lambda pair: pair[0] | pair[1]
+    )
+)
+
+
+def is_text(value):
+    try:
+        return isinstance(value, str) and value.encode() != b""
+    except UnicodeEncodeError:
+        return False
+
+
+def is_writer(value):
+    return isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdefABCDEF")
+
+
+def is_whole(value, least=1):
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and value % 1 == 0 and least <= value < 2**31
+
+
+def lower_all(values):
+    return sorted({value.lower() for value in values})
+
+
+def expect(document):
+    """Say in the plainest way what a document is: a base, a node, or the reason why neither."""
+    if isinstance(document, list) and document and isinstance(document[0], dict):
+        return "json_array"
+    if not isinstance(document, dict):
+        return "not_an_object"
+    has = {name: value for name, value in document.items() if value is not None}
+    if not is_text(has.get("base")):
+        return "no_base"
+    if not has.keys() & {"writer", "length", "heads"}:
+        return expect_base(has) if "indexers" in has else "neither"
+    if not is_writer(has.get("writer")):
+        return "bad_writer"
+    if not is_whole(has.get("length")):
+        return "bad_length"
+    heads, own = has.get("heads"), (has["writer"].lower(), has["length"])
+    if not isinstance(heads, list | tuple):
+        return "bad_heads"
+    for head in heads:
+        if not (isinstance(head, list | tuple) and len(head) == 2 and is_writer(head[0]) and is_whole(head[1])):
+            return "bad_heads"
+    heads = [(writer.lower(), length) for writer, length in heads]
+    lengths = dict(heads)
+    if len(lengths) < len(heads) or lengths.get(own[0], 0) >= own[1]:
+        return "bad_heads"
+    if not is_whole(has.get("batch", 1)):
+        return "bad_batch"
+    return has["base"], *own, sorted(set(heads) - {(own[0], own[1] - 1)}), has.get("batch", 1), has.get("value")
+
+
+def expect_base(has):
+    roles = []
+    for name in ("indexers", "relayed"):
+        listed = has.get(name, [])
+        if not isinstance(listed, list | tuple) or not all(map(is_writer, listed)):
+            return f"bad_{name}"
+        roles.append(lower_all(listed))
+    if set(roles[0]) & set(roles[1]):
+        return "bad_roles"
+    start = has.get("start")
+    if start is None:
+        return has["base"], *roles, None
+    if not isinstance(start, dict) or not all(is_writer(name) and is_whole(start[name], 0) for name in start):
+        return "bad_start"
+    if len(lower_all(start)) < len(start):
+        return "bad_start"
+    return has["base"], *roles, sorted((name.lower(), length) for name, length in start.items())
+
+
+def to_doubles(value):
+    """Make of integers what orjson does of them."""
+    if isinstance(value, dict):
+        return {key: to_doubles(element) for key, element in value.items()}
+    if isinstance(value, list | tuple):
+        return list(map(to_doubles, value))
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return float(value)
+    return value
+
+
+@given(listed=st.lists(documents, min_size=1, max_size=5))
+def test_any_json(listed):
+    """Each document becomes a row that depends on nothing but the document."""
+    lines = [json.dumps(document).encode() for document in listed]
+    rows = check(lines)
+    for document, line, row in zip(listed, lines, rows, strict=True):
+        assert check([line])[0] | {"row_id": row["row_id"]} == row
+        # Pairs of surrogates that hypothesis makes of two characters are one in JSON.
+        expected = expect(json.loads(line))
+        if isinstance(expected, str):
+            assert row["reject_reason"] == expected
+        elif row["kind"] == "base":
+            start = to_pairs(row["start"])
+            assert (row["base_id"], row["indexers"], row["relayed"], start) == expected
+        else:
+            assert (row["base_id"], row["writer"], row["length"]) == expected[:3]
+            assert (to_pairs(row["heads"]), row["batch"]) == expected[3:5]
+            assert row["is_ack"] == (document.get("value") is None)
+            if not row["is_ack"]:
+                value = to_doubles(json.loads(line)["value"])
+                assert repr(to_doubles(json.loads(row["value"]))) == repr(sorted_all(value))
+
+
+def sorted_all(value):
+    if isinstance(value, dict):
+        return {key: sorted_all(value[key]) for key in sorted(value)}
+    return list(map(sorted_all, value)) if isinstance(value, list) else value
+
+
+@given(value=json_values, is_raw=st.booleans(), indent=st.sampled_from([None, 1]))
+def test_the_exact_way_is_the_way_of_orjson(value, is_raw, indent):
+    """Where orjson goes at all, parser and printer give what it gives."""
+    line = json.dumps(value, ensure_ascii=not is_raw, indent=indent).encode("utf-8", "surrogatepass")
+    try:
+        parsed = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return
+    text = orjson.dumps(parsed, option=orjson.OPT_SORT_KEYS).decode()
+    exact = kernel._parse_exact(line)
+    assert repr(exact) == repr(parsed)
+    assert kernel._exact_text(exact) == text
+    assert kernel._text_of(parsed, False) == kernel._text_of(exact, True) == text
+
+
+@given(listed=st.lists(st.fixed_dictionaries(near_node), min_size=1, max_size=6))
+def test_the_short_way_is_the_long_way(listed):
+    """Where the short way answers at all, it answers what the long way does; and it answers where all are sound."""
+    lines = [json.dumps(document).encode() for document in listed]
+    short = kernel._read_sound_nodes(lines)
+    rows = [kernel._read(line, len(line), 2**21) for line in lines]
+    if short is None:
+        is_plain = all(is_read_by_orjson(line) for line in lines)
+        assert not is_plain or any(row.reject_reason is not None for row in rows)
+        return
+    long = columns_of(kernel.Row, rows)
+    for name in short.keys() | long.keys():  # of the line alone; the digest comes with it
+        column = short.get(name, pa.nulls(len(rows), OUTPUT_SCHEMA.field(name).type))
+        assert column.equals(array_of(long[name], OUTPUT_SCHEMA.field(name).type))
+
+
+def is_read_by_orjson(line):
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True
+
+
+def test_the_short_way_is_taken(monkeypatch):
+    """By many lines at a time, and with the result of the long way."""
+    lines = random_nodes(random.Random(3), 4000)
+    assert sum(kernel._read_sound_nodes(lines[at : at + 10]) is not None for at in range(0, 4000, 10)) > 300
+    monkeypatch.setattr(kernel, "_TURN_ROWS", 10)
+    short = check(lines)
+    assert {row["reject_reason"] for row in short} == {None, "bad_heads"}
+    monkeypatch.setattr(kernel, "_read_sound_nodes", lambda raws: None)
+    assert check(lines) == short
+
+
+def test_mutated_lines():
+    """Good lines with bytes changed, dropped, doubled and swapped."""
+    chance = random.Random(7)
+    lines = []
+    for number in range(6000):
+        line = bytearray(to_line(chance.choice([NODE, BASE]), x=number))
+        for _ in range(chance.randrange(4)):
+            place, length = chance.randrange(len(line) + 1), chance.randrange(8)
+            piece = [b"", bytes([chance.randrange(256)]), b'"', b"\\ud800", b"null", bytes(line[place : place + 5])]
+            line[place : place + length] = chance.choice(piece)
+        lines.append(bytes(line))
+    reasons = {row["reject_reason"] for row in check(lines)}
+    # The others take more than a few bytes.
+    common = {"invalid_utf8", "malformed_json", "no_base", "neither", "bad_indexers", "bad_start", "bad_heads"}
+    assert {None, "bad_writer", "bad_length"} | common <= reasons

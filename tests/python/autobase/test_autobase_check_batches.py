@@ -1,0 +1,62 @@
+"""The Arrow kernel of Autobase logs: batches of any size, cut anywhere, and of other types."""
+
+import random
+
+import pyarrow as pa
+
+from autobase_lines import (
+    BASE,
+    NODE,
+    check,
+    random_nodes,
+    to_line,
+)
+from dbt_tangles import lines as lines_module
+from dbt_tangles.autobase import check as kernel
+from dbt_tangles.autobase.check import OUTPUT_SCHEMA, check_batches
+from dbt_tangles.lines import INPUT_SCHEMA
+from log_lines import batch_of
+
+
+def test_no_lines():
+    assert check([]) == []
+    assert list(check_batches(iter([]))) == []
+
+
+def test_turns_and_slices_keep_the_order(monkeypatch):
+    """However a batch is cut, its rows are the same."""
+    lines = random_nodes(random.Random(1), 700)
+    lines[100] = to_line(BASE)
+    lines[300] = b"{"
+    lines[699] = None
+    whole = check(lines)
+    monkeypatch.setattr(kernel, "_TURN_ROWS", 1)
+    assert check(lines) == whole
+    monkeypatch.setattr(lines_module, "SLICE_BYTES", 10_000)
+    batches = list(check_batches(iter([batch_of(lines)])))
+    assert [batch.num_rows for batch in batches] == [32] * 21 + [28]
+    assert check(lines) == whole
+    part = batch_of(lines).slice(80, 250)
+    assert pa.Table.from_batches(check_batches(iter([part]))).to_pylist() == whole[80:330]
+
+
+def test_large_batch_comes_back_in_slices():
+    """More bytes than a turn of any size should hold: the columns stay far from Arrow's offsets."""
+    line = to_line(NODE, value=["x" * 500_000, "y" * 500_000])
+    batches = list(check_batches(iter([batch_of([line] * 100)])))
+    assert [batch.num_rows for batch in batches] == [32, 32, 32, 4]
+    assert max(batch.nbytes for batch in batches) < 2**26
+    rows = pa.Table.from_batches(batches)
+    assert rows["row_id"].to_pylist() == list(range(100))
+    assert rows["detail"].null_count == 100
+
+
+def test_other_widths_of_integers_and_strings():
+    """Spark may hand over places in narrower types."""
+    batch = batch_of([to_line(NODE)])
+    kinds = [pa.large_string(), pa.int32(), pa.int32(), pa.binary(), pa.int32()]
+    columns = [column.cast(kind) for column, kind in zip(batch.columns, kinds, strict=True)]
+    narrow = pa.RecordBatch.from_arrays(columns, names=INPUT_SCHEMA.names)
+    [result] = check_batches(iter([narrow]))
+    assert result.schema == OUTPUT_SCHEMA
+    assert result.to_pylist() == check([to_line(NODE)])

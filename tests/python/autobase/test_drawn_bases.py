@@ -1,0 +1,124 @@
+"""The order of small bases, written down one by one, and of arrays that are no base."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import autobase_oracle as oracle
+from autobase_oracle import Base
+from base_arrays import arrays_of
+from base_tables import drawing
+from dbt_tangles.autobase.consensus import order_views
+from gossip import answers
+
+
+def shown(base: Base) -> tuple[str, str]:
+    """What is settled, and what comes behind it; the oracle must agree."""
+    ((order, confirmed),) = found = answers([base])
+    assert found == [oracle.order_of(base)]
+    names = [f"{i.writer.decode()}{i.length}" for i in order]
+    return " ".join(names[:confirmed]), " ".join(names[confirmed:])
+
+
+def test_two_of_three_who_know_of_each_other_settle():
+    assert shown(drawing("abc", "a1 b1:a1")) == ("", "a1 b1")
+    assert shown(drawing("abc", "a1 b1:a1 a2:b1")) == ("a1", "b1 a2")
+    assert shown(drawing("abc", "a1 b1:a1 c1:b1")) == ("a1", "b1 c1")
+
+
+def test_a_single_ack_settles_what_nobody_is_beside():
+    assert shown(drawing("ab", "a1 b1:a1")) == ("a1", "b1")
+    assert shown(drawing("abc", "a1 b1:a1 c1:a1")) == ("a1", "b1 c1")
+
+
+def test_forks_may_be_merged_by_who_does_not_index():
+    assert shown(drawing("abc", "a1 c1 n1:a1,c1 b1:n1")) == ("", "a1 c1 n1 b1")
+    assert shown(drawing("abc", "a1 c1 n1:a1,c1 b1:n1 a2:b1 b2:a2")) == ("a1 c1 n1 b1", "a2 b2")
+
+
+def test_what_is_settled_may_contradict_the_order_of_keys():
+    base = drawing("xyz", "x1 y1:x1 a1 z1:a1 x2:y1")
+    assert shown(base) == ("x1", "a1 y1 x2 z1")
+
+
+def test_without_indexers_nothing_is_settled():
+    assert shown(drawing("", "b1 a1 a2:b1 c1:b1")) == ("", "a1 b1 a2 c1")
+
+
+def test_one_indexer_settles_whatever_it_knows():
+    assert shown(drawing("b", "a1 c1 b1:c1 a2 b2 c2")) == ("c1 b1 b2", "a1 a2 c2")
+    assert shown(drawing("b", "")) == ("", "")
+
+
+def test_indexers_of_whom_nothing_is_known_count_for_the_majority():
+    assert shown(drawing("abcde", "a1 b1:a1 a2:b1 b2:a2")) == ("", "a1 b1 a2 b2")
+
+
+def test_a_batch_is_settled_as_a_whole_as_far_as_it_is_known():
+    assert shown(drawing("a", "b1*3 b2*2 b3 a1:b3")) == ("b1 b2 b3 a1", "")
+    assert shown(drawing("a", "a1*3 a2*2 b1")) == ("a1 a2", "b1")
+    # Nobody follows the middle of a batch; if somebody does, the rest of it comes along with all that follows.
+    assert shown(drawing("a", "c1 b1*2 b2:c1 a1:b1")) == ("b1 a1 c1 b2", "")
+    assert shown(drawing("ab", "b1*2 a1:b1 b2:a1 a2:b2")) == ("b1 a1 b2", "a2")
+
+
+def test_a_batch_ends_with_its_writer():
+    assert shown(drawing("a", "a1*9 a2*9 b1")) == ("a1 a2", "b1")
+
+
+def test_a_relayed_node_is_in_the_order_once_it_is_settled():
+    assert shown(drawing("a", "b1 r1:b1 a1", relayed="r")) == ("a1", "b1")
+    assert shown(drawing("a", "b1 r1:b1 a1:r1 r2", relayed="r")) == ("b1 r1 a1", "")
+    # What follows a relayed node follows what that follows, but does not wait for its turn.
+    assert shown(drawing("x", "c1 r1:c1 b1:r1 d1 a1:d1", relayed="r")) == ("", "c1 b1 d1 a1")
+    assert shown(drawing("", "r1 r2:c1 c1 b1:r2 r3:b1", relayed="r")) == ("", "c1 b1")
+
+
+def test_lengths_count_from_what_was_settled_before():
+    base = drawing("abc", "a5 b7:a5 a6:b7 d9:a4")
+    base.floor = {b"a": 4, b"b": 6, b"c": 3}
+    assert shown(base) == ("a5", "b7 a6 d9")
+
+
+def altered(column: int, at: int, value: int) -> tuple[np.ndarray, ...]:
+    """A small base with something wrong."""
+    arrays, _ = arrays_of([drawing("ab", "a1 b1:a1 a2:b1 c1:a2")])
+    arrays[column][at] = value
+    return arrays
+
+
+@pytest.mark.parametrize(
+    ("message", "arrays"),
+    [
+        ("do not fit together", altered(0, 1, 3)),
+        ("do not fit together", altered(1, 4, 3)),
+        ("floors are not those", altered(8, 1, 1)),
+        ("leaves its view", altered(2, 0, 4)),
+        ("leaves its view", altered(2, 0, -1)),
+        ("close a cycle", altered(2, 2, 1)),
+        ("ascend by writer", altered(3, 3, 1)),
+        ("ascend by writer", altered(4, 1, 1)),
+        ("same indexer", altered(6, 1, -1)),
+        ("is relayed", altered(7, 0, 1)),
+        ("has no floor", altered(6, 3, 2)),
+        ("two logs", altered(6, 3, 1)),
+        ("has a hole", altered(4, 1, 3)),
+        ("not above its floor", altered(9, 0, 1)),
+    ],
+)
+def test_arrays_that_cannot_be(message, arrays):
+    with pytest.raises(ValueError, match=message):
+        order_views(*arrays)
+
+
+def test_columns_of_other_nodes():
+    arrays, _ = arrays_of([drawing("ab", "a1 b1:a1")])
+    with pytest.raises(ValueError, match="same nodes"):
+        order_views(*arrays[:5], arrays[5][:1], *arrays[6:])
+
+
+def test_an_indexer_follows_its_own_log():
+    arrays, _ = arrays_of([drawing("a", "a1 a2")])
+    with pytest.raises(ValueError, match="the one before"):
+        order_views(arrays[0], np.zeros(3, np.int64), arrays[2][:0], *arrays[3:])

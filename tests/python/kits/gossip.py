@@ -1,0 +1,114 @@
+"""Writers who write on top of all they know and tell each other some of it, and the order of what each knows."""
+
+from __future__ import annotations
+
+import random
+
+from autobase_oracle import Base, Id, Node, pasts_of
+from base_arrays import arrays_of
+from dbt_tangles.autobase.consensus import order_views
+
+Answer = tuple[list[Id], int]
+
+
+def answers(bases: list[Base]) -> list[Answer]:
+    """Order all bases in one call."""
+    arrays, ids = arrays_of(bases)
+    order, placed, confirmed = order_views(*arrays)
+    view_start = arrays[0]
+    found = []
+    for v in range(len(bases)):
+        begin, end = view_start[v], view_start[v + 1]
+        assert (order[begin + placed[v] : end] == -1).all()
+        found.append(([ids[x] for x in order[begin : begin + placed[v]]], int(confirmed[v])))
+    return found
+
+
+class Gossip:
+    """Writers who write on top of all they know, and tell each other some of it."""
+
+    def __init__(self, rng: random.Random, indexers: int, others: int, relayed: int):
+        self.rng = rng
+        keys = [bytes([rng.randrange(256), at]) for at in range(indexers + others + relayed)]
+        self.writers = keys
+        self.indexers = tuple(keys[:indexers])
+        self.relayed = set(keys[indexers + others :])
+        self.nodes: dict[Id, Node] = {}
+        self.clock: dict[Id, dict[bytes, int]] = {}
+        self.knows: dict[bytes, dict[bytes, int]] = {key: {} for key in keys}
+
+    def write(self, key: bytes, batch: int = 1):
+        """Write a batch."""
+        knows = self.knows[key]
+        for left in range(batch, 0, -1):
+            last = [Id(*item) for item in knows.items()]
+            heads = [i for i in last if not any(self.clock[j].get(i.writer, 0) >= i.length for j in last if j != i)]
+            i = Id(key, knows.get(key, 0) + 1)
+            self.nodes[i] = Node(i, tuple(heads), left, key in self.relayed)
+            knows[key] = i.length
+            self.clock[i] = dict(knows)
+
+    def tell(self, key: bytes, other: bytes, is_partial: bool):
+        """Let a writer know what another does, or some of it: with all that it follows, and batches as a whole."""
+        knows = self.knows[other]
+        for writer, length in sorted(self.knows[key].items()):
+            mine = knows.get(writer, 0)
+            if length <= mine:
+                continue
+            if is_partial and self.rng.random() < 0.5:
+                length = self.rng.randint(mine + 1, length)
+            while self.nodes[Id(writer, length)].batch > 1:
+                length += 1
+            for k, known in self.clock[Id(writer, length)].items():
+                knows[k] = max(knows.get(k, 0), known)
+
+    def base(self) -> Base:
+        """All there is."""
+        return Base(self.indexers, self.nodes)
+
+    def known_to(self, key: bytes) -> Base:
+        """What a writer knows."""
+        return self.base().cut(Id(k, at) for k, n in self.knows[key].items() for at in range(1, n + 1))
+
+
+def simulated(
+    rng: random.Random,
+    indexers: int,
+    others: int = 0,
+    relayed: int = 0,
+    steps: int = 60,
+    writing: float = 0.4,
+    batches: float = 0.0,
+    partial: float = 0.3,
+    splitting: float = 0.0,
+) -> Gossip:
+    """Let writers write and tell each other things, now and then in two halves that do not.
+
+    Args:
+        rng: Whence all chances come.
+        indexers: How many indexing writers.
+        others: How many that do not index.
+        relayed: How many relayed ones.
+        steps: How often someone writes or tells.
+        writing: How many of these are writing.
+        batches: How much of what is written is batches.
+        partial: How much of what is told is not everything.
+        splitting: How likely each step is to begin or end a division.
+    """
+    gossip = Gossip(rng, indexers, others, relayed)
+    half = None
+    for _ in range(steps):
+        if rng.random() < splitting:
+            half = {key: rng.random() < 0.5 for key in gossip.writers} if half is None else None
+        key, other = rng.choice(gossip.writers), rng.choice(gossip.writers)
+        if rng.random() < writing:
+            gossip.write(key, rng.randint(2, 3) if rng.random() < batches else 1)
+        elif key != other and (half is None or half[key] == half[other]):
+            gossip.tell(key, other, rng.random() < partial)
+    return gossip
+
+
+def random_cut(base: Base, rng: random.Random, most: int = 6) -> Base:
+    """Let somebody know a few nodes and what one knows with them."""
+    ids = sorted(base.nodes)
+    return base.cut(pasts_of(base, rng.sample(ids, min(len(ids), rng.randint(1, most)))))
