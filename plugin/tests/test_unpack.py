@@ -177,7 +177,9 @@ def bomb(unit: bytes, count: int, suffix: str) -> bytes:
 @pytest.mark.parametrize("unit", [b"\n", b"x\n", b"\0", b"x" * 1000 + b"\n"])
 def test_what_a_file_unpacks_to_is_bounded(suffix, unit):
     """By bytes and by lines, and a row says where reading stopped."""
-    content = bomb(unit, 64, suffix)
+    # Twice as much as is free, by bytes and by lines.
+    cost_of_byte = 1 if unit == b"\0" else 1 + LINE_COST / len(unit)
+    content = bomb(unit, 1 + int(2 * FREE_BYTES / cost_of_byte) // 2**20, suffix)
     *rows, last = read(f"bomb.{suffix}", content, max_bytes=100)
     assert last["fault"] == Fault.OVER_LIMIT
     assert last["fault_detail"].startswith(f"{len(content):,} bytes unpack to more than ")
