@@ -109,8 +109,9 @@ def test_a_busy_warehouse_is_said_at_once(small, tmp_path):
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}", "a\nb", "a\x1b[31m", "a\x85", "a\udcff"])
+@pytest.mark.parametrize("name", ["a\nb", "a\udcff"])
 def test_a_path_that_engines_take_for_something_else_is_refused(small, tmp_path, name):
+    """As `test_warehouse.py` has it of more names; here dbt prints it."""
     said = dbt(small, "run", code=2, warehouse=tmp_path / name)
     (line,) = (line for line in said.splitlines() if "the warehouse cannot be" in line)
     assert repr(str(tmp_path / name)) in line

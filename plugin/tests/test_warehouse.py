@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbt_spark_python import durable, exchange
+from dbt_spark_python import durable, exchange, sessions
 from dbt_spark_python.warehouse import STAMP, Warehouse, WarehouseError
 
 
@@ -283,3 +283,14 @@ def test_a_view_and_a_table_take_each_others_place(warehouse):
     write(warehouse, "s", "x", {"a.parquet": ""})
     warehouse.publish("s", "x", "run")
     assert ([table.name for table in warehouse.published("s")], warehouse.views()) == (["x"], {})
+
+
+@pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}", "a\nb", "a\x1b[31m", "a\x85", "a\udcff"])
+def test_a_path_that_engines_take_for_something_else_is_refused(tmp_path, name):
+    """The message is printable and names the path; no folder is made."""
+    with pytest.raises(WarehouseError) as refused:
+        sessions.open_warehouse(str(tmp_path / name))
+    said = str(refused.value)
+    assert said.isprintable() and repr(str(tmp_path / name)) in said
+    assert said.endswith("in a path for something else; use a folder without it")
+    assert not (tmp_path / name).exists()
