@@ -1,4 +1,4 @@
-{#- Runs before anything else: a wrong value is refused by the name of its var. -#}
+{#- Runs before anything else: wrong values are refused by the names of their vars, all in one error. -#}
 {% macro check_vars() %}
     {% do refuse_jinja() %}
     {#- In a project of somebody else's, the schema is theirs as long as nothing of ours is in the command. -#}
@@ -36,34 +36,44 @@
 
 
 {% macro check_values() %}
+    {%- set problems = [] -%}
     {%- for name in logs() -%}
         {%- set value = var(name) -%}
-        {% do refuse_unless(
-            value is none or (value is string and value | trim) or is_table(value), name, value, log_forms()
-        ) %}
+        {%- if not (value is none or (value is string and value | trim) or is_table(value)) -%}
+            {% do problems.append(describe_wrong_value(name, value, log_forms())) %}
+        {%- endif -%}
     {%- endfor -%}
     {%- for name, kind in settings().items() -%}
         {%- set value = var(name) -%}
         {%- set number = value if value is integer and value is not boolean else -1 -%}
         {%- if kind is not string -%}
-            {% do refuse_unless(value in kind, name, value, kind[:-1] | join(', ') ~ ' or ' ~ kind[-1]) %}
+            {%- set is_right, wanted = value in kind, kind[:-1] | join(', ') ~ ' or ' ~ kind[-1] -%}
         {%- elif kind == 'boolean' -%}
-            {% do refuse_unless(value is boolean, name, value, 'true or false') %}
+            {%- set is_right, wanted = value is boolean, 'true or false' -%}
         {%- elif kind == 'count' -%}
-            {% do refuse_unless(number >= 0, name, value, 'an integer, 0 or more') %}
+            {%- set is_right, wanted = number >= 0, 'an integer, 0 or more' -%}
         {%- elif kind == 'positive' -%}
-            {% do refuse_unless(number >= 1, name, value, 'an integer, 1 or more') %}
+            {%- set is_right, wanted = number >= 1, 'an integer, 1 or more' -%}
         {%- else -%}
-            {% do refuse_unless(value is none or number >= 1, name, value, 'none or an integer, 1 or more') %}
+            {%- set is_right, wanted = value is none or number >= 1, 'none or an integer, 1 or more' -%}
+        {%- endif -%}
+        {%- if not is_right -%}
+            {% do problems.append(describe_wrong_value(name, value, wanted)) %}
         {%- endif -%}
     {%- endfor -%}
+    {% do refuse_values(problems) %}
 {% endmacro %}
 
 
-{% macro refuse_unless(is_right, name, value, wanted) %}
-    {%- if not is_right -%}
+{% macro describe_wrong_value(name, value, wanted) %}
+    {{ return("var '" ~ name ~ "' is " ~ value | tojson ~ ', but must be ' ~ wanted) }}
+{% endmacro %}
+
+
+{% macro refuse_values(problems) %}
+    {%- if problems -%}
         {% do exceptions.raise_compiler_error(
-            "var '" ~ name ~ "' is " ~ value | tojson ~ ", but must be " ~ wanted
+            problems | join('; ')
             ~ ('; vars of tangles stand below vars: tangles:' if project_name != 'tangles' else '')
         ) %}
     {%- endif -%}

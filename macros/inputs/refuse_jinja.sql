@@ -1,14 +1,16 @@
 {#- dbt renders what a var holds, in some places: Jinja in a value would be run. It is looked for before `var()` does that. -#}
 {% macro refuse_jinja() %}
     {%- if adapter is defined -%} {#- linters have none -#}
+    {%- set problems = [] -%}
     {%- set given = adapter.config.vars.to_dict() -%}
     {%- set scopes = [given, given.get(project_name) or {}, given.get('tangles') or {}, adapter.config.cli_vars] -%}
     {%- for name in logs() | list + settings() | list -%}
         {%- for scope in scopes if scope.get(name) is string -%}
-            {%- for mark in ['{' ~ '{', '{' ~ '%', '{' ~ '#'] -%}
-                {% do refuse_unless(mark not in scope[name], name, scope[name], 'a plain value, without ' ~ mark) %}
+            {%- for mark in ['{' ~ '{', '{' ~ '%', '{' ~ '#'] if mark in scope[name] -%}
+                {% do problems.append(describe_wrong_value(name, scope[name], 'a plain value, without ' ~ mark)) %}
             {%- endfor -%}
         {%- endfor -%}
     {%- endfor -%}
+    {% do refuse_values(problems | unique | list) %}
     {%- endif -%}
 {% endmacro %}

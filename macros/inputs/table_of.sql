@@ -2,7 +2,7 @@
     runs, `{source: [name, table]}` one of its sources. Each row of it is a line, in the column `raw`. -#}
 {% macro table_of(name) %}
     {%- set given = var(name) -%}
-    {% do refuse_unless(is_table(given), name, given, log_forms()) %}
+    {% do refuse_values([] if is_table(given) else [describe_wrong_value(name, given, log_forms())]) %}
     {%- if 'source' in given -%}
         {{ return(source(given.source[0], given.source[1])) }}
     {%- elif given.ref is string -%}
