@@ -5,8 +5,10 @@ are left out there. `make test` does that, and runs on Spark what is marked `spa
 complete build of the fixtures is of both, unless it says `both_at_length`, which is for `make test-all`.
 """
 
+import gc
 import json
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,6 +40,23 @@ def pytest_configure(config):
     if ENGINE not in ("local", "sail"):
         raise pytest.UsageError(f"TANGLES_TEST_ENGINE is {ENGINE!r}, but must be local or sail")
     os.environ["TANGLES_TARGET"] = ENGINE
+    kits = {path.stem for path in (Path(__file__).parent / "kits").glob("*.py")}
+    pytest.register_assert_rewrite(*kits - sys.modules.keys())
+
+
+def pytest_collection_finish():
+    """Leave out of garbage collection the data of all tests, which each collection would look through again.
+
+    A parsed project is 200,000 objects, and dbt makes millions on the way: collections are made seldom.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 10, 10)
+
+
+def pytest_unconfigure():
+    """Let all that was left out be freed, as libraries in C++ expect."""
+    gc.unfreeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by what is marked
@@ -168,3 +187,19 @@ def empty(project, tmp_path_factory) -> DbtProject:
     log.touch()
     logs = dict.fromkeys(manifests.LOGS, str(log))
     return project("empty", **logs).build()
+
+
+@pytest.fixture(scope="session")
+def odd_files(project, tmp_path_factory):
+    """Build four logs whose files are damaged, cut at the wrong places or of other forms."""
+    from odd_files import build
+
+    return build(project, tmp_path_factory.mktemp("odd_files"))
+
+
+@pytest.fixture(scope="session")
+def small(project, tmp_path_factory) -> DbtProject:
+    """Build every model, and run every test, from the small log and a few events."""
+    from small_log import build
+
+    return build(project, tmp_path_factory.mktemp("small"))

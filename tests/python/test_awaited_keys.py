@@ -131,6 +131,6 @@ def test_what_arrives_decides(builds, story):
 
 def test_what_arrived_late_is_as_if_it_had_been_there(project, builds):
     _, grown, folder = builds
-    at_once = project("awaited_keys_at_once", pzp_log=str(folder)).build(*SELECTED)
+    at_once = project("awaited_keys_at_once", pzp_log=str(folder)).run(*SELECTED)
     for table in COMPARED:
         assert sorted_rows(grown, table) == sorted_rows(at_once, table), table

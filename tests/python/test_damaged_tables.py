@@ -7,19 +7,18 @@ from click.testing import CliRunner
 
 import fixture_seeds
 from dbt_tangles.ask.cli import main
+from log_files import write
 
 SELECTED = ["--select", "+feeds", "+ssb_rejects", "+tangle_messages"]
 TABLES = ("feeds", "ssb_messages", "tangle_messages", "runs")
 
 
-@pytest.fixture
-def built(project, tmp_path, request):
-    """A build of a small log, in a schema of its own."""
-    log = tmp_path / "log.jsonl"
+@pytest.fixture(scope="module")
+def built(project, tmp_path_factory):
+    """A build of a small log; each test mends what it damages."""
     lines = fixture_seeds.lines("ssb", "worked_examples.jsonl")
-    log.write_bytes(b"\n".join([*lines, b"{"]))
-    name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
-    return project(f"damaged_{name}", ssb_log=str(log)).run(*SELECTED)
+    log = write(tmp_path_factory.mktemp("damaged") / "log.jsonl", [*lines, b"{"])
+    return project("damaged_tables", ssb_log=log).run(*SELECTED)
 
 
 def file_of(built, table):

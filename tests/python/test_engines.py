@@ -13,6 +13,7 @@ import pytest
 from conftest import DATA
 from dbt_tangles.graph import WALK_INPUT_SCHEMA, walk_graphs
 from graph_oracle import naive_causes, waiting_of
+from log_files import selection_of
 
 TABLES = (
     *("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks"),
@@ -85,7 +86,7 @@ def contents(built) -> dict[str, list[tuple]]:
 def built(variables, project):
     """Build with the kernel, and keep what it gave: other engines go over the same tables."""
     kernel = project("engines", **variables, tangle_engine="kernel")
-    kernel.run("--select", *(f"+{table}" for table in TABLES))
+    kernel.run("--select", *selection_of(*TABLES))
     kernel.kept = contents(kernel)
     kernel.candidates = kernel.rows("int_tangle_candidates")
     kernel.depths = kernel.rows("int_tangle_depths")
@@ -96,7 +97,7 @@ def built(variables, project):
 def other(request, built, variables, project):
     """Build what depends on the engine once more."""
     engine = project("engines", **variables, **ENGINES[request.param])
-    engine.run("--select", *(f"int_tangle_edges+,+{table}" for table in TABLES))
+    engine.run("--select", *(f"int_tangle_edges+,{selected}" for selected in selection_of(*TABLES)))
     return request.param, engine
 
 

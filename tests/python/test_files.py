@@ -2,176 +2,89 @@
 
 import gzip
 import json
-import lzma
-import zlib
-from collections import Counter, defaultdict
-from itertools import islice
+from collections import Counter
 from urllib.parse import unquote
 
 import pytest
 
-from conftest import DATA, ROOT
+from conftest import ROOT
 from dbt_spark_python.submission import unread_file
 from dbt_spark_python.unpack import Reading
+from event_builds import TABLES as TIMELINES
+from odd_files import FAULTS, LOGS
 
 pytestmark = pytest.mark.both_at_length
 
-NO_SEEDS = ("--exclude-resource-type", "seed")
-ONLY_MESSAGES = ("--select", "+ssb_messages", "+ssb_rejects", "--indirect-selection", "cautious", *NO_SEEDS)
-ODD = "[x] {1,2} a\\b c:d é%20#?*"
-FAULTS = {
-    "early.jsonl.gz": "truncated_file",
-    "no checksum.jsonl.gz": "truncated_file",
-    "two, one early.gz": "truncated_file",
-    "after.gz": "trailing_garbage",
-    "checksum.gz": "corrupt_file",
-    "text.gz": "not_compressed",
-    "log.xz": "unsupported_compression",
-    "log.LZ4": "unsupported_compression",
-    "below/log.zip": "unsupported_compression",
-    "gone.jsonl": "dangling_link",
-    "below/gone.gz": "dangling_link",
-}
-LOGS = {
-    "ssb": ("ssb/small.jsonl", "ssb_rejects", "check_error"),
-    "pzp": ("sets/pzp_synth.jsonl.gz", "pzp_rejects", "reject_reason"),
-    "autobase": ("autobase/random.jsonl.gz", "autobase_rejects", "reject_reason"),
-    "event": ("timelines/small.jsonl.gz", "timeline_rejects", "reject_reason"),
-}
 EVERY_LOG = pytest.mark.parametrize("log", LOGS)
 
 
-def first_lines(log: str, count: int = 40) -> list[bytes]:
-    """Read the first lines of a log."""
-    path = DATA / LOGS[log][0]
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as lines:
-        return [line.rstrip(b"\n") for line in islice(lines, count)]
-
-
-def write_damages(folder, lines: list[bytes]) -> dict[str, int]:
-    """Write every kind of file, and return how many lines are to be had from each."""
-    text = b"\n".join(lines) + b"\n"
-    packed = gzip.compress(text)
-    half = packed[: len(packed) // 2]
-    had = len(zlib.decompressobj(31).decompress(half).split(b"\n"))
-    count = len(lines)
-    files = {
-        "plain.jsonl": (text, count),
-        "whole.jsonl.gz": (packed, count),
-        "UPPER.GZ": (packed, count),
-        "two.gz": (packed + gzip.compress(lines[0]), count + 1),
-        "padded.gz": (packed + b"\0" * 512, count),
-        "empty.gz": (b"", 0),
-        "nothing.gz": (gzip.compress(b""), 0),
-        f"{ODD}.jsonl": (text, count),
-        f"below/{ODD}.gz": (packed, count),
-        "early.jsonl.gz": (half, had),
-        "no checksum.jsonl.gz": (packed[:-8], count),
-        "two, one early.gz": (packed + half, count + had),
-        "after.gz": (packed + b"garbage after it", count),
-        "checksum.gz": (packed[:-8] + bytes(4) + packed[-4:], count),
-        "text.gz": (text, 0),
-        "log.xz": (lzma.compress(text), 0),
-        "log.LZ4": (text, 0),
-        "below/log.zip": (text, 0),
-        "_hidden.gz": (half, 0),
-    }
-    (folder / "below" / "nothing").mkdir(parents=True)
-    for name, (content, _) in files.items():
-        (folder / name).write_bytes(content)
-    (folder / "gone.jsonl").symlink_to("nowhere")
-    (folder / "below" / "gone.gz").symlink_to(folder / "nowhere")
-    (folder / "below" / "_gone").symlink_to("nowhere")
-    (folder / "linked.jsonl").symlink_to("plain.jsonl")
-    return {name: had for name, (_, had) in files.items() if had} | {"linked.jsonl": count}
-
-
-@pytest.fixture(scope="module")
-def damaged(project, tmp_path_factory):
-    """Four logs in which everything is wrong, in one build with all its tests; and the lines to be had of each file."""
-    folders = {log: tmp_path_factory.mktemp(f"{log} damaged [logs]") for log in LOGS}
-    expected = {log: write_damages(folders[log], first_lines(log)) for log in LOGS}
-    built = project("damaged_files", **{f"{log}_log": str(folder) for log, folder in folders.items()})
-    return built.build(*NO_SEEDS), folders, expected
-
-
-def by_file(rows: list[dict], folder) -> dict[str, list[dict]]:
-    """Group rows by their file's name in the folder."""
-    files = defaultdict(list)
-    for row in rows:
-        files[unquote(row["source_file"]).partition(f"{folder}/")[2]].append(row)
-    return files
-
-
 @EVERY_LOG
-def test_all_lines_that_can_be_read(log, damaged):
+def test_all_lines_that_can_be_read(log, odd_files):
     """Each file's lines, numbered without holes, are those there were before the damage."""
-    built, folders, expected = damaged
-    table = {"event": "events"}.get(log, log)
-    rows = built.rows(f"stg_{table}__lines", ["source_file", "row_id", LOGS[log][2]])
+    _, _, table, reason = LOGS[log]
     counts = {}
-    for name, found in by_file(rows, folders[log]).items():
-        lines = [row["row_id"] for row in found if row[LOGS[log][2]] not in FAULTS.values()]
+    for name, found in odd_files.rows(table, log, "damaged", ["source_file", "row_id", reason]).items():
+        lines = [row["row_id"] for row in found if row[reason] not in FAULTS.values()]
         assert max(lines, default=0) - min(lines, default=0) == max(len(lines) - 1, 0), name
         if lines:
             counts[name] = len(lines)
-    assert counts == expected[log]
+    assert counts == odd_files.expected[log]
 
 
 @EVERY_LOG
-def test_every_fault_is_a_row(log, damaged):
+def test_every_fault_is_a_row(log, odd_files):
     """Behind the last line of its file, with its reason, and in words where the table has them."""
-    built, folders, expected = damaged
-    rejects = by_file(built.rows(LOGS[log][1]), folders[log])
+    rejects = odd_files.rejects(log, "damaged")
     faults = {
         name: [(row["line"], row["reason"]) for row in rows if row["reason"] in FAULTS.values()]
         for name, rows in rejects.items()
     }
     assert {name: found for name, found in faults.items() if found} == {
-        name: [(expected[log].get(name, 0) + 1, reason)] for name, reason in FAULTS.items()
+        name: [(odd_files.expected[log].get(name, 0) + 1, reason)] for name, reason in FAULTS.items()
     }
     rows = [row for rows in rejects.values() for row in rows if row["reason"] in FAULTS.values()]
     assert all(len(row.get("detail", "some words")) > 9 for row in rows)
 
 
-def test_lines_of_packed_files_are_used(damaged):
-    """Messages of whole and of damaged files alike."""
-    built, _, expected = damaged
-    rejected = Counter(row["reason"] in FAULTS.values() for row in built.rows("ssb_rejects"))
-    usable = sum(row["line_count"] for row in built.rows("ssb_messages") if row["is_usable"])
-    assert usable + rejected[False] == sum(expected["ssb"].values())
-    assert rejected[True] == len(FAULTS)
+def test_lines_of_packed_files_are_used(odd_files):
+    """Messages of whole and of damaged files alike: each line of any file is part of a message, or a reject."""
+    lines = odd_files.built.rows("stg_ssb__lines", ["message_id", "check_error"])
+    sound = Counter(row["message_id"] for row in lines if row["check_error"] is None)
+    messages = odd_files.built.rows("ssb_messages")
+    assert {row["message_id"]: row["line_count"] for row in messages if row["is_usable"]} == sound
+    assert sum(row["line_count"] for row in odd_files.built.rows("ssb_rejects")) == len(lines) - sound.total()
+    rejects = [row for rows in odd_files.rejects("ssb", "damaged").values() for row in rows]
+    # Two files are cut off within a line.
+    refused = Counter(row["reason"] in FAULTS.values() for row in rejects)
+    assert refused == {True: len(FAULTS), False: 2}
+    of_these = odd_files.rows("stg_ssb__lines", "ssb", "damaged", ["source_file"])
+    assert sum(map(len, of_these.values())) == sum(odd_files.expected["ssb"].values()) + len(FAULTS)
 
 
-@pytest.mark.parametrize("content", [b"no gzip", gzip.compress(b"{}\n")[:5]])
-def test_nothing_but_a_damaged_file(content, project, tmp_path):
-    """The build is green, and there is one reject."""
-    (tmp_path / "log.gz").write_bytes(content)
-    built = project("only_damage", ssb_log=str(tmp_path)).build(*ONLY_MESSAGES)
-    (row,) = built.rows("ssb_rejects")
-    assert (row["line"], row["reason"]) == (1, "not_compressed" if content == b"no gzip" else "truncated_file")
-    assert built.rows("ssb_messages") == []
-
-
-def test_pretty(project, tmp_path):
-    """Objects between blank lines, in a damaged file whose name looks like a pattern."""
-    text = (DATA / "ssb" / "variants_pretty.txt").read_bytes()
-    objects = [part for part in text.split(b"\n\n") if part.strip()]
-    path = tmp_path / f"{ODD}.txt.gz"
-    path.write_bytes(gzip.compress(b"\n\n\n" + text + b"\n\n  \n\n{oops\n\n{}") + b"x")
-    built = project("pretty_damaged", ssb_log=str(path), ssb_log_format="pretty").build(*ONLY_MESSAGES)
-    assert {row["message_id"] for row in built.rows("ssb_messages")} == {json.loads(part)["key"] for part in objects}
-    assert [(row["line"], row["reason"]) for row in sorted(built.rows("ssb_rejects"), key=lambda row: row["line"])] == [
-        (len(objects) + 1, "malformed_json"),
-        (len(objects) + 2, "not_a_message"),
-        (len(objects) + 3, "trailing_garbage"),
-    ]
+def test_logs_without_a_sound_line(project, tmp_path):
+    """Two of them are a damaged file alone: the build is green, there is one reject of each, and nothing else."""
+    contents = {"ssb": b"no gzip", "pzp": gzip.compress(b"{}\n")[:5], "event": gzip.compress(b"{}\n\nx\n")}
+    for log, content in contents.items():
+        (tmp_path / log).mkdir()
+        (tmp_path / log / "log.gz").write_bytes(content)
+    logs = {f"{log}_log": str(tmp_path / log) for log in contents}
+    tables = [f"{log}_{kind}" for log in ("ssb", "pzp") for kind in ("messages", "rejects")]
+    built = project("no_sound_line", **logs).build("--select", *(f"+{table}" for table in (*tables, *TIMELINES)))
+    for log, reason in (("ssb", "not_compressed"), ("pzp", "truncated_file")):
+        (row,) = built.rows(f"{log}_rejects")
+        assert (row["line"], row["reason"]) == (1, reason)
+        assert built.rows(f"{log}_messages") == []
+    assert {table: len(built.rows(table)) for table in TIMELINES} == {
+        table: 3 * table.endswith("rejects") for table in TIMELINES
+    }
 
 
 def test_a_link_that_leads_nowhere(project, tmp_path):
     """Named itself, it is an error that says so."""
     (tmp_path / "log.jsonl").symlink_to("nowhere")
-    result = project("no_file", event_log=str(tmp_path / "log.jsonl")).invoke("run", "--select", "stg_events__lines")
+    result = project("no_file", event_log=str(tmp_path / "log.jsonl")).invoke_parsed(
+        "run", "--select", "stg_events__lines"
+    )
     (message,) = [r.message for r in result.result if r.status == "error"]
     assert "event_log" in message
     assert "link" in message
@@ -179,7 +92,7 @@ def test_a_link_that_leads_nowhere(project, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def spark(damaged):
+def spark(fixtures):
     """The session that dbt runs in."""
     from pyspark.sql import SparkSession
 
@@ -322,39 +235,58 @@ def test_other_errors_are_not_about_files():
 
 
 @pytest.mark.parametrize("schema", ["a-b", "Tangles", "12", "a b", "../a", "a;b", "", "ü", "a" * 129, "a.b", "`a`"])
-def test_schemas(schema, project):
+def test_schemas(schema, project, manifest):
     """A name that is none for Spark is refused before anything runs."""
-    result = project(schema).invoke("parse")
+    check_schema_is_refused(schema, project(schema).invoke("run", manifest=manifest))
+
+
+def test_schemas_are_parsed(project):
+    """So it is where nothing is run."""
+    check_schema_is_refused("a-b", project("a-b").invoke("parse"))
+
+
+def check_schema_is_refused(schema, result):
+    """The refusal names the variable, and shows the schema as it was given."""
     assert not result.success
-    assert f"TANGLES_SCHEMA (the schema of the profile's target) is {json.dumps(schema)}, but" in str(result.exception)
+    said = str(result.exception) + "".join(each.message for each in result.result or [])
+    assert f"TANGLES_SCHEMA (the schema of the profile's target) is {json.dumps(schema)}, but" in said
 
 
 JINJA = [
     *("{{ 1 }}", "/logs/{{ target.name }}", "/logs/{% raw %}x{% endraw %}", "/logs/{# nothing #}x"),
     *("/logs/{% raw %}x", "/logs/{{", "{#"),
 ]
+#: Values for all logs at once.
+JINJA_OF_LOGS = [
+    dict(zip(("ssb_log", "pzp_log", "autobase_log", "event_log"), values, strict=True))
+    for values in (JINJA[:4], JINJA[3:])
+]
 
 
-@pytest.mark.parametrize(("log", "value"), [*(("ssb_log", value) for value in JINJA), ("event_log", JINJA[0])])
-def test_jinja_in_vars(log, value, project):
-    """It is refused, not run, wherever the var is given."""
-    result = project("jinja", **{log: value}).invoke("parse")
+def check_jinja_is_refused(values, result):
+    """Each value is shown as it was given, with the name of its var."""
     assert not result.success
-    assert f"var '{log}' is " in str(result.exception)
-    assert value in str(result.exception)
+    for log, value in values.items():
+        assert f"var '{log}' is {json.dumps(value)}, but" in str(result.exception)
 
 
-@pytest.mark.parametrize("value", JINJA)
+@pytest.mark.parametrize("values", JINJA_OF_LOGS)
+def test_jinja_in_vars(values, project):
+    """It is refused, not run, wherever the var is given."""
+    check_jinja_is_refused(values, project("jinja", **values).invoke("parse"))
+
+
+@pytest.mark.parametrize("values", JINJA_OF_LOGS)
 @pytest.mark.parametrize("scope", ["", "  tangles:\n  "])
-def test_jinja_in_vars_of_the_project(value, scope, project, tmp_path):
+def test_jinja_in_vars_of_the_project(values, scope, project, tmp_path):
     """Where no quotes can mend it, too."""
     for entry in ROOT.iterdir():
         if entry.name in {"models", "python_models", "macros", "seeds", "tests", "docs"}:
             (tmp_path / entry.name).symlink_to(entry)
     text = (ROOT / "dbt_project.yml").read_text()
-    assert "\n  pzp_log: null\n" in text
-    changed = text.replace("\n  pzp_log: null\n", f"\n{scope}  pzp_log: {json.dumps(value)}\n")
-    (tmp_path / "dbt_project.yml").write_text(changed)
-    result = project("jinja_of_project", tmp_path).invoke("parse")
-    assert not result.success
-    assert f"var 'pzp_log' is {json.dumps(value)}" in str(result.exception)
+    null = "".join(f"  {log}: null\n" for log in values)
+    assert null in text
+    indent = scope.rpartition("\n")[2]
+    given = "".join(f"{indent}  {log}: {json.dumps(value)}\n" for log, value in values.items())
+    (tmp_path / "dbt_project.yml").write_text(text.replace(null, scope.removesuffix(indent) + given))
+    check_jinja_is_refused(values, project("jinja_of_project", tmp_path).invoke("parse"))

@@ -1,292 +1,25 @@
-"""The secrets of groups stay in staging: no form of them is in any other table or file, nor in what dbt prints."""
+"""Secrets of groups stay in staging, and a network's key stays out: they are in no other table or file, nor printed."""
 
-import json
-import os
-import subprocess
-import sys
-from base64 import b64decode, b64encode, urlsafe_b64encode
+from base64 import b64decode, b64encode
+from collections import Counter
 from hashlib import sha256
-from itertools import count
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pytest
 
-from conftest import ROOT
-from fixtures.ssb.author import Author, box, to_line, to_uri
-from group_kit import NULL, add, epoch_init, exclude, feed, fingerprint_of, place, root_init
+from fixtures.ssb.author import Author
+from group_kit import feed, fingerprint_of
+from leaks import everything_in, forms, read, run_alone, spellings
+from secret_stories import NETWORK_KEY, PASSPHRASE, secret_log
 
-PASSPHRASE = "correct horse battery staple"
 SCHEMA = "secrets"
-# One process for all commands, so that they share a catalog; whatever its JVM and its workers print is caught.
-DRIVER = """
-import json
-import sys
-
-from dbt.cli.main import dbtRunner
-
-for command in json.load(sys.stdin):
-    result = dbtRunner().invoke(command)
-    if not result.success:
-        sys.exit(f"failed: {command[0]}")
-"""
-
-
-class SecretLog:
-    """Lines full of secrets.
-
-    Attributes:
-        lines: The lines.
-        secrets: By name, the base64 of each.
-        stored: Names of those that a message of `ssb_messages` has.
-        ids: By name, message ids.
-    """
-
-    def __init__(self):
-        """Start with no lines."""
-        self.lines, self.secrets, self.stored, self.ids = [], {}, set(), {}
-        self.author = Author.from_seed("secrets")
-        self.clock = count(1_600_000_000_000)
-
-    def key(self, name, is_stored=True):
-        """Make a secret: 32 bytes whose spellings in the two alphabets of base64 differ."""
-        for number in count():
-            raw = sha256(f"{name} {number}".encode()).digest()
-            spelt = b64encode(raw).decode()
-            if {"+", "/"} < {*spelt}:
-                break
-        assert name not in self.secrets
-        self.secrets[name] = spelt
-        if is_stored:
-            self.stored.add(name)
-        return spelt
-
-    def say(self, name, content):
-        """Publish a content."""
-        message = self.author.publish(content, next(self.clock))
-        self.ids[name] = message["key"]
-        self.lines.append(to_line(message))
-        return message
-
-    def place(self, root, *previous):
-        """Make a place in a tangle, by names of messages; other strings are as they are."""
-        root, *previous = (to_uri(self.ids[one]) if one in self.ids else one for one in (root, *previous))
-        return place(root, *previous)
-
-
-def other_alphabet(key):
-    """Spell a secret in URL-safe base64."""
-    return urlsafe_b64encode(b64decode(key)).decode()
-
-
-def unpadded(key):
-    """Spell a secret without padding."""
-    return key.rstrip("=")
-
-
-def in_hex(key):
-    """Spell a secret in hexadecimal."""
-    return b64decode(key).hex()
-
-
-def spellings(key):
-    """Spell a secret in all the ways that clients do."""
-    return [key, unpadded(key), other_alphabet(key), unpadded(other_alphabet(key)), in_hex(key), in_hex(key).upper()]
-
-
-def tell_of_places(log):
-    """Secrets in all the places of messages, valid or not."""
-    root_key = log.key("root")
-    log.say("root", root_init(root_key))
-    root = log.place("root", "root")
-    key = log.key("epoch")
-    log.say("epoch", epoch_init(key, root, root))
-    log.say("add", add(key, root, log.place("epoch", "epoch"), [feed("a")], oldSecrets=[root_key, log.key("old")]))
-
-    key = log.key("text")
-    text = f"the key is {key}, " + ", ".join(spellings(key)) + "".join(f"x{each}y" for each in spellings(key))
-    log.say("text", add(key, root, root, [feed("a")], text=text))
-    for number, spelt in enumerate(spellings(log.key("named"))):
-        content = {
-            "type": "group/other",
-            "deep": [{"deeper": {"secret": spelt, "b": [f"<{spelt}>", in_hex(log.secrets["named"])]}}],
-        }
-        log.say(f"named {number}", content)
-    key = log.key("version 1")
-    recps = ["%cloak.cloaked", log.author.feed_id]
-    old = {"type": "group/add-member", "version": "v1", "groupKey": key, "root": log.ids["root"], "recps": recps}
-    log.say("version 1", old)
-    log.say(
-        "version 1 init", {"type": "group/init", "version": "v1", "groupKey": log.key("version 1 init"), "name": "x"}
-    )
-    key = log.key("po-box")
-    log.say("po-box", {"type": "group/po-box", "keys": {"poBoxId": "ssb:identity/po-box/x", "key": key, "scheme": "x"}})
-    key = log.key("nested")
-    log.say(
-        "nested", {"type": "group/other", "a": {"b": [[{"c": key}, spellings(key)], {"d": {unpadded(key): [key]}}]}}
-    )
-    key = log.key("names")
-    log.say("names", {"type": "group/other", "secret": key} | {spelt: {spelt: 1} for spelt in spellings(key)})
-    key = log.key("type")
-    log.say("type", {"type": f"group/{key}", "groupKey": key})
-    key = log.key("type in base64url")
-    log.say("type in base64url", {"type": f"group/{unpadded(other_alphabet(key))}", "groupKey": key})
-    key = log.key("tangles")
-    tangles = {
-        key: NULL,
-        in_hex(key): place(key, key, other_alphabet(key)),
-        other_alphabet(key): 7,
-        "members": place(other_alphabet(key), in_hex(key), f"%{key}.sha256"),
-        "group": place(f"%{key}.sha256", f"ssb:message/classic/{other_alphabet(key)}"),
-    }
-    log.say("tangles", {"type": "group/add-member", "secret": key, "tangles": tangles})
-    log.say(
-        "legacy",
-        {
-            "type": "group/other",
-            "secret": log.key("legacy"),
-            "root": log.secrets["legacy"],
-            "branch": [in_hex(log.secrets["legacy"])],
-        },
-    )
-
-    # Valid messages whose other parts are secrets.
-    key = log.key("free tangle")
-    tangles = {
-        "group": root,
-        "members": log.place("root", "root", key, in_hex(key)),
-        key: NULL,
-        f"x{key}": place(key, key),
-    }
-    log.say("free tangle", add(key, root, root, [feed("free")], tangles=tangles))
-    key = log.key("feeds")
-    as_feeds = [f"ssb:feed/bendybutt-v1/{other_alphabet(key)}", key, f"@{key}.ed25519", in_hex(key)]
-    log.say("feeds", exclude(root, root, [feed("a"), *as_feeds]))
-    key = log.key("first feed")
-    log.say("first feed", exclude(root, root, [f"ssb:feed/bendybutt-v1/{other_alphabet(key)}", key]))
-    key = log.key("added")
-    log.say("added", add(key, root, root, [f"ssb:feed/bendybutt-v1/{other_alphabet(key)}"]))
-    key = log.key("previous")
-    log.say("previous", epoch_init(key, root, log.place("root", "root", key, in_hex(key), other_alphabet(key))))
-    key = log.key("ids")
-    as_id = f"ssb:message/classic/{other_alphabet(key)}"
-    recps = [f"ssb:identity/group/{other_alphabet(key)}", f"ssb:feed/bendybutt-v1/{other_alphabet(key)}"]
-    log.say("ids", epoch_init(key, place(as_id, as_id), log.place("root", "root"), recps=recps))
-    log.say("ids of epoch", epoch_init(key, place(as_id, as_id), place(as_id, as_id), recps=recps))
-    log.say("ids of add", add(key, place(as_id, as_id), place(as_id, as_id), recps[1:], recps=recps))
-
-    # What is hidden whatever it looks like.
-    key, other = log.key("beside junk"), log.key("in junk")
-    junk = [key, PASSPHRASE, 7, None, [other], {"a": other}, key]
-    log.say("beside junk", add(key, root, root, [feed("a")], oldSecrets=junk))
-    log.say("passphrase", root_init(PASSPHRASE))
-    log.say("no string", {"type": "group/init", "secret": {PASSPHRASE: PASSPHRASE}, "groupKey": [[PASSPHRASE]]})
-    log.say(
-        "surrogate",
-        root_init(log.key("surrogate"), text=f"\ud800{log.secrets['surrogate']}\udfff", oldSecrets=["\ud800"]),
-    )
-
-
-def tell_of_lines(log):
-    """Secrets in lines that lose, break rules, or are no messages; in decrypted ones of all shapes."""
-
-    def signed(content):
-        return log.author.publish(content, next(log.clock), sequence=99)
-
-    root = log.place("root", "root")
-    key = log.key("bad signature")
-    log.lines.append(to_line(signed(root_init(key))).replace(b'"v2"', b'"v1"'))
-    key = log.key("bad signature of a good one")
-    message = signed(add(key, root, root, [feed("a")]))
-    message["value"]["timestamp"] += 1
-    log.lines.append(to_line(message))
-
-    sealed = log.author.publish(box(b"sealed"), next(log.clock))
-    shown = add(log.key("decrypted"), root, root, [feed("new")], text=log.secrets["decrypted"])
-    value = sealed["value"]
-    meta = {"private": True, "originalContent": value["content"], "unbox": log.key("envelope", False)}
-    log.lines.append(to_line(sealed | {"value": value | {"content": shown}, "meta": meta}))
-    log.ids["decrypted"] = sealed["key"]
-    sealed = log.author.publish(box(b"sealed again"), next(log.clock))
-    value = sealed["value"]
-    shown = root_init(log.key("decrypted before"), junk=in_hex(log.secrets["decrypted before"]))
-    unboxed = {"content": shown, "cyphertext": value["content"], "private": True, "unbox": log.key("unbox", False)}
-    log.lines.append(to_line(sealed | {"value": value | unboxed}))
-    sealed = log.author.publish(box(b"sealed once more"), next(log.clock))
-    value = sealed["value"]
-    shown = {"type": "group/po-box", "keys": {"key": log.key("decrypted with meta")}}
-    meta = {"private": True, "unbox": log.key("meta unbox", False), "original": {"content": value["content"]}}
-    log.lines.append(to_line(sealed | {"value": value | {"content": shown, "meta": meta}}))
-
-    # One message, said to hold other things: one of them counts.
-    sealed = log.author.publish(box(b"who knows"), next(log.clock))
-    log.ids["rivals"] = sealed["key"]
-    for number in range(3):
-        shown = add(log.key(f"rival {number}", False), root, root, [feed("rival")], text=f"{number}")
-        meta = {"private": True, "originalContent": sealed["value"]["content"]}
-        log.lines.append(to_line(sealed | {"value": sealed["value"] | {"content": shown}, "meta": meta}))
-    log.lines.append(to_line(sealed))
-
-    # Not stored at all.
-    whole = to_line(signed(root_init(log.key("cut off", False))))
-    log.lines += [whole[:-30], whole[: whole.index(b"tangles")], whole + b"}", b'"' + whole, b"[" + whole + b"]"]
-    log.lines += [json.dumps(root_init(log.key("bare", False))).encode(), log.key("only", False).encode()]
-    log.lines.append(b"x" * 3_000_000 + whole)
-    key = log.key("said twice")
-    before = log.key("said before", False)
-    twice = to_line(signed(root_init(key))).replace(b'"secret":', b'"secret":"%b","secret":' % before.encode())
-    log.lines.append(twice)
-
-    # Stored with a reason, or not.
-    key = log.key("too long")
-    log.lines.append(to_line(signed(root_init(key, text=key * 300))))
-    key = log.key("too deep", False)
-    log.lines.append(
-        to_line(signed(root_init(key, text="?"))).replace(b'"?"', b"[" * 3000 + b'"%b"' % key.encode() + b"]" * 3000)
-    )
-    key = log.key("other format", False)
-    value = signed(root_init(key))["value"]
-    log.lines.append(to_line({"key": "%x", "value": value | {"author": feed("other")}}))
-    log.lines.append(to_line({"key": "%y", "value": dict(sorted(value.items()))}))
-    log.lines.append(to_line({"value": value | {"extra": key}}))
-    log.lines.append(to_line({"value": {"author": "@a", "content": root_init(key)}}))
-    log.lines.append(to_line({"seq": 1, "value": {"key": "%z", "value": value, "timestamp": 1}}))
-    # A link that is no link.
-    key = log.key("in previous", False)
-    log.lines.append(to_line(log.author.publish({"type": "post"}, 1, previous=root_init(key, text=in_hex(key)))))
-    key = log.key("in an array of previous", False)
-    log.lines.append(to_line(log.author.publish({"type": "post"}, 1, previous=["x", root_init(key)])))
-    key = log.key("in an array of contents", False)
-    log.lines.append(to_line(log.author.publish([[root_init(key)]], 1)))
+SPELT = b64encode(NETWORK_KEY).decode()
 
 
 @pytest.fixture(scope="module")
 def log():
     """Write the lines."""
-    log = SecretLog()
-    tell_of_places(log)
-    tell_of_lines(log)
-    return log
-
-
-def run_alone(folder, commands, log, schema, **environment):
-    """Run dbt commands on a log in a process of its own; returns the folder with all that they left and printed."""
-    options = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--vars", json.dumps({"ssb_log": str(log)})]
-    options += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs"), "--debug"]
-    (folder / "run").mkdir()
-    places = {"TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": schema}
-    done = subprocess.run(  # with a usual umask, whatever the one of the tests is
-        [sys.executable, "-c", DRIVER],
-        input=json.dumps([command + options for command in commands]).encode(),
-        cwd=folder / "run",
-        env=os.environ | places | {"TANGLES_SHUFFLE_PARTITIONS": "4"} | environment,
-        capture_output=True,
-        umask=0o022,
-    )
-    (folder / "stdout").write_bytes(done.stdout)
-    (folder / "stderr").write_bytes(done.stderr)
-    assert done.returncode == 0, "see the end of this:\n" + done.stdout.decode()[-3000:] + done.stderr.decode()[-1000:]
-    return folder
+    return secret_log()
 
 
 @pytest.fixture(scope="module")
@@ -302,51 +35,13 @@ def built(log, tmp_path_factory):
         ["show", "--inline", everything, "--limit", "1000", "--output", "json"],
         ["show", "--select", "group_messages", "--limit", "1000"],
     ]
-    return run_alone(folder, commands, log_path, SCHEMA)
+    return run_alone(folder, commands, log_path, SCHEMA, TANGLES_SSB_HMAC_KEY=SPELT)
 
 
 def tables(built, of_staging):
     """Return the folders of tables."""
     found = sorted(path for path in (built / "warehouse" / f"{SCHEMA}.db").iterdir() if path.is_dir())
     return [path for path in found if path.name.startswith("stg_") == of_staging]
-
-
-def read(path):
-    """Read a table."""
-    return ds.dataset(path, format="parquet").to_table()
-
-
-def values(value):
-    """List all strings and bytes in a value, names included, as bytes."""
-    if isinstance(value, dict):
-        for name, each in value.items():
-            yield from values(name)
-            yield from values(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from values(each)
-    elif isinstance(value, bytes):
-        yield value
-    elif value is not None:
-        yield str(value).encode()
-
-
-def everything_in(path):
-    """Return all that a table holds as one run of bytes."""
-    rows = read(path).to_pylist()
-    return b"\n".join(values(rows)) + json.dumps(rows, default=repr).encode()
-
-
-def forms(key):
-    """Return what a secret must not be found by: each spelling, halves of each, and what is made of them."""
-    raw = b64decode(key)
-    whole = {
-        raw,
-        *(spelt.encode() for spelt in (unpadded(key), unpadded(other_alphabet(key)), in_hex(key), in_hex(key).upper())),
-    }
-    # The last letters are those of the padding.
-    whole |= {b64encode(each.encode())[:54] for each in (key, other_alphabet(key), in_hex(key), in_hex(key).upper())}
-    return {half for each in whole for half in (each[: len(each) // 2], each[len(each) // 2 :])}
 
 
 def found_in(log, data):
@@ -464,3 +159,35 @@ def test_no_column_is_for_keys(built):
         assert not any("key_rank" in name or "epoch_key" in name for name in names), path.name
     (lines,) = [path for path in tables(built, True) if path.name == "stg_ssb__lines"]
     assert "epoch_key" in {*column_names(read(lines).schema)}
+
+
+def leaks(folder) -> list[str]:
+    """Files below a folder that hold a part of the key in any spelling."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [str(path.relative_to(folder)) for path in files if any(form in path.read_bytes() for form in forms(SPELT))]
+
+
+def test_the_networks_messages_are_usable_and_no_others(log, built):
+    """So the key was there."""
+    folder = built / "warehouse" / f"{SCHEMA}.db"
+    authors = Counter(row["author"] for row in read(folder / "ssb_messages").to_pylist() if row["is_usable"])
+    assert authors[Author.from_seed("member").feed_id] == 2
+    assert authors.keys() == {Author.from_seed(name).feed_id for name in ("member", "secrets")}
+    refused = {row["line"]: row["reason"] for row in read(folder / "ssb_rejects").to_pylist()}
+    last = len(log.lines)
+    assert {line: refused.get(line) for line in range(last - 3, last + 1)} == {
+        **dict.fromkeys((last - 3, last - 2)),
+        **dict.fromkeys((last - 1, last), "bad_signature"),
+    }
+
+
+def test_the_key_is_nowhere(built, tmp_path):
+    """In no file, nor, packed, in any table."""
+    (tmp_path / "with_the_key").write_bytes(b"..." + NETWORK_KEY.hex().encode() + b"...")
+    assert leaks(tmp_path) == ["with_the_key"]
+    names = {path.name for path in built.rglob("*")}
+    assert {"manifest.json", "partial_parse.msgpack", "run_results.json", "catalog.json", "dbt.log", "stdout"} <= names
+    assert leaks(built) == []
+    tables = [path for path in (built / "warehouse" / f"{SCHEMA}.db").iterdir() if path.is_dir()]
+    assert {"stg_ssb__lines", "ssb_messages"} <= {path.name for path in tables}
+    assert [path.name for path in tables if any(form in everything_in(path) for form in forms(SPELT))] == []

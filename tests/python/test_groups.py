@@ -10,7 +10,6 @@ import re
 from base64 import b64encode, urlsafe_b64encode
 from collections import Counter
 from hashlib import sha256
-from itertools import pairwise
 
 import pytest
 
@@ -18,7 +17,8 @@ from conftest import DATA, ENGINE
 from dbt_tangles.ssb.ids import normalise
 from group_kit import NULL, feed, fingerprint_of, message_id
 from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
-from test_bad_input import HOSTILE
+from hostile_lines import HOSTILE
+from log_files import contents, scatter, write
 
 TABLES = ("group_epochs", "group_members", "group_messages", "group_findings")
 INT_TABLES = ("int_group_messages", "int_group_results", "int_group_links", "int_group_foreign_excludes")
@@ -54,17 +54,6 @@ class Built:
         return {feed_id for (epoch, feed_id), row in people.items() if epoch == epoch_id and row[flag]}
 
 
-def write(path, lines):
-    """Write a file of lines."""
-    path.write_bytes(b"\n".join(lines) + b"\n")
-    return str(path)
-
-
-def contents(built, table):
-    """Read a table, rows in a fixed order."""
-    return sorted((tuple(row.items()) for row in built.rows(table)), key=repr)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # What the peers answered
 
@@ -98,17 +87,16 @@ def lines_of(cases, keys=None):
     return [line.encode() for line in random.Random("order").sample(lines, len(lines))]
 
 
-def build_cases(project, folder, schema, keys=None):
-    """Build the log of all cases."""
+def log_of_cases(project, folder, schema, keys=None):
+    """Write the log of all cases, for a build."""
     log = write(folder / "log.jsonl", lines_of(CASES, keys))
-    built = project(schema, ssb_log=log, verify_signatures=False)
-    return built.build(*SELECTED)
+    return project(schema, ssb_log=log, verify_signatures=False)
 
 
 @pytest.fixture(scope="module")
 def peers(project, tmp_path_factory):
     """Build all that peers were asked about, as one log."""
-    return Built(build_cases(project, tmp_path_factory.mktemp("peers"), "groups_of_peers"))
+    return Built(log_of_cases(project, tmp_path_factory.mktemp("peers"), "groups_of_peers").build(*SELECTED))
 
 
 def test_every_group_is_one_that_peers_know(peers):
@@ -291,7 +279,7 @@ def test_keys_are_compared_and_nothing_else(peers, project, tmp_path):
     tips = {b64encode(bytes.fromhex(tips[tip])).decode() for c in CASES for tip in c["expected"]["head"]["tips"]}
     keys = {old: new for old, new in keys.items() if old not in tips and new not in tips}
     assert sum(old != new for old, new in keys.items()) > 100
-    other = Built(build_cases(project, tmp_path, "groups_with_swapped_keys", keys))
+    other = Built(log_of_cases(project, tmp_path, "groups_with_swapped_keys", keys).run("--select", "+group_findings"))
     new_prints = {fingerprint_of(old): fingerprint_of(new) for old, new in keys.items()}
 
     def with_new_prints(row):
@@ -446,15 +434,8 @@ def test_opaque_messages_are_counted(hostile):
 @pytest.fixture(scope="module")
 def shuffled(told, project, tmp_path_factory):
     """Make the tables anew: another order, some lines again, five files, one of them packed, thirteen partitions."""
-    rng = random.Random("shuffled groups")
-    lines = told.lines + rng.sample(told.lines, len(told.lines) // 5)
-    lines = rng.sample(lines, len(lines))
-    cuts = [0, *sorted(rng.sample(range(len(lines)), 4)), len(lines)]
     folder = tmp_path_factory.mktemp("shuffled_groups")
-    for number, (start, end) in enumerate(pairwise(cuts)):
-        write(folder / f"{number}.jsonl", lines[start:end])
-    (folder / "3.jsonl.gz").write_bytes(gzip.compress((folder / "3.jsonl").read_bytes()))
-    (folder / "3.jsonl").unlink()
+    scatter(folder, told.lines + random.Random("again").sample(told.lines, len(told.lines) // 5))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
         built = project("shuffled_groups", ssb_log=str(folder), verify_signatures=False)

@@ -64,9 +64,8 @@ def test_with_a_log_no_fixture_is_there(way, project, tmp_path):
     assert not [name for name in enabled(manifest, "test") if name.startswith("documents_")]
 
 
-def test_without_a_log_the_fixtures_are_the_input(project):
+def test_without_a_log_the_fixtures_are_the_input(manifest):
     """All seeds, and all tests of what the documents state but the one for another rule."""
-    manifest = parse(project("no_ways"))
     assert enabled(manifest, "seed") == {path.stem for path in (ROOT / "seeds").rglob("*.csv")}
     assert lines_of_fixtures(manifest) == {"seed.tangles.fixture_log"}
     disabled = {node.name for nodes in manifest.disabled.values() for node in nodes}
@@ -138,9 +137,8 @@ def test_other_projects_may_not_read_what_is_not_public(model, project, tmp_path
     assert f"model.installer.mine reads model.tangles.{model}, which is private" in said
 
 
-def test_the_marts_are_public_and_nothing_else(project):
+def test_the_marts_are_public_and_nothing_else(manifest):
     """By the folder that a model is in."""
-    manifest = parse(project("access"))
     access = {node.name: node.access for node in manifest.nodes.values() if node.resource_type == "model"}
     marts = {path.stem for path in (ROOT / "models" / "marts").rglob("*.sql")}
     assert {name for name, level in access.items() if level == "public"} == marts

@@ -1,23 +1,23 @@
 """Tables depend on the lines alone: not on their order, nor on the files they are in, nor on Spark's partitions."""
 
-import gzip
 import json
-import random
 from base64 import b64encode
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+import log_files
 from conftest import DATA, DbtProject
 from fixtures.ssb.author import Author, box, to_line
 from group_kit import root_init
+from log_files import scatter, selection_of
+from small_log import VARS
 
-LINES = (DATA / "ssb" / "small.jsonl").read_bytes().rstrip(b"\n").split(b"\n")
+LINES = Path(VARS["ssb_log"]).read_bytes().rstrip(b"\n").split(b"\n")
 CLAIM = {"root": None, "previous": None}
-# What depends on the files by its nature.
-OF_FILES = {"ssb_rejects": {"source_file", "line"}, "stg_ssb__lines": {"source_file", "block_start", "row_id"}}
+# Columns that depend on the files by their nature, beside those of every table that name a line.
+OF_FILES = {"stg_ssb__lines": {"block_start", "row_id"}}
 TABLES = (
     *("stg_ssb__lines", "ssb_messages", "ssb_rejects", "feeds", "feed_messages"),
     *("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks"),
@@ -27,22 +27,19 @@ TABLES = (
 
 def contents(built: DbtProject, table: str, *left_out: str) -> list[tuple]:
     """Read a table, rows in a fixed order."""
-    left_out = {*left_out, *OF_FILES.get(table, ())}
-    rows = ({name: value for name, value in row.items() if name not in left_out} for row in built.rows(table))
-    return sorted((tuple(row.items()) for row in rows), key=repr)
+    return log_files.contents(built, table, *left_out, *OF_FILES.get(table, ()))
 
 
 def run(project, schema: str, log: Path, **variables) -> DbtProject:
     """Build a log, with clocks for a part of the tangles."""
-    built = project(schema, ssb_log=str(log), ancestor_limit=6, **variables)
-    built.run("--select", *(f"+{table}" for table in TABLES))
-    return built
+    built = project(schema, ssb_log=str(log), ancestor_limit=VARS["ancestor_limit"], **variables)
+    return built.run("--select", *selection_of(*TABLES))
 
 
-def write(folder: Path, **files: list[bytes]) -> Path:
+def write_files(folder: Path, **files: list[bytes]) -> Path:
     """Write files of lines."""
     for name, lines in files.items():
-        (folder / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+        log_files.write(folder / f"{name}.jsonl", lines)
     return folder
 
 
@@ -101,19 +98,11 @@ def pair(request, project, tmp_path_factory):
     """Build the same lines twice: in one file; in another order, seven files and another number of partitions."""
     mode = {"verify_signatures": request.param}
     name = f"order_{request.param}".lower()
-    folder = tmp_path_factory.mktemp(name)
     lines = LINES + contradictions()
-    one = run(project, name, write(folder, log=lines), **mode)
+    one = run(project, name, write_files(tmp_path_factory.mktemp(name), log=lines), **mode)
     assert all(contents(one, table) for table in TABLES)
-
-    rng = random.Random(name)
-    shuffled = rng.sample(lines, len(lines))
-    cuts = [0, *sorted(rng.sample(range(len(lines)), 6)), len(lines)]
     folder = tmp_path_factory.mktemp(f"{name}_shuffled")
-    write(folder, **{str(number): shuffled[start:end] for number, (start, end) in enumerate(pairwise(cuts))})
-    packed = folder / "3.jsonl"
-    (folder / "3.jsonl.gz").write_bytes(gzip.compress(packed.read_bytes()))
-    packed.unlink()
+    scatter(folder, lines, 7)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1" if request.param else "13")
         return one, run(project, f"{name}_shuffled", folder, **mode)
@@ -127,44 +116,34 @@ def test_order_files_and_partitions(table, pair):
 
 
 @pytest.fixture(scope="module")
-def original(project):
-    """Build the log as it is."""
-    return run(project, "original", DATA / "ssb" / "small.jsonl")
-
-
-@pytest.fixture(scope="module")
 def overlapping(project, tmp_path_factory):
-    """Build two exports of the same database: a whole one, and a later one with the second half."""
+    """Build three exports of one database: a whole one, a later one with the second half, and a copy of the first."""
     folder = tmp_path_factory.mktemp("overlapping")
-    return run(project, "overlapping", write(folder, first=LINES, second=LINES[len(LINES) // 2 :]))
+    return run(project, "overlapping", write_files(folder, first=LINES, second=LINES[len(LINES) // 2 :], copy=LINES))
 
 
 @pytest.mark.parametrize("table", TABLES[3:])
-def test_overlapping_logs(table, original, overlapping):
-    """Lines that come twice change nothing that is computed of the messages."""
-    assert contents(overlapping, table) == contents(original, table)
+def test_overlapping_logs(table, small, overlapping):
+    """Lines that come twice, or three times, change nothing that is computed of the messages."""
+    assert contents(overlapping, table) == contents(small, table)
 
 
-def test_overlapping_lines_are_counted(original, overlapping):
+def test_overlapping_lines_are_counted(small, overlapping):
     """Messages are the same but for the number of their lines, and a reject is a reject each time."""
     expected = [json.loads(line) for line in (DATA / "ssb" / "small.expect_messages.jsonl").open()]
     again = [row for row in expected if row["line"] > len(LINES) // 2]
-    assert contents(overlapping, "ssb_messages", "line_count") == contents(original, "ssb_messages", "line_count")
+    assert contents(overlapping, "ssb_messages", "line_count") == contents(small, "ssb_messages", "line_count")
+    once = {row["message_id"]: row["line_count"] for row in small.rows("ssb_messages")}
     counts = {row["message_id"]: row["line_count"] for row in overlapping.rows("ssb_messages")}
-    assert counts == Counter(row["id"] for row in [*expected, *again] if row.get("id"))
-    assert len(overlapping.rows("ssb_rejects")) == sum(not row.get("ooo") for row in [*expected, *again])
-    twice = overlapping.rows("ssb_rejects")
-    assert len({(row["source_file"], row["line"]) for row in twice}) == len(twice)
-
-
-def test_the_same_log_twice(original, project, tmp_path):
-    """A copy of a log doubles the lines, and nothing else."""
-    doubled = run(project, "doubled", write(tmp_path, log=LINES, copy=LINES))
-    for table in TABLES[3:]:
-        assert contents(doubled, table) == contents(original, table)
-    counts = {row["message_id"]: row["line_count"] for row in original.rows("ssb_messages")}
-    assert {row["message_id"]: row["line_count"] for row in doubled.rows("ssb_messages")} == {
-        key: 2 * count for key, count in counts.items()
-    }
-    assert contents(doubled, "ssb_rejects") == sorted(2 * contents(original, "ssb_rejects"), key=repr)
-    assert contents(doubled, "ssb_messages", "line_count") == contents(original, "ssb_messages", "line_count")
+    twice = Counter(row["id"] for row in again if row.get("id"))
+    assert counts == {key: 2 * count + twice[key] for key, count in once.items()}
+    assert counts == Counter(row["id"] for row in [*expected, *expected, *again] if row.get("id"))
+    rejects = overlapping.rows("ssb_rejects")
+    assert len({(row["source_file"], row["line"]) for row in rejects}) == len(rejects)
+    by_file = {}
+    for row in rejects:
+        by_file.setdefault(row["source_file"].rpartition("/")[2], []).append(log_files.without_places(row))
+    of_whole = sorted(map(repr, map(log_files.without_places, small.rows("ssb_rejects"))))
+    assert sorted(map(repr, by_file["first.jsonl"])) == sorted(map(repr, by_file["copy.jsonl"])) == of_whole
+    assert len(by_file["second.jsonl"]) == sum(not row.get("ooo") for row in again)
+    assert len(of_whole) == sum(not row.get("ooo") for row in expected)

@@ -1,44 +1,30 @@
 """Builds in which tangles and timelines are too large: reasons in place of orders, and all else as it was."""
 
-import json
 from collections import Counter
 
 import pytest
 from click.testing import CliRunner
 
-from conftest import DATA
 from dbt_tangles.ask.cli import main
+from log_files import selection_of
+from small_log import EVENTS as LIMIT
 
-LIMIT = 5
 TANGLES = ("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks")
 TIMELINES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats", "timeline_rejects")
-# `tangles` alone would be the whole package.
-CHOSEN = ("path:models/marts/tangles/tangles.sql" if table == "tangles" else table for table in (*TANGLES, *TIMELINES))
-SELECTED = ("--select", *(f"+{table}" for table in CHOSEN))
+SELECTED = ("--select", *selection_of(*TANGLES, *TIMELINES))
 CAUTIOUS = ("--indirect-selection", "cautious")
 
 
 @pytest.fixture(scope="module")
-def built(project, tmp_path_factory):
-    """Build the small log and some events: as it is, and with limits that most graphs pass."""
-    events = [
-        {"timeline": name, "event": f"{name}{at}", "after": [f"{name}{at - 1}"] if at else [], "arrival": at}
-        for name, count in (("short", LIMIT), ("long", LIMIT + 1))
-        for at in range(count)
-    ]
-    events.append(events[0])  # Of a timeline of LIMIT + 1 arrivals, though it has LIMIT events.
-    events += [{"timeline": "brief", "event": "a", "after": [], "arrival": 0}] * 2
-    file = tmp_path_factory.mktemp("large_graphs") / "events.jsonl"
-    file.write_text("".join(json.dumps(event) + "\n" for event in events))
-    logs = {"ssb_log": str(DATA / "ssb" / "small.jsonl"), "event_log": str(file), "ancestor_limit": 4}
-    plain = project("plain_graphs", **logs).build(*SELECTED, *CAUTIOUS)
-    limited = project("large_graphs", **logs, graph_limit=LIMIT, rows_in_memory=2).build(*SELECTED, *CAUTIOUS)
-    found = {table: (rows_of(plain, table), rows_of(limited, table)) for table in (*TANGLES, *TIMELINES)}
+def built(project, small):
+    """The small log and some events: as they are, and with limits that most graphs pass."""
+    limited = project("large_graphs", **small.vars, graph_limit=LIMIT, rows_in_memory=2).build(*SELECTED, *CAUTIOUS)
+    found = {table: (rows_of(small, table), rows_of(limited, table)) for table in (*TANGLES, *TIMELINES)}
     set_aside = next(row for row in found["tangle_messages"][1] if row["set_aside_reason"] == "tangle_too_large")
     place = ["--warehouse", str(limited.warehouse), "--schema", limited.schema]
     said = CliRunner().invoke(main, ["why", set_aside["message_id"], *place]).output
     # Limits are raised: what was published of what was too large is no order to go on from.
-    raised = project("large_graphs", **logs, rows_in_memory=2)
+    raised = project("large_graphs", **small.vars, rows_in_memory=2)
     raised.run(*SELECTED)
     return found, {table: rows_of(raised, table) for table in found}, said
 

@@ -26,7 +26,10 @@ from every_command import Warehouse
 from log_lines import batch_of
 from mutations import KINDS, mutated
 
-SAMPLE = 2_500
+#: Lines of each log, and questions asked of all their tables: of `make test`, and of `make test-all`.
+SIGNED = [5_000, pytest.param(20_000, marks=pytest.mark.exhaustive)]
+CLAIMED = [1_500, pytest.param(2_500, marks=pytest.mark.exhaustive)]
+QUESTIONS = {5_000: 40, 20_000: 200, 1_500: 40, 2_500: 200}
 SEED = 12
 # What these say is about the runs.
 OF_RUNS = {"runs", "run_changes"}
@@ -42,12 +45,14 @@ class Logs:
     """A folder of files for each log.
 
     Attributes:
+        count: How many lines each log has.
         lines: The lines of each file, by log and file.
     """
 
     def __init__(self, folder: Path, count: int, is_verified: bool, seed: int = SEED):
         """Make the lines."""
         self.folder = folder
+        self.count = count
         self.is_verified = is_verified
         self.lines = {kind: {"0.jsonl": mutated(kind, count, seed, is_verified)} for kind in KINDS}
 
@@ -159,30 +164,36 @@ def test_a_line_alone_and_among_others(kind, is_verified):
         assert repr(check(kind, [line], is_verified)) == repr([row])
 
 
-@pytest.fixture(scope="module", params=[5_000, pytest.param(20_000, marks=pytest.mark.exhaustive)])
+@pytest.fixture(scope="module", params=SIGNED)
 def signed(request, project, tmp_path_factory):
     """Build four large logs at once."""
     logs = Logs(tmp_path_factory.mktemp("mutations"), request.param, True)
     return logs, project(f"mutations_{request.param}", **logs.write()).build()
 
 
+@pytest.fixture(scope="module", params=CLAIMED)
+def count(request) -> int:
+    """How many lines each log has in which it is enough to claim an id."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def claimed(project, tmp_path_factory):
+def claimed(count, project, tmp_path_factory):
     """Build four smaller ones in which it is enough to claim an id, so that more of what was mutated is let in."""
-    logs = Logs(tmp_path_factory.mktemp("claims"), SAMPLE, False)
+    logs = Logs(tmp_path_factory.mktemp("claims"), count, False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "2")
-        return logs, project("claims", **OPTIONS, **logs.write()).build()
+        return logs, project(f"claims_{count}", **OPTIONS, **logs.write()).build()
 
 
 @pytest.fixture(scope="module")
-def shuffled(project, tmp_path_factory):
+def shuffled(count, project, tmp_path_factory):
     """Make the tables of the same lines in another order, several files and other partitions, by the other engine."""
-    logs = Logs(tmp_path_factory.mktemp("shuffled_claims"), SAMPLE, False)
+    logs = Logs(tmp_path_factory.mktemp("shuffled_claims"), count, False)
     logs.shuffle(5)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "3")
-        built = project("shuffled_claims", **OPTIONS | {"tangle_engine": "kernel"}, **logs.write())
+        built = project(f"shuffled_claims_{count}", **OPTIONS | {"tangle_engine": "kernel"}, **logs.write())
         built.run()
     return logs, built
 
@@ -194,10 +205,15 @@ def test_every_line_of_large_logs(kind, signed):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", ["claimed", "shuffled"])
-def test_every_line_of_claims(name, kind, request):
-    """The same where ids are claimed, and where lines are spread over files."""
-    check_lines(*request.getfixturevalue(name), kind)
+def test_every_line_of_claims(kind, claimed):
+    """The same where ids are claimed."""
+    check_lines(*claimed, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_line_of_shuffled_claims(kind, shuffled):
+    """And where lines are spread over files."""
+    check_lines(*shuffled, kind)
 
 
 def reasons_by_kind() -> dict[str, set[str]]:
@@ -253,13 +269,13 @@ def test_order_files_and_partitions(table, claimed, shuffled):
     assert contents(shuffled[1], table) == expected
 
 
-def ask_everything(built, out: Path) -> None:
+def ask_everything(built, out: Path, questions: int) -> None:
     """Ask each command; it answers, and never ends in an error of its own."""
     asked = Warehouse(built.warehouse, built.schema, out)
     for words in (["status"], ["replay", "--updates"], ["report", "--limit", "3", "--nodes", "40"]):
         assert asked.ask(words).exit_code == 0
 
-    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=questions, deadline=None, suppress_health_check=list(HealthCheck))
     @given(asked.questions())
     def ask(question):
         asked.ask(*question)
@@ -269,16 +285,17 @@ def ask_everything(built, out: Path) -> None:
 
 def test_every_command(signed, tmp_path):
     """Of whatever these logs have put into the tables, claims that name no tangle beside those that do among it."""
-    built = signed[1]
+    logs, built = signed
     rows = built.rows("tangle_messages", ["tangle_name", "message_id"])
     named = {row["message_id"] for row in rows if row["tangle_name"] is not None}
     hostile = [row["message_id"] for row in rows if row["tangle_name"] is None and row["message_id"] in named]
     assert hostile
     asked = Warehouse(built.warehouse, built.schema, tmp_path / "report")
     assert all(asked.ask(["why", "--", id_]).exit_code == 0 for id_ in hostile[:20])
-    ask_everything(built, tmp_path / "report")
+    ask_everything(built, tmp_path / "report", QUESTIONS[logs.count])
 
 
 def test_every_command_of_claims(claimed, tmp_path):
     """The same where ids are claimed."""
-    ask_everything(claimed[1], tmp_path / "report")
+    logs, built = claimed
+    ask_everything(built, tmp_path / "report", QUESTIONS[logs.count])

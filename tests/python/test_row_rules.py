@@ -35,24 +35,36 @@ BROKEN = {
 }
 
 
-def model_yml(rules: dict) -> str:
-    """Write the yml of a model `orders` with this test."""
-    test = {"tangles.row_rules": {"name": "rows_of_orders", "arguments": rules, "config": {"store_failures": True}}}
-    return json.dumps({"models": [{"name": "orders", "data_tests": [test]}]})
+KEPT = {
+    "a_key": {"primary_key": {"columns": ["id"], "where": "id < 3"}},
+    "a_condition": {"holds": {"kept": {"expression": "amount is null or amount <> 0", "where": "is_kept"}}},
+    "values": {"accepted_values": {"state": ["new", "old", "odd"]}},
+}
 
 
-def built(project, folder, rules: dict):
-    files = {"orders.sql": ROWS, "orders.yml": model_yml(rules)}
+def model_yml(model: str, rules: dict) -> str:
+    """Write the yml of a model with this test."""
+    test = {"tangles.row_rules": {"name": f"rows_of_{model}", "arguments": rules, "config": {"store_failures": True}}}
+    return json.dumps({"models": [{"name": model, "data_tests": [test]}]})
+
+
+@pytest.fixture(scope="module")
+def built(project, tmp_path_factory):
+    """Build a model for each set of rules, all of the same rows; return the project and its results by test."""
+    files = {}
+    for model, rules in {"orders": RULES, **KEPT}.items():
+        files |= {f"{model}.sql": ROWS, f"{model}.yml": model_yml(model, rules)}
     settings = {"models": {"+materialized": "table", "+file_format": "parquet"}}
-    return project(folder.name, installing(folder, files, **settings))
-
-
-def test_each_broken_rule_shows_its_rows(project, tmp_path):
-    """The stored failures are a row a rule and row; a key that repeats is one row with its count."""
-    made = built(project, tmp_path / "broken_rules", RULES)
+    made = project("row_rules", installing(tmp_path_factory.mktemp("row_rules") / "p", files, **settings))
     result = made.invoke("build", "--select", "package:installer")
-    (failed,) = [each for each in result.result if each.status == "fail"]
-    assert failed.node.name == "rows_of_orders"
+    return made, {each.node.name: each for each in result.result}
+
+
+def test_each_broken_rule_shows_its_rows(built):
+    """The stored failures are a row a rule and row; a key that repeats is one row with its count."""
+    made, results = built
+    failed = results["rows_of_orders"]
+    assert failed.status == "fail"
     audit = type(made)(**{**vars(made), "schema": f"{made.schema}_dbt_test__audit"})
     found: dict[str, list] = {}
     for row in audit.rows("rows_of_orders"):
@@ -64,15 +76,7 @@ def test_each_broken_rule_shows_its_rows(project, tmp_path):
     assert failed.failures == sum(map(len, BROKEN.values()))
 
 
-@pytest.mark.parametrize(
-    "rules",
-    [
-        {"primary_key": {"columns": ["id"], "where": "id < 3"}},
-        {"holds": {"kept": {"expression": "amount is null or amount <> 0", "where": "is_kept"}}},
-        {"accepted_values": {"state": ["new", "old", "odd"]}},
-    ],
-    ids=["a key", "a condition", "values"],
-)
-def test_rules_that_hold_pass(project, tmp_path, rules):
-    made = built(project, tmp_path / "kept_rules", rules)
-    assert {each.status for each in made.invoke("build", "--select", "package:installer").result} == {"success", "pass"}
+@pytest.mark.parametrize("model", KEPT)
+def test_rules_that_hold_pass(model, built):
+    results = built[1]
+    assert (results[model].status, results[f"rows_of_{model}"].status) == ("success", "pass")

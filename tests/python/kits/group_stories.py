@@ -23,7 +23,7 @@ from group_kit import (
     to_line,
     uri,
 )
-from test_bad_input import HOSTILE, MAX_LINE_BYTES
+from hostile_lines import HOSTILE, MAX_LINE_BYTES
 
 # More messages than a finding lists.
 CROWD, LISTED = 120, 100

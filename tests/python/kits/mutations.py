@@ -25,7 +25,7 @@ from conftest import DATA
 from dbt_tangles.pzp.canonical import NoCanonicalFormError, canonical_bytes
 from fixtures.pzp.author import Device, hash_of, id_of
 from fixtures.ssb.author import Author
-from test_bad_input import HOSTILE, MAX_LINE_BYTES
+from hostile_lines import HOSTILE, MAX_LINE_BYTES
 
 KINDS = ("ssb", "pzp", "autobase", "event")
 

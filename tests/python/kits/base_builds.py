@@ -1,0 +1,196 @@
+"""The tables of a build of bases, by base, compared with the oracle; bases drawn at random, and their lines."""
+
+import json
+import random
+
+import autobase_oracle as oracle
+from autobase_oracle import Base, Id, Node
+
+ONLY = ("--select", "stg_autobase__lines+")
+TABLES = (
+    *("autobase_bases", "autobase_nodes", "autobase_views", "autobase_quorums", "autobase_rejects"),
+    *("autobase_links", "autobase_rebases", "autobase_confirmations", "autobase_next", "autobase_updates"),
+)
+
+DEGREES = 3
+MAX = 2**31 - 1
+
+
+def to_line(document, **fields):
+    """Print a document with other fields."""
+    return json.dumps(document | fields).encode()
+
+
+def node_id(i):
+    """Name a node as the tables do."""
+    return f"{i.writer.hex()}:{i.length}"
+
+
+def pair(i):
+    """Name a node as heads do."""
+    return [i.writer.hex(), i.length]
+
+
+class Built:
+    """The tables of a build, by base."""
+
+    def __init__(self, project):
+        """Read them; orders have no holes, and what is confirmed comes first."""
+        self.project = project
+        self.bases = {row["base_id"]: row for row in project.rows("autobase_bases")}
+        self.nodes = {}
+        for row in project.rows("autobase_nodes"):
+            self.nodes.setdefault(row["base_id"], {})[row["node_id"]] = row
+        self.quorums = {}
+        for row in project.rows("autobase_quorums"):
+            self.quorums.setdefault(row["base_id"], {})[row["node_id"], row["degree"]] = row
+        self.views = {}
+        for row in sorted(project.rows("autobase_views"), key=lambda row: row["position"]):
+            view = self.views.setdefault(row["base_id"], {}).setdefault(row["observer"], [])
+            assert row["position"] == len(view)
+            assert not row["is_confirmed"] or all(before["is_confirmed"] for before in view[-1:])
+            assert row["node_id"] == f"{row['writer']}:{row['length']}"
+            view.append(row)
+
+    def answer(self, base_id, observer="all"):
+        """Return an observer's order, and how much of it is settled."""
+        view = self.views.get(base_id, {}).get(observer, [])
+        return [row["node_id"] for row in view], sum(row["is_confirmed"] for row in view)
+
+    def check(self, base_id, base, degrees=DEGREES):
+        """Compare all that was made of a base with what the oracle makes of it."""
+        self.check_views(base_id, base)
+        self.check_nodes(base_id, base)
+        self.check_quorums(base_id, base, degrees)
+        row = self.bases[base_id]
+        _, confirmed = self.answer(base_id)
+        heads = sum(row["is_head"] for row in self.nodes.get(base_id, {}).values())
+        assert row["indexer_count"] == len(base.indexers)
+        assert row["majority"] == len(base.indexers) // 2 + 1
+        assert (row["node_count"], row["confirmed_length"], row["head_count"]) == (len(base.nodes), confirmed, heads)
+        assert row["lag"] == len(base.nodes) - confirmed
+
+    def check_views(self, base_id, base):
+        """Each writer knows what its last node follows, and that node."""
+        last = {i.writer: i for i in sorted(base.nodes)}
+        known = {"all": base, **{key.hex(): base.cut(base.past[i]) for key, i in last.items()}}
+        expected = {}
+        for observer, cut in known.items():
+            order, confirmed = oracle.order_of(cut)
+            if order:
+                expected[observer] = [node_id(i) for i in order], confirmed
+        assert {observer: self.answer(base_id, observer) for observer in self.views.get(base_id, {})} == expected
+        return len(known)
+
+    def check_nodes(self, base_id, base):
+        """Clocks, votes and heads by counting in what is followed."""
+        expected = {}
+        followed = {p for i in base.nodes for p in base.previous(i)}
+        depth = depths(base)
+        for i, node in base.nodes.items():
+            clock = {}
+            for p in base.past[i]:
+                clock[p.writer.hex()] = max(p.length, clock.get(p.writer.hex(), 0))
+            voters = {y.writer for y in base.nodes if i in base.past[y]} & set(base.indexers)
+            role = "indexing" if i.writer in base.indexers else "relayed" if node.is_relayed else "non_indexing"
+            is_head = i not in followed and not node.is_relayed
+            expected[node_id(i)] = (role, node.batch, depth[i], clock, is_head, len(voters))
+        names = ("role", "batch", "depth", "clock", "is_head", "votes")
+        found = {
+            name: tuple(dict(row[n]) if n == "clock" else row[n] for n in names)
+            for name, row in self.nodes.get(base_id, {}).items()
+        }
+        assert found == expected
+
+    def check_quorums(self, base_id, base, degrees):
+        """Votes are nodes of indexers that know of a majority of the votes before; so are quorums reached."""
+        majority, depth = len(base.indexers) // 2 + 1, depths(base)
+        votes = {i: base.past[i] for i in base.nodes if i.writer in base.indexers}
+        expected = {}
+        for x in base.nodes:
+            counted = {i for i, past in votes.items() if x in past}
+            for degree in range(1, degrees + 1):
+                writers = {i: {p.writer for p in past & counted} for i, past in votes.items()}
+                counted = {i for i, known in writers.items() if len(known) >= majority and base.indexers}
+                if counted:
+                    first = min(counted, key=lambda i: (depth[i], i))
+                    by = sorted(key.hex() for key in writers[first])
+                    expected[node_id(x), degree] = node_id(first), by
+        quorums = self.quorums.get(base_id, {})
+        assert {key: (row["reached_at"], row["writers"]) for key, row in quorums.items()} == expected
+
+
+def depths(base):
+    """Find the longest path below each node."""
+    depth = {}
+    for i in sorted(base.nodes, key=lambda i: len(base.past[i])):
+        depth[i] = max((depth[p] + 1 for p in base.previous(i)), default=0)
+    return depth
+
+
+def key_of(letter):
+    """Return the key of a writer with a short name."""
+    return bytes.fromhex(letter * 64)
+
+
+def random_base(rng):
+    """Let writers write on top of what they know and hear what others know; also what was settled before."""
+    letters = rng.sample("abcdef", rng.randint(1, 6))
+    keys = [key_of(letter) for letter in letters]
+    indexers = keys[: rng.choice([1, 2, 3, 3, 4, 5])]
+    others = keys[len(indexers) :]
+    relayed = set(others[: rng.randint(0, 1)])
+    floor = {key: rng.choice([0, 0, 1, 7]) for key in keys} if rng.random() < 0.4 else {}
+    base, past, knows = Base(tuple(indexers), {}, floor), {}, {key: frozenset() for key in keys}
+    for _ in range(rng.randint(0, 45)):
+        key, other = rng.choice(keys), rng.choice(keys)
+        heard = [i for i in sorted(knows[other]) if base.nodes[i].batch == 1]
+        if heard:
+            knows[key] |= past[rng.choice(heard)] if rng.random() < 0.3 else knows[other]
+        if rng.random() < 0.3:
+            continue
+        for left in range(rng.choice([1, 1, 1, 1, 2, 3]), 0, -1):
+            heads = [i for i in sorted(knows[key]) if not any(i in past[j] for j in knows[key] if j != i)]
+            i = Id(key, floor.get(key, 0) + 1 + sum(j.writer == key for j in knows[key]))
+            # What was settled before may be named, and is nothing to follow.
+            heads += [Id(k, rng.randint(1, n)) for k, n in floor.items() if n and k != key and rng.random() < 0.2]
+            heads = list({h.writer: h for h in reversed(heads)}.values())
+            base.nodes[i] = Node(i, tuple(heads), left, key in relayed)
+            past[i] = knows[key] | {i}
+            knows[key] = past[i]
+    return base, relayed
+
+
+def lines_of(base_id, base, relayed, rng):
+    """Print a base in a way of its own."""
+    either = lambda key: key.hex().upper() if rng.random() < 0.3 else key.hex()  # noqa: E731
+    found = []
+    for i, node in base.nodes.items():
+        heads = [[either(h.writer), h.length] for h in rng.sample(node.heads, len(node.heads))]
+        own = [either(i.writer), i.length - 1]
+        if i.length > 1 and rng.random() < 0.5 and all(h.writer != i.writer for h in node.heads):
+            heads.append(own)
+        line = {"base": base_id, "writer": either(i.writer), "length": i.length, "heads": heads}
+        found.append(to_line(line | ({"batch": node.batch} if node.batch > 1 or rng.random() < 0.5 else {}), value=1))
+    line = {"base": base_id, "indexers": [either(key) for key in rng.choices(base.indexers, k=9)]}
+    line["indexers"] += [either(key) for key in base.indexers]
+    if base.floor:
+        # Of a writer who is left out, the log begins where it begins.
+        firsts = {i.writer for i in base.nodes}
+        said = {key: n for key, n in base.floor.items() if key not in firsts or rng.random() < 0.7}
+        named = {h.writer for node in base.nodes.values() for h in node.heads}
+        said |= {key: n for key, n in base.floor.items() if key in named - firsts}
+        line["start"] = {either(key): n for key, n in said.items()}
+    found.append(to_line(line | ({"relayed": [either(key) for key in relayed]} if relayed else {})))
+    return rng.sample(found, len(found))
+
+
+def random_bases(seeds):
+    """Make random bases, and their lines."""
+    bases, lines = {}, []
+    for seed in seeds:
+        rng = random.Random(seed)
+        base, relayed = random_base(rng)
+        bases[f"random/{seed}"] = base
+        lines += lines_of(f"random/{seed}", base, relayed, rng)
+    return bases, lines

@@ -1,0 +1,387 @@
+"""Bases made to do harm, as lines of a log, and what must come of each line."""
+
+from collections import Counter
+from urllib.parse import unquote
+
+from autobase_oracle import Base, Id, Node
+from base_builds import MAX, key_of, node_id, to_line
+from hostile_lines import ANY, MAX_LINE_BYTES, ODD, Log, broken, random_bytes
+
+A, B, C, D, E, F = (letter * 64 for letter in "abcdef")
+NO_KEYS = [7, True, {}, [], "", "a", A[1:], A + "a", A[1:] + "g", f" {A[1:]}", f"{A[1:]}\n", "\u0665" * 64, *ODD]
+NO_LENGTHS = [0, -1, 0.5, 1.5, "1", True, [], {}, MAX + 1, 2**63, 10**30]
+
+
+class HostileLog(Log):
+    """A folder of files, with what each line should come to.
+
+    Attributes:
+        lines: How many lines are behind each usable node: by base, writer and length.
+        base_lines: How many usable lines there are about each base.
+        known: The bases as the oracle takes them, with their usable nodes.
+        at: Of each usable line what it adds to: a node, or a base alone.
+    """
+
+    def __init__(self, folder):
+        """Start with no lines."""
+        super().__init__(folder)
+        self.base_lines = Counter()
+        self.known = {}
+        self.at = {}
+
+    def bad(self, reason, *lines, file="log.jsonl"):
+        """Add lines that should be rejected. What `broken` calls no message is an object without a base, or none."""
+        for line in lines:
+            is_object = line.lstrip().startswith(b"{")
+            super().bad(
+                {"not_a_message": "no_base" if is_object else "not_an_object"}.get(reason, reason), line, file=file
+            )
+
+    def good(self, at, *lines, file="log.jsonl"):
+        """Add lines that should be usable."""
+        for line in lines:
+            self.files.setdefault(file, []).append(line)
+            self.at[file, len(self.files[file])] = at
+            if isinstance(at, str):
+                self.base_lines[at] += 1
+            else:
+                self.lines[at] += 1
+
+    def base(self, base_id, indexers="abc", reason=None, **fields):
+        """Add a line about a base, whose indexers have names of a letter."""
+        line = to_line({"base": base_id, "indexers": [letter * 64 for letter in indexers]}, **fields)
+        if reason:
+            return self.bad(reason, line)
+        floor = {bytes.fromhex(key): length for key, length in (fields.get("start") or {}).items()}
+        self.known.setdefault(base_id, Base(tuple(sorted(map(key_of, indexers))), {}, floor))
+        return self.good(base_id, line)
+
+    def node(self, base_id, name, after="", reason=None, is_relayed=False, file="log.jsonl", **fields):
+        """Add a node, a letter and a length, that follows others, written in the same way."""
+        i, *followed = (Id(key_of(word[0]), int(word[1:])) for word in (name, *after.split()))
+        document = {"base": base_id, "writer": name[0] * 64, "length": i.length, "value": name}
+        line = to_line(document | {"heads": [[word[0] * 64, int(word[1:])] for word in after.split()]} | fields)
+        if reason:
+            return self.bad(reason, line, file=file)
+        self.known[base_id].nodes[i] = Node(i, tuple(followed), fields.get("batch", 1), is_relayed)
+        return self.good((base_id, i), line, file=file)
+
+    def repeat(self, step):
+        """Add some lines again."""
+        for number in range(1, len(self.files["log.jsonl"]) + 1, step):
+            at, line = ("log.jsonl", number), self.files["log.jsonl"][number - 1]
+            if at in self.rejects:
+                super().bad(self.rejects[at], line)
+            else:
+                self.good(self.at[at], line)
+
+    def check(self, built):
+        """Compare all lines, and all bases by their nodes."""
+        found = {}
+        for row in built.project.rows("autobase_rejects"):
+            file = unquote(row["source_file"]).partition(f"{self.folder}/")[2]
+            assert (file, row["line"]) not in found
+            found[file, row["line"]] = row["reason"]
+        assert found.keys() == self.rejects.keys()
+        wrong = {at: (reason, found[at]) for at, reason in self.rejects.items() if reason not in (ANY, found[at])}
+        assert not wrong, wrong
+        members = {base_id: set(rows) for base_id, rows in built.nodes.items()}
+        counts = {
+            (row["base_id"], row["node_id"]): row["line_count"]
+            for row in built.project.rows("int_autobase_nodes")
+            if row["node_id"] in members.get(row["base_id"], ())
+        }
+        assert counts == {(base_id, node_id(i)): count for (base_id, i), count in self.lines.items()}
+        assert built.bases.keys() == self.base_lines.keys()
+        rows = sum(map(len, self.files.values()))
+        assert rows == sum(counts.values()) + sum(self.base_lines.values()) + len(found)
+
+
+def add_malformed(log):
+    """Add lines that the check refuses, each for one thing; not one is left of their base."""
+    base = {"base": "victim", "indexers": [A, B]}
+    node = {"base": "victim", "writer": A, "length": 3, "heads": [[B, 2]]}
+    for document in (base, node):
+        log.bad("no_base", *(to_line(document, base=odd) for odd in (None, 7, True, "", [], {}, "\ud800", "a\udc00")))
+        log.bad("no_base", to_line({name: value for name, value in document.items() if name != "base"}))
+    log.bad(
+        "neither",
+        *(to_line({"base": "victim"}, **{name: value}) for name in ("x", "relayed", "start") for value in ([], 1)),
+    )
+    log.bad("neither", to_line(base, indexers=None), to_line({"base": "victim"}, value=1, batch=1, heads=None))
+    for odd in NO_KEYS:
+        log.bad("bad_indexers", to_line(base, indexers=[A, odd]))
+        log.bad("bad_relayed", to_line(base, relayed=[C, odd]))
+        log.bad("bad_writer", to_line(node, writer=odd))
+        log.bad("bad_heads", to_line(node, heads=[[odd, 1]]))
+        if isinstance(odd, str):
+            log.bad("bad_start", to_line(base, start={A: 1, odd: 1}))
+    for odd in (7, 0, False, "", A, {}, {A: 1}, [None], [[A]]):
+        log.bad("bad_indexers", to_line(base, indexers=odd))
+        log.bad("bad_relayed", to_line(base, relayed=odd))
+    log.bad("bad_roles", to_line(base, relayed=[C, A.upper()]), to_line(base, relayed=[B, B]))
+    for odd in NO_LENGTHS:
+        log.bad("bad_length", to_line(node, length=odd))
+        log.bad("bad_heads", to_line(node, heads=[[B, 1], [C, odd]]))
+        log.bad("bad_batch", to_line(node, batch=odd))
+        if odd != 0:  # of whom nothing was settled
+            log.bad("bad_start", to_line(base, start={B: 0, A: odd}))
+    log.bad("bad_length", to_line(node, length=None), to_line({"base": "victim", "writer": A, "heads": []}))
+    log.bad("bad_writer", to_line(node, writer=None), to_line({"base": "victim", "length": 1, "heads": []}))
+    log.bad("bad_heads", to_line(node, heads=None), to_line({"base": "victim", "writer": A, "length": 1}))
+    log.bad(
+        "bad_heads", *(to_line(node, heads=odd) for odd in (7, "", {}, {B: 1}, [7], [[]], [[B]], [[B, 1, 1]], [{}]))
+    )
+    # Two of one writer, the node itself, and a later one.
+    log.bad("bad_heads", to_line(node, heads=[[B, 1], [C, 1], [B.upper(), 2]]), to_line(node, heads=[[B, 1]] * 2))
+    log.bad("bad_heads", to_line(node, heads=[[A, 3]]), to_line(node, heads=[[A.upper(), 4]]))
+    log.bad(
+        "bad_start", *(to_line(base, start=odd) for odd in (7, True, "", [], [[A, 1]], {A: 1, A.upper(): 1}, {A: None}))
+    )
+
+
+def add_without_base(log):
+    """Add nodes of bases of which there is no line, or no sound one."""
+    log.bad("bad_indexers", to_line({"base": "unsound", "indexers": 7}))
+    for base_id in ("unheard of", "unsound"):
+        log.node(base_id, "a1", reason="unknown_base")
+        log.node(base_id, "a2", "b1", reason="unknown_base")
+        log.node(base_id, "b9", "c1", reason="unknown_base")
+
+
+def add_faults(log):
+    """Add what a node may be set aside for, and what comes of those that follow it."""
+    log.base("holes")
+    log.node("holes", "a1")
+    log.node("holes", "a3", reason="hole")
+    log.node("holes", "a4", reason="previous_set_aside")
+    log.node("holes", "b2", reason="hole")
+    log.node("holes", "c1", "a1")
+    log.node("holes", "c2", "b2", reason="previous_set_aside")
+    log.node("holes", "d1", "a2", reason="missing_head")
+
+    log.base("missing", start={E: 5})
+    log.node("missing", "a1")
+    log.node("missing", "b1", "a9", reason="missing_head")
+    log.node("missing", "b2", "a1", reason="previous_set_aside")
+    log.node("missing", "c1", "a1 d1", reason="unknown_writer")
+    log.node("missing", "c2", reason="previous_set_aside")
+    log.node("missing", "f1", "d1 a2", reason="unknown_writer")
+    # Of this one it is known that there were five.
+    log.node("missing", "a2", "e6", reason="missing_head")
+    log.node("missing", "a3", "e5", reason="previous_set_aside")
+
+    log.base("cycles")
+    log.node("cycles", "a1", "b1", reason="cycle")
+    log.node("cycles", "b1", "a1", reason="cycle")
+    log.node("cycles", "a2", reason="previous_set_aside")
+    log.node("cycles", "c1")
+    log.node("cycles", "c2", "d2", reason="cycle")
+    log.node("cycles", "d1", "c2", reason="cycle")
+    log.node("cycles", "d2", reason="cycle")
+    log.node("cycles", "e1", "c1 d1", reason="previous_set_aside")
+    log.node("cycles", "f1", "c1")
+
+    log.base("two things")
+    log.node("two things", "a1")
+    for odd in ({}, {"value": "other"}, {"value": None}, {"heads": [[A, 1]]}, {"batch": 2}):
+        log.node("two things", "b1", reason="equivocation", **odd)
+    log.node("two things", "b2", reason="previous_set_aside")
+    log.node("two things", "c1", "a1 b1", reason="previous_set_aside")
+    log.node("two things", "a2", reason="equivocation")
+    log.node("two things", "a2", "b1", reason="equivocation")
+    log.node("two things", "a3", reason="previous_set_aside")
+
+    log.base("one thing")
+    log.node("one thing", "a1", value={"x": [1], "y": "é"})
+    log.good(
+        ("one thing", Id(key_of("a"), 1)),
+        to_line(
+            {"base": "one thing", "writer": A.upper(), "length": 1, "heads": []},
+            value={"y": "\u00e9", "x": [1]},
+            batch=1,
+        ),
+    )
+    log.node("one thing", "b1", "a1", value=None)
+    log.good(
+        ("one thing", Id(key_of("b"), 1)),
+        to_line({"base": "one thing", "writer": B, "length": 1, "heads": [[A, 1]], "batch": None}),
+    )
+    log.node("one thing", "c1", "a1 b1")
+    log.node("one thing", "c1", "b1 a1")
+    log.node("one thing", "c2", "c1")
+    log.node("one thing", "c2")
+
+    log.base("batches")
+    log.node("batches", "a1", batch=2)
+    log.node("batches", "a2", batch=1)
+    log.node("batches", "a3", batch=3)
+    log.node("batches", "b1", "a2")
+    log.node("batches", "b2", "a1", reason="bad_batch")
+    log.node("batches", "b3", reason="previous_set_aside")
+    log.node("batches", "c1", "a3", reason="bad_batch")
+    log.node("batches", "d1", batch=MAX)
+    log.node("batches", "d2", batch=MAX, reason="bad_batch")
+    log.node("batches", "e1", batch=2)
+    log.node("batches", "e2", batch=2, reason="bad_batch")
+    log.node("batches", "e3", reason="previous_set_aside")
+
+
+def add_starts(log):
+    """Add what was settled before, huge lengths and the ends of 32 bits."""
+    log.base("started", start={A: 2, D: 0, E: 3})
+    log.node("started", "a1", "c9 d9", reason="before_start")
+    log.node("started", "a1", reason="before_start")
+    log.node("started", "a2", reason="before_start")
+    log.node("started", "a3", "e1 b3")
+    log.node("started", "a4", "e3")
+    log.node("started", "b4", "a1")
+    log.node("started", "b5", "a4 c7")
+    log.node("started", "c8", "a2")
+    log.node("started", "d2", reason="hole")
+    log.node("started", "e5", reason="hole")
+    log.known["started"].floor |= {key_of("b"): 3, key_of("c"): 7}
+
+    log.base("huge", start={A: MAX, B: MAX - 1, D: MAX})
+    log.node("huge", f"a{MAX}", f"b{MAX}", reason="before_start")
+    log.node("huge", "a1", reason="before_start")
+    log.node("huge", f"b{MAX}", f"a{MAX} d{MAX}")
+    log.node("huge", f"c{MAX - 1}", f"b{MAX - 1}")
+    log.node("huge", f"c{MAX}", f"b{MAX}")
+    log.known["huge"].floor[key_of("c")] = MAX - 2
+    log.base("huge and fresh")
+    log.node("huge and fresh", f"a{MAX}", reason="hole")
+    log.node("huge and fresh", "b1", f"a{MAX}", reason="previous_set_aside")
+    log.node("huge and fresh", "c1", f"a{MAX - 1}", reason="missing_head")
+
+
+def add_conflicts(log):
+    """Add lines that say different things about a base: the least counts, first by indexers."""
+    log.base("conflict", "bc", reason="conflicting_base")
+    log.base("conflict", "ab", relayed=[D], reason="conflicting_base")
+    log.base("conflict", "ab", start={}, reason="conflicting_base")
+    log.base("conflict", "ab", start={C: 0}, reason="conflicting_base")
+    log.base("conflict", "ab")
+    log.base("conflict", "ba", relayed=[])
+    log.good("conflict", to_line({"base": "conflict", "indexers": [B.upper(), A, B, A.upper()]}, relayed=None, more=7))
+    log.base("conflict", "abc", reason="conflicting_base")
+    log.node("conflict", "a1")
+    log.node("conflict", "b1", "a1")
+
+
+NAMES = dict.fromkeys([*filter(None, ODD), "all", "autobase", ":", "a:1", "*", "\uffff\U0010ffff", "a" * 100_000])
+
+
+def add_names(log):
+    """Add bases whose names mean something to SQL, Jinja, Python, a shell or a file system; no two become one."""
+    for name in NAMES:
+        log.base(name, "ab")
+        log.node(name, "a1", value={name: name})
+        log.node(name, "b1", "a1", value=None)
+
+
+VALUES = {
+    '"\\ud800"': '"\\ud800"',
+    "1e999": "1e999",
+    "-1e400": "-1e999",
+    "[" * 5000 + "1" + "]" * 5000: "[" * 5000 + "1" + "]" * 5000,
+    '{"b": 1, "a": {"z": [], "": null}}': '{"a":{"":null,"z":[]},"b":1}',
+    "false": "false",
+    "0": "0",
+    '""': '""',
+    '"\\u0000"': '"\\u0000"',
+    '"\\u0041{{ 1/0 }}"': '"A{{ 1/0 }}"',
+    '"' + "x" * 1_500_000 + '"': '"' + "x" * 1_500_000 + '"',
+}
+
+
+def add_values(log):
+    """Add values that some printer or parser could not do."""
+    log.base("values", "a")
+    for at, text in enumerate(VALUES, start=1):
+        line = to_line({"base": "values", "writer": A, "length": at, "heads": []}, value=0)
+        i = Id(key_of("a"), at)
+        log.good(("values", i), line.replace(b'"value": 0', b'"value": ' + text.encode()))
+        log.known["values"].nodes[i] = Node(i)
+
+
+WIDE = [f"{number:064x}" for number in range(10_000)]
+
+
+def add_wide(log):
+    """Add many heads: that are nowhere, that were settled before, and that are there; and many indexers."""
+    heads = [[key, 1] for key in WIDE]
+    log.base("wide", "a", relayed=[F])
+    log.node("wide", "a1")
+    log.bad("unknown_writer", to_line({"base": "wide", "writer": A, "length": 2, "heads": heads}))
+    log.bad(
+        "missing_head", to_line({"base": "wide", "writer": B, "length": 1, "heads": [[key, 2] for key in WIDE[:500]]})
+    )
+    for key in reversed(WIDE[:500]):
+        i = Id(bytes.fromhex(key), 1)
+        log.good(("wide", i), to_line({"base": "wide", "writer": key, "length": 1, "heads": []}))
+    i = Id(key_of("c"), 1)
+    log.good(("wide", i), to_line({"base": "wide", "writer": C, "length": 1, "heads": heads[:500]}))
+
+    log.base("wide start", "a", start=dict.fromkeys(WIDE, 1))
+    i = Id(key_of("a"), 1)
+    log.good(("wide start", i), to_line({"base": "wide start", "writer": A, "length": 1, "heads": heads}))
+    log.known["wide start"].nodes[i] = Node(i)
+
+    log.good("wide indexers", to_line({"base": "wide indexers", "indexers": [*WIDE, A]}))
+    log.good(("wide indexers", i), to_line({"base": "wide indexers", "writer": A, "length": 1, "heads": []}))
+
+
+def add_roles(log):
+    """Add bases without nodes, without indexers, and with relayed writers."""
+    log.base("empty")
+    log.base("nobody", "")
+    log.base("no indexers", "")
+    log.node("no indexers", "b1")
+    log.node("no indexers", "a1")
+    log.node("no indexers", "a2", "b1")
+    log.base("one indexer", "b", relayed=[E, F.upper()])
+    log.node("one indexer", "e1", is_relayed=True)
+    log.node("one indexer", "a1", "e1")
+    log.node("one indexer", "b1", "a1")
+    log.node("one indexer", "f1", "b1", is_relayed=True)
+    log.node("one indexer", "c1", "f1")
+    log.base("only relayed", "a", relayed=[E, F])
+    log.node("only relayed", "e1", is_relayed=True)
+    log.node("only relayed", "f1", "e1", is_relayed=True)
+    log.base("capitals", "ab")
+    log.node("capitals", "a1", writer=A.upper())
+    log.node("capitals", "b1", heads=[[A.upper(), 1]])
+    log.known["capitals"].nodes[Id(key_of("b"), 1)] = Node(Id(key_of("b"), 1), (Id(key_of("a"), 1),))
+    log.node("capitals", "a2", "b1", writer="aA" * 32)
+
+
+def add_lines(log):
+    """Add lines that are long, in odd files, or say a thing twice."""
+    log.base("lines", "a")
+    at = ("lines", Id(key_of("a"), 1))
+    log.node("lines", "a1")
+    line = to_line({"base": "lines", "writer": A, "length": 1, "heads": [], "value": "a1"})
+    log.good(
+        at, line.ljust(MAX_LINE_BYTES), line + b"\r", b" \t" + line, line[:-1] + b',"x":[[{}],"; --"],"indexers":7}'
+    )
+    log.good(at, line.replace(b'"length": 1', b'"length":"x","length":1'), line.replace(b"lines", rb"l\u0069nes"))
+    log.bad("bad_length", line.replace(b'"length": 1', b'"length":1,"length":0'))
+    log.bad("too_long", line.ljust(MAX_LINE_BYTES + 1), b"x" * 5_000_000, file="long.jsonl")
+    for file in ("long.jsonl", "folder/a=1/packed.jsonl.gz", 'it\'s {{ 1/0 }} 100% "good" [?*].jsonl'):
+        log.good(at, line, file=file)
+        log.bad("no_base", b"{}", file=file)
+        log.node("holes", "a3", reason="hole", file=file)
+
+
+def hostile_log(folder):
+    """Write all that, some of it twice."""
+    log = HostileLog(folder)
+    broken(log)
+    random_bytes(log)
+    for add in (add_malformed, add_without_base, add_faults, add_starts, add_conflicts, add_names):
+        add(log)
+    for add in (add_values, add_wide, add_roles, add_lines):
+        add(log)
+    log.repeat(5)
+    return log

@@ -1,0 +1,140 @@
+"""The tables of a build of event logs, by timeline, compared with the oracle; and the lines of such logs."""
+
+import json
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import timeline_oracle as oracle
+
+TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_rejects", "timeline_stats")
+SELECTED = ("--select", *(f"+{table}" for table in TABLES), "--exclude", "test_type:unit")
+CAUTIOUS = ("--indirect-selection", "cautious")
+
+
+class Arrival(NamedTuple):
+    """A line of an event log."""
+
+    timeline: str
+    event: str
+    after: list
+    arrival: int
+    author: str | None = None
+
+
+def to_line(arrival: Arrival) -> bytes:
+    """Print an arrival."""
+    return json.dumps({name: value for name, value in arrival._asdict().items() if value is not None}).encode()
+
+
+def sort(arrivals):
+    """Put a timeline's arrivals in the order in which they count."""
+    return sorted(arrivals, key=lambda a: (a.arrival, a.event))
+
+
+def admit(arrivals, max_previous=None):
+    """Let sorted arrivals in: the causes of each event that is in, and for each arrival None or why it is refused."""
+    is_wide = [max_previous is not None and len(set(a.after) - {a.event}) > max_previous for a in arrivals]
+    known, verdicts = oracle.admit([(a.event, a.after) for a, wide in zip(arrivals, is_wide, strict=True) if not wide])
+    rest = iter(verdicts)
+    return known, ["too_many_previous" if wide else next(rest) for wide in is_wide]
+
+
+def rows_of(known, arrivals):
+    """Return what `timeline_events` must hold of a timeline, where the arrivals are those that got in."""
+    rank, tips = oracle.ranks(known), set(oracle.tips(known))
+    accepted = {a.event: a for a in arrivals}
+    return [
+        {
+            "event_id": event,
+            "rank": rank[event],
+            "position": position,
+            "is_tip": event in tips,
+            "missing_causes": sorted(known[event] - known.keys()),
+            "arrival": accepted[event].arrival,
+            "author": accepted[event].author,
+        }
+        for position, event in enumerate(oracle.converged(known))
+    ]
+
+
+class Built:
+    """The tables of a build, by timeline."""
+
+    def __init__(self, project):
+        """Read them."""
+        self.project = project
+        self.events = grouped(project.rows("timeline_events"))
+        self.edits = grouped(project.rows("timeline_edits"))
+        self.rejects = grouped(project.rows("timeline_rejects"))
+        self.stats = grouped(project.rows("timeline_stats"))
+
+    def rows(self, timeline):
+        """Return the events of a timeline by their position."""
+        rows = sorted(self.events[timeline], key=lambda row: row["position"])
+        assert [row["position"] for row in rows] == list(range(len(rows)))
+        return rows
+
+    def order(self, timeline):
+        """Return the names of the same."""
+        return [row["event_id"] for row in self.rows(timeline)]
+
+    def scripts(self, timeline):
+        """Return the commands of each batch in their order."""
+        scripts = defaultdict(list)
+        for row in sorted(self.edits.get(timeline, []), key=lambda row: (row["batch"], row["step"])):
+            scripts[row["batch"]].append((row["op"], row["event_id"], row["from_position"], row["to_position"]))
+            assert row["step"] == len(scripts[row["batch"]])
+        return dict(scripts)
+
+    def replay(self, timeline):
+        """Return what all commands come to."""
+        order = []
+        for commands in self.scripts(timeline).values():
+            order = oracle.replay(order, commands)
+        return order
+
+    def check_timeline(self, timeline, arrivals, size, max_previous=None):
+        """Compare all that was made of a timeline with the oracle, after every batch."""
+        arrivals = sort(arrivals)
+        known, verdicts = admit(arrivals, max_previous)
+        accepted = [a for a, verdict in zip(arrivals, verdicts, strict=True) if verdict is None]
+        expected = rows_of(known, accepted)
+        found = self.rows(timeline)
+        assert [{name: row[name] for name in expected[0]} for row in found] == expected
+        refused = Counter((a.event, v) for a, v in zip(arrivals, verdicts, strict=True) if v is not None)
+        # What is malformed is no arrival and may name the timeline nevertheless.
+        rejects = [row for row in self.rejects.get(timeline, []) if row["reason"] != "malformed"]
+        assert Counter((row["event_id"], row["reason"]) for row in rejects) == refused
+
+        scripts = self.scripts(timeline)
+        self.check_stats(timeline, accepted, [len(commands) for commands in scripts.values()])
+        order = []
+        for batch, count in enumerate(range(size, len(arrivals) + size, size), start=1):
+            wanted = oracle.converged(admit(arrivals[:count], max_previous)[0])
+            commands = scripts.pop(batch, [])
+            assert len(commands) == oracle.fewest_commands(order, wanted), (timeline, batch)
+            order = oracle.replay(order, commands)
+            assert order == wanted, (timeline, batch)
+        assert not scripts
+
+    def check_stats(self, timeline, accepted, counts):
+        """Compare a timeline's row of `timeline_stats` with its events and the commands of each of its scripts."""
+        [stats] = self.stats[timeline]
+        assert stats["event_count"] == len(accepted)
+        assert stats["author_count"] == len({a.author for a in accepted} - {None})
+        assert stats["rank_count"] == 1 + max(row["rank"] for row in self.events[timeline])
+        assert stats["edit_count"] == sum(counts)
+        assert stats["edits_per_event"] == pytest.approx(sum(counts) / len(accepted))
+        assert [stats["p50"], stats["p95"], stats["p99"]] == pytest.approx(np.percentile(counts, [50, 95, 99]).tolist())
+        assert stats["max"] == max(counts)
+
+
+def grouped(rows):
+    """Group rows by timeline."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(row["timeline_id"], []).append(row)
+    return groups

@@ -1,0 +1,156 @@
+"""Event logs made to do harm, and what must come of each line."""
+
+import gzip
+import json
+import random
+from collections import defaultdict
+
+from event_builds import Arrival, admit, to_line
+from hostile_lines import HOSTILE, MAX_LINE_BYTES
+
+
+class Log:
+    """A folder of files, with what each line should come to.
+
+    Attributes:
+        malformed: Files and numbers of the lines that are no events.
+        arrivals: The others with their file and number, by timeline.
+    """
+
+    def __init__(self, folder):
+        """Start with no lines."""
+        self.folder = folder
+        self.files = defaultdict(list)
+        self.malformed = set()
+        self.arrivals = defaultdict(list)
+
+    def bad(self, *lines, file="log.jsonl"):
+        """Add lines that are no events."""
+        for line in lines:
+            self.files[file].append(line)
+            self.malformed.add((file, len(self.files[file])))
+
+    def good(self, timeline, event, after=(), arrival=0, author=None, line=None, file="log.jsonl"):
+        """Add a line that is an event, printed in a way of its own where `line` is given."""
+        found = Arrival(timeline, event, list(after), arrival, author)
+        self.files[file].append(to_line(found) if line is None else line)
+        self.arrivals[timeline].append((found, (file, len(self.files[file]))))
+
+    def write(self):
+        """Write the files and return what is to be the var `event_log`."""
+        for name, lines in self.files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = b"\n".join(lines) + b"\n"
+            path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+        return str(self.folder)
+
+    def rejects(self):
+        """Return the reason by file and line."""
+        reasons = dict.fromkeys(self.malformed, "malformed")
+        for arrivals in self.arrivals.values():
+            ordered = sorted(arrivals, key=lambda found: (found[0].arrival, found[0].event))
+            verdicts = admit([arrival for arrival, _ in ordered])[1]
+            reasons |= {at: verdict for (_, at), verdict in zip(ordered, verdicts, strict=True) if verdict}
+        return reasons
+
+
+def add_malformed(log):
+    """Add lines that are no events, however they are read."""
+    log.bad(b"", b"   ", b"\t\r", b"\0", b"\0" * 5000, b"nope", b"{", b"NaN", b"null", b"[]", b"7", b'"e"', b"{}")
+    log.bad(b"\xff", b'"\xed\xa0\x80"', b"\xef\xbb\xbf{}", b"{}{}", b"[" * 10_000, b"[" * 10_000 + b"]" * 10_000)
+    log.bad(b'{"a":' * 10_000 + b"1" + b"}" * 10_000)
+    log.bad(*(text.encode() for text in HOSTILE if "\n" not in text))
+    sound = {"timeline": "victim", "event": "e", "after": [], "arrival": 1}
+    for name in sound:
+        log.bad(json.dumps({key: value for key, value in sound.items() if key != name}).encode())
+        for odd in (None, "", 1.5, True, {}, [""], [None], [[]], {"a": 1}, 2**63, -(2**63) - 1):
+            log.bad(json.dumps(sound | {name: odd}).encode())
+    log.bad(*(json.dumps(sound | {"author": odd}).encode() for odd in (7, False, [], {})))
+    log.bad(*(json.dumps(sound | {"arrival": odd}).encode() for odd in ("1", 1e300, float("nan"), float("inf"))))
+    for name in ("timeline", "event", "author"):
+        log.bad(json.dumps(sound | {name: "\ud800"}).encode())
+    log.bad(json.dumps(sound | {"after": ["\udc00"]}).encode())
+    log.bad(b'{"timeline":"victim","event":"e","arrival":1,"after":[' + b"[" * 2000 + b"]" * 2000 + b"]}")
+    log.bad(to_line(Arrival("victim", "long", ["x" * 3_000_000], 1)), file="long.jsonl")
+    log.bad(*random.Random(1).randbytes(50_000).split(b"\n"), file="garbage.bin")
+    log.bad(*gzip.compress(b"not named .gz").split(b"\n"), file="compressed.jsonl")
+    (log.folder / "empty.jsonl").touch()
+    (log.folder / "empty.jsonl.gz").write_bytes(gzip.compress(b""))
+
+
+def add_odd_names(log):
+    """Add names that mean something to SQL, Jinja, Python or a printer, in every place that takes a name."""
+    names = [
+        *filter(None, HOSTILE),
+        "'); drop table x; --",
+        "{{ var('x') }}",
+        "\uffff",
+        "\U00010000",
+        "\U0010ffff",
+        "a\0",
+    ]
+    names = list(dict.fromkeys(names))
+    for place, name in enumerate(names):
+        log.good("roots", name, arrival=place, author=name)
+        log.good("chain", name, names[max(place - 1, 0) : place], arrival=-place)
+        log.good(name, name, [f"{name} lost", name], arrival=1, author=name)
+        log.good(name, "follower", [name, name], arrival=2, author=name)
+        log.good(name, name, ["follower"], arrival=3, author=name)
+
+
+def add_odd_numbers(log):
+    """Add arrivals at the ends of what 64 bits hold, ties, and cycles that ties decide."""
+    for event, arrival in [("last", 2**63 - 1), ("first", -(2**63)), ("zero", 0), ("minus", -1), ("large", 2**53 + 1)]:
+        log.good("numbers", event, ["last"], arrival)
+    log.good("numbers", "larger", ["zero"], 2**53 + 2)
+    log.good("numbers", "larger", ["large"], 2**53)
+    for event, after in [("c", ["d"]), ("a", ["c"]), ("b", []), ("d", ["a"]), ("😀", ["\uffff"]), ("\uffff", ["😀"])]:
+        log.good("ties", event, after, 5)
+    log.good("ties", "a", [], 6)
+
+
+def add_odd_lines(log):
+    """Add sound lines that do not look it: long, wide, spaced, escaped, with keys twice, in odd files."""
+    log.good("wide", "root", [f"c{number:06}" for number in range(100_000)])
+    log.good("wide", "same", ["root"] * 200_000, 1)
+    long = "x" * 500_000
+    log.good("long", long, arrival=1)
+    log.good("long", long + "y", [long], arrival=2)
+    log.good(long, long, [long])
+    found = Arrival("padded", "p", [], 1)
+    log.good(*found[:4], line=to_line(found).ljust(MAX_LINE_BYTES), file="long.jsonl")
+    log.bad(to_line(found).ljust(MAX_LINE_BYTES + 1), file="long.jsonl")
+    log.good("padded", "q", ["p"], 2, file="long.jsonl")
+    log.good("odd", "a", [], 1, line=b' {"timeline":"odd", "event":"a", "after":[ ], "arrival":1, "x":[[{}]]}\r')
+    log.good("odd", "b", ["a"], 2, line=rb'{"timeline":"\u006fdd","event":"b","after":["\u0061"],"arrival":2}')
+    twice = b'{"arrival":7,"event":"no","timeline":7,"timeline":"odd","event":"c","after":["b"],"arrival":3}'
+    log.good("odd", "c", ["b"], 3, line=twice)
+    log.good("odd", "d", ["c"], 4, line=b'{"timeline":"odd","event":"d","after":["c"],"arrival":4,"author":null}')
+    log.good("odd", "e", ["d"], 5, author="", file="folder/a=1/packed.jsonl.gz")
+    log.bad(b"{}", file="folder/a=1/packed.jsonl.gz")
+    log.good("odd", "f", ["e"], 6, file='it\'s {{ 1/0 }} 100% "good" [?*].jsonl')
+    log.bad(b"{}", file='it\'s {{ 1/0 }} 100% "good" [?*].jsonl')
+
+
+CHAIN = [f"link {number:04}" for number in range(2000)]
+DENSE = [f"d{number:03}" for number in range(150)]
+
+
+def add_large(log):
+    """Add what takes a careless algorithm long: each arrival lifts all that came before."""
+    for place, event in enumerate(CHAIN):
+        log.good("newest first", event, CHAIN[max(place - 1, 0) : place], -place)
+    for place, event in enumerate(DENSE):
+        log.good("dense", event, DENSE[:place], -place)
+
+
+def hostile_log(folder):
+    """Write all that; return the log, and the reason of each reject by file and line."""
+    log = Log(folder)
+    for add in (add_malformed, add_odd_names, add_odd_numbers, add_odd_lines):
+        add(log)
+    reasons = log.rejects()
+    # The oracle takes too long for these, in which nothing is refused.
+    add_large(log)
+    return log, reasons

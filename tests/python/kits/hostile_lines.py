@@ -1,0 +1,163 @@
+"""Lines made to do harm to whatever reads a log, and a log that knows the fate of each of its lines."""
+
+import gzip
+import random
+from collections import Counter
+from pathlib import Path
+from urllib.parse import unquote
+
+from fixtures.ssb.author import Message, to_line
+
+ANY = "any reason"
+
+MAX_LINE_BYTES = 2**21
+
+HOSTILE = [
+    *(
+        "'",
+        '"',
+        "`",
+        "\\",
+        "\\'",
+        '\\"',
+        ";",
+        "--",
+        "/*",
+        "%s",
+        "%(name)s",
+        "${name}",
+        "$1",
+        "\0",
+        "a\0b",
+        "\n",
+        "a\r\nb",
+    ),
+    *(
+        "{{ 1/0 }}",
+        "{% raw %}",
+        "{% endraw %}",
+        "{#",
+        "{{ env_var('HOME') }}",
+        "'; drop table tangles; --",
+        "__this_round__",
+    ),
+    *(
+        "",
+        " ",
+        "null",
+        "None",
+        "0",
+        "1",
+        "NaN",
+        "__proto__",
+        "constructor",
+        "\u2028",
+        "\u202eabc",
+        "\ufeff",
+        "\uffff",
+        "😀",
+    ),
+    *("thread", "Thread", "THREAD", "e\u0301", "\u00e9", "ﬀ", "ff", "a" * 1200),
+]
+
+# Names that mean something to SQL, Jinja, Python, a shell, a file system or a printer.
+ODD = [*HOSTILE, "../../etc/passwd", "file:///etc/passwd", "C:\\con", "$(id)", "a\tb", "\x7f"]
+
+
+class Log:
+    """A folder of files, with what each line should come to.
+
+    Attributes:
+        rejects: The reason by file and line.
+        lines: How many lines should be behind each message.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.files: dict[str, list[bytes]] = {}
+        self.rejects: dict[tuple[str, int], str] = {}
+        self.lines: Counter[str] = Counter()
+
+    def bad(self, reason: str, *lines: bytes, file: str = "log.jsonl") -> None:
+        """Add lines that should be rejected."""
+        for line in lines:
+            self.files.setdefault(file, []).append(line)
+            self.rejects[file, len(self.files[file])] = reason
+
+    def good(self, *lines: Message | bytes, file: str = "log.jsonl", message_id: str | None = None) -> None:
+        """Add lines that should be usable; with the key they claim, or the one given."""
+        for line in lines:
+            self.files.setdefault(file, []).append(line if isinstance(line, bytes) else to_line(line))
+            self.lines[line["key"] if message_id is None else message_id] += 1
+
+    def write(self) -> str:
+        """Write the files and return what is to be the var `ssb_log`."""
+        for name, lines in self.files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = b"\n".join(lines) + b"\n"
+            path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+        return str(self.folder)
+
+    def check(self, built) -> None:
+        """Compare all lines with the tables."""
+        found = {}
+        for row in built.rows("ssb_rejects", ["source_file", "line", "reason"]):
+            file = unquote(row["source_file"]).partition(f"{self.folder}/")[2]
+            assert (file, row["line"]) not in found
+            found[file, row["line"]] = row["reason"]
+        assert found.keys() == self.rejects.keys()
+        wrong = {at: (reason, found[at]) for at, reason in self.rejects.items() if reason not in (ANY, found[at])}
+        assert not wrong, wrong
+        usable = {
+            row["message_id"]: row["line_count"]
+            for row in built.rows("ssb_messages", ["message_id", "line_count", "is_usable"])
+            if row["is_usable"]
+        }
+        assert usable == self.lines
+
+
+def broken(log: Log) -> None:
+    """Add lines that are no messages, however they are read."""
+    log.bad(
+        "malformed_json",
+        b"",
+        b"   ",
+        b"\t\r",
+        b"\0",
+        b"\0" * 5000,
+        b"nope",
+        b"{",
+        b'{"a":1,}',
+        b"{'a':1}",
+        b"NaN",
+        b"01",
+    )
+    log.bad(
+        "malformed_json", b'"\0"', b'{"key":"\x1f"}', b"\xef\xbb\xbf{}", b"1 2", b'{"a":', b'"\\ud83', b"[" * 10_000
+    )
+    log.bad("malformed_json", *(text.encode() for text in HOSTILE if text not in ("0", "1", "null", "\n", "a\r\nb")))
+    log.bad(
+        "invalid_utf8",
+        b"\xff",
+        b'{"key":"\xc3("}',
+        b'"\xc0\xaf"',
+        b'"\xed\xa0\x80"',
+        b'"\xf5\x80\x80\x80"',
+        b'"\xe2\x82',
+    )
+    log.bad("not_a_message", b"null", b"true", b"7", b"-1e999", b'"%key"', b"{}", b"[]", b'{"sync":true}', b'"\\ud800"')
+    log.bad(
+        "not_a_message", b'{"key":"%k","value":7}', b'{"key":"%k","value":null}', b'{"value":{"value":{"value":{}}}}'
+    )
+    log.bad("not_a_message", b"[" * 10_000 + b"]" * 10_000, b'{"a":' * 10_000 + b"1" + b"}" * 10_000)
+    log.bad("malformed_json", b"[" * 10_000 + b"]" * 9_999, b'{"a":' * 10_000 + b"}" * 10_000)
+
+
+def random_bytes(log: Log) -> None:
+    """Add files that are no logs."""
+    log.bad(ANY, *random.Random(1).randbytes(100_000).split(b"\n"), file="garbage.bin")
+    log.bad(ANY, *gzip.compress(b"not named .gz").split(b"\n"), file="compressed.jsonl")
+    log.bad(ANY, *'{"key": 1}\n{}'.encode("utf-16").split(b"\n"), file="utf16.jsonl")
+    (log.folder / "empty.jsonl").touch()
+    (log.folder / "empty.jsonl.gz").write_bytes(gzip.compress(b""))

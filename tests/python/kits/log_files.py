@@ -1,0 +1,46 @@
+"""Files of logs as tests write them, and the tables that builds make of them, in an order that can be compared."""
+
+import gzip
+import random
+from itertools import pairwise
+from pathlib import Path
+
+
+def write(path: Path, lines: list[bytes]) -> str:
+    """Write a file of lines, and return its path."""
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    return str(path)
+
+
+def scatter(folder: Path, lines: list[bytes], files: int = 5, prefix: str = "") -> None:
+    """Write lines in another order into several files, of which one is packed; the folder's name decides the order."""
+    rng = random.Random(folder.name)
+    lines = rng.sample(lines, len(lines))
+    cuts = [0, *sorted(rng.sample(range(1, len(lines)), files - 1)), len(lines)]
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        # Spark takes a byte order mark off the beginning of a file.
+        assert not lines[start].startswith(b"\xef\xbb\xbf")
+        write(folder / f"{prefix}{number}.jsonl", lines[start:end])
+    packed = folder / f"{prefix}3.jsonl"
+    packed.with_suffix(".jsonl.gz").write_bytes(gzip.compress(packed.read_bytes()))
+    packed.unlink()
+
+
+def without_places(row: dict, *left_out: str) -> tuple:
+    """Show a row without its place in a file."""
+    return tuple((name, value) for name, value in row.items() if name not in {"source_file", "line", *left_out})
+
+
+def contents(built, table: str, *left_out: str) -> list[tuple]:
+    """Read a table without places in files, rows in a fixed order; a row for several rejected lines counts as often."""
+    is_of_rejects = table.endswith("_rejects")
+    found = []
+    for row in built.rows(table):
+        shown = without_places(row, *left_out, *(["line_count"] if is_of_rejects else []))
+        found += [shown] * (row["line_count"] if is_of_rejects else 1)
+    return sorted(found, key=repr)
+
+
+def selection_of(*tables: str) -> list[str]:
+    """Select tables and all that they are made of; `+tangles` by itself would be the whole package."""
+    return [f"+{'path:models/marts/tangles/tangles.sql' if table == 'tangles' else table}" for table in tables]

@@ -1,0 +1,163 @@
+"""Logs whose files are damaged, cut into lines at the wrong places, or of other forms, all in one build."""
+
+import gzip
+import json
+import lzma
+import zlib
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from conftest import DATA
+from log_files import write
+
+#: By log: lines that are usable, the table of rejects, the table of lines, and where that says why a line is refused.
+LOGS = {
+    "ssb": ("ssb/small.jsonl", "ssb_rejects", "stg_ssb__lines", "check_error"),
+    "pzp": ("sets/pzp_synth.jsonl.gz", "pzp_rejects", "stg_pzp__lines", "reject_reason"),
+    "autobase": ("autobase/random.jsonl.gz", "autobase_rejects", "stg_autobase__lines", "reject_reason"),
+    "event": ("timelines/small.jsonl.gz", "timeline_rejects", "stg_events__lines", "reject_reason"),
+}
+ODD = "[x] {1,2} a\\b c:d é%20#?*"
+FAULTS = {
+    "early.jsonl.gz": "truncated_file",
+    "no checksum.jsonl.gz": "truncated_file",
+    "two, one early.gz": "truncated_file",
+    "after.gz": "trailing_garbage",
+    "checksum.gz": "corrupt_file",
+    "text.gz": "not_compressed",
+    "log.xz": "unsupported_compression",
+    "log.LZ4": "unsupported_compression",
+    "below/log.zip": "unsupported_compression",
+    "gone.jsonl": "dangling_link",
+    "below/gone.gz": "dangling_link",
+}
+BAD_LINES = 150
+BAD_LINE = b'{"live": "marker"}'
+WRITER = "ab" * 32
+
+
+class OddFiles(NamedTuple):
+    """A build of four logs, each a folder of folders: `damaged`, `mistakes` and `sound`."""
+
+    built: object
+    folders: dict[str, Path]
+    #: By log and file, how many lines are to be had from each damaged file.
+    expected: dict[str, dict[str, int]]
+
+    def rows(self, table: str, log: str, folder: str, columns: list[str] | None = None) -> dict[str, list[dict]]:
+        """Group a table's rows that are of a folder of a log by the name of their file there."""
+        files: dict[str, list[dict]] = {}
+        for row in self.built.rows(table, columns):
+            _, is_there, name = unquote(row["source_file"] or "").partition(f"{self.folders[log]}/{folder}/")
+            if is_there:
+                files.setdefault(name, []).append(row)
+        return files
+
+    def rejects(self, log: str, folder: str) -> dict[str, list[dict]]:
+        """The rejects of a log that are of a folder, by file and in the order of lines."""
+        files = self.rows(LOGS[log][1], log, folder)
+        return {name: sorted(rows, key=lambda row: row["line"]) for name, rows in files.items()}
+
+
+def first_lines(log: str, count: int) -> list[bytes]:
+    """Read the first lines of a log that are JSON objects."""
+    path = DATA / LOGS[log][0]
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as lines:
+        objects = (line.strip() for line in lines if line.startswith(b"{") and line.rstrip().endswith(b"}"))
+        return list(islice(objects, count))
+
+
+def write_damages(folder, lines: list[bytes]) -> dict[str, int]:
+    """Write every kind of file, and return how many lines are to be had from each."""
+    text = b"\n".join(lines) + b"\n"
+    packed = gzip.compress(text)
+    half = packed[: len(packed) // 2]
+    had = len(zlib.decompressobj(31).decompress(half).split(b"\n"))
+    count = len(lines)
+    files = {
+        "plain.jsonl": (text, count),
+        "whole.jsonl.gz": (packed, count),
+        "UPPER.GZ": (packed, count),
+        "two.gz": (packed + gzip.compress(lines[0]), count + 1),
+        "padded.gz": (packed + b"\0" * 512, count),
+        "empty.gz": (b"", 0),
+        "nothing.gz": (gzip.compress(b""), 0),
+        f"{ODD}.jsonl": (text, count),
+        f"below/{ODD}.gz": (packed, count),
+        "early.jsonl.gz": (half, had),
+        "no checksum.jsonl.gz": (packed[:-8], count),
+        "two, one early.gz": (packed + half, count + had),
+        "after.gz": (packed + b"garbage after it", count),
+        "checksum.gz": (packed[:-8] + bytes(4) + packed[-4:], count),
+        "text.gz": (text, 0),
+        "log.xz": (lzma.compress(text), 0),
+        "log.LZ4": (text, 0),
+        "below/log.zip": (text, 0),
+        "_hidden.gz": (half, 0),
+    }
+    (folder / "below" / "nothing").mkdir(parents=True)
+    for name, (content, _) in files.items():
+        (folder / name).write_bytes(content)
+    (folder / "gone.jsonl").symlink_to("nowhere")
+    (folder / "below" / "gone.gz").symlink_to(folder / "nowhere")
+    (folder / "below" / "_gone").symlink_to("nowhere")
+    (folder / "linked.jsonl").symlink_to("plain.jsonl")
+    return {name: had for name, (_, had) in files.items() if had} | {"linked.jsonl": count}
+
+
+def mistakes(log: str) -> dict[str, bytes]:
+    """Write the messages of a log in all wrong ways, by the reason that each should have."""
+    lines = first_lines(log, 6)
+    length = len(lines[0]).to_bytes(4, "big")
+    return {
+        "several_messages": lines[0] + lines[1] + b"\n",
+        "cr_line_ends": b"\r".join(lines) + b"\r",
+        "json_array": b"[" + b",".join(lines) + b"]\n",
+        "utf16": b"\n".join(lines[:1]).decode().encode("utf-16"),
+        "binary_log": length + lines[0] + length + bytes(3) + b"\x99" + length + lines[0][:20],
+        "malformed_json": lines[0][:-1] + b"\n",
+    }
+
+
+def write_mistakes(folder: Path, log: str) -> None:
+    """Write a sound file, one for each mistake, a bomb, and a file that has one bad line many times."""
+    folder.mkdir()
+    write(folder / "sound.jsonl", first_lines(log, 6))
+    for reason, text in mistakes(log).items():
+        (folder / f"{reason}.jsonl").write_bytes(text)
+    write(folder / "repeated.jsonl", [b"x", *[BAD_LINE] * BAD_LINES, b"y", b"y", *[BAD_LINE] * BAD_LINES])
+    (folder / "bomb.jsonl.gz").write_bytes(gzip.compress((b"z" * 4000 + b"\n") * 8000))
+
+
+def write_numbers(folders: dict[str, Path]) -> None:
+    """Write numbers that a data frame wrote as 1.0, as in pandas-dev/pandas#57224."""
+    events = [
+        {"timeline": "t", "event": "a", "after": [], "arrival": 1.0},
+        {"timeline": "t", "event": "b", "after": ["a"], "arrival": 2e0},
+        {"timeline": "t", "event": "c", "after": ["b"], "arrival": 3},
+        {"timeline": "t", "event": "d", "after": ["b"], "arrival": 3.5},
+    ]
+    nodes = [
+        {"base": "f", "indexers": [WRITER], "start": {WRITER: 0.0}},
+        {"base": "f", "writer": WRITER, "length": 1.0, "heads": [], "batch": 1.0, "value": "x"},
+        {"base": "f", "writer": WRITER, "length": 2, "heads": [[WRITER, 1.0]], "batch": 1, "value": "y"},
+        {"base": "f", "writer": WRITER, "length": 3.5, "heads": [], "batch": 1, "value": "z"},
+    ]
+    for log, lines in (("event", events), ("autobase", nodes)):
+        write(folders[log] / "sound" / "numbers.jsonl", [json.dumps(line).encode() for line in lines])
+
+
+def build(project, folder: Path) -> OddFiles:
+    """Build all that, with all its tests."""
+    folders = {log: folder / f"{log} damaged [logs]" for log in LOGS}
+    expected = {}
+    for log, place in folders.items():
+        (place / "sound").mkdir(parents=True)
+        expected[log] = write_damages(place / "damaged", first_lines(log, 40))
+        write_mistakes(place / "mistakes", log)
+    write_numbers(folders)
+    (folders["ssb"] / "sound" / "variants.jsonl").write_bytes((DATA / "ssb" / "variants.jsonl").read_bytes())
+    built = project("odd_files", **{f"{log}_log": str(place) for log, place in folders.items()})
+    return OddFiles(built.build("--exclude-resource-type", "seed"), folders, expected)

@@ -1,0 +1,181 @@
+"""Bases under other vars, and bases that go on: their views, and what is told as updates."""
+
+import random
+from collections import defaultdict
+from dataclasses import replace
+
+import autobase_oracle as oracle
+from base_builds import ONLY, Built, depths, lines_of, node_id, random_bases, to_line
+from base_tables import drawing
+from changes_oracle import changes
+from log_files import write
+
+
+def with_whole_keys(base):
+    """Give the writers of a drawn base, which are letters, keys of 32 bytes."""
+    whole = lambda i: i._replace(writer=i.writer * 32)  # noqa: E731
+    nodes = [replace(n, id=whole(i), heads=tuple(map(whole, n.heads))) for i, n in base.nodes.items()]
+    return replace(base, indexers=tuple(key * 32 for key in base.indexers), nodes={n.id: n for n in nodes})
+
+
+def test_limits(project, tmp_path):
+    """Beyond the limit there is one observer, and there are no clocks; there are as many degrees as are asked for."""
+    bases, lines = random_bases(range(100, 130))
+    sizes = {name: len({i.writer for i in base.nodes}) * len(base.nodes) for name, base in bases.items()}
+    limit = sorted(sizes.values())[15]
+    log = write(tmp_path / "log.jsonl", lines)
+    built = project("limited_bases", autobase_log=log, clock_limit=limit, quorum_degrees=5)
+    built.run(*ONLY)
+    built = Built(built)
+    for name, base in bases.items():
+        if sizes[name] <= limit:
+            built.check(name, base, degrees=5)
+            continue
+        order, confirmed = oracle.order_of(base)
+        assert built.answer(name) == ([node_id(i) for i in order], confirmed)
+        assert built.views.get(name, {}).keys() <= {"all"}
+        assert all(row["clock"] is row["votes"] is None for row in built.nodes[name].values())
+        built.check_quorums(name, base, 5)
+    assert 10 < sum(size > limit for size in sizes.values()) < 20
+    assert any(degree == 5 for found in built.quorums.values() for _, degree in found)
+
+
+def as_line(base_id, writer, length, heads, batch=1):
+    """Print a node as its writer publishes it."""
+    pairs = [[key, int(at)] for key, at in (head.split(":") for head in heads)]
+    return to_line({"base": base_id, "writer": writer, "length": length, "heads": pairs, "batch": batch, "value": 1})
+
+
+def test_bases_go_on(project, tmp_path):
+    """A log, then what its writers may write next, then nothing new: in the views, and told as updates."""
+    bases, lines = random_bases(range(200, 215))
+    log = tmp_path / "log.jsonl"
+    write(log, lines)
+    project = project("bases_go_on", autobase_log=str(log))
+    project.run(*ONLY)
+    first = Built(project)
+    changes_are_those_of_the_oracle(project, bases)
+    links_are_those_of_the_oracle(project, bases)
+    updates = {row["base_id"]: row for row in project.rows("autobase_updates")}
+    for base_id, row in updates.items():
+        assert (row["previous_publication"], row["kept"], row["undone"]) == (None, 0, 0)
+        assert row["appended"] == len(first.answer(base_id)[0])
+
+    following = project.rows("autobase_next")
+    relayed = {row["base_id"]: row["relayed"] for row in project.rows("int_autobase_bases")}
+    chosen = {}
+    for at, row in enumerate(sorted(following, key=lambda row: (row["base_id"], row["writer"]))):
+        if row["writer"] not in relayed[row["base_id"]] and (at % 3 == 0 or row["base_id"] not in chosen):
+            chosen[row["base_id"]] = row
+    assert len(chosen) > 10
+    names = ("base_id", "writer", "length", "heads", "batch")
+    write(log, [*lines, *(as_line(*(row[name] for name in names)) for row in chosen.values())])
+    project.run(*ONLY)
+    second = Built(project)
+    assert project.rows("autobase_rejects") == []
+    for base_id, row in chosen.items():
+        node = f"{row['writer']}:{row['length']}"
+        for observer in ("all", row["writer"]):
+            assert node in second.answer(base_id, observer)[0]
+    updates_are_those_of_views(project, first, second, updates)
+    again = project.rows("autobase_updates")
+    project.run(*ONLY)
+    by_base = sorted(again, key=lambda row: row["base_id"])
+    assert sorted(project.rows("autobase_updates"), key=lambda row: row["base_id"]) == by_base
+
+
+def updates_are_those_of_views(project, first, second, before):
+    """Each leads from what was published to what is."""
+    for row in project.rows("autobase_updates"):
+        old, new = first.answer(row["base_id"])[0], second.answer(row["base_id"])[0]
+        if old == new:
+            assert row == before[row["base_id"]]
+            continue
+        assert old[: row["kept"]] == new[: row["kept"]]
+        assert old[row["kept"] :][:1] != new[row["kept"] :][:1]
+        assert (len(old), len(new)) == (row["kept"] + row["undone"], row["kept"] + row["appended"])
+        published = before.get(row["base_id"], {"publication": None})["publication"]
+        assert row["previous_publication"] == published != row["publication"]
+
+
+def changes_are_those_of_the_oracle(project, bases):
+    """Rebases and confirmations, and for `all` where anybody first found a node settled."""
+    rebases, settled = {}, {}
+    for base_id, base in bases.items():
+        depth = depths(base)
+        for at, change in sorted(changes(base).items(), key=lambda item: (depth[item[0]], item[0])):
+            if change.undone:
+                rebases[base_id, at.writer.hex(), node_id(at)] = change[:4]
+            for x, contender in change.settled:
+                where = node_id(at), contender and node_id(contender)
+                settled[base_id, at.writer.hex(), node_id(x)] = where
+                settled.setdefault((base_id, "all", node_id(x)), where)
+    names = ("old_length", "kept", "undone", "appended")
+    found = {
+        (row["base_id"], row["observer"], row["at_node"]): tuple(row[name] for name in names)
+        for row in project.rows("autobase_rebases")
+    }
+    assert found == rebases
+    assert len(found) > 20
+    rows = project.rows("autobase_confirmations")
+    found = {(row["base_id"], row["observer"], row["node_id"]): (row["confirmed_at"], row["contender"]) for row in rows}
+    # What only all nodes together settle is settled at none.
+    assert {key: where for key, where in found.items() if where[0]} == settled
+    confirmed = {
+        (row["base_id"], row["observer"], row["node_id"])
+        for row in project.rows("autobase_views")
+        if row["is_confirmed"]
+    }
+    assert found.keys() == confirmed
+
+
+def links_are_those_of_the_oracle(project, bases):
+    """All is known but what was settled before."""
+    rows = project.rows("autobase_links")
+    assert {(row["is_known"], row["is_before_start"]) for row in rows} == {(True, False), (False, True)}
+    found = {(row["base_id"], row["node_id"], row["head_id"]) for row in rows if row["is_known"]}
+    expected = {
+        (base_id, node_id(i), node_id(p))
+        for base_id, base in bases.items()
+        for i in base.nodes
+        for p in base.previous(i)
+    }
+    assert found == expected
+
+
+def test_the_rule_of_the_document(project):
+    """Over the fixtures, where the document's views are compared with what it states."""
+    built = project("bases_by_design", consensus_rule="design")
+    options = ("--select", "fixture_names", "expected_autobase", "+stg_autobase__lines+", "--exclude", "test_type:unit")
+    result = built.invoke("build", *options)
+    assert result.exception is None, result.exception
+    statuses = {r.node.name: r.status for r in result.result}
+    assert set(statuses.values()) <= {"success", "pass", "no-op"}  # an exposure is selected too, and does nothing
+    assert statuses["documents_autobase_views_design"] == "pass"
+    assert "documents_autobase_views" not in statuses
+    assert built.rows("autobase_views")
+
+
+def test_all_has_settled_what_any_writer_has(project, tmp_path):
+    """By the document's rule: whatever a lead of two degrees is known to, the whole base settles."""
+    bases, lines = random_bases(range(100, 140))
+    words = (
+        "a1 b1 a2:b1 c1:a1 b2:c1",
+        "a1 b1 b2:a1 c1:b1 a2:c1",
+        "a1 b1 c1:a1 a2:b1,c1 b2:c1",
+        "a1 b1 c1:a1 a2:c1 a3:b1",
+    )
+    for place, each in enumerate(words):
+        bases[f"small/{place}"] = with_whole_keys(drawing("abc", each))
+        lines += lines_of(f"small/{place}", bases[f"small/{place}"], (), random.Random(place))
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"\n".join(lines) + b"\n")
+    built = project("bases_by_design_settle", autobase_log=str(log), consensus_rule="design").build(*ONLY)
+    settled = defaultdict(set)
+    for row in built.rows("autobase_views"):
+        if row["is_confirmed"]:
+            settled[row["base_id"], row["observer"]].add(row["node_id"])
+    small = [(base_id, who) for base_id, who in settled if base_id.startswith("small/") and who != "all"]
+    assert {base_id for base_id, _ in small} == {f"small/{place}" for place in range(len(words))}
+    assert len(settled) > 60
+    assert {key for key, nodes in settled.items() if not nodes <= settled[key[0], "all"]} == set()

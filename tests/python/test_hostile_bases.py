@@ -1,0 +1,126 @@
+"""Logs of Autobase through dbt: lines made to do harm, of which `base_stories` says what must come."""
+
+import json
+
+import pytest
+
+from base_builds import ONLY, TABLES, Built
+from base_stories import NAMES, VALUES, WIDE, A, C, hostile_log
+from hostile_lines import ANY
+from log_files import contents, scatter
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """Write all that, some of it twice, in no order."""
+    return hostile_log(tmp_path_factory.mktemp("hostile_bases"))
+
+
+@pytest.fixture(scope="module")
+def hostile(log, project):
+    """Build it, in one partition."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
+        return Built(project("hostile_bases", autobase_log=log.write()).build(*ONLY))
+
+
+# Which reasons there are, and no others.
+REASONS = {
+    *(
+        "too_long",
+        "invalid_utf8",
+        "malformed_json",
+        "not_an_object",
+        "no_base",
+        "neither",
+        "bad_indexers",
+        "bad_relayed",
+    ),
+    *("bad_roles", "bad_start", "bad_writer", "bad_length", "bad_heads", "bad_batch", "unknown_base", "before_start"),
+    *("equivocation", "hole", "unknown_writer", "missing_head", "previous_set_aside", "cycle", "conflicting_base"),
+}
+
+
+def test_hostile_lines(log, hostile):
+    """Every line of every file by its number, and every reason there is."""
+    log.check(hostile)
+    assert set(log.rejects.values()) == REASONS | {ANY}
+    assert "victim" not in hostile.bases
+
+
+def test_hostile_bases(log, hostile):
+    """All that is made of what is left of each base is what the oracle makes of it."""
+    for base_id in log.known.keys() - {"wide"}:
+        hostile.check(base_id, log.known[base_id])
+    assert hostile.bases.keys() == log.known.keys() | {"wide indexers"}
+
+
+def test_what_becomes_of_hostile_bases(hostile):
+    """Nodes, those whose order is settled, heads and status, of some by name."""
+    names = ("node_count", "confirmed_length", "head_count", "status")
+    found = {base_id: tuple(row[name] for name in names) for base_id, row in hostile.bases.items()}
+    assert found == {
+        **dict.fromkeys(NAMES, (2, 1, 1, "ok")),
+        "holes": (2, 0, 1, "incomplete"),
+        "missing": (1, 0, 1, "incomplete"),
+        "cycles": (2, 0, 1, "incomplete"),
+        "two things": (1, 0, 1, "incomplete"),
+        "one thing": (4, 1, 1, "ok"),
+        "batches": (6, 0, 4, "incomplete"),
+        "started": (5, 0, 2, "incomplete"),
+        "huge": (3, 0, 1, "ok"),
+        "huge and fresh": (0, 0, 0, "incomplete"),
+        "conflict": (2, 1, 1, "ok"),
+        "values": (len(VALUES), len(VALUES), 1, "ok"),
+        "wide": (502, 1, 2, "incomplete"),
+        "wide start": (1, 1, 1, "ok"),
+        "wide indexers": (1, 0, 1, "ok"),
+        "empty": (0, 0, 0, "empty"),
+        "nobody": (0, 0, 0, "empty"),
+        "no indexers": (3, 0, 1, "ok"),
+        "one indexer": (5, 3, 1, "ok"),
+        "only relayed": (2, 0, 0, "ok"),
+        "capitals": (3, 2, 1, "ok"),
+        "lines": (1, 1, 1, "ok"),
+    }
+
+
+def test_hostile_names_and_values(hostile):
+    """Names of bases and values come out as they went in."""
+    for name in NAMES:
+        a, b = hostile.views[name]["all"]
+        assert (json.loads(a["value"]), b["value"]) == ({name: name}, None)
+        assert (a["is_ack"], b["is_ack"]) == (False, True)
+    assert [row["value"] for row in hostile.views["values"]["all"]] == list(VALUES.values())
+    assert {row["value"] for row in hostile.views["one thing"]["all"]} == {'{"x":[1],"y":"é"}', None, '"c1"', '"c2"'}
+
+
+def test_hostile_width(hostile):
+    """Many heads, indexers, and lengths settled before."""
+    order, confirmed = hostile.answer("wide")
+    first, *others = [f"{key}:1" for key in WIDE[:500]]
+    assert order == [f"{A}:1", first, *others, f"{C}:1"]
+    assert confirmed == 1
+    c = hostile.nodes["wide"][f"{C}:1"]
+    assert (c["depth"], c["is_head"], len(c["clock"])) == (1, True, 501)
+    row = hostile.bases["wide indexers"]
+    assert (row["indexer_count"], row["majority"]) == (10_001, 5_001)
+    assert hostile.answer("wide indexers") == ([f"{A}:1"], 0)
+
+
+@pytest.fixture(scope="module")
+def shuffled(log, project, tmp_path_factory):
+    """Make the tables of the hostile lines in another order, in five files, one packed, and thirteen partitions."""
+    folder = tmp_path_factory.mktemp("shuffled_bases")
+    scatter(folder, [line for lines in log.files.values() for line in lines])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
+        return project("shuffled_bases", autobase_log=str(folder)).run(*ONLY)
+
+
+@pytest.mark.parametrize("table", [*TABLES, "int_autobase_bases", "int_autobase_candidates", "int_autobase_members"])
+def test_order_files_and_partitions(table, hostile, shuffled):
+    """Every table is the same."""
+    expected = contents(hostile.project, table)
+    assert expected
+    assert contents(shuffled, table) == expected

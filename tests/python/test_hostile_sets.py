@@ -1,0 +1,169 @@
+"""Logs of sets through dbt: lines made to do harm, of which `set_stories` says what must come."""
+
+from collections import Counter
+
+import pytest
+
+from fixtures.pzp.author import Device, hash_of, id_of, moot_of, to_line
+from hostile_lines import ODD
+from log_files import contents, scatter
+from set_builds import FOLLOWS, INT_TABLES, MAX, SELECTED, TABLES, Built
+from set_stories import LEGAL, hostile_log
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """Write all that, some of it twice."""
+    return hostile_log(tmp_path_factory.mktemp("hostile_sets"))
+
+
+@pytest.fixture(scope="module")
+def hostile(log, project):
+    """Build it, in one partition."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
+        return Built(project("hostile_sets", pzp_log=log.write()).build(*SELECTED))
+
+
+def test_hostile_lines(log, hostile):
+    """Every line of every file by its number, every message of every set."""
+    log.check(hostile)
+    lines = sum(map(len, log.files.values()))
+    assert lines == sum(log.lines.values()) + len(log.rejects)
+
+
+def answers(built, feed, *names):
+    """Return columns of a set, ids by their names."""
+    name_of = {one: name for name, one in feed.ids.items()}
+    row = built.sets[feed.root]
+    return [[name_of.get(one, one) for one in row[name]] if type(row[name]) is list else row[name] for name in names]
+
+
+def test_hostile_items(log, hostile):
+    """Equal are those that JavaScript takes for equal; they are shown as they are, or as JSON."""
+    feeds = log.feeds
+    added = {}
+    for row in hostile.items[feeds["items"].root]:
+        added.setdefault(row["added_by"], []).append(row["item"])
+    a, c, e = feeds["items"].named("A", "C", "E")
+    assert added == {
+        # Deleted were the number 1, null and the string "true", but neither 1 nor null in quotes, nor any object.
+        a: [
+            *("1", "null", "true", "{}", "{}", "[]", "[[]]", "[1]", "", "\x001", "9007199254740992"),
+            *("1.1805916207174113e+21", "0", "é", "e\u0301", '{"b":1,"a":[null]}'),
+        ],
+        c: [text for text in ODD[2:] if text not in ("1", "null", "", "é", "e\u0301")],
+        e: ["1", "null"],
+    }
+    # The root of another kind of feed is no set, whoever names it.
+    assert [name for name, feed in feeds.items() if feed.root not in hostile.sets] == ["dict"]
+    items = {name: hostile.sets[feed.root]["items"] for name, feed in feeds.items() if name != "dict"}
+    assert items["many"] == ["00000"]
+    assert items["deep"] == ["[" * 5000 + "1" + "]" * 5000, "b"]
+    assert items["unprintable"] == []
+    assert items["copies"] and set(items["copies"]) == {"full", "signed by a stranger", "damaged"}
+    assert set(items["writers"]) == {"0", "1", "2", "5", "6"}
+    for text in ODD:
+        assert items[f"account {text}"] == [text]
+        assert items[f"domain {text}"] == (["A"] if text in LEGAL else [])
+
+
+def test_hostile_sets(log, hostile):
+    """Depths, roots and tips of sets in which some lie."""
+    feeds = log.feeds
+    depths = feeds["depths"]
+    found = answers(hostile, depths, "root_status", "max_depth", "min_required_depth", "squeeze_potential")
+    assert found == ["present", MAX, 1, MAX - 1]
+    order = list(map({one: name for name, one in depths.ids.items()}.get, hostile.order(depths.root)))
+    assert (order[:2], set(order[2:4]), order[4:]) == (
+        ["R", "A"],
+        {"float", "beside a refused one"},
+        ["held", "after a held one", "far", "last"],
+    )
+    assert set(answers(hostile, depths, "tips")[0]) == {"float", "beside a refused one", "after a held one", "last"}
+    everything = ("root_status", "message_count", "invalid_count", "max_depth", "item_roots", "tips")
+    for name, expected in {
+        "nobody writes": ["present", 1, 0, 0, [], ["R"]],
+        "never sent": ["missing", 0, 1, None, [], []],
+        "junk sigkey": ["unusable", 0, 2, None, [], []],
+        "wrong signature": ["present", 2, 0, 1, ["A"], ["A"]],
+        "one": ["present", 2, 1, 1, ["A"], ["A"]],
+        "faults": ["present", 7, 0, 6, ["D", "E", "F"], ["F"]],
+    }.items():
+        assert answers(hostile, feeds[name], *everything) == expected, name
+    assert answers(hostile, feeds["faults"], "items", "min_required_depth", "squeeze_potential") == [["y", "z"], 4, 3]
+    assert Counter(hostile.sets[set_id]["root_status"] for set_id in log.astray) == {
+        "missing": len(ODD),
+        "unusable": 3,
+    }
+    assert all(row["are_writers_checked"] for row in hostile.sets.values())
+
+
+def test_hostile_writers(log, hostile):
+    """Faults, and which of several copies counts."""
+    feed = log.feeds["faults"]
+    faults = [row for row in hostile.project.rows("set_writer_faults") if row["set_id"] == feed.root]
+    name_of = {one: name for name, one in feed.ids.items()}
+    assert {(name_of[r["message_id"]], r["item"], r["rule"], *map(name_of.get, r["left_out"])) for r in faults} == {
+        ("B", "x", "must", "A"),
+        ("D", "x", "should", "C"),
+        ("F", "z", "must", "E"),
+        ("C", None, "lipmaa_left_out", "R"),
+    }
+    assert len(faults) == 4
+    copies = log.feeds["copies"]
+    laptop, stranger = Device.from_name("laptop").key, Device.from_name("stranger").key
+    assert {
+        name: (row["has_data"], row["sigkey"] == laptop)
+        for name, one in copies.ids.items()
+        if (row := hostile.messages[one])["is_usable"] and name != "R"
+    } == {
+        "full": (True, True),
+        "erased": (False, True),
+        "signed by a stranger": (True, True),
+        "stranger has the data": (False, True),
+        "strangers only": (True, False),
+        "damaged": (True, True),
+        "erased and changed": (False, True),
+    }
+    assert hostile.messages[copies.ids["strangers only"]]["sigkey"] == stranger
+
+
+def test_claimed_ids_are_reported(log, hostile):
+    """A wrong id in the envelope makes a message inconsistent, not unusable."""
+    feeds = log.feeds
+    wrong = {feeds[f"account {text}"].ids[name] for text in ODD for name in "RA"} | {feeds["lines"].ids["A"]}
+    assert {name for name, row in hostile.messages.items() if row["is_usable"] and not row["is_id_consistent"]} == wrong
+
+
+@pytest.fixture(scope="module")
+def shuffled(log, project, tmp_path_factory):
+    """Make the tables of the hostile lines in another order, in five files, one packed, and thirteen partitions."""
+    folder = tmp_path_factory.mktemp("shuffled_sets")
+    scatter(folder, [line for lines in log.files.values() for line in lines])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
+        return project("shuffled_sets", pzp_log=str(folder)).run(*SELECTED[:2])
+
+
+@pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
+def test_order_files_and_partitions(table, hostile, shuffled):
+    """Every table is the same."""
+    expected = contents(hostile.project, table)
+    assert expected
+    assert contents(shuffled, table) == expected
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Small logs
+
+
+def test_one_line(project, tmp_path):
+    """One moot, without an end of line; of the logs that are not given there is nothing."""
+    moot = moot_of(hash_of("one line"), FOLLOWS, Device.from_name("laptop"))
+    (tmp_path / "log.jsonl").write_bytes(to_line(moot))
+    built = project("one_set", pzp_log=str(tmp_path / "log.jsonl"))
+    built.run(*SELECTED[:2], "+ssb_messages", "+ssb_rejects")
+    assert [len(built.rows(table)) for table in TABLES] == [1, 0, 1, 1, 0, 0, 0, 1, 0]
+    assert built.rows("sets")[0]["tips"] == [id_of(moot)]
+    assert [built.rows(table) for table in ("ssb_messages", "ssb_rejects")] == [[], []]

@@ -1,0 +1,151 @@
+"""Whatever an SSB log holds, the build is green, each line ends in a message or a reject, and nothing is executed."""
+
+import json
+import re
+from collections import Counter
+from urllib.parse import unquote
+
+import pytest
+
+from hostile_lines import HOSTILE
+from ssb_stories import COLON_NAMES, COLON_ROOTS, HUGE, signed_log, unsigned_log
+
+pytestmark = pytest.mark.both_at_length
+
+NO_SEEDS = ("--exclude-resource-type", "seed")
+
+
+@pytest.fixture(scope="module")
+def signed(tmp_path_factory):
+    """Write a log for a build that verifies."""
+    return signed_log(tmp_path_factory.mktemp("signed logs"))
+
+
+@pytest.fixture(scope="module")
+def verified(signed, project):
+    """Build with the checks on."""
+    return project("bad_input_verified", ssb_log=signed.write()).build(*NO_SEEDS)
+
+
+def test_verified_lines(signed, verified):
+    """Every line of every file, by its number."""
+    signed.check(verified)
+
+
+def test_verified_names(signed, verified):
+    """Names of tangles come out as they went in, and no two become one."""
+    tangles = {
+        (row["tangle_name"], row["member_count"], len(row["tips"]))
+        for row in verified.rows("tangles")
+        if row["root_status"] == "present"
+    }
+    assert {(name, 2, 1) for name in HOSTILE} <= tangles
+    assert {(f"t{i}", 1, 1) for i in range(80)} <= tangles
+    assert [row for row in tangles if row[0] == "legacy_thread"] == [("legacy_thread", 2, 1)]
+    assert [row for row in tangles if "\ufffd" in row[0]] == [("\ufffd", 1, 1)]
+
+
+def test_verified_contents(signed, verified):
+    """Contents are JSON that says what was published."""
+    contents = [json.loads(row["content"]) for row in verified.rows("ssb_messages", ["content"]) if row["content"]]
+    texts = Counter(content.get("text") for content in contents if isinstance(content, dict) and "text" in content)
+    assert all(texts[name] >= 2 for name in HOSTILE if name)
+    assert texts["\ud800"] == 1
+
+
+def test_envelope_keys_are_reported(signed, verified):
+    """A wrong key makes a message inconsistent, not unusable."""
+    keys = {row["message_id"]: row["is_key_consistent"] for row in verified.rows("ssb_messages") if row["is_usable"]}
+    assert Counter(keys.values())[False] == 1
+
+
+@pytest.fixture(scope="module")
+def unsigned(tmp_path_factory):
+    """Write a log for a build that takes ids as they are claimed."""
+    return unsigned_log(tmp_path_factory.mktemp("unsigned logs"))
+
+
+@pytest.fixture(scope="module")
+def trusted(unsigned, project, tmp_path_factory):
+    """Build with the checks off; small tangles go through the SQL rounds. Other events try for tangles' timelines."""
+    events = tmp_path_factory.mktemp("events of others") / "log.jsonl"
+    timelines = (f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS)
+    lines = ({"timeline": timeline, "event": "e", "after": [], "arrival": 1} for timeline in timelines)
+    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    logs = {"ssb_log": unsigned.write() + "/*", "event_log": str(events)}
+    rounds = {"sql_edge_limit": 0, "sql_round_budget": 3}
+    return project("bad_input_trusted", **logs, **rounds, verify_signatures=False).build(*NO_SEEDS)
+
+
+def test_trusted_lines(unsigned, trusted):
+    """Every line of every file, by its number; ids are those that were claimed."""
+    unsigned.check(trusted)
+
+
+def test_trusted_names(trusted):
+    """Ids and names come out as they went in."""
+    tangles = {(row["tangle_name"], row["root_id"]): row for row in trusted.rows("tangles")}
+    for text in HOSTILE:
+        row = tangles[text, f"%{text}"]
+        assert (row["member_count"], row["tips"], row["edge_count"]) == (2, [f"%{text}/child"], 1)
+        assert tangles["legacy_thread", f"%{text}"]["member_count"] == 2
+    assert tangles["surrogate \ufffd", "%\ufffd"]["tips"] == ["%\ufffd/child"]
+    assert tangles["long id", HUGE]["tips"] == ["%after a long id"]
+    assert tangles[HUGE, "%long name"]["tips"] == ["%after a long name"]
+    assert sum(name.startswith("one of many ") for name, _ in tangles) == 10_000
+
+
+def test_trusted_timelines(trusted):
+    """No two tangles share a timeline: its name says which tangle's it is, and in ordinary cases nothing else."""
+
+    def tangle_of(timeline: str) -> tuple[str, str]:
+        name, _, root = timeline.partition(":")
+        return re.sub("%3A|%25", lambda code: unquote(code[0]), name), root
+
+    arrivals = trusted.rows("int_timeline_arrivals", ["timeline_id", "event_id", "is_tangle"])
+    arrivals = [row for row in arrivals if row["timeline_id"] != "ssb:log"]
+    members = [(*tangle_of(row["timeline_id"]), row["event_id"]) for row in arrivals if row["is_tangle"]]
+    rows = [row for row in trusted.rows("tangle_messages") if row["is_member"]]
+    assert sorted(members) == sorted((row["tangle_name"], row["root_id"], row["message_id"]) for row in rows)
+    timelines = {row["timeline_id"] for row in arrivals if row["is_tangle"]}
+    assert {f"{name}:{root}" for name, root, _ in members if not re.search(":|%25|%3A", name)} <= timelines
+
+    # Nobody else gets into one of them, and whatever else only looks like one is free.
+    rejects = trusted.rows("timeline_rejects", ["timeline_id", "reason"])
+    taken = {row["timeline_id"] for row in rejects if row["reason"] == "timeline_taken"}
+    free = {row["timeline_id"] for row in arrivals if not row["is_tangle"]}
+    assert taken and free and taken <= timelines and not free & timelines
+    assert taken | free == {f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS}
+
+
+def test_reasons(trusted):
+    """Why candidates are set aside."""
+    thread = {r["message_id"]: r for r in trusted.rows("tangle_messages") if r["tangle_name"] == "thread"}
+    assert {key: row["set_aside_reason"] for key, row in thread.items() if row["root_id"] == "%root"} == {
+        **dict.fromkeys(["%root", "%repeated previous", "%merge", *(f"%sibling {i}" for i in range(500))]),
+        "%many previous": "missing_previous",
+        "%cycle 1": "cycle",
+        "%cycle 2": "cycle",
+        "%after the cycle": "previous_set_aside",
+        "%after that": "previous_set_aside",
+        "%itself": "cycle",
+        "%itself and the root": "cycle",
+        "%no previous": "empty_previous",
+    }
+    assert thread["%own root"]["set_aside_reason"] == "malformed_tangle"
+    assert thread["%two roots 1"]["set_aside_reason"] == "missing_root"
+    assert thread["%no root"]["set_aside_reason"] == "missing_root"
+    assert (thread["%repeated previous"]["is_merge"], thread["%merge"]["is_merge"]) == (False, True)
+    edges = [row for row in trusted.rows("tangle_edges") if row["message_id"] == "%merge"]
+    assert {row["previous_id"] for row in edges if row["is_redundant"]} == {"%root"}
+    assert len(edges) == 501
+
+
+def test_empty_log(empty):
+    """Logs without lines give empty tables, all but those that tell of the run."""
+    folders = (empty.warehouse / "empty.db").iterdir()
+    tables = [path.name for path in folders if not path.name.startswith(".")]
+    assert {"ssb_messages", "sets", "group_epochs", "autobase_views", "timeline_edits", "int_tangle_depths"} <= {
+        *tables
+    }
+    assert {name for name in tables if empty.table(name).num_rows} == {"runs", "int_run_inputs"}

@@ -1,0 +1,280 @@
+"""Logs of sets through dbt: what other implementations answered, of real peers and of ids that are no hashes."""
+
+import json
+from collections import Counter
+
+import pytest
+
+import set_cases
+from log_files import contents, scatter, write
+from pzp_kit import cases, line_of, reason_of
+from set_builds import INT_TABLES, MAX, SELECTED, TABLES, Built, says
+
+# Of the peer's answers, what is in `sets`.
+NAMES = {
+    "tips": "tips",
+    "maxDepth": "max_depth",
+    "values": "items",
+    "supersedeRoots": "item_roots",
+    "squeezePotential": "squeeze_potential",
+    "minRequiredDepth": "min_required_depth",
+    "minGhostDepth": "min_ghost_depth",
+}
+
+REAL, VALIDATE = cases("real"), cases("validate")
+SYNTH = cases("worked_example") + cases("synth")
+# The spans that most cases have; `tests/python/sets` has the others.
+REAL_SPAN, SYNTH_SPAN = 2, 1
+
+
+def checks_of(case):
+    """Return the checks of a case but those that depend on messages of an account, which the log lacks."""
+    return [each for each in case["checks"] if each["label"] != "unauthorised key"]
+
+
+@pytest.fixture(scope="module")
+def peers(project, tmp_path_factory):
+    """Build all logs of real peers, and behind each tangle what they were asked about it."""
+    logs = [*(case["log"] for case in REAL), *(case["localTangle"] for case in VALIDATE)]
+    lines = [line_of(entry["msg"], id=entry["id"]) for log in logs for entry in log]
+    first_check = len(lines) + 1
+    lines += [line_of(each["msg"]) for case in VALIDATE for each in checks_of(case)]
+    log = write(tmp_path_factory.mktemp("peers") / "log.jsonl", lines)
+    built = project("sets_of_peers", pzp_log=log, set_ghost_span=REAL_SPAN).build(*SELECTED)
+    return Built(built), first_check
+
+
+def compare(built, set_id, case, prefix=""):
+    """Compare a set with a case; return which answers are the same and which are not."""
+    theirs = case["expected"]
+    named = lambda ids: [prefix + one for one in ids]  # noqa: E731
+    assert built.order(set_id) == named(theirs["order"])
+    agreed, other = {"order"}, set()
+    for their_name, our_name in NAMES.items():
+        # Where they fail, they say nothing about item roots.
+        if their_name not in theirs or theirs[their_name] == "error":
+            continue
+        wanted = theirs[their_name]
+        if their_name in ("tips", "supersedeRoots"):
+            wanted = named(wanted)
+        (agreed if built.sets[set_id][our_name] == wanted else other).add(their_name)
+    return agreed, other
+
+
+def test_sets_of_real_peers(peers):
+    """All that is in a set, and what is needed of it; where their answer is an error, there is nothing to compare."""
+    built, _ = peers
+    agreed = Counter()
+    for case in REAL:
+        same, other = compare(built, case["mootID"], case)
+        assert other <= ({"minGhostDepth"} if case["ghostSpan"] != REAL_SPAN else set()), case["case"]
+        agreed.update(same if case["ghostSpan"] == REAL_SPAN else same - {"minGhostDepth"})
+        members = built.members[case["mootID"]]
+        assert members.keys() == set(case["expected"]["order"])
+        assert all(row["is_valid"] or row["is_held"] for row in members.values())
+        agreed["held"] += sum(row["is_held"] for row in members.values())
+        agreed["errors"] += case["expected"]["minRequiredDepth"] == "error"
+        if case["ghostSpan"] == REAL_SPAN and "purpose" in case["expected"]:
+            assert {name: row["purpose"] for name, row in members.items()} == case["expected"]["purpose"]
+            agreed["purpose"] += 1
+    assert agreed == {
+        **dict.fromkeys(("order", "tips", "maxDepth", "values", "squeezePotential"), 80),
+        **dict.fromkeys(("supersedeRoots", "minRequiredDepth"), 75),
+        **dict.fromkeys(("minGhostDepth", "purpose"), 16),
+        **{"errors": 5, "held": 3},
+    }
+
+
+def test_keys_of_real_peers(peers):
+    """Each device's key is the account's, where the log has the account; nothing real is refused."""
+    built, first_check = peers
+    ids = {entry["id"] for case in REAL for entry in case["log"]}
+    assert all(built.messages[one]["is_usable"] and built.messages[one]["is_id_consistent"] for one in ids)
+    in_feeds = [built.messages[one] for one in ids]
+    in_feeds = [row for row in in_feeds if row["account"] != "self" and not row["is_moot"]]
+    assert Counter(row["is_key_authorised"] for row in in_feeds) == {True: 557}
+    assert min(row["line"] for row in built.project.rows("pzp_rejects")) >= first_check
+
+
+def test_every_check(peers):
+    """Of each message the peer's verdict and reason."""
+    built, first_check = peers
+    line = first_check
+    rejects = {row["line"]: row for row in built.project.rows("pzp_rejects")}
+    agreed = Counter()
+    for case in VALIDATE:
+        members = built.members[case["mootID"]]
+        local = [members[entry["id"]] for entry in case["localTangle"]]
+        assert all(row["is_valid"] or row["is_held"] for row in local)
+        agreed["held"] += sum(row["is_held"] for row in local)
+        for each in checks_of(case):
+            message = built.messages[each["id"]]
+            if line in rejects and message["is_usable"]:  # by another line
+                reason = rejects[line]["reason"]
+                assert rejects[line]["message_id"] == each["id"]
+                agreed["only the line"] += 1
+            else:
+                reason = members.get(each["id"], message)["reject_reason"]
+            assert reason == (None if each["valid"] else reason_of(each["error"])), (case["case"], each["label"])
+            agreed["valid" if each["valid"] else "refused"] += 1
+            line += 1
+    assert agreed == {"valid": 195, "refused": 525, "only the line": 80, "held": 11}
+    assert line == first_check + 720
+
+
+@pytest.fixture(scope="module")
+def trusted(project, tmp_path_factory):
+    """Build sets whose ids are no hashes, with prefixes so that cases do not meet, and hostile ones beside them."""
+    lines = [line for case in SYNTH for line in prefixed(case)] + claimed_lines()
+    log = write(tmp_path_factory.mktemp("trusted") / "log.jsonl", lines)
+    built = project("trusted_sets", pzp_log=log, verify_signatures=False, set_ghost_span=SYNTH_SPAN)
+    return Built(built.build(*SELECTED))
+
+
+def prefixed(case):
+    """Print the lines of a case, the case's name and a slash before each id, which leaves their order as it is."""
+    prefix = case["case"] + "/"
+    for entry in case["log"]:
+        message = json.loads(json.dumps(entry["msg"]))
+        tangles = message["metadata"]["tangles"]
+        for root in list(tangles):
+            place = tangles.pop(root)
+            tangles[prefix + root] = place | {"prev": [prefix + one for one in place["prev"]]}
+        data = message["data"]
+        if isinstance(data, dict) and isinstance(data.get("supersedes"), list):
+            data["supersedes"] = [prefix + one if isinstance(one, str) else one for one in data["supersedes"]]
+        yield line_of(message, id=prefix + entry["id"])
+
+
+def test_sets_of_any_ids(trusted):
+    """The peers' answers, but for those that depend on the order of arrival (see tests/python/sets)."""
+    agreed = Counter()
+    for case in SYNTH:
+        prefix = case["case"] + "/"
+        set_id = prefix + case["mootID"]
+        same, other = compare(trusted, set_id, case, prefix)
+        members = trusted.members[set_id]
+        assert len(members) == len(case["log"])
+        theirs, ours = case["expected"], trusted.sets[set_id]
+        if case["ghostSpan"] != SYNTH_SPAN:
+            same, other = same - {"minGhostDepth"}, other - {"minGhostDepth"}
+        elif "ghostable" in theirs:
+            # A message on a trail may be of the depths that are remembered, too.
+            sure = {name for name, row in members.items() if row["purpose"] != "trail"}
+            ghosts = {name for name in sure if members[name]["purpose"] == "ghost"}
+            assert ghosts == {prefix + name for name, is_ghost in theirs["ghostable"].items() if is_ghost} & sure
+            agreed["ghostable"] += 1
+        if "tips" in other:
+            assert case["arrival"] == "shuffled+root"
+            # In the order of arrival, where the root, which comes late, stays.
+            assert set(theirs["tips"]) - {tip.removeprefix(prefix) for tip in ours["tips"]} == {case["mootID"]}
+        if "squeezePotential" in other:
+            assert not arrives_causally(set_cases.rows_of(case))
+            assert ours["squeeze_potential"] < theirs["squeezePotential"]
+        assert other <= {"tips", "squeezePotential"}
+        agreed.update(same)
+        agreed["errors"] += theirs["minRequiredDepth"] == "error"
+    assert agreed == {
+        **dict.fromkeys(("order", "maxDepth", "values"), 135),
+        **{"tips": 121, "squeezePotential": 106, "minGhostDepth": 23, "ghostable": 22},
+        **dict.fromkeys(("supersedeRoots", "minRequiredDepth"), 114),
+        "errors": 21,
+    }
+    assert {row["reason"] for row in trusted.project.rows("pzp_rejects")} == {"bad_depth"}
+
+
+CLAIMED = "claimed/"
+
+
+def claimed_lines():
+    """Write a set of messages that no peer could write, because ids are hashes."""
+    R, A, B, C, D, E, F, G = (CLAIMED + name for name in "RABCDEFG")
+    blank = {"dataHash": "?", "dataSize": 1, "accountTips": None, "domain": "set_v1__claimed"}
+
+    def claim(name, entry, data, root=R, account="a", **fields):
+        metadata = blank | {"account": account, "tangles": {root: entry}} | fields
+        return json.dumps({"id": name, "msg": {"data": data, "metadata": metadata}}).encode()
+
+    def moot(account):
+        return claim(R, None, None, account=account, dataHash=None, dataSize=0, tangles={})
+
+    def place(depth, *prev):
+        return {"depth": depth, "prev": list(prev)}
+
+    huge = CLAIMED + "x" * 500_000
+    infinite = claim(A, place(1, A, R), says(["x", "\ud800", "\udfff", "+", "-"], [], [A, B, R]))
+    return [
+        # Of two that claim one id one counts, whichever comes first.
+        *(moot("b"), moot("a"), claim(A, place(1, R), says(["b"]), account="b")),
+        # At one depth the later id counts as later; what supersedes what comes later, or itself, does nothing.
+        infinite.replace(b'"+"', b"1e999").replace(b'"-"', b"-1e999"),
+        claim(B, place(1, B, R), says(["y", "\ud800"], [], [A, B, "\ud800", None])),
+        # Two that follow each other; one that follows a later one; depths at the end of what is one, and beyond.
+        *(claim(C, place(5, D), says(["c"])), claim(D, place(5, C), says([], ["c"]))),
+        *(claim(E, place(2, F, 7, None, {}, "\ud800"), says()), claim(F, place(MAX, E), says([], [], [E, F]))),
+        *(claim(G, place(depth, R), says(["g"])) for depth in (0, -1, MAX + 1, 1.5, "1", True, None)),
+        # Ids that are hardly any: with a lone surrogate, very long, empty, NUL, a number.
+        claim(CLAIMED + "\ud800", place(3, CLAIMED + "\udfff"), says(["s"])),
+        *(claim(huge, place(4, huge), says([huge])), claim("", place(4, "", "\0"), says([""]))),
+        *(claim("\0", place(4, ""), says(["\0"])), claim(7, place(4, R), says(["no id"]))),
+        # One id, six messages: the least of those that have data counts.
+        *(claim(CLAIMED + "twice", place(6, R), data) for data in ("text", None, "")),
+        *(claim(CLAIMED + "twice", place(6, R), says([f"v{number}"])) for number in (2, 0, 1)),
+        # Roots that are a member of the set, the message itself, and nothing.
+        *(claim(CLAIMED + "in A", place(1, A), says(["q"]), root=A), claim("self", place(1), says(), root="self")),
+        claim("in \ud800", place(1), says(), root="\udc00"),
+    ]
+
+
+def test_claimed_ids(trusted):
+    """All that can be read is in the set, by its declared depth; no link and no name leads anywhere it should not."""
+    R, A, B, C, D, E, F, G = (CLAIMED + name for name in "RABCDEFG")
+    huge, replaced, twice = CLAIMED + "x" * 500_000, CLAIMED + "\ufffd", CLAIMED + "twice"
+    order, members, row = trusted.order(R), trusted.members[R], trusted.sets[R]
+    [computed] = {*order} - {R, A, B, C, D, E, F, huge, replaced, twice, "", "\0"}
+    assert (order[:5], {*order[5:9]}, order[9:]) == (
+        [R, A, B, E, replaced],
+        {"", "\0", computed, huge},
+        [C, D, twice, F],
+    )
+    assert {*members} == {*order, G}
+    assert (members[G]["reject_reason"], trusted.messages[G]["line_count"]) == ("bad_depth", 7)
+    assert (row["account"], row["root_status"], row["message_count"], row["max_depth"]) == ("a", "present", 13, MAX)
+    # Surrogates that differ are different items.
+    assert row["items"][:7] == ["x", '"\\ud800"', '"\\udfff"', "1e999", "-1e999", "y", "s"]
+    assert ({*row["items"][7:11]}, row["items"][11:]) == ({"", "\0", "no id", huge}, ["v0"])
+    assert {*row["item_roots"]} == {*order} - {R, A, E}
+    # The others are listed: by each other, by what is less deep, or by themselves.
+    assert row["tips"] == [computed, twice]
+    assert (trusted.messages[A]["account"], trusted.messages[A]["line_count"]) == ("a", 2)
+    for root, message, status in ((A, CLAIMED + "in A", "unusable"), ("\ufffd", "in \ufffd", "missing")):
+        assert (trusted.sets[root]["root_status"], trusted.sets[root]["items"]) == (status, [])
+        assert not trusted.members[root][message]["is_valid"]
+    assert "self" not in trusted.members
+
+
+def arrives_causally(rows):
+    """Whether each message arrives after all it lists."""
+    place = {row["message_id"]: number for number, row in enumerate(rows)}
+    return all(place.get(p, -1) < place[row["message_id"]] for row in rows for p in row["prev"])
+
+
+@pytest.fixture(scope="module")
+def shuffled(trusted, project, tmp_path_factory):
+    """Make the tables of sets with any ids in another order, in five files, one packed, and thirteen partitions."""
+    options = dict(trusted.project.vars)
+    with open(options.pop("pzp_log"), "rb") as log:
+        lines = log.read().splitlines()
+    folder = tmp_path_factory.mktemp("shuffled_trusted")
+    scatter(folder, lines)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
+        return project("shuffled_trusted", pzp_log=str(folder), **options).run(*SELECTED[:2])
+
+
+@pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
+def test_order_and_files_of_any_ids(table, trusted, shuffled):
+    """The same where lines may say different things of one id."""
+    expected = contents(trusted.project, table)
+    assert expected
+    assert contents(shuffled, table) == expected

@@ -1,0 +1,106 @@
+"""Wrong values of vars, and paths that lead to no file, fail a build by the name of the var."""
+
+import json
+
+import pytest
+
+from dbt_spark_python.lines import read_lines
+from dbt_spark_python.unpack import Reading
+
+pytestmark = pytest.mark.both_at_length
+
+NOTHING = {
+    "ssb_log": "nothing.jsonl",
+    "pzp_log": "*.jsonl",
+    "autobase_log": "nowhere/log.jsonl",
+    "event_log": "_log.txt",
+}
+OTHER_NOTHING = [".log", "'"]
+
+
+def test_no_file(project, tmp_path):
+    """Paths at which Spark finds nothing fail the models that read them, each by the name of its var."""
+    built = project("no_file", **{log: str(tmp_path / name) for log, name in NOTHING.items()})
+    models = [f"stg_{log}__lines" for log in ("ssb", "pzp", "autobase", "events")]
+    result = built.invoke_parsed("run", "--select", *models)
+    assert result.exception is None, result.exception
+    said = {r.node.name: r.message for r in result.result if r.status == "error"}
+    assert sorted(said) == sorted(models)
+    for model, (log, name) in zip(models, NOTHING.items(), strict=True):
+        assert log in said[model]
+        assert name in said[model]
+
+
+@pytest.mark.parametrize("name", [*NOTHING.values(), *OTHER_NOTHING])
+def test_no_file_is_read(name, empty, tmp_path):
+    """The reader says so, by the names of the var and the path. Hidden files are nothing to Spark."""
+    from pyspark.sql import SparkSession
+
+    for hidden in ("_log.txt", ".log"):
+        (tmp_path / hidden).write_bytes(b"{}\n")
+    with pytest.raises(ValueError, match="some_log") as raised:
+        read_lines(SparkSession.active(), str(tmp_path / name), "some_log", Reading(100)).collect()
+    assert name in str(raised.value)
+
+
+#: Wrong values by var. Those of one place are given together, and every one of them is refused.
+WRONG_VARS = {
+    "ssb_log": (7, "", ["a.jsonl"]),
+    "pzp_log": (True, " ", {"a": 1}),
+    "autobase_log": (0, "", [[]]),
+    "event_log": (7, "", ["a.jsonl"]),
+    "consensus_rule": ("Autobase", "", None, True, ["design"]),
+    "quorum_degrees": (0, -1, True, "3", None, 2.5),
+    "set_ghost_span": (0, -1, True, "x", None, 1.5),
+    "ssb_log_format": ("xml", None),
+    "verify_signatures": ("yes", 1, None),
+    "log_timeline": ("no", 0, None, []),
+    "count_changes": ("no", 1),
+    "tangle_engine": ("fast", None),
+    "sql_edge_limit": (1.5, -1, "5", None, True),
+    "sql_round_budget": (1.5, -1, "5", None, True),
+    "ancestor_limit": (-1, "many"),
+    "clock_limit": (-1,),
+    "graph_limit": (0, -1, "x", 1.5, None, True),
+    "unpack_limit": (0, -1, "many", 1.5, True, None),
+    "rows_in_memory": (0, "many", None),
+    "edit_batch_size": (-1, "x", "1", 1.5, None, True),
+    "edit_limit": (-1, "x", 1.5, None, True),
+    "edit_command_limit": (-1, "x", 1.5, None, True),
+    "max_previous": (0, -1, "2", 1.5, True, [2]),
+}
+TURNS = [
+    {name: values[turn] for name, values in WRONG_VARS.items() if turn < len(values)}
+    for turn in range(max(map(len, WRONG_VARS.values())))
+]
+
+
+def said_of(result) -> str:
+    """The words with which a command fails."""
+    assert not result.success
+    return str(result.exception) + "".join(r.message for r in result.result or [])
+
+
+def is_refused(name: str, value, said: str) -> bool:
+    return f"var '{name}' is {json.dumps(value)}, but must be " in said
+
+
+@pytest.mark.parametrize("turn", range(len(TURNS)))
+def test_wrong_vars(turn, project, manifest, warehouse):
+    """Each wrong value is refused, by its var's name, before any model runs."""
+    said = said_of(project("wrong_vars", **TURNS[turn]).invoke("run", manifest=manifest))
+    assert [(name, value) for name, value in TURNS[turn].items() if not is_refused(name, value, said)] == []
+    assert said.count("but must be") == len(TURNS[turn])
+    assert not [path for path in (warehouse / "wrong_vars.db").glob("*") if any(path.iterdir())]
+
+
+def test_a_wrong_var_alone(project, manifest):
+    said = said_of(project("wrong_vars", edit_limit=-1).invoke("run", manifest=manifest))
+    assert is_refused("edit_limit", -1, said) and said.count("but must be") == 1
+
+
+def test_wrong_vars_are_parsed(project):
+    """They break nothing before they are refused."""
+    wrong = {"ssb_log": 7, "sql_round_budget": "5", "max_previous": [2]}
+    said = said_of(project("wrong_vars_parsed", **wrong).invoke("run"))
+    assert all(is_refused(name, value, said) for name, value in wrong.items())
