@@ -14,6 +14,7 @@
 
 {#- The tables that vars name, by the var. -#}
 {% macro log_tables() %}
+    {% do refuse_jinja() %}
     {%- set tables = {} -%}
     {%- for name in logs() if var(name) is mapping -%}
         {% do tables.update({name: table_of(name)}) %}
