@@ -44,3 +44,11 @@ def test_helpers_are_kits():
     """What several tests share is in one folder; elsewhere are tests."""
     names = {path.name for path in (ROOT / "tests" / "python").rglob("*.py") if path.parent.name != "kits"}
     assert {name for name in names if not name.startswith("test_")} == {"conftest.py"}
+
+
+def test_builds_import_no_other_test():
+    """Whatever several modules that build need is a kit, so that each of them runs alone."""
+    folder = ROOT / "tests" / "python"
+    for path in [*folder.glob("*.py"), *(folder / "kits").glob("*.py")]:
+        lines = path.read_text().splitlines()
+        assert [line for line in lines if line.startswith(("import test_", "from test_"))] == [], path.name

@@ -23,6 +23,7 @@ from group_kit import (
     to_line,
     uri,
 )
+from group_mutants import JUNK, REMOVED, mutated
 from hostile_lines import HOSTILE, MAX_LINE_BYTES
 
 # More messages than a finding lists.
@@ -437,127 +438,6 @@ def tell_of_exports(log):
         log.say(name, exclude(root, root, [feed("other")]), "exclude", None, *at, author="@a")
     story.finds("unchecked_entry", "R", None, "unchecked")
     log.say("exports/unchecked", exclude(root, root, [feed("a"), "not a feed"]), "exclude", None, *at)
-
-
-REMOVED = object()
-JUNK = [REMOVED, None, 7, True, 1.5, "", "x", "\ud800", [], [None], {}, {"root": None}, [[]]]
-TEXTS = ("", "x", "\ud800")
-G, E, M = (("tangles", name) for name in ("group", "epoch", "members"))
-
-
-def mutated():
-    """List the valid contents that are broken in one place each, their kinds, and by place what comes of it.
-
-    What comes of it is a reason, or a function of the junk that returns the kind and the reason; None for a type.
-    """
-    root = place(uri("mutants/R"), uri("mutants/R"))
-
-    def unless(reason, *harmless):
-        return lambda junk: (
-            None if any(junk is one or (junk == one and type(junk) is type(one)) for one in harmless) else reason
-        )
-
-    def fields(path, reason):
-        """The places of a tangle that has to have a root and a previous."""
-        return {
-            path: unless_removed("bad_tangles", reason),
-            (*path, "root"): reason,
-            (*path, "previous"): reason,
-            (*path, "previous", 0): reason,
-        }
-
-    def nulls(path, reason):
-        """The places of a tangle that has to have neither."""
-        return {
-            path: unless_removed("bad_tangles", reason),
-            (*path, "root"): unless(reason, None),
-            (*path, "previous"): unless(reason, None),
-        }
-
-    def unless_removed(removed, reason):
-        return lambda junk: removed if junk is REMOVED else reason
-
-    def group_of_root(junk):
-        # An object without a root is a root's.
-        return ("root_init", "bad_group_tangle") if type(junk) is dict else ("epoch_init", "bad_recps_count")
-
-    def group_of_epoch(junk):
-        if type(junk) is dict:
-            return "root_init", "unknown_key"
-        return "epoch_init", "bad_tangles" if junk is REMOVED else "bad_group_tangle"
-
-    def root_of_root(junk):
-        if junk is None:
-            return "root_init", None
-        return ("root_init", "bad_group_tangle") if junk is REMOVED else ("epoch_init", "bad_recps_count")
-
-    def root_of_epoch(junk):
-        return ("root_init", "unknown_key") if junk in (None, REMOVED) else ("epoch_init", "bad_group_tangle")
-
-    header = {("type",): None, ("version",): "bad_version", ("secret",): "bad_secret"}
-    yield (
-        "root_init",
-        root_init(key_of("mutant")),
-        header
-        | nulls(E, "bad_epoch_tangle")
-        | nulls(M, "bad_members_tangle")
-        | {
-            ("tangles",): lambda junk: ("epoch_init", "bad_recps_count"),
-            G: group_of_root,
-            (*G, "root"): root_of_root,
-            (*G, "previous"): unless("bad_group_tangle", None),
-        },
-    )
-    yield (
-        "epoch_init",
-        epoch_init(key_of("mutant"), root, root),
-        header
-        | fields(E, "bad_epoch_tangle")
-        | nulls(M, "bad_members_tangle")
-        | fields(G, "bad_group_tangle")
-        | {
-            ("recps",): "bad_recps_count",
-            ("recps", 0): unless_removed("bad_recps_count", "bad_recps"),
-            ("recps", 1): unless_removed("bad_recps_count", "bad_recps"),
-            ("tangles",): "bad_tangles",
-            G: group_of_epoch,
-            (*G, "root"): root_of_epoch,
-        },
-    )
-    yield (
-        "add",
-        add(key_of("mutants"), root, root, [feed("a"), feed("b")], text="", oldSecrets=[key_of("old")]),
-        header
-        | fields(G, "bad_group_tangle")
-        | fields(M, "bad_members_tangle")
-        | {
-            ("oldSecrets",): unless("bad_old_secrets", REMOVED, []),
-            ("oldSecrets", 0): unless("bad_old_secrets", REMOVED),
-            ("root",): "bad_root",
-            ("creator",): "bad_creator",
-            ("text",): unless("bad_text", REMOVED, *TEXTS),
-            ("recps",): "bad_recps_count",
-            ("recps", 0): "bad_recps",
-            ("recps", 1): unless("bad_recps", REMOVED),
-            ("recps", 2): unless("bad_recps", REMOVED),
-            ("tangles",): "bad_tangles",
-        },
-    )
-    yield (
-        "exclude",
-        exclude(root, root, [feed("a"), feed("b")]),
-        fields(G, "bad_group_tangle")
-        | fields(M, "bad_members_tangle")
-        | {
-            ("type",): None,
-            ("excludes",): "bad_excludes",
-            ("excludes", 0): unless("bad_excludes", REMOVED),
-            ("excludes", 1): lambda junk: None,
-            ("recps",): lambda junk: "bad_recps" if junk in ([None], [[]]) else "bad_recps_count",
-            ("recps", 0): unless_removed("bad_recps_count", "bad_recps"),
-            ("tangles",): "bad_tangles",
-        },
-    )
 
 
 def tell_of_mutants(log):

@@ -5,7 +5,6 @@ name: these are put in afterwards. For each choice of the other vars, and with o
 """
 
 import json
-import pickle
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -35,9 +34,9 @@ def manifest_for(project: "DbtProject") -> Manifest:
     if key not in _parsed:
         result = project.invoke("parse", "--no-partial-parse", "--no-write-json")
         assert result.success, result.exception
-        _parsed[key] = project.schema, pickle.dumps(result.result)
+        _parsed[key] = project.schema, result.result.to_msgpack()
     schema, kept = _parsed[key]
-    manifest = pickle.loads(kept)
+    manifest = Manifest.from_msgpack(kept)
     given = project.vars | {log: project.vars.get(log) or "" for log in LOGS}
     for node in manifest.nodes.values():
         node.schema = project.schema + node.schema.removeprefix(schema)

@@ -11,67 +11,36 @@ it gets the names of its world, and is signed anew where signatures are verified
 and bytes (`_bytes`) are changed.
 """
 
-import gzip
 import json
 import random
 import re
-from base64 import b64decode
 from typing import Any
 
 import orjson
 
-import fixture_seeds
-from conftest import DATA
 from dbt_tangles.pzp.canonical import NoCanonicalFormError, canonical_bytes
 from fixtures.pzp.author import Device, hash_of, id_of
 from fixtures.ssb.author import Author
 from hostile_lines import HOSTILE, MAX_LINE_BYTES
+from mutation_values import (
+    ARRIVALS,
+    BYTES,
+    DEPTHS,
+    DEPTHS_OF_SETS,
+    JUNK,
+    LENGTHS,
+    NO_NUMBERS,
+    NO_STRINGS,
+    NUMBERS,
+    SHARED_NAMES,
+    SPACES,
+    STRINGS,
+    TIES,
+)
+from mutation_worlds import World, dump, parsed, ssb_worlds, worlds_of
 
 KINDS = ("ssb", "pzp", "autobase", "event")
 
-World = list[bytes]
-
-NUMBERS = [
-    *("0", "-0", "0.0", "1", "-1", "1.0", "1.5", "2147483647", "2147483648", "-2147483649", "4294967296"),
-    *("9007199254740991", "9007199254740992", "9007199254740993", "9223372036854775807", "9223372036854775808"),
-    *("-9223372036854775808", "-9223372036854775809", "18446744073709551615", "18446744073709551616", "1" * 400),
-    *("1e2", "1E+2", "1e999", "-1e999", "5e-324", "1e-999", "1.7976931348623157e308", "1e15", "1e16", "1e21", "1e-7"),
-]
-NO_NUMBERS = ["NaN", "Infinity", "-Infinity", "01", "1.", ".5", "+1", "1e", "0x10", "--1", "1_0", "undefined"]
-STRINGS = [
-    *(r'"\ud800"', r'"\udfff"', r'"\ude00\ud83d"', r'"\ud83d\ude00"', r'"\u0000"', r'"\u2028"', r'"\ufeff"'),
-    *(
-        r'"\/"',
-        r'"\uffff"',
-        r'"\b\f\n\r\t"',
-        '""',
-        '"\u00e9"',
-        '"e\u0301"',
-        '"\U0001f600"',
-        '"\u202e"',
-        '"٣"',
-        '"__proto__"',
-    ),
-]
-NO_STRINGS = [r'"\x41"', r'"\u12"', r'"\"', '"a\tb"', '"a\0b"', "'a'", '"a', r'"\ud83d']
-BYTES = [
-    *(b"\0", b"\r", b"\n", b"\xef\xbb\xbf", b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf5\x80\x80\x80", b"\xe2\x82"),
-    *(b"\\ud800", b"\\u0000", b'"', b"\\", b"{", b"}", b"[", b"]", b",", b":", b"null", b"1e999", b"\x1f", b"\x7f"),
-]
-SPACES = [" ", "\t", "\r", "  \t ", "\x0b", "\x0c", "\u00a0", "\u2028", "\ufeff", "/**/", ","]
-DEPTHS = (2, 60, 130, 260, 1_030, 5_000)
-JUNK = [
-    *(None, True, False, 0, 1, -1, 7, 1.5, 2**31 - 1, 2**31, 2**53, 2**53 + 1, 2**63 - 1, 2**63, -(2**63), 10**30),
-    *(float("inf"), float("-inf"), -0.0, 1e21, 5e-324, "", "x", "\ud800", "\0", [], [None], [[]], [""], [7], {}),
-    *({"": 1}, {"a": {}}, {"__proto__": None}, {"10": 1, "9": 2}, ["x", "x"], {"root": None, "previous": None}),
-]
-LENGTHS = [-1, 0, 1, 2, 3, 1.0, True, None, "1", 2**31 - 1, 2**31, 2**63]
-ARRIVALS = [0, 1, -1, 2**63 - 1, -(2**63), 2**63, -(2**63) - 1, 2**53 + 1, 1.0, True, None, "1", 10**30]
-DEPTHS_OF_SETS = [0, -1, 1, 2, 2**53 - 1, 2**53, 1.0, 1.5, "1", None, True, 10**30]
-
-# Lines that only differ, or only coincide, where a table might not look.
-SHARED_NAMES = [("y:z", "x", None), ("z", "x:y", None), ("after y:z", "x", "y:z"), ("after z", "x:y", "z")]
-TIES = [{}, {"author": ""}, {"author": None}, {"after": [], "author": "x"}]
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9][-+.0-9eE]*|true|false|null|[][{},:]')
 _KEY = re.compile(r'"(?:[^"\\]|\\.)*"(?=\s*:)')
@@ -95,74 +64,6 @@ def mutated(kind: str, count: int, seed: int | str, is_verified: bool = True) ->
     return _Log(kind, seed, is_verified).lines(count)
 
 
-def worlds_of(kind: str) -> list[World]:
-    """Collect the real logs of a kind."""
-    return {"ssb": _ssb_worlds, "pzp": _pzp_worlds, "autobase": _autobase_worlds, "event": _event_worlds}[kind]()
-
-
-def _seed_worlds(system: str, key: str | None = None) -> list[World]:
-    """The lines of the fixture log, by file or by a field of theirs."""
-    worlds: dict[Any, World] = {}
-    for row in fixture_seeds.log(system):
-        line = b64decode(row["raw_base64"])
-        document = _parsed(line) if key else None
-        worlds.setdefault((document or {}).get(key) if key else row["source_file"], []).append(line)
-    return list(worlds.values())
-
-
-def _cases(folder: str, name: str) -> list[Any]:
-    with gzip.open(DATA / folder / f"{name}.jsonl.gz") as lines:
-        return list(map(orjson.loads, lines))
-
-
-def _ssb_worlds() -> list[World]:
-    cases = [*_cases("groups", "epochs")[::4], *_cases("groups", "fullstack")]
-    groups = [[_dump({"key": m["key"], "value": m["value"]}) for m in case["messages"]] for case in cases]
-    variants = (DATA / "ssb" / "variants.jsonl").read_bytes().splitlines()
-    return [*_seed_worlds("ssb"), variants, *groups]
-
-
-def _pzp_worlds() -> list[World]:
-    logs = [case["log"] for name in ("pzp_real", "pzp_synth", "pzp_worked_example") for case in _cases("sets", name)]
-    logs += [case["localTangle"] for case in _cases("sets", "pzp_validate")]
-    return _seed_worlds("pzp") + [[_dump(entry) for entry in log] for log in logs]
-
-
-def _autobase_worlds() -> list[World]:
-    worlds = _seed_worlds("autobase", "base")
-    names = ("writer", "length", "heads", "batch", "value")
-    for case in [case for name in ("design", "random", "hard", "full") for case in _cases("autobase", name)]:
-        for told in case["replicas"] if "nodes" not in case else [case]:
-            base = {"base": case["id"], "indexers": told.get("indexers", case["indexers"])}
-            base |= {"start": told["base"]} if told.get("base") else {}
-            rows = [{"base": case["id"], **{name: row[name] for name in names}} for row in told["nodes"]]
-            worlds.append(list(map(_dump, [base, *rows])))
-    return worlds
-
-
-def _event_worlds() -> list[World]:
-    worlds = _seed_worlds("events", "timeline")
-    for case in _cases("timelines", "small"):
-        rows = enumerate(case["arrivals"])
-        names = ("timeline", "event", "after", "arrival", "author")
-        values = ((case["id"], event, after, at, event[:1]) for at, (event, after) in rows)
-        worlds.append([_dump(dict(zip(names, each, strict=True))) for each in values])
-    return worlds
-
-
-def _dump(document: Any) -> bytes:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _parsed(line: bytes) -> Any:
-    """What a line says, if it is a JSON object that orjson takes."""
-    try:
-        document = orjson.loads(line)
-    except ValueError:
-        return None
-    return document if type(document) is dict else None
-
-
 class _Log:
     """Makes the lines of a log."""
 
@@ -172,7 +73,7 @@ class _Log:
         self.seed = seed
         self.is_verified = is_verified
         self.worlds = worlds_of(kind)
-        self.roots = [document["key"] for document in map(_parsed, _ssb_worlds()[0]) if document and "key" in document]
+        self.roots = [document["key"] for document in map(parsed, ssb_worlds()[0]) if document and "key" in document]
         self.world: World = []
         self.ids: list[str] = []
         self.older_ids = ["%x"]
@@ -205,13 +106,13 @@ class _Log:
     def _crafted(self) -> World:
         """What chance would hardly make."""
         if self.kind == "event":
-            return [_dump({"timeline": "ties", "event": "e", "after": ["x"], "arrival": 1} | tie) for tie in TIES]
+            return [dump({"timeline": "ties", "event": "e", "after": ["x"], "arrival": 1} | tie) for tie in TIES]
         if self.kind != "ssb" or self.is_verified:
             return []
         lines = []
         for number, (key, name, root) in enumerate(SHARED_NAMES, 1):
             content = {"type": "post", "tangles": {name: {"root": root, "previous": root and [root]}}}
-            lines.append(_dump({"key": key, "value": {"author": "@shared", "sequence": number, "content": content}}))
+            lines.append(dump({"key": key, "value": {"author": "@shared", "sequence": number, "content": content}}))
         return lines
 
     def _enter(self, number: int) -> None:
@@ -224,7 +125,7 @@ class _Log:
         # The first world keeps its names, so that other logs can name what is in it.
         self.tag = "".join(letters[number // 24**place % 24] for place in range(4)) if number else ""
         self.names, self.writers = {}, {}
-        documents = list(filter(None, map(_parsed, self.world)))
+        documents = list(filter(None, map(parsed, self.world)))
         self.ids = list(dict.fromkeys(filter(None, map(self._id, documents)))) or ["x"]
         if self.kind == "pzp" and self.is_verified:
             for document in documents:
@@ -242,7 +143,7 @@ class _Log:
 
     def _line(self, line: bytes, rate: float) -> bytes:
         rng = self.rng
-        document = _parsed(line)
+        document = parsed(line)
         if document is not None:
             while rng.random() < rate:
                 rng.choice((self._tree, self._link, self._own, self._own))(document)
@@ -365,7 +266,7 @@ class _Log:
             names = [name for _, name in spots if type(name) is str]
             container[rng.choice([*names, *HOSTILE[:40]])] = container.pop(key)
         elif operation == 3:
-            other = _parsed(rng.choice(self.world))
+            other = parsed(rng.choice(self.world))
             if other:
                 within, place = rng.choice(self._spots(other))
                 container[key] = within[place]
