@@ -7,7 +7,6 @@ process of its own here, which gets the tangle as a worker does, in batches from
 from __future__ import annotations
 
 import multiprocessing
-import os
 import time
 from argparse import Namespace
 from collections.abc import Iterator
@@ -20,9 +19,7 @@ import pyarrow.compute as pc
 
 from bench.cpu import peak_mib
 from bench.report import RESULTS, Goal, at_most, say
-from dbt_spark_python.group_digests import reduce_partition
-from dbt_tangles.graph import CLOCK_SCHEMA
-from dbt_tangles.graph.partition import GRAPH, clocks_of_partition, graphs_with_clocks, levels_of_partition
+from dbt_tangles.graph.partition import clocks_of_partition, levels_of_partition
 from dbt_tangles.graph.walk import WALK_INPUT_SCHEMA
 from dbt_tangles.timelines.partition import order_of_partition
 from dbt_tangles.timelines.schemas import INPUT_SCHEMA
@@ -43,14 +40,7 @@ EXPONENT = 1.15
 #: which `timelines` measures, and a tangle of more than `edit_limit` messages gets none.
 KERNELS = {
     "int_tangle_levels": partial(levels_of_partition, rows_in_memory=1_000_000),
-    "int_tangle_clocks": partial(
-        reduce_partition,
-        keys=GRAPH,
-        row="row_digest",
-        kernel=partial(clocks_of_partition, limit=1000, max_rows=100_000_000),
-        schema=CLOCK_SCHEMA.append(pa.field("group_digest", pa.binary())),
-        looked_at=partial(graphs_with_clocks, max_rows=100_000_000),
-    ),
+    "int_tangle_clocks": partial(clocks_of_partition, limit=1000, max_rows=100_000_000),
     "int_timeline_order": partial(order_of_partition, batch_size=0, edit_limit=0, rows_in_memory=1_000_000),
 }
 
@@ -98,10 +88,6 @@ def prepare(folder: Path, size: int, kernel: str) -> None:
     else:
         table = table.append_column("depth", walk_graphs(table)["depth"])
         table = table.select([*WALK_INPUT_SCHEMA.names[:4], "depth", "author", "sequence"])
-        digests = pa.FixedSizeBinaryArray.from_buffers(
-            pa.binary(32), len(table), [None, pa.py_buffer(os.urandom(32 * len(table)))]
-        )
-        table = table.append_column("row_digest", digests.cast(pa.binary()))
     path = folder / f"{kernel}.arrows"
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table, max_chunksize=BATCH_ROWS)

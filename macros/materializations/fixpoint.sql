@@ -1,10 +1,9 @@
 {% materialization fixpoint, adapter='spark', supported_languages=['sql'] %}
-    {%- if tangles.is_unchanged() -%}
-        {{ return(tangles.leave()) }}
+    {%- set plan = tangles.plan_node() -%}
+    {%- set target_relation = tangles.prepare_table(plan) -%}
+    {%- if plan.action == 'reuse' -%}
+        {{ return(tangles.finish_table(plan, target_relation)) }}
     {%- endif -%}
-    {%- set target_relation = this.incorporate(type='table') -%}
-    {% do tangles.drop_known(this) %}
-    {{ run_hooks(pre_hooks) }}
 
     {%- set queries = compiled_code.split(tangles.next_query() | trim) -%}
     {%- if queries | length not in [2, 3] -%}
@@ -16,6 +15,7 @@
     {%- set frontier = config.meta_get('frontier_column') -%}
     {%- set columns = config.meta_require('result_columns') -%}
     {%- set result = '__fixpoint_result__' -%}
+    {#- The changed groups of a night may be few rows of many rounds: an input counts as small in a full build alone. -#}
     {% do adapter.run_fixpoint(
         target_relation,
         queries,
@@ -33,7 +33,7 @@
             'first_round': config.meta_get('first_round') or 0,
             'rounds': config.meta_get('rounds'),
             'least_share': config.meta_get('least_share') or 0,
-            'small_rows': config.meta_get('small_rows') or 0,
+            'small_rows': 0 if plan.action == 'replace' else config.meta_get('small_rows') or 0,
             'small_rounds': config.meta_get('small_rounds'),
             'words': config.meta_get('words') or {'round': 'round', 'rows': 'rows'},
         },
@@ -41,8 +41,7 @@
     ) %}
     {% do store_raw_result('main', message='OK', code='OK', rows_affected=-1) %}
 
-    {{ run_hooks(post_hooks) }}
-    {{ return({'relations': [target_relation]}) }}
+    {{ return(tangles.finish_table(plan, target_relation)) }}
 {% endmaterialization %}
 
 

@@ -1,7 +1,9 @@
 {#- Folders of models take any materialization, but for models that chose their own. -#}
 {% macro check_materializations() %}
     {%- for node in graph.nodes.values() if node.package_name == 'tangles' and node.resource_type == 'model' -%}
-        {%- set chosen = ['republished'] if 'dbt.this' in node.raw_code
+        {%- set chosen = ['checked_lines'] if 'check_lines(' in node.raw_code
+            else ['replace_groups'] if 'earlier(spark, dbt.this)' in node.raw_code
+            else ['group_versions'] if 'group_versions(' in node.raw_code
             else modules.re.findall("materialized='([a-z]+)'", node.raw_code) -%}
         {%- if chosen and node.config.materialized not in chosen + ['view', 'table'] * (node.name == 'stg_tables__lines') -%}
             {% do exceptions.raise_compiler_error(

@@ -15,8 +15,8 @@
 
 {#- Whether there are the models that timelines of SSB messages are made of. -#}
 {% macro has_message_timelines() %}
-    {{ return(is_on('marts.ssb.ssb_messages') and is_on('intermediate.feeds.int_feed_chain')
-        and is_on('intermediate.tangles.int_tangle_levels')) }}
+    {{ return(is_on('marts.ssb.ssb_messages') and is_on('marts.feeds.feed_messages')
+        and is_on('marts.tangles.tangle_messages')) }}
 {% endmacro %}
 
 

@@ -11,7 +11,7 @@
 {% endmacro %}
 
 
-{#- Brings back a table that was being replaced, by `remake` or as `republished`, when the run was killed, and has its other
+{#- Brings back a table that was being replaced, by `remake` or as a table that goes on, when the run was killed, and has its other
     name still; returns whether there is one now. -#}
 {% macro find_remade(relation) %}
     {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none -%}

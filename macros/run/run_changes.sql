@@ -1,9 +1,25 @@
-{#- In a materialization, has the changes of a public table of this project counted, by the columns that its test of the grain
-    names. -#}
-{% macro count_changes() %}
+{#- In a materialization, the columns by which a row of a public table of this project is the same one, if changes are
+    counted. -#}
+{% macro counted_grain() %}
     {%- if model.package_name == 'tangles' and model.access == 'public' and var('count_changes') -%}
-        {% do adapter.count_changes(this, tangles.grain_of(model)) %}
+        {{ return(tangles.grain_of(model)) }}
     {%- endif -%}
+    {{ return(none) }}
+{% endmacro %}
+
+
+{#- The combinations of columns that a generic test says to be unique, the primary key first; none of a test without any. -#}
+{% macro unique_keys(test_metadata) %}
+    {%- set given = test_metadata.kwargs.arguments or test_metadata.kwargs -%}
+    {%- set keys = [] -%}
+    {%- if test_metadata.name == 'unique' -%}
+        {% do keys.append([test_metadata.kwargs.column_name]) %}
+    {%- elif test_metadata.name == 'row_rules' -%}
+        {%- for key in ([given.primary_key] if given.primary_key else []) + (given.unique or []) -%}
+            {% do keys.append(key.columns or key) %}
+        {%- endfor -%}
+    {%- endif -%}
+    {{ return(keys) }}
 {% endmacro %}
 
 

@@ -13,6 +13,7 @@ from dbt_spark_python.damage import complaints, explain, is_damaged, note_damage
 from dbt_spark_python.manifest import STAMP
 
 ROWS = pa.table({"id": range(1000)})
+ORIGIN = warehouse.Publication({"code": "1"})
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def publish(folders, *names: str) -> Path:
     place.mkdir(parents=True)
     for number, name in enumerate(names):
         pq.write_table(ROWS.slice(number), place / name, compression="none")
-    folders.publish("s", "t", "run", recipe="recipe")
+    folders.publish("s", "t", "run", ORIGIN)
     return folders.public_place("s", "t")
 
 
@@ -77,7 +78,7 @@ def test_a_damaged_table_is_named_and_counts_as_missing(folders, published, spoi
     assert said in line
     assert line.endswith("A build that selects it makes it anew")
     assert is_damaged(folders, "S", "T")
-    assert (folders.published(), folders.find("s", "t"), folders.recipe_of("s", "t")) == ([], None, None)
+    assert (folders.published(), folders.find("s", "t"), folders.trusted_manifest("s", "t")) == ([], None, {})
 
 
 def test_it_is_made_anew_and_what_was_left_is_kept(folders, published):
@@ -96,10 +97,10 @@ def test_flipped_bits_are_found_by_all_bytes_and_remembered(folders, published):
     original = (published / "b.parquet").read_bytes()
     assert note_damage(folders, "s", "t") is None
     flip_bit(published)
-    assert folders.recipe_of("s", "t") == "recipe", "a quick look finds no fault"
+    assert folders.trusted_manifest("s", "t")["definition"] == {"code": "1"}, "a quick look finds no fault"
     said = f"the table 's.t' is damaged: '{published}/b.parquet' its bytes are not those that were published"
     assert note_damage(folders, "s", "t") == said
-    assert (folders.published(), folders.recipe_of("s", "t")) == ([], None)
+    assert (folders.published(), folders.trusted_manifest("s", "t")) == ([], {})
 
     (published / "b.parquet").write_bytes(original)
     assert not is_damaged(folders, "s", "t"), "somebody has put it right"
@@ -146,8 +147,10 @@ DEEP = "[" * 200_000
         ("[1]", "its JSON is no object"),
         ('{"files": [1]}', "another type of value under files"),
         ('{"files": {"a.parquet": "x"}}', "another type of value under files"),
-        ('{"files": null, "run_id": 7, "made_of": []}', "another type of value under run_id, made_of, files"),
+        ('{"files": null, "run_id": 7, "inputs": []}', "another type of value under run_id, inputs, files"),
         ('{"digests": {"a.parquet": 1}}', "another type of value under digests"),
+        ('{"definition": {"code": 1}}', "another type of value under definition"),
+        ('{"groups": {"history": "h 0", "since": 0}}', "another type of value under groups"),
         ('{"changes": {"rows_added": true}}', "another type of value under changes"),
     ],
 )
@@ -157,7 +160,7 @@ def test_a_manifest_may_say_anything(folders, published, text, said):
     assert line.startswith(f"'{published / STAMP}' cannot be used: ")
     assert said in line
     (table,) = folders.published()
-    assert (table.run_id, folders.recipe_of("s", "t"), folders.made_of("s", "t")) == (None, None, None)
+    assert (table.run_id, folders.trusted_manifest("s", "t")) == (None, {})
 
 
 def test_a_manifest_that_is_no_file(folders, published):

@@ -16,7 +16,7 @@ MODELS = {
     """,
     "counted.sql": """
         {{ config(materialized='table') }}
-        {% do adapter.count_changes(this, ['n']) %}
+        {% do adapter.begin_table(this, model.unique_id, ['n']) %}
         select count(*) as n, sum(ascii(reverse(text))) as s, {{ var('version', 1) }} as version
         from {{ ref('numbers') }}
     """,

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.both
 MODELS = {
     "lists.sql": """
         {{ config(materialized='table') }}
-        {% do adapter.count_changes(this, ['id']) %}
+        {% do adapter.begin_table(this, model.unique_id, ['id']) %}
         select
             id,
             coalesce(collect_list(word), array()) as words,
@@ -34,7 +34,7 @@ MODELS = {
     """,
     "read.sql": """
         {{ config(materialized='table') }}
-        {% do adapter.count_changes(this, ['id']) %}
+        {% do adapter.begin_table(this, model.unique_id, ['id']) %}
         select lists.id, size(lists.words) as n, lists.at, python.nested
         from {{ ref('lists') }} as lists
         inner join {{ ref('python') }} as python on lists.id = python.id and size(python.words) > 0

@@ -1,10 +1,12 @@
 """Lines that were checked before are not checked again, wherever they are now."""
 
 import hashlib
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from dbt_spark_python.columns import write_no_rows
 from dbt_spark_python.earlier import Grown
 from dbt_spark_python.lines import check_lines
 from dbt_spark_python.unpack import Reading
@@ -59,15 +61,25 @@ def runs(project, tmp_path_factory):
         run = f"run {len(tables)}"
         made = check_lines(spark, "log", str(log), None, checked_in(run), SCHEMA, Reading(MAX_BYTES), known=before)
         make.is_grown = isinstance(made, Grown)
+        last = max([0, *(row.version for row in before.select("version").collect())]) if before else 0
         if make.is_grown:
+            assert {row.version for row in made.added.select("version").collect()} <= {last + 1}
             made, added = made.whole, before.unionByName(made.added)
             assert sorted(map(repr, made.collect())) == sorted(map(repr, added.collect()))
+        else:
+            assert {row.version for row in made.select("version").collect()} <= {last + 1}
         tables.append(str(folder / f"table{len(tables)}"))
         made.write.parquet(tables[-1])
+        if not list(Path(tables[-1]).glob("*.parquet")):
+            write_no_rows(Path(tables[-1]), made.schema)
         rows = spark.read.parquet(tables[-1]).collect()
         assert len({(row.source_file, row.row_id) for row in rows}) == len(rows)
         return sorted((row.source_file.rpartition("/")[2], row.row_id % 2**33, row.verdict) for row in rows)
 
+    make.versions = lambda: [
+        (row.source_file.rpartition("/")[2], row.row_id % 2**33, row.version)
+        for row in spark.read.parquet(tables[-1]).orderBy("source_file", "row_id").collect()
+    ]
     make.digests = lambda: {row.verdict: row.line_digest for row in spark.read.parquet(tables[-1]).collect()}
     return make
 
@@ -124,6 +136,33 @@ def test_what_is_known_stays(runs):
 
     # And without what was before everything is.
     assert {verdict[:5] for _, _, verdict in runs({"c.txt": "three\none\n"}, known=False)} == {"run 5"}
+
+
+@pytest.mark.both
+def test_versions_of_rows(runs):
+    """Where the log grows, new rows alone have a later version; where a row goes, all rows come anew."""
+    first = [("a.txt", 0, 1), ("a.txt", 1, 1)]
+    runs({"a.txt": "one\ntwo\n"}, known=False)
+    assert runs.versions() == first
+    runs({"a.txt": "one\ntwo\n"})
+    assert runs.versions() == first
+    assert runs.is_grown
+    runs({"a.txt": "one\ntwo\nthree\n", "b.txt": "one\n"})  # a copy of a known line is a new row
+    assert runs.versions() == [*first, ("a.txt", 2, 2), ("b.txt", 0, 2)]
+    runs({"a.txt": "one\ntwo\nthree\nfour\n", "b.txt": "one\n"})
+    assert runs.versions() == [*first, ("a.txt", 2, 2), ("a.txt", 3, 3), ("b.txt", 0, 2)]
+
+    runs({"a.txt": "one\nTWO\nthree\nfour\n", "b.txt": "one\n"})
+    assert not runs.is_grown
+    assert runs.versions() == [*(("a.txt", number, 4) for number in range(4)), ("b.txt", 0, 4)]
+    runs({"a.txt": "one\nTWO\nthree\nfour\n"})
+    assert [version for _, _, version in runs.versions()] == [5] * 4
+    runs({"a.txt": ""})
+    assert runs.versions() == []
+    runs({"a.txt": "one\n"})
+    assert [version for _, _, version in runs.versions()] == [1]
+    runs({"a.txt": "one\n"}, known=False)
+    assert [version for _, _, version in runs.versions()] == [1]
 
 
 @pytest.mark.both

@@ -6,12 +6,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from dbt_spark_python import warehouse
-from dbt_spark_python.steps import note_step
 from plugin_projects import make_project
 
 OWNER_ONLY = "meta={'owner_only': true}"
@@ -105,20 +102,9 @@ def test_a_table_is_closed_before_it_is_public(folders, umask, monkeypatch):
     folders.mark_owner_only("s", "keys", True)
     new_table(folders, "keys")
     folders.publish("s", "keys", "first")
-    folders.keep("s", "keys", "second")
+    folders.keep("s", "keys", "second", warehouse.Publication())
     assert seen == [CLOSED]
     assert modes(folders.public_place("s", "keys")) == CLOSED
-
-
-def test_steps_between_its_contents_are_closed_too(folders, umask):
-    """They have values of its columns."""
-    folders.mark_owner_only("s", "keys", True)
-    for origin in ("1", "2"):
-        files = folders.new_folder()
-        files.mkdir()
-        pq.write_table(pa.table({"key": [origin]}), files / "part-0.parquet")
-        note_step(folders, "s", "keys", origin, f"{int(origin) + 1}", files)
-    assert modes(folders.root / "s.db" / ".steps" / "keys") == CLOSED
 
 
 READER = """

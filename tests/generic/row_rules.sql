@@ -13,6 +13,7 @@ holds: Conditions that are true of every row, by a name for the log: SQL, or `{e
 
 {%- set keys = ([primary_key] if primary_key else []) + unique %}
 {%- set rules = tangles.column_rules(not_null, accepted_values, holds) %}
+{%- set rows_to_test = tangles.rows_to_test(model) %}
 
 {%- if rules %}
 select
@@ -22,7 +23,7 @@ select
         {%- endfor %}
     ), broken -> broken is not null)) as broken_rule,
     to_json(struct(*)) as failing_row
-from {{ model }}
+from {{ rows_to_test }}
 where not (
     {%- for _, condition in rules %}
     ({{ condition }}){{ ' and' if not loop.last }}
@@ -34,7 +35,9 @@ where not (
 
 union all
 {% endif %}
-{{ tangles.repeated_keys(model, key.columns or key, key.where) }}
+{{ tangles.repeated_keys(
+    rows_to_test if tangles.names_group(key.columns or key) else model, key.columns or key, key.where
+) }}
 {%- endfor %}
 
 {% endtest %}

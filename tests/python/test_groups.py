@@ -286,7 +286,7 @@ def test_keys_are_compared_and_nothing_else(peers, project, tmp_path):
         return {name: new_prints.get(value, value) if isinstance(value, str) else value for name, value in row.items()}
 
     def without_digests(built, table):
-        return [{k: v for k, v in row.items() if k != "group_digest"} for row in built.project.rows(table)]
+        return built.project.rows(table)
 
     for table in (*TABLES, *INT_TABLES):
         ours = sorted(repr(with_new_prints(row)) for row in without_digests(peers, table))

@@ -245,7 +245,7 @@ def test_each_part_can_be_switched_off(part, project, tmp_path):
 
 
 def test_events_alone(project, tmp_path):
-    """Whoever has no SSB log gets timelines of events, and runs nine models for them."""
+    """Whoever has no SSB log gets timelines of events, and runs ten models for them."""
     settings = {
         "models": {"tangles": without("ssb", "pzp", "autobase", "runs"), "installer": {"+file_format": "parquet"}},
         "vars": {"tangles": {"event_log": {"ref": "event_lines"}}},
@@ -258,6 +258,7 @@ def test_events_alone(project, tmp_path):
         "stg_events__lines",
         "int_timeline_arrivals",
         "int_timeline_order",
+        "int_timeline_versions",
         *(path.stem for path in (ROOT / "models" / "marts" / "timelines").glob("*.sql")),
     }
     events = built.rows("timeline_events", ["event_id", "rank"])

@@ -41,6 +41,20 @@ def test_a_rule_is_kept(rule, project_of_ours):
     assert [pattern for pattern in allowed if not any(fnmatchcase(name, pattern) for name in broken)] == []
 
 
+def test_tables_of_groups_are_built_behind_their_versions(manifest):
+    """Of each model that names a model of versions that is among its ancestors, which dbt builds first."""
+    nodes = manifest.nodes
+
+    def ancestors(node_id: str) -> set[str]:
+        parents = {parent for parent in nodes[node_id].depends_on_nodes if parent in nodes}
+        return parents.union(*map(ancestors, parents))
+
+    named = {node_id: (node.config.meta or {}).get("group_versions") for node_id, node in nodes.items()}
+    of_grains = {node_id: f"model.tangles.{versions}" for node_id, versions in named.items() if versions}
+    assert len(of_grains) > 50
+    assert [node_id for node_id, versions in of_grains.items() if versions not in ancestors(node_id)] == []
+
+
 def node(kind: str, name: str, path: str, parents=(), **more) -> dict:
     """One entry of a manifest."""
     return {

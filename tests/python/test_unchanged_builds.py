@@ -15,6 +15,8 @@ UNIT = ("--exclude-resource-type", "unit_test")
 OTHERS = {"stg_events__lines", "stg_tables__lines"}
 #: `runs` is written by each run; so its tests have new rows to look at.
 ALWAYS = {"runs"}
+#: Tables that have the rows of changed groups alone.
+WORKING_SETS = {"int_feed_links", "int_feed_chain"}
 
 
 def build(built, *options: str, command: str = "build"):
@@ -41,8 +43,9 @@ def newest_run(built) -> dict:
 
 
 def rows(built, name: str) -> list:
-    """Read a table's rows, in a fixed order."""
-    return sorted(map(repr, built.rows(name)))
+    """Read a table's rows, in a fixed order, without the versions, which count runs."""
+    columns = [column for column in built.table(name).column_names if column != "version"]
+    return sorted(map(repr, built.rows(name, columns)))
 
 
 @pytest.fixture
@@ -88,7 +91,8 @@ def test_a_log_that_grows(project, logs):
 
     at_once = project("at_once", **variables(folder))
     build(at_once, command="run")
-    for table in sorted(tables(ran) - ALWAYS):
+    assert tables(ran) > WORKING_SETS
+    for table in sorted(tables(ran) - ALWAYS - WORKING_SETS):
         assert rows(grown, table) == rows(at_once, table), table
 
 
@@ -138,13 +142,14 @@ def test_tests_that_failed_or_were_asked_for_run(project, logs):
     build(built)
     ran, left = build(built)
     assert "rows_of_stg_ssb__lines" in left
-    assert not any("::" in name or name == "feed_says_what_ended_it" for name in ran)  # unit tests
+    assert "rows_of_feeds" in left
+    assert any("::" in name or name == "feed_says_what_ended_it" for name in ran), "unit tests bring their own rows"
     ran, left = build(built, command="test")
     assert len(ran) > 15
     assert not left
 
     notes = list((built.warehouse / ".passed").iterdir())
-    assert len(notes) > 15
+    assert len(notes) > 10
     for note in notes:
         note.write_text("of something else")
     ran, _ = build(built)

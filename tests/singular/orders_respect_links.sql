@@ -1,3 +1,5 @@
+{{ config(meta={'group_versions': 'int_tangle_versions', 'group_key': 'root_id'}) }}
+
 -- Whatever follows a message comes after it, in depth and in both causal orders.
 select
     edges.tangle_name,
@@ -18,6 +20,7 @@ left join {{ ref('tangle_messages') }} as earlier
         and earlier.is_member
 where
     edges.is_member_edge
+    and {{ is_changed('edges.root_id', ref('int_tangle_versions')) }}
     and (
         earlier.message_id is null
         or later.depth <= earlier.depth

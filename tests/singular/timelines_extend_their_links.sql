@@ -1,3 +1,5 @@
+{{ config(meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
+
 -- Timelines are linear extensions: whatever an event follows has a lower rank and an earlier position, and what is not
 -- known is not there. A rank is one above the highest cause's, and the order is by rank, then id.
 with links as (
@@ -11,6 +13,7 @@ with links as (
     from {{ ref('timeline_links') }} as links
     left join {{ ref('timeline_events') }} as causes
         on links.timeline_id = causes.timeline_id and links.cause_id = causes.event_id
+    where {{ is_changed('links.timeline_id', ref('int_timeline_versions')) }}
 ),
 
 latest as (
@@ -32,6 +35,7 @@ events as (
         position,
         row_number() over (partition by timeline_id order by rank asc, event_id asc) - 1 as place
     from {{ ref('timeline_events') }}
+    where {{ is_changed('timeline_id', ref('int_timeline_versions')) }}
 )
 
 select

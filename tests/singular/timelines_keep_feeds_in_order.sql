@@ -1,3 +1,5 @@
+{{ config(meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
+
 -- In a tangle's timeline no message stands before one that its author wrote earlier. Left out: feeds that contradict
 -- the tangle's own links, and forks of more than 16 messages.
 with members as (
@@ -11,7 +13,7 @@ with members as (
         count(*) over (partition by events.timeline_id, events.author, messages.sequence) as fork_width
     from {{ ref('timeline_events') }} as events
     inner join {{ ref('ssb_messages') }} as messages on events.message_id = messages.message_id
-    where events.timeline_id <> 'ssb:log'
+    where events.timeline_id <> 'ssb:log' and {{ is_changed('events.timeline_id', ref('int_timeline_versions')) }}
 ),
 
 earlier as (

@@ -1,3 +1,5 @@
+{{ config(meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
+
 -- A tangle's timeline holds its members; feeds can only raise them above their depth.
 with members as (
     select
@@ -5,7 +7,7 @@ with members as (
         message_id as event_id,
         depth
     from {{ ref('tangle_messages') }}
-    where is_member
+    where is_member and {{ is_changed(tangle_timeline_id(), ref('int_timeline_versions')) }}
 ),
 
 events as (
@@ -14,7 +16,7 @@ events as (
         event_id,
         rank
     from {{ ref('int_timeline_order') }}
-    where is_tangle
+    where is_tangle and {{ is_changed('timeline_id', ref('int_timeline_versions')) }}
 )
 
 select

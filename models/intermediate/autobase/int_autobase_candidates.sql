@@ -2,6 +2,7 @@
     and nodes of no base have not. -#}
 with nodes as (
     select * from {{ ref('int_autobase_nodes') }}
+    where {{ is_changed('base_id', ref('int_base_versions')) }}
 ),
 
 followings as (
@@ -70,3 +71,4 @@ select
     true as is_root,
     cast(null as string) as claim_error
 from {{ ref('int_autobase_bases') }}
+where {{ is_changed('base_id', ref('int_base_versions')) }}

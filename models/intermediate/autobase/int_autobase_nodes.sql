@@ -11,7 +11,7 @@ with distinct_nodes as (
         ) as version_number,
         count(*) as line_count
     from {{ ref('stg_autobase__lines') }}
-    where kind = 'node' and reject_reason is null
+    where kind = 'node' and reject_reason is null and {{ is_changed('base_id', ref('int_base_versions')) }}
     group by base_id, writer, length, heads, batch, value, is_ack
 ),
 

@@ -9,7 +9,7 @@ with messages as (
         asserted_at,
         is_encrypted and not is_decrypted as is_opaque
     from {{ ref('ssb_messages') }}
-    where is_usable
+    where is_usable and {{ is_changed('author', ref('int_feed_versions')) }}
 )
 
 select

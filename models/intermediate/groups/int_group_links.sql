@@ -27,12 +27,17 @@ groups_with_both as (
 
 members as (
     select
-        root_id as group_id,
-        message_id,
-        previous,
-        depth
-    from {{ ref('int_tangle_levels') }}
-    where tangle_name = 'group' and set_aside_reason is null
+        messages.root_id as group_id,
+        messages.message_id,
+        claims.previous,
+        messages.depth
+    from {{ ref('tangle_messages') }} as messages
+    inner join {{ ref('int_tangle_claims') }} as claims
+        on
+            messages.message_id = claims.message_id
+            and messages.root_id = claims.root_id
+            and messages.tangle_name = claims.tangle_name
+    where messages.tangle_name = 'group' and messages.is_member
 ),
 
 rows_of_groups as (

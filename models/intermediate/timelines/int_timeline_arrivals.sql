@@ -30,7 +30,7 @@ events as (
     inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
     -- A timeline of the SSB log takes nothing but messages.
     left anti join taken on lines.timeline_id = taken.timeline_id
-    where lines.detail is null
+    where lines.detail is null and {{ is_changed('lines.timeline_id', ref('int_timeline_versions')) }}
 )
 
 select

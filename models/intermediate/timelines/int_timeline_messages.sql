@@ -3,18 +3,32 @@
 {#- Forks may be of any width; a message follows at most so many of them. -#}
 {% set widest_fork = 16 -%}
 
-with members as (
+with placed as (
     select
-        {{ tangle_timeline_id('levels.tangle_name', 'levels.root_id') }} as timeline_id,
-        levels.message_id,
-        levels.author,
-        levels.sequence,
-        levels.received_at,
-        if(levels.is_root, cast(array() as array<string>), array_distinct(levels.previous)) as listed,
-        chain.message_id is not null as is_in_chain
-    from {{ ref('int_tangle_levels') }} as levels
-    left join {{ ref('int_feed_chain') }} as chain on levels.message_id = chain.message_id
-    where levels.set_aside_reason is null
+        {{ tangle_timeline_id() }} as timeline_id,
+        *
+    from {{ ref('tangle_messages') }}
+    where
+        is_member
+        and {{ is_changed(tangle_timeline_id(), ref('int_timeline_versions')) }}
+),
+
+members as (
+    select
+        placed.timeline_id,
+        placed.message_id,
+        placed.author,
+        placed.sequence,
+        placed.received_at,
+        if(placed.is_root, cast(array() as array<string>), array_distinct(claims.previous)) as listed,
+        coalesce(chain.in_chain, false) as is_in_chain
+    from placed
+    inner join {{ ref('int_tangle_claims') }} as claims
+        on
+            placed.message_id = claims.message_id
+            and placed.root_id = claims.root_id
+            and placed.tangle_name = claims.tangle_name
+    left join {{ ref('feed_messages') }} as chain on placed.message_id = chain.message_id
 ),
 
 -- What an author has in a tangle: one message at each sequence, unless the feed is forked.
@@ -80,7 +94,10 @@ of_log as (
         array_compact(array(previous_id)) as latest,
         false as is_proven
     from {{ ref('ssb_messages') }}
-    where is_usable and {{ var('log_timeline') }}
+    where
+        is_usable
+        and {{ var('log_timeline') }}
+        and {{ is_changed("'ssb:log'", ref('int_timeline_versions')) }}
 ),
 
 messages as (

@@ -15,6 +15,7 @@ named as (
         'prev' as list_name,
         explode(array_distinct(prev)) as other_id
     from {{ ref('int_set_entries') }}
+    where {{ is_changed('set_id', ref('int_set_versions')) }}
     union all
     select
         set_id,
@@ -22,6 +23,7 @@ named as (
         'supersedes' as list_name,
         explode(array_distinct(supersedes)) as other_id
     from {{ ref('int_set_entries') }}
+    where {{ is_changed('set_id', ref('int_set_versions')) }}
 )
 
 select

@@ -6,7 +6,7 @@
 with lines as (
     select *
     from {{ ref('stg_ssb__lines') }}
-    where message_id is not null
+    where message_id is not null and {{ is_changed('message_id', ref('stg_ssb__lines'), 'message_id') }}
 ),
 
 marked as (

@@ -1,9 +1,19 @@
 -- In joins ids of messages come first: Spark sorts by the first key above all, and most tangles share a name.
-with with_clocks as (
+with all_clocks as (
+    select * from {{ ref('tangle_clocks') }}
+    where {{ is_changed('root_id', ref('int_tangle_versions')) }}
+),
+
+all_ancestors as (
+    select * from {{ ref('tangle_ancestors') }}
+    where {{ is_changed('root_id', ref('int_tangle_versions')) }}
+),
+
+with_clocks as (
     select distinct
         tangle_name,
         root_id
-    from {{ ref('tangle_clocks') }}
+    from all_clocks
 ),
 
 -- A tangle that is too large even for clocks is not judged.
@@ -74,7 +84,7 @@ faults_by_pairs as (
         asked.fault,
         asked.other_id
     from asked
-    left join {{ ref('tangle_ancestors') }} as ancestors
+    left join all_ancestors as ancestors
         on
             asked.follower_id = ancestors.message_id
             and asked.other_id = ancestors.ancestor_id
@@ -92,7 +102,7 @@ left_out as (
         members.author,
         members.own_id as other_id
     from members_with_clocks as members
-    left anti join {{ ref('tangle_clocks') }} as clocks
+    left anti join all_clocks as clocks
         on
             members.message_id = clocks.message_id
             and members.author = clocks.author
@@ -138,7 +148,7 @@ not_tips as (
             listed.previous_id = previous.message_id
             and listed.root_id = previous.root_id
             and listed.tangle_name = previous.tangle_name
-    inner join {{ ref('tangle_clocks') }} as clocks
+    inner join all_clocks as clocks
         on
             listed.own_id = clocks.message_id
             and previous.author = clocks.author

@@ -1,6 +1,6 @@
 with messages as (
     select * from {{ ref('tangle_messages') }}
-    where root_id is not null
+    where root_id is not null and {{ is_changed('root_id', ref('int_tangle_versions')) }}
 ),
 
 counts as (
@@ -56,7 +56,10 @@ edges as (
             edges.tangle_name = previous.tangle_name
             and edges.root_id = previous.root_id
             and edges.previous_id = previous.message_id
-    where edges.is_member_edge and edges.tangle_name != 'feed'
+    where
+        edges.is_member_edge
+        and edges.tangle_name != 'feed'
+        and {{ is_changed('edges.root_id', ref('int_tangle_versions')) }}
     group by edges.tangle_name, edges.root_id
 ),
 
@@ -80,9 +83,8 @@ feeds as (
 feed_candidates as (
     select
         author,
-        count(*) as candidate_count
-    from {{ ref('int_feed_links') }}
-    group by author
+        message_count as candidate_count
+    from {{ ref('feeds') }}
 )
 
 select

@@ -8,3 +8,4 @@ select
     commands.to_position
 from {{ ref('int_timeline_order') }} as arrivals
     lateral view inline(arrivals.edits) commands as batch, step, from_position, to_position
+where {{ is_changed('arrivals.timeline_id', ref('int_timeline_versions')) }}

@@ -12,4 +12,4 @@ select
     source_file,
     line
 from {{ ref('int_timeline_order') }}
-where reason is null
+where reason is null and {{ is_changed('timeline_id', ref('int_timeline_versions')) }}

@@ -8,7 +8,7 @@ with events as (
         missing_causes,
         cyclic_causes
     from {{ ref('int_timeline_order') }}
-    where reason is null
+    where reason is null and {{ is_changed('timeline_id', ref('int_timeline_versions')) }}
 ),
 
 links as (

@@ -2,7 +2,6 @@
     'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'line_digest': 'binary', 'timeline_id': 'string',
     'event_id': 'string', 'reject_reason': 'string', 'detail': 'string'
 }) -%}
-{%- set messages = ref('int_timeline_messages') if has_message_timelines() else no_rows({'timeline_id': 'string'}) -%}
 
 with blocks as (
     {{- line_blocks(lines) }}
@@ -23,7 +22,8 @@ lines as (
 
 taken as (
     select distinct timeline_id
-    from {{ messages }}
+    from {{ ref('int_timeline_order') }}
+    where line is null
 ),
 
 rejected as (

@@ -8,6 +8,7 @@ with arrivals as (
         publication,
         reason
     from {{ ref('int_timeline_order') }}
+    where {{ is_changed('timeline_id', ref('int_timeline_versions')) }}
 ),
 
 events as (

@@ -8,4 +8,4 @@ select
     update_from_position as from_position,
     update_to_position as to_position
 from {{ ref('int_timeline_order') }}
-where update_step is not null
+where update_step is not null and {{ is_changed('timeline_id', ref('int_timeline_versions')) }}

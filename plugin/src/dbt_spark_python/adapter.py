@@ -1,10 +1,9 @@
 """The Spark adapter with Python models on sessions, and with a warehouse of folders where the profile asks for one."""
 
-import functools
 import hashlib
-import json
+import threading
 from collections.abc import Mapping
-from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import agate
@@ -14,29 +13,21 @@ from dbt.adapters.spark import impl
 from dbt.artifacts.resources.types import NodeType
 from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
-from pyspark.sql import DataFrame
 
 from dbt_spark_python import handles, sail, sessions, workers
-from dbt_spark_python.catalog import FolderCatalog, quoted
-from dbt_spark_python.changes import find_differing
-from dbt_spark_python.columns import mentioned
-from dbt_spark_python.earlier import touched_view
+from dbt_spark_python.earlier import changed_groups, since_view
 from dbt_spark_python.fixpoint import Fixpoint, Names, SessionStore, Spec, TableStore
+from dbt_spark_python.incremental.definition import INPUTS, Definitions
+from dbt_spark_python.incremental.passes import Passes
+from dbt_spark_python.incremental.plan import COMPLETE, LINES, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
+from dbt_spark_python.incremental.replace import replace_groups
+from dbt_spark_python.local_files import digest_log
 from dbt_spark_python.lost import over_lost_rows
 from dbt_spark_python.progress import logger
-from dbt_spark_python.sail import checkpoint
 from dbt_spark_python.shell import shown_command, shown_path
 from dbt_spark_python.submission import SessionPythonJob
-from dbt_spark_python.touched import Told, Touched, find_touched
-from dbt_spark_python.unchanged import (
-    digest_recipe,
-    digest_way,
-    has_passed,
-    made_of_passed,
-    note_passed,
-)
 from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, find_unknown, names_of_others
-from dbt_spark_python.warehouse import is_delta
+from dbt_spark_python.warehouse import Publication
 
 SUBMISSION_METHOD = "session"
 
@@ -44,7 +35,9 @@ SUBMISSION_METHOD = "session"
 OWNER_ONLY = "owner_only"
 
 # These write no row into a table that is there; any other materialization may go on from what is there.
-_NOT_GOING_ON = frozenset({"fixpoint", "kept", "republished", "seed", "table", "test", "unit", "view"})
+_NOT_GOING_ON = frozenset(
+    {"fixpoint", "kept", "seed", "table", "test", "unit", "view", COMPLETE, LINES, VERSIONS, WORKING_SET}
+)
 
 
 class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from the name of the class
@@ -55,13 +48,15 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         sessions.choose(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
-        self._recipes: dict[tuple[str, str], str | None] = {}  # of what is being made, until it is published
-        self._ways: dict[tuple[str, str], str] = {}  # likewise
-        self._grains: dict[tuple[str, str], list[str]] = {}  # of what is being made and counted
-        self._made_of: dict[tuple[str, str], dict[str, str]] = {}  # contents of the tables that it is made of
-        self._told: dict[tuple[str, str], Told] = {}  # what is to be told of its changes
-        self._touched_groups: dict[tuple[str, str], Touched] = {}  # what of it is being made again
-        self._kept: set[tuple[str, str]] = set()  # what is not made again
+        self._planner: Planner | None = None
+        self._plans: dict[str, Plan] = {}  # of the command's nodes, by their ids
+        self._planning = threading.Lock()
+        self._manifests: dict[tuple[str, str], Mapping[str, Any]] = {}  # as they are read
+        self._building: dict[
+            tuple[str, str], Publication
+        ] = {}  # of tables that are being made, until they are published
+        self._kept: set[tuple[str, str]] = set()  # the tables that are reused, likewise
+        self._said: set[str] = set()  # why tables are rebuilt
 
     @property
     def python_submission_helpers(self) -> dict[str, type[PythonJobHelper]]:
@@ -96,11 +91,11 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         if node.resource_type in (NodeType.Test, NodeType.Unit):
             if makes_table(node):
                 self._publish(node.schema, node.alias)
-            key = _key(node.schema, node.unique_id)
-            recipe, way, made_of = (known.pop(key, None) for known in (self._recipes, self._ways, self._made_of))
-            if recipe and passed(config):  # of a test it is the whole context
+            plan = self._plans.get(node.unique_id)
+            if plan is not None and plan.action != REUSE and passed(config):  # of a test it is the whole context
                 catalog = sessions.catalog_of(self.config.credentials)
-                note_passed(catalog.warehouse, node.schema, node.unique_id, recipe, way, made_of)
+                definition = self._definitions.of(node.unique_id)
+                Passes(catalog.warehouse).note(node.schema, node.unique_id, definition, plan)
 
     @available
     def cache_added(self, relation: BaseRelation | None) -> str:
@@ -110,223 +105,152 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         return super().cache_added(relation)
 
     @available
-    def stands(
-        self,
-        relation: BaseRelation,
-        recipe: str,
-        inputs: list[list[str]] | None,
-        reads: Mapping[str, Any],
-        anew: bool,
-        way: str | None = None,
-    ) -> bool:
-        """Whether a table stands that would come out the same if it was made again; then it is kept as it is.
+    def plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], anew: bool) -> dict[str, Any]:
+        """Decide what the command does with a node; see `incremental.plan`.
 
         Args:
-            relation: The table.
-            recipe: All that decides what comes out and is known to dbt: code, settings.
-            inputs: The tables it is made of, as schema and name; None where these cannot be known.
-            reads: What else it reads; see `unchanged.digest_recipe`.
-            anew: It is made again in any case.
-            way: Of the recipe what does not tell what the table is made of; without it, all.
-        """
-        catalog = sessions.catalog_of(self.config.credentials)
-        key = _key(relation.schema, relation.identifier)
-        if catalog is None:
-            return False
-        self._recipes[key] = self._digest(catalog, recipe, inputs, reads)
-        self._ways[key] = digest_way(self._made_by(catalog, way or recipe), reads)
-        self._made_of[key] = self._contents(catalog, inputs) if self._recipes[key] else {}
-        if anew or self._recipes[key] is None or self._recipes[key] != catalog.warehouse.recipe_of(*key):
-            return False
-        self._kept.add(key)
-        return True
-
-    @available
-    def is_of_this_way(self, relation: BaseRelation) -> bool | None:
-        """Whether a table that stands was made as it would be made now, whatever of; asked behind `stands`.
-
-        None where a warehouse does not tell. False also where the table's files are not those that were published.
-        """
-        catalog = sessions.catalog_of(self.config.credentials)
-        key = _key(relation.schema, relation.identifier)
-        if catalog is None or is_delta(catalog.warehouse.public_place(*key)):
-            return None
-        return self._ways.get(key) is not None and self._ways[key] == catalog.warehouse.way_of(*key)
-
-    @available
-    def count_changes(self, relation: BaseRelation, grain: list[str]) -> str:
-        """Have the rows counted that a table, when it is published, has more, other and less than before.
-
-        Args:
-            relation: The table.
-            grain: The columns by which a row is the same one.
-        """
-        self._grains[_key(relation.schema, relation.identifier)] = grain
-        return ""
-
-    @available
-    def tell_changes(self, relation: BaseRelation, columns: list[str], by_digests: bool = False) -> str:
-        """Have it noted, when a table is published, which values columns have in the rows that differ from before.
-
-        Args:
-            relation: The table.
-            columns: Of which those count that it has.
-            by_digests: It is of `reduced_by_group` or `check_lines`; see `changes.find_differing`.
-        """
-        self._told[_key(relation.schema, relation.identifier)] = Told(columns, by_digests)
-        return ""
-
-    @available
-    def touched_groups(
-        self, relation: BaseRelation, keys: list[str], of: dict[str, list[str]], query: str = "*"
-    ) -> dict | None:
-        """The groups of a table whose rows have to be made again; asked behind `stands`.
-
-        Args:
-            relation: The table.
-            keys: The columns that name a group.
-            of: The tables of which it is made group by group, as dbt names them, and their columns that name a group;
-                none of one whose rows follow from those of the others.
-            query: What will be asked of these rows; columns of which it does not speak are left out.
+            nodes: The nodes of dbt's graph.
+            node_id: The node's id.
+            selected: The ids of the nodes that the command builds.
+            anew: The node is made in full in any case.
 
         Returns:
-            For each of the tables a temporary view of its rows of these groups; None where the table has to be made
-            whole.
+            The parts of the plan by their names. Where tables are not in folders everything is rebuilt.
         """
-        catalog = sessions.catalog_of(self.config.credentials)
-        key = _key(relation.schema, relation.identifier)
-        if catalog is None or not self.is_of_this_way(relation):
-            return None
-        found = _touched(catalog, catalog.warehouse.made_of(*key), self._made_of.get(key), keys, of)
-        if found is None:
-            return None
-        self._touched_groups[key] = found
-        parts = {}
-        for table, columns in of.items():
-            if columns:
-                rows = catalog.spark.table(table)
-                read = mentioned(rows.columns, " ".join([query, *map(quoted, columns)]))
-                # Once, as most queries read them more than once.
-                parts[table] = _view(checkpoint(found.of(rows.select(*map(quoted, read)), columns)), key, table)
-        return parts
+        with self._planning:
+            if node_id not in self._plans:
+                self._plans[node_id] = self._make_plan(nodes, node_id, selected, anew)
+            return self._plans[node_id]._asdict()
 
     @available
-    def tell_touched(self, relation: BaseRelation, keys: list[str], of: dict[str, list[str]]) -> str:
-        """Let a Python model know which groups of its table have to be made again (`earlier.touched`); behind `stands`.
+    def is_planned(self) -> bool:
+        """Whether tables are in folders, so that their manifests tell what they were built from."""
+        return sessions.catalog_of(self.config.credentials) is not None
+
+    @available
+    def begin_table(self, relation: BaseRelation, node_id: str, grain: list[str] | None) -> str:
+        """Note that a node's table is about to be made, or reused, as `plan` has it.
 
         Args:
             relation: The table.
-            keys: The columns that name a group.
-            of: As for `touched_groups`.
+            node_id: The node's id.
+            grain: The columns by which a row is the same one; None where changes are not counted.
         """
-        catalog = sessions.catalog_of(self.config.credentials)
-        if catalog is None:
-            return ""
-        key, view, found = _key(relation.schema, relation.identifier), touched_view(relation), None
-        if self.is_of_this_way(relation):
-            found = _touched(catalog, catalog.warehouse.made_of(*key), self._made_of.get(key), keys, of)
-        if found is not None:
-            found.names.rows.createOrReplaceTempView(view)
-            self._told[key] = replace(self._told.get(key, Told(keys)), touched=found)
-        elif catalog.spark.catalog.tableExists(view):  # of an earlier command in this process
-            catalog.spark.catalog.dropTempView(view)
+        plan, publication = self._plans.get(node_id), Publication(grain=grain)
+        if plan is not None:
+            groups = {"history": plan.history, "since": plan.since, "upto": plan.upto}
+            publication = Publication(self._definitions.of(node_id), plan.inputs, groups, grain)
+        self._building[_key(relation.schema, relation.identifier)] = publication
         return ""
 
     @available
-    def take_groups(self, relation: BaseRelation, made: BaseRelation) -> dict[str, str]:
-        """How a table becomes what it would be, of what its touched groups are now; behind `touched_groups`.
+    def show_since(self, relation: BaseRelation, since: int) -> str:
+        """Let a Python model know since which version its groups are made again; see `earlier.only_changed`.
 
         Args:
             relation: The table.
-            made: A new table with the rows of these groups, and no others; it stays until the table is published.
+            since: The version; 0 where all groups are made.
+        """
+        if catalog := sessions.catalog_of(self.config.credentials):
+            view = since_view(relation)
+            if since:
+                catalog.spark.sql(f"select {int(since)} as since").createOrReplaceTempView(view)
+            elif catalog.spark.catalog.tableExists(view):  # of an earlier command in this process
+                catalog.spark.catalog.dropTempView(view)
+        return ""
 
-        Returns:
-            Nothing where they are what they were: then the table is kept as it is. `added`, a temporary view of rows to
-            be inserted into the table, which is then one of this process's own, of the same files; or `others`, a
-            temporary view of its rows of other groups, which with those of `made` are the new table.
+    @available
+    def keep_table(self, relation: BaseRelation) -> str:
+        """Reuse a table; behind `begin_table`."""
+        self._kept.add(_key(relation.schema, relation.identifier))
+        return ""
+
+    @available
+    def replace_groups(self, relation: BaseRelation, made: BaseRelation, key: str, versions: str, column: str) -> str:
+        """Complete a table of the rows of changed groups by the other rows; see `incremental.replace`.
+
+        Args:
+            relation: The table as it is published.
+            made: The new table, with the rows of groups of later versions than those that the published one has.
+            key: The SQL expression of a row's group.
+            versions: The table with the versions.
+            column: The column there that names a group.
         """
         catalog = sessions.catalog_of(self.config.credentials)
-        key = _key(relation.schema, relation.identifier)
-        groups = self._touched_groups.pop(key)
-        table, after = catalog.spark.table(str(relation)), catalog.spark.table(str(made))
-        told = self._told.get(key, Told(groups.keys))
-        columns = [column for column in told.columns if column in table.columns]
-        place = catalog.warehouse.new_folder()
-        found = find_differing(groups.of(table), after, place, columns, self._grains.get(key))
-        if found.count == 0:
-            self._kept.add(key)
-            return {}
-        self._told[key] = replace(told, differing=found)
-        if not found.is_any_old and catalog.warehouse.can_grow(*key):
-            added = _view(found.new_rows(after), key, "added")
-            catalog.checkout(*key)
-            return {"added": added}
-        return {"others": _view(groups.others(table), key, "others")}
+        name = _key(relation.schema, relation.identifier)
+        publication = self._building[name]
+        groups = changed_groups(catalog.spark.table(versions), publication.groups["since"], column)
+        changes = replace_groups(catalog, name, made.identifier, key, groups, publication.grain)
+        self._building[name] = publication._replace(changes=changes)
+        return ""
 
     @available
-    def touched_since_passed(
-        self, schema: str, unique_id: str, keys: list[str], of: dict[str, list[str]]
-    ) -> dict | None:
-        """As `touched_groups`, the views at which a test that passed has to look; asked behind `passes`."""
-        catalog = sessions.catalog_of(self.config.credentials)
-        key = _key(schema, unique_id)
-        if catalog is None:
-            return None
-        before = made_of_passed(catalog.warehouse, schema, unique_id, self._ways.get(key))
-        found = _touched(catalog, before, self._made_of.get(key), keys, of)
-        if found is None:
-            return None
-        spark = catalog.spark
-        return {table: _view(found.of(spark.table(table), columns), key, table) for table, columns in of.items()}
+    def note_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> str:
+        """Note the versions in a new table of group versions.
 
-    def _contents(self, catalog: FolderCatalog, inputs: list[list[str]] | None) -> dict[str, str]:
-        content_of = catalog.warehouse.content_of
-        found = {f"{schema}.{name}".lower(): content_of(schema, name) for schema, name in inputs or []}
-        return {} if None in found.values() else found
+        A rebuilt table begins a new history. So do one in which no row has an earlier table's first version, and one
+        without rows, whose next version is the first again.
 
-    @available
-    def passes(self, schema: str, unique_id: str, recipe: str, inputs: list[list[str]], anew: bool) -> bool:
-        """Whether a test passed on tables that stand as they stood, and would pass again; arguments as for `stands`."""
+        Args:
+            relation: The table.
+            first: The first version in it; None where it has no rows.
+            last: The last.
+        """
+        name = _key(relation.schema, relation.identifier)
+        publication = self._building.get(name, Publication())
+        if publication.groups is not None:  # else tables are not in folders
+            begun = publication.groups["history"].partition(" ")[0] if last else ""
+            groups = {"history": f"{begun or get_invocation_id()} {first or 0}", "since": 0, "upto": last or 0}
+            self._building[name] = publication._replace(groups=groups)
+        return ""
+
+    def _make_plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], anew: bool) -> Plan:
         catalog = sessions.catalog_of(self.config.credentials)
         if catalog is None:
-            return False
-        digest = self._digest(catalog, recipe, inputs, {})
-        if not anew and digest is not None and has_passed(catalog.warehouse, schema, unique_id, digest):
-            return True
-        self._recipes[_key(schema, unique_id)] = digest
-        self._ways[_key(schema, unique_id)] = digest_way(self._made_by(catalog, recipe), {})
-        self._made_of[_key(schema, unique_id)] = self._contents(catalog, inputs) if digest else {}
-        return False
+            return Plan(REBUILD)
+        if self._planner is None:
+            macros = self._macro_resolver.macros
+            engine = "sail" if sail.is_sail(catalog.spark) else "spark"
+            self._definitions = Definitions(nodes, macros, self._vars_of, engine)
+            self._planner = Planner(nodes, self._definitions, self._manifest_of, set(selected), digest_log)
+        if nodes[node_id]["resource_type"] == NodeType.Test:
+            passes = Passes(catalog.warehouse)
+            return passes.plan(self._planner, nodes[node_id], self._definitions.of(node_id), anew)
+        plan = self._planner.plan(node_id, anew)
+        is_rebuilt = plan.action == REBUILD and not anew and not self._manifest_of(nodes[node_id])
+        if is_rebuilt and catalog.warehouse.find(*_key(nodes[node_id]["schema"], nodes[node_id]["alias"])):
+            return plan._replace(reason="files")
+        return plan
+
+    def _manifest_of(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        key = _key(node["schema"], node.get("alias") or node["name"])
+        if key not in self._manifests:
+            self._manifests[key] = sessions.catalog_of(self.config.credentials).warehouse.trusted_manifest(*key)
+        return self._manifests[key]
+
+    def _vars_of(self, node: Mapping[str, Any]) -> dict[str, Any]:
+        of_package = self.config.vars.vars_for(SimpleNamespace(**node), self.type())
+        return {**of_package, **self.config.cli_vars}
 
     @available
-    def rows_of_pass(self, is_unit_test: bool) -> agate.Table:
+    def rows_of_pass(self) -> agate.Table:
         """What dbt expects of a test that passes."""
-        if is_unit_test:
-            return agate_helper.table_from_data_flat([], ["actual_or_expected"])
         return agate_helper.table_from_data_flat(
             [{"failures": 0, "should_warn": False, "should_error": False}], ["failures", "should_warn", "should_error"]
         )
 
-    def _digest(
-        self, catalog: FolderCatalog, recipe: str, inputs: list[list[str]] | None, reads: Mapping[str, Any]
-    ) -> str | None:
-        if inputs is None:
-            return None
-        tables = [(schema, name) for schema, name in inputs]
-        return digest_recipe(catalog.warehouse, self._made_by(catalog, recipe), tables, reads)
+    @available
+    def say_rebuild(self, name: str, reason: str) -> str:
+        """Say in a line why a table that stands is rebuilt; of tables with the same reason, of the first.
 
-    def _made_by(self, catalog: FolderCatalog, code: str) -> str:
-        return json.dumps([code, "sail" if sail.is_sail(catalog.spark) else "spark", self._macros_digest()])
-
-    @functools.cache  # noqa: B019 an adapter lives as long as a command
-    def _macros_digest(self) -> str:
-        """Digest the macros of the project and its packages: a materialization calls them when all is compiled."""
-        macros = sorted(
-            (name, macro.macro_sql)
-            for name, macro in self._macro_resolver.macros.items()
-            if macro.package_name not in ("dbt", "dbt_spark")
-        )
-        return hashlib.sha256(json.dumps(macros).encode()).hexdigest()
+        Args:
+            name: The table's.
+            reason: The parts of its definition that have changed. Those of `inputs` have lines of their own.
+        """
+        if reason != INPUTS and reason not in self._said:
+            self._said.add(reason)
+            logger.info(f"rebuilding {name}: its {reason} changed (further tables for this reason are not named)")
+        return ""
 
     def create_schema(self, relation: BaseRelation) -> None:
         """Make a schema, at the place in the warehouse where its new tables go."""
@@ -452,38 +376,17 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         sessions.end()
 
     def _publish(self, schema: str, name: str) -> None:
-        catalog = sessions.catalog_of(self.config.credentials)
+        catalog, key = sessions.catalog_of(self.config.credentials), _key(schema, name)
         if catalog is None:
             return
-        key = _key(schema, name)
-        said = (self._recipes, self._ways, self._grains, self._made_of, self._told)
-        recipe, way, grain, made_of, told = (known.pop(key, None) for known in said)
+        publication = self._building.pop(key, Publication())
         if key in self._kept:
             self._kept.remove(key)
-            catalog.warehouse.keep(*key, get_invocation_id(), {"recipe": recipe, "way": way, "made_of": made_of})
+            catalog.warehouse.keep(*key, get_invocation_id(), publication)
         else:
-            catalog.publish(schema, name, get_invocation_id(), recipe, way, grain, made_of, told)
-
-
-def _touched(
-    catalog: FolderCatalog,
-    before: dict[str, str] | None,
-    now: dict[str, str] | None,
-    keys: list[str],
-    of: Mapping[str, list[str]],
-) -> Touched | None:
-    """The groups that are touched between two states of the tables that a node is made of."""
-    if not before or not now:
-        return None
-    named = {table.replace("`", "").lower(): columns for table, columns in of.items()}
-    return find_touched(catalog.spark, catalog.warehouse, before, now, named, keys)
-
-
-def _view(rows: DataFrame, key: tuple[str, str], what: str) -> str:
-    """Make a temporary view of some rows; returns its name."""
-    name = f"groups_{hashlib.sha256(json.dumps([key, what]).encode()).hexdigest()[:32]}"
-    rows.createOrReplaceTempView(name)
-    return name
+            catalog.publish(*key, get_invocation_id(), publication)
+        with self._planning:  # in which manifests are read and kept
+            self._manifests.pop(key, None)
 
 
 def _key(schema: str, name: str) -> tuple[str, str]:

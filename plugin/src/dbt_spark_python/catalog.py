@@ -1,10 +1,8 @@
 """Keeps Spark's catalog in memory in step with a warehouse of folders."""
 
 import json
-import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -16,20 +14,14 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt_spark_python import sail
-from dbt_spark_python.changes import Differing, count_differing, count_rows, find_differing
 from dbt_spark_python.columns import nullable, write_no_rows
 from dbt_spark_python.damage import complaints, is_damaged, note_damage
-from dbt_spark_python.integrity import list_files
+from dbt_spark_python.incremental.counts import count_differing, count_rows
 from dbt_spark_python.progress import say
-from dbt_spark_python.steps import note_step
-from dbt_spark_python.touched import Told
-from dbt_spark_python.warehouse import PublishedTable, Warehouse, WarehouseError, is_delta
+from dbt_spark_python.warehouse import Publication, PublishedTable, Warehouse, WarehouseError, is_delta
 
 # Where Spark keeps a table's own schema in its files.
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"
-
-#: Of a table's rows so many at most may differ for a step to be kept: with more, making all anew is no slower.
-_LARGEST_STEP = 0.25
 
 
 class FolderCatalog:
@@ -103,28 +95,14 @@ class FolderCatalog:
             place = literal(self.warehouse.private_place(schema, "").as_posix())
             self.spark.sql(f"create schema if not exists {quoted(schema)} location '{place}'")
 
-    def publish(
-        self,
-        schema: str,
-        name: str,
-        run_id: str,
-        recipe: str | None = None,
-        way: str | None = None,
-        grain: Sequence[str] | None = None,
-        made_of: Mapping[str, str] | None = None,
-        told: Told | None = None,
-    ) -> None:
+    def publish(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Move a new table to its public place, or keep a view; nothing where this process made no such thing.
 
         Args:
             schema: Its schema.
             name: Its name.
             run_id: Who built it.
-            recipe: Digest of what it is made of and how, if that is known.
-            way: Digest of how it is made, whatever of.
-            grain: The columns by which a row is the same one as before; None where changes are not counted.
-            made_of: The digests of the contents of the tables it is made of, by name, if they are known.
-            told: What is to be told of the rows that differ; None where nobody asks.
+            publication: What its manifest tells of its origin, and how its changes are counted.
 
         Raises:
             WarehouseError: The warehouse cannot take it.
@@ -141,15 +119,28 @@ class FolderCatalog:
             self._write_empty(schema, name)
             # Of columns that are folders' names nobody else knows the type.
             said = self._columns_of(schema, name).json() if partition_columns(place) else None
-            comparison = _Comparison(self, schema, name, grain, told)
-            count = None if grain is None else self._unless_damaged(schema, name, comparison.count_changes, None)
-            is_same = None if told is None else self._unless_damaged(schema, name, comparison.is_same, False)
-            table = self.warehouse.publish(schema, name, run_id, recipe, way, said, count, made_of, is_same)
-            comparison.forget()
-            self._list(table)
+            grain = publication.grain
+            count = None if grain is None else self._unless_damaged(schema, name, self._count_changes)
+            self._list(
+                self.warehouse.publish(
+                    schema, name, run_id, publication, said, count and (lambda: count(schema, name, grain))
+                )
+            )
 
-    def _unless_damaged(self, schema: str, name: str, compare: Callable, otherwise: Any) -> Callable:
-        """A comparison with a public table, or another result where the table turns out to be damaged."""
+    def _count_changes(self, schema: str, name: str, grain: Sequence[str]) -> dict[str, int] | None:
+        """Count the rows in which a new table differs from the public one; None where that cannot be known."""
+        new, before = self.warehouse.private_place(schema, name), self.warehouse.find(schema, name)
+        if is_delta(new) or (before is None and is_damaged(self.warehouse, schema, name)):
+            return None
+        if before is None:
+            return {"rows_added": count_rows(new), "rows_changed": 0, "rows_removed": 0}
+        if not self.warehouse.trusted_manifest(schema, name):
+            return None
+        old = self.reader(before).parquet(str(before.folder))
+        return count_differing(old, self.spark.table(full_name(schema, name)), grain)
+
+    def _unless_damaged(self, schema: str, name: str, compare: Callable) -> Callable:
+        """A comparison with a public table, which returns None where the table turns out to be damaged."""
 
         def compared(*args: Any) -> Any:
             try:
@@ -159,7 +150,7 @@ class FolderCatalog:
                 if damage is None:
                     raise
                 say(f"{damage}. It is made anew")
-                return otherwise
+                return None
 
         return compared
 
@@ -187,6 +178,10 @@ class FolderCatalog:
         self.warehouse.forget(schema, name)
         self.warehouse.checkout(schema, name)
         self._declare(schema, name, self.warehouse.private_place(schema, name), columns)
+
+    def append(self, schema: str, name: str, rows: DataFrame) -> None:
+        """Add rows to a new table of this process; their columns are in the order of the table's."""
+        rows.write.insertInto(full_name(schema, name))
 
     def reader(self, table: PublishedTable) -> DataFrameReader:
         """Reads files of a public table, with the columns it has."""
@@ -245,94 +240,6 @@ class FolderCatalog:
         )
         if partitions and not sail.is_sail(self.spark):  # which looks into the folder each time
             self.spark.sql(f"msck repair table {full_name(schema, name)}")
-
-
-class _Comparison:
-    """A new table, compared with the public one whose place it takes: once, and if anybody asks.
-
-    Args:
-        catalog: Of both.
-        schema: Their schema.
-        name: Their name.
-        grain: The columns by which a row is the same one; None where changes are not counted.
-        told: What is to be told of the rows that differ; None where nobody asks.
-    """
-
-    def __init__(
-        self, catalog: FolderCatalog, schema: str, name: str, grain: Sequence[str] | None, told: Told | None
-    ) -> None:
-        self._catalog, self._schema, self._name = catalog, schema, name
-        self._grain, self._told = grain, told
-        self._new = catalog.warehouse.private_place(schema, name)
-
-    def is_same(self, origin: str, content: str) -> bool:
-        """Whether no row differs; of rows that do the step is kept, if they are few.
-
-        Args:
-            origin: The digest of the content of the public table.
-            content: That of the new one.
-        """
-        if is_delta(self._new) or not self._columns or self._versions[0].columns != self._versions[1].columns:
-            return False
-        found = self._differing
-        if 0 < found.count <= _LARGEST_STEP * count_rows(self._new):
-            note_step(self._catalog.warehouse, self._schema, self._name, origin, content, found.folder)
-        return found.count == 0
-
-    def count_changes(self) -> dict[str, int] | None:
-        """Count what differs; None where that cannot be known."""
-        if is_delta(self._new):
-            return None
-        if self._catalog.warehouse.find(self._schema, self._name) is None:
-            if is_damaged(self._catalog.warehouse, self._schema, self._name):
-                return None
-            return {"rows_added": count_rows(self._new), "rows_changed": 0, "rows_removed": 0}
-        if not self._catalog.warehouse.is_trusted(self._schema, self._name):
-            return None
-        if self._columns or (self._told and self._told.differing):
-            return self._differing.count_changes()
-        return count_differing(*self._versions, self._grain)
-
-    def forget(self) -> None:
-        """Remove what was found."""
-        if "_differing" in vars(self):
-            shutil.rmtree(self._differing.folder, ignore_errors=True)
-
-    @cached_property
-    def _differing(self) -> Differing:
-        if self._told and self._told.differing:
-            return self._told.differing
-        by_digests = bool(self._told and self._told.by_digests)
-        folder = self._catalog.warehouse.new_folder()
-        return find_differing(*self._versions, folder, self._columns, self._grain, by_digests)
-
-    @cached_property
-    def _columns(self) -> list[str]:
-        """Those whose values are kept, if both versions have them."""
-        known = set.intersection(*({*rows.columns} for rows in self._versions))
-        return [column for column in (self._told.columns if self._told else ()) if column in known]
-
-    @cached_property
-    def _versions(self) -> tuple[DataFrame, DataFrame]:
-        """Both versions, without the files that both have."""
-        before = self._catalog.warehouse.find(self._schema, self._name)
-        after = self._catalog.spark.table(full_name(self._schema, self._name))
-        versions = self._catalog.reader(before).parquet(str(before.folder)), after
-        shared = self._catalog.warehouse.shared_files(self._schema, self._name)
-        if shared and versions[0].columns == versions[1].columns:
-            versions = tuple(
-                _read_files(rows, folder, list_files(folder).keys() - shared)
-                for rows, folder in zip(versions, (before.folder, self._new), strict=True)
-            )
-        touched = self._told.touched if self._told else None
-        return tuple(map(touched.of, versions)) if touched else versions
-
-
-def _read_files(rows: DataFrame, folder: Path, files: Collection[str]) -> DataFrame:
-    """Of a table's rows those that some of its files have."""
-    if not files:
-        return rows.limit(0)
-    return rows.sparkSession.read.schema(rows.schema).parquet(*(str(folder / file) for file in files))
 
 
 def partition_columns(folder: Path) -> list[str]:

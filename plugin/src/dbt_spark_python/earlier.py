@@ -6,6 +6,7 @@ from typing import NamedTuple
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from dbt_spark_python.incremental.plan import KEY, VERSION
 from dbt_spark_python.sail import checkpoint
 
 #: So many rows of few columns go to every worker, where that spares moving all others.
@@ -29,18 +30,26 @@ def earlier(spark: SparkSession, relation: object) -> DataFrame | None:
     return spark.table(str(relation)) if spark.catalog.tableExists(str(relation)) else None
 
 
-def touched(spark: SparkSession, relation: object) -> DataFrame | None:
-    """The groups of a table that have to be made again, by the columns that name them; None where that is not known.
+def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: str, versions: DataFrame) -> DataFrame:
+    """Those of some rows whose group has changed since a model's table was built; all of them in a full build.
 
-    They are known of a model that says in `meta: by_group` how its groups are named, where the earlier table was made
-    in the way in which it would be made now, and what differs in its inputs since is known.
+    Args:
+        spark: The session.
+        relation: The model's name (`dbt.this`).
+        rows: The rows.
+        key: Their column that names the group, as the model's own rows name it.
+        versions: The table with the versions of the groups.
     """
-    return earlier(spark, touched_view(relation))
+    view = since_view(relation)
+    if not spark.catalog.tableExists(view):
+        return rows
+    groups = changed_groups(versions, spark.table(view).first()[0])
+    return rows.join(groups, sf.coalesce(sf.col(key).cast("string"), sf.lit("")) == groups[KEY], "left_semi")
 
 
-def touched_view(relation: object) -> str:
-    """The name of the temporary view with the groups of a table that have to be made again."""
-    return f"touched_{hashlib.sha256(str(relation).replace('`', '').lower().encode()).hexdigest()[:32]}"
+def since_view(relation: object) -> str:
+    """The name of the temporary view with the version since which the groups of a table are made again."""
+    return f"since_{hashlib.sha256(str(relation).replace('`', '').lower().encode()).hexdigest()[:32]}"
 
 
 def compared(now: DataFrame, before: DataFrame) -> DataFrame:
@@ -51,6 +60,12 @@ def compared(now: DataFrame, before: DataFrame) -> DataFrame:
     ]
     found = marked[0].unionByName(marked[1]).groupBy(*now.columns)
     return found.agg(sf.max("is_now").alias("is_now"), sf.max("was_before").alias("was_before"))
+
+
+def changed_groups(versions: DataFrame, since: int, column: str = KEY) -> DataFrame:
+    """The keys of the groups with a later version than a number, groups that are gone included."""
+    key = sf.coalesce(sf.col(column).cast("string"), sf.lit(""))
+    return versions.where(sf.col(VERSION) > since).select(key.alias(KEY)).distinct()
 
 
 class Few:

@@ -70,11 +70,6 @@ def digest_content(digests: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(sorted(placed)).encode()).hexdigest()
 
 
-def digest_folder(folder: Path) -> str:
-    """Digest the data of a table's folder: the bytes of its files, whatever their names, and their partitions."""
-    return digest_content(digest_files(folder, list_files(folder)))
-
-
 def digest_file(file: Path) -> str:
     """Digest the bytes of a file."""
     digest = hashlib.blake2b(digest_size=32)

@@ -17,6 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python import known_lines, sail, unpack
 from dbt_spark_python.earlier import Grown
+from dbt_spark_python.incremental.plan import VERSION
 from dbt_spark_python.local_files import find_files, is_hidden, uri
 from dbt_spark_python.progress import is_connect
 from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault, Reading
@@ -181,25 +182,30 @@ def check_lines(
         known: The table as it was before, made with the same check; see `earlier`.
 
     Returns:
-        Rows of `schema`; as `Grown` where all that are known stay.
+        Rows of `schema`, with the `version` of the table at which the row came into it; as `Grown` where all known rows
+        stay. Where one of them goes, all rows come anew.
 
     Raises:
         ValueError: There is no such file.
     """
     lines = read_lines(spark, path, name, reading) if path else fixtures.where(sf.col("log") == name)
     lines = cut(lines, reading.max_bytes)
-    digest, parted = known_lines.line_digest(reading.max_bytes), None
+    digest, parted, last = known_lines.line_digest(reading.max_bytes), None, 0
     if known is not None:
         parted = known_lines.part(lines, digest, known)
+        last = known.agg(sf.coalesce(sf.max(VERSION), sf.lit(0))).first()[0]
     lines = lines.select("*", digest) if parted is None else parted.unknown
     if together is not None:
         lines = sail.gather(lines, together)
-    checked = lines.mapInArrow(check, from_arrow_schema(schema))
+    version = sf.lit(last + 1).cast("bigint").alias(VERSION)
+    new = lines.mapInArrow(check, from_arrow_schema(schema)).select("*", version)
     if parted is None:
-        return checked
-    new = checked if parted.moved is None else parted.moved.unionByName(checked)
-    whole = parted.standing.unionByName(new)
-    return Grown(new, whole) if parted.is_grown else whole
+        return new
+    if parted.moved is not None:
+        new = parted.moved.withColumn(VERSION, version).unionByName(new)
+    if parted.is_grown:
+        return Grown(new, parted.standing.unionByName(new))
+    return parted.standing.withColumn(VERSION, version).unionByName(new)
 
 
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:

@@ -1,11 +1,17 @@
 """The files on this machine that a path leads to, by the rules of Spark's readers and Hadoop's globs."""
 
+import functools
+import hashlib
+import json
 import os
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import quote, unquote
+
+from dbt_spark_python.integrity import digest_file
 
 _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
@@ -142,3 +148,20 @@ def _alternatives(pattern: str) -> list[str]:
                 ]
         at += 1
     return [pattern]
+
+
+def digest_log(path: str, name: str) -> str | None:
+    """Digest the names and bytes of the files that a path or glob leads to; None where they are not at hand."""
+    try:
+        found = find_files(path, name)
+        stats = [(file, os.stat(file)) for file, _ in found.files]
+        files = [[file, _digest_file(file, s.st_size, s.st_mtime_ns, s.st_ino)] for file, s in stats]
+    except (ValueError, OSError):  # whoever reads it says so
+        return None
+    return hashlib.sha256(json.dumps([files, found.dangling]).encode()).hexdigest()
+
+
+@functools.lru_cache(maxsize=100_000)
+def _digest_file(file: str, size: int, changed: int, inode: int) -> str:
+    """Digest a file, once in a process while all that is said of it stays."""
+    return digest_file(Path(file))

@@ -30,6 +30,15 @@ def _is_texts(value: Any) -> bool:
     return value is None or (isinstance(value, dict) and all(isinstance(text, str) for text in value.values()))
 
 
+def _is_groups(value: Any) -> bool:
+    numbers = ("since", "upto")
+    return value is None or (
+        isinstance(value, dict)
+        and _is_text(value.get("history"))
+        and all(_is_count(value.get(name)) for name in numbers)
+    )
+
+
 def _is_files(value: Any) -> bool:
     return isinstance(value, dict) and all(
         isinstance(facts, list) and len(facts) == 2 and all(map(_is_count, facts)) for facts in value.values()
@@ -38,8 +47,9 @@ def _is_files(value: Any) -> bool:
 
 #: The checks of a manifest's values. Keys of other versions are left alone.
 _KEYS = {
-    **dict.fromkeys(("run_id", "built_at", "changed_in", "recipe", "way", "content", "columns"), _is_text),
-    **dict.fromkeys(("made_of", "digests", "damaged"), _is_texts),
+    **dict.fromkeys(("run_id", "built_at", "changed_in", "content", "columns"), _is_text),
+    **dict.fromkeys(("definition", "inputs", "digests", "damaged"), _is_texts),
+    "groups": _is_groups,
     "changes": _is_counts,
     "files": _is_files,
 }

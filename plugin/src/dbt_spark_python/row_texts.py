@@ -27,11 +27,6 @@ def row_text(rows: DataFrame, names: Sequence[str]) -> Column:
     return sf.concat_ws(",", *texts)
 
 
-def row_digest(rows: DataFrame, names: Sequence[str]) -> Column:
-    """The SHA-256 of `row_text`, in hexadecimal digits."""
-    return sf.sha2(row_text(rows, names), 256)
-
-
 def _text(name: str, kind: DataType) -> Column:
     if isinstance(kind, StringType):
         return sf.coalesce(sf.concat(sf.length(name).cast("string"), sf.lit(":"), sf.col(name)), sf.lit(_NULL))

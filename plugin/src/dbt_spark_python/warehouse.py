@@ -6,9 +6,8 @@ folder, which the next one removes. Nothing here knows Spark or dbt.
 
     <warehouse>/shop.db/orders/        the table `shop.orders`; `_table.json` says who built it, when, and of what
     <warehouse>/shop.db/.views/        views, as the statements that make them
-    <warehouse>/shop.db/.steps/        what differs between two contents of a table (dbt_spark_python.steps)
     <warehouse>/shop.db/.damaged/      of each table that was made anew, the last damaged folder
-    <warehouse>/.passed/               of tests that passed, of what (dbt_spark_python.unchanged)
+    <warehouse>/.passed/               the tests that passed, and with what (dbt_spark_python.incremental.passes)
     <warehouse>/.lock                  held by the process that builds
     <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
         tables/                        what it is writing
@@ -21,11 +20,11 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dbt_spark_python import durable, manifest
 from dbt_spark_python.exchange import replace_folder, restore_folder
@@ -53,7 +52,6 @@ class PublishedTable:
         run_id: The last run that built the table, or found that it would come out the same.
         built_at: When it was built (ISO 8601, UTC).
         changed_in: The run that gave it the rows it has.
-        recipe: Digest of what it was made of and how, where its builder knew.
         columns: Its columns as Spark's JSON has them, where its files do not say them all.
         changes: What that run changed: `rows_added`, `rows_changed`, `rows_removed`; None where nobody counted.
     """
@@ -64,9 +62,30 @@ class PublishedTable:
     run_id: str | None = None
     built_at: str | None = None
     changed_in: str | None = None
-    recipe: str | None = None
     columns: str | None = None
     changes: dict[str, int] | None = None
+
+
+class Publication(NamedTuple):
+    """What a table's manifest tells of its origin; see `incremental.plan`.
+
+    Attributes:
+        definition: The digests of the parts of its node's definition.
+        inputs: The digests of the contents of its inputs, by their names; None where they are unknown or do not count.
+        groups: The versions of groups that it was built from: `history`, `since`, `upto`.
+        grain: The columns by which a row is the same one; None where changes are not counted. Not in the manifest.
+        changes: How many rows were added, changed and removed, where that is known. Not among the origins.
+    """
+
+    definition: dict[str, str] | None = None
+    inputs: dict[str, str] | None = None
+    groups: dict[str, Any] | None = None
+    grain: list[str] | None = None
+    changes: dict[str, int] | None = None
+
+    def origin(self) -> dict[str, Any]:
+        """The part of the manifest."""
+        return {"definition": self.definition, "inputs": self.inputs, "groups": self.groups}
 
 
 class Warehouse:
@@ -163,12 +182,9 @@ class Warehouse:
         schema: str,
         name: str,
         run_id: str,
-        recipe: str | None = None,
-        way: str | None = None,
+        publication: Publication | None = None,
         columns: str | None = None,
         count: Callable[[], dict[str, int] | None] | None = None,
-        made_of: Mapping[str, str] | None = None,
-        is_same_as: Callable[[str, str], bool] | None = None,
     ) -> PublishedTable:
         """Move a new table to its public place, in one step.
 
@@ -176,13 +192,10 @@ class Warehouse:
             schema: Its schema.
             name: Its name.
             run_id: Who built it.
-            recipe: Digest of what it is made of and how, if that is known.
-            way: Digest of how it is made, whatever of.
+            publication: What its manifest tells of its origin.
             columns: Its columns as Spark's JSON has them, where its files do not say them all.
-            count: Counts what differs from the public table, where there is one; called if anything does.
-            made_of: The digests of the contents of the tables it is made of, by name, if they are known.
-            is_same_as: Takes the digests of the contents of the public table and of the new one, which differ; whether
-                the rows are the same. Then the public one stays. Called where that one was made in the same way.
+            count: Counts what differs from the public table, where there is one; called if anything does and the
+                publication has no counts.
 
         Returns:
             The table in its public place. The old one is gone.
@@ -191,6 +204,7 @@ class Warehouse:
             WarehouseError: Another process holds the warehouse, or the disk refuses.
         """
         self.begin_writing()
+        publication = publication or Publication()
         new, place = self.private_place(schema, name), self.public_place(schema, name)
         aside = place.with_name(f"{_ASIDE}{place.name}")
         with self._explained(f"publish {schema}.{name}"):
@@ -198,20 +212,12 @@ class Warehouse:
             faults, digests = find_faults(place, before), digest_files(new, files, before)
             content = digest_content(digests)
             is_same = before.get("content") == content and before.get("changed_in")
-            trusted = _trusted_stamp(place) if is_same_as and way and not is_same else {}
-            is_of_this_way = trusted.get("changed_in") and trusted.get("way") == way
-            if is_of_this_way and is_same_as(trusted["content"], content):
-                self.keep(schema, name, run_id, {"recipe": recipe, "way": way, "made_of": made_of})
-                shutil.rmtree(new, ignore_errors=True)
-                return _published(place, manifest.read(place))
-            changes = before.get("changes") if is_same else count() if count else None
+            changes = before.get("changes") if is_same else publication.changes or (count() if count else None)
             stamp = {
                 "run_id": run_id,
                 "built_at": _now(),
                 "changed_in": before["changed_in"] if is_same else run_id,
-                "recipe": recipe,
-                "way": way,
-                "made_of": made_of,
+                **publication.origin(),
                 "changes": changes,
                 "content": content,
                 "files": files,
@@ -231,14 +237,14 @@ class Warehouse:
         self._view(schema, name).unlink(missing_ok=True)
         return _published(place, stamp)
 
-    def keep(self, schema: str, name: str, run_id: str, made: Mapping[str, Any] | None = None) -> None:
-        """Note that a run found a public table to be what it would make.
+    def keep(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
+        """Note that a run reused a public table.
 
         Args:
             schema: Its schema.
             name: Its name.
-            run_id: Who found it.
-            made: Of what and how it would be made, where that differs: `recipe`, `way`, `made_of`.
+            run_id: The run.
+            publication: What its manifest tells of its origin.
 
         Raises:
             WarehouseError: As `publish`.
@@ -246,7 +252,8 @@ class Warehouse:
         self.begin_writing()
         place = self.public_place(schema, name)
         with self._explained(f"keep {schema}.{name}"):
-            manifest.write(place, manifest.read(place) | {"run_id": run_id} | dict(made or {}), self.draft())
+            noted = manifest.read(place) | {"run_id": run_id} | publication.origin()
+            manifest.write(place, noted, self.draft())
 
     def mark_owner_only(self, schema: str, name: str, is_so: bool) -> None:
         """Say whether a table is for its owner alone; then its files are 0600 and its folders 0700 when it is public.
@@ -296,14 +303,13 @@ class Warehouse:
         place = self.public_place(schema.lower(), name.lower())
         return bool(_trusted_stamp(place)) and len(data_files(place)) < MOST_FILES
 
-    def shared_files(self, schema: str, name: str) -> set[str]:
-        """The data files, if they are not in folders, that a new table has of the public one whose place it takes."""
-        old, new = (list_files(place(schema, name)) for place in (self.public_place, self.private_place))
-        return {file for file, facts in new.items() if old.get(file) == facts and "/" not in file}
-
-    def new_folder(self) -> Path:
-        """A place for a folder of this process's own, of which there is none yet."""
-        return self.scratch / uuid.uuid4().hex
+    def link_files(self, table: tuple[str, str], new: str, files: Collection[str]) -> None:
+        """Give a new table of this process some files of a public one, by links."""
+        place, copy = self.public_place(*table), self.private_place(table[0], new.lower())
+        with self._explained(f"link files of {'.'.join(table)}"):
+            copy.mkdir(parents=True, exist_ok=True)
+            for file in files:
+                _link(str(place / file), str(copy / file))
 
     def draft(self) -> Path:
         """A place for a small file before it has its name."""
@@ -332,29 +338,9 @@ class Warehouse:
         """A table in its public place; None where there is none."""
         return _find(self.public_place(schema, name))
 
-    def recipe_of(self, schema: str, name: str) -> str | None:
-        """The digest of what a public table was made of and how; None where that is unknown, or its files changed."""
-        place = self.public_place(schema.lower(), name.lower())
-        return _trusted_stamp(place).get("recipe")
-
-    def way_of(self, schema: str, name: str) -> str | None:
-        """The digest of how a public table was made; None where that is unknown, or its files changed."""
-        place = self.public_place(schema.lower(), name.lower())
-        return _trusted_stamp(place).get("way")
-
-    def content_of(self, schema: str, name: str) -> str | None:
-        """The digest of a public table's data files; None where there is none, or they are not what was published."""
-        place = self.public_place(schema.lower(), name.lower())
-        return _trusted_stamp(place).get("content")
-
-    def made_of(self, schema: str, name: str) -> dict[str, str] | None:
-        """The contents of the tables that a public table was made of, by name; None where that is unknown."""
-        place = self.public_place(schema.lower(), name.lower())
-        return _trusted_stamp(place).get("made_of")
-
-    def is_trusted(self, schema: str, name: str) -> bool:
-        """Whether there is a public table, and its files are those that were published."""
-        return bool(_trusted_stamp(self.public_place(schema.lower(), name.lower())))
+    def trusted_manifest(self, schema: str, name: str) -> dict[str, Any]:
+        """The manifest of a public table; empty where there is none, or its files are not those that were published."""
+        return _trusted_stamp(self.public_place(schema.lower(), name.lower()))
 
     def views(self) -> dict[tuple[str, str], str]:
         """The statements of the views, by schema and name; special files are left out."""
@@ -463,7 +449,7 @@ def _synced(before: Mapping[str, Any], files: Mapping[str, list[int]]) -> set[st
 
 
 def _published(folder: Path, stamp: dict) -> PublishedTable:
-    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "recipe", "columns", "changes")}
+    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "columns", "changes")}
     return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **said)
 
 

@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from dbt_spark_python.earlier import earlier
-from dbt_spark_python.groups import reduced_by_group
+from dbt_spark_python.groups import map_groups
 from dbt_tangles.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.autobase.changes import CHANGE_SCHEMA, changes_of_partition
 
@@ -13,4 +12,4 @@ def model(dbt, spark):
     rule = dbt.config.meta_get("consensus_rule")
     members = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names)
     changes = partial(changes_of_partition, row_limit=row_limit, rule=rule)
-    return reduced_by_group(members, ["base_id"], changes, CHANGE_SCHEMA, earlier(spark, dbt.this))
+    return map_groups(members, ["base_id"], changes, CHANGE_SCHEMA)

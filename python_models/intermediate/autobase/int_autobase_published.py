@@ -2,15 +2,17 @@
 
 from pyspark.sql import functions as sf
 
+from dbt_spark_python.earlier import earlier, only_changed
+
 UPDATE = ("previous_publication", "publication", "kept", "undone", "appended")
 
 
 def model(dbt, spark):
-    views = dbt.ref("int_autobase_views")
+    views = only_changed(spark, dbt.this, dbt.ref("int_autobase_views"), "base_id", dbt.ref("int_base_versions"))
     current = views.where("observer = 'all'").select("base_id", "position", "node_id")
     names = current.groupBy("base_id").agg(sf.count("*").cast("int").alias("length"), digest().alias("now"))
-    if spark.catalog.tableExists(str(dbt.this)):
-        published = spark.table(str(dbt.this))
+    published = earlier(spark, dbt.this)
+    if published is not None:
         updates = from_published(current, names, published)
     else:
         updates = names.select(

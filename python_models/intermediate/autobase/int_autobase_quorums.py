@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from dbt_spark_python.earlier import earlier
-from dbt_spark_python.groups import reduced_by_group
+from dbt_spark_python.groups import map_groups
 from dbt_tangles.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.autobase.quorums import QUORUM_SCHEMA, quorums_of_partition
 
@@ -12,4 +11,4 @@ def model(dbt, spark):
     max_degree = dbt.config.meta_get("quorum_degrees")
     members = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names)
     quorums = partial(quorums_of_partition, max_degree=max_degree)
-    return reduced_by_group(members, ["base_id"], quorums, QUORUM_SCHEMA, earlier(spark, dbt.this))
+    return map_groups(members, ["base_id"], quorums, QUORUM_SCHEMA)

@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from dbt_spark_python.earlier import earlier
-from dbt_spark_python.groups import reduced_by_group
+from dbt_spark_python.groups import map_groups
 from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_of_partition
 
 
@@ -12,4 +11,4 @@ def model(dbt, spark):
     rule = dbt.config.meta_get("consensus_rule")
     members = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names)
     order = partial(order_of_partition, row_limit=row_limit, rule=rule)
-    return reduced_by_group(members, ["base_id"], order, ORDER_SCHEMA, earlier(spark, dbt.this))
+    return map_groups(members, ["base_id"], order, ORDER_SCHEMA)

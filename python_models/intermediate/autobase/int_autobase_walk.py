@@ -2,15 +2,13 @@
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.earlier import earlier
-from dbt_spark_python.groups import reduced_by_group
+from dbt_spark_python.groups import map_groups
 from dbt_tangles.graph.partition import levels_of_partition
 
 PLACES = "graph_id string, node_id string, previous array<string>, depth int, child_count int, set_aside_reason string"
 
 
 def model(dbt, spark):
-    before = earlier(spark, dbt.this)
     candidates = dbt.ref("int_autobase_candidates").select(
         sf.lit("autobase").alias("graph_kind"),
         sf.col("base_id").alias("graph_id"),
@@ -21,6 +19,5 @@ def model(dbt, spark):
         sf.lit(None).cast("double").alias("asserted_at"),
         sf.lit(None).cast("double").alias("received_at"),
     )
-    before = before and before.withColumnRenamed("base_id", "graph_id")
-    walked = reduced_by_group(candidates, ["graph_id"], levels_of_partition, PLACES, before)
+    walked = map_groups(candidates, ["graph_id"], levels_of_partition, PLACES)
     return walked.withColumnRenamed("graph_id", "base_id")

@@ -2,14 +2,14 @@
 
 from functools import partial
 
-from dbt_spark_python.earlier import earlier
-from dbt_spark_python.groups import reduced_by_group
+from dbt_spark_python.earlier import only_changed
+from dbt_spark_python.groups import map_groups
 from dbt_tangles.sets.partition import INPUT_SCHEMA, OUTPUT_SCHEMA, sets_of_partition
 
 
 def model(dbt, spark):
     ghost_span = dbt.config.meta_get("set_ghost_span")
     verify_signatures = dbt.config.meta_get("verify_signatures")
-    entries = dbt.ref("int_set_entries").select(INPUT_SCHEMA.names)
+    entries = only_changed(spark, dbt.this, dbt.ref("int_set_entries"), "set_id", dbt.ref("int_set_versions"))
     reduce = partial(sets_of_partition, ghost_span=ghost_span, is_trusted=not verify_signatures)
-    return reduced_by_group(entries, ["set_id"], reduce, OUTPUT_SCHEMA, earlier(spark, dbt.this))
+    return map_groups(entries.select(INPUT_SCHEMA.names), ["set_id"], reduce, OUTPUT_SCHEMA)

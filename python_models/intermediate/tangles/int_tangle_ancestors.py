@@ -2,31 +2,17 @@
 
 from functools import partial
 
-from pyspark.sql import functions as sf
-
-from dbt_spark_python.earlier import earlier, touched
-from dbt_spark_python.groups import reduced_by_group
-from dbt_tangles.graph.partition import ancestors_of_partition, graphs_with_pairs
+from dbt_spark_python.groups import map_groups
+from dbt_tangles.graph.partition import ancestors_of_partition
 from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 PAIRS = "graph_kind string, graph_id string, node_id string, ancestor_id string, distance int"
 
 
 def model(dbt, spark):
-    before, groups = earlier(spark, dbt.this), touched(spark, dbt.this)
     limit = dbt.config.meta_get("ancestor_limit")
     settled = dbt.ref("int_tangle_settled").select("tangle_name", "root_id")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
     members = members.join(settled, ["tangle_name", "root_id"], "left_anti")
     nodes = graph_columns(members.select("tangle_name", "root_id", "message_id", "previous", "depth"))
-    pairs = reduced_by_group(
-        nodes,
-        GRAPH_KEYS,
-        partial(ancestors_of_partition, limit=limit),
-        PAIRS,
-        before and graph_columns(before),
-        touched=groups and graph_columns(groups),
-        looked_at=partial(graphs_with_pairs, limit=limit),
-        gives_rows=sf.count("*").between(2, limit),
-    )
-    return tangle_columns(pairs)
+    return tangle_columns(map_groups(nodes, GRAPH_KEYS, partial(ancestors_of_partition, limit=limit), PAIRS))

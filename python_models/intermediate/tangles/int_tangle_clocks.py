@@ -2,18 +2,14 @@
 
 from functools import partial
 
-from pyspark.sql import functions as sf
-
-from dbt_spark_python.earlier import earlier, touched
-from dbt_spark_python.groups import reduced_by_group
-from dbt_tangles.graph.partition import clocks_of_partition, graphs_with_clocks
+from dbt_spark_python.groups import map_groups
+from dbt_tangles.graph.partition import clocks_of_partition
 from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 CLOCKS = "graph_kind string, graph_id string, node_id string, author string, sequence int"
 
 
 def model(dbt, spark):
-    before, groups = earlier(spark, dbt.this), touched(spark, dbt.this)
     limit = dbt.config.meta_get("ancestor_limit")
     max_rows = dbt.config.meta_get("clock_limit")
     settled = dbt.ref("int_tangle_settled").select("tangle_name", "root_id")
@@ -22,14 +18,5 @@ def model(dbt, spark):
     nodes = graph_columns(
         members.select("tangle_name", "root_id", "message_id", "previous", "depth", "author", "sequence")
     )
-    clocks = reduced_by_group(
-        nodes,
-        GRAPH_KEYS,
-        partial(clocks_of_partition, limit=limit, max_rows=max_rows),
-        CLOCKS,
-        before and graph_columns(before),
-        touched=groups and graph_columns(groups),
-        looked_at=partial(graphs_with_clocks, max_rows=max_rows),
-        gives_rows=(sf.count("*") > limit),
-    )
-    return tangle_columns(clocks)
+    clocks = partial(clocks_of_partition, limit=limit, max_rows=max_rows)
+    return tangle_columns(map_groups(nodes, GRAPH_KEYS, clocks, CLOCKS))

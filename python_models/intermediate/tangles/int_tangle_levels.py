@@ -2,8 +2,7 @@
 
 from functools import partial
 
-from dbt_spark_python.earlier import earlier, touched
-from dbt_spark_python.groups import reduced_by_group
+from dbt_spark_python.groups import map_groups
 from dbt_tangles.graph.partition import levels_of_partition
 from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
@@ -14,7 +13,6 @@ PLACES = (
 
 
 def model(dbt, spark):
-    before, groups = earlier(spark, dbt.this), touched(spark, dbt.this)
     graph_limit = dbt.config.meta_get("graph_limit")
     rows_in_memory = dbt.config.meta_get("rows_in_memory")
     candidates = graph_columns(dbt.ref("int_tangle_candidates"))
@@ -22,14 +20,10 @@ def model(dbt, spark):
     settled = dbt.ref("int_tangle_depths").drop("is_frontier")
     depths = graph_columns(settled.withColumnRenamed("depth", "known_depth"))
     fields = ", ".join(f"{name} {kind}" for name, kind in candidates.dtypes)
-    nodes = reduced_by_group(
-        candidates,
+    nodes = map_groups(
+        candidates.unionByName(depths, allowMissingColumns=True),
         GRAPH_KEYS,
         partial(levels_of_partition, graph_limit=graph_limit, rows_in_memory=rows_in_memory),
         f"{fields}, {PLACES}",
-        before and graph_columns(before),
-        touched=groups and graph_columns(groups),
-        derived=depths,
-        keeps_rows=True,
     )
     return tangle_columns(nodes)

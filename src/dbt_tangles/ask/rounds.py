@@ -7,16 +7,18 @@ import json
 from dbt_tangles.ask.page import Page, counted
 from dbt_tangles.ask.tables import Tables
 
-_TABLES = ("int_tangle_depths", "int_tangle_levels", "int_tangle_edges")
+_TABLES = ("int_tangle_depths", "int_tangle_levels", "int_tangle_edges", "tangle_messages")
 
 
 def find_rounds(tables: Tables) -> dict | None:
     """Count the members whose depth SQL rounds settled; None where the tables of the rounds are not there.
 
+    The tables have the tangles that the last run computed: all of them in a full build, and later those that changed.
+
     Returns:
-        `settled` and `members`, numbers of members; `last_round`, the depth of the last round; `edges`, the measure by
-        which a log is small; `stopped`: `settled` where every member had settled, `limit` where a limit ended the
-        rounds; and the settings of the run that decide on the limit.
+        `settled` and `members`, numbers of members; `all_members`, of all tangles; `last_round`, the depth of the last
+        round; `edges`, the measure by which a log is small; `stopped`: `settled` where every member had settled,
+        `limit` where a limit ended the rounds; and the settings of the run that decide on the limit.
     """
     if not all(map(tables.files, _TABLES)):
         return None
@@ -25,6 +27,7 @@ def find_rounds(tables: Tables) -> dict | None:
             (select max(depth) from {int_tangle_depths}) as last_round,
             (select coalesce(bool_or(is_frontier), false) from {int_tangle_depths}) as is_early,
             (select count(*) from {int_tangle_levels} where depth is not null) as members,
+            (select count(*) from {tangle_messages} where is_member) as all_members,
             (select count(*) from {int_tangle_edges}) as edges"""
     )
     if found is None or not found["members"]:
@@ -46,4 +49,6 @@ def write(page: Page, rounds: dict | None) -> None:
         reason = f"every depth down to {rounds['last_round']:,}"
     else:
         reason = f"rounds stopped at depth {rounds['last_round']:,} of a log with {edges}, and the kernel went on"
-    page.line(f"SQL rounds settled {rounds['settled']:,} of {counted(rounds['members'], 'member{|s}')}: {reason}")
+    members = counted(rounds["members"], "member{|s}")
+    changed = "" if rounds["members"] == rounds["all_members"] else " of the tangles that the last run computed"
+    page.line(f"SQL rounds settled {rounds['settled']:,} of {members}{changed}: {reason}")

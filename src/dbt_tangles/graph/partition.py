@@ -113,12 +113,12 @@ def _small(batches: Iterator[pa.RecordBatch], held: Held) -> Iterator[pa.RecordB
 
 def ancestors_of_partition(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
     """Yield `ancestor_pairs` of the members in a partition."""
-    yield from _chunks(batches, lambda members: ancestor_pairs(members, limit))
+    yield from _chunks(graphs_with_pairs(batches, limit), lambda members: ancestor_pairs(members, limit))
 
 
 def clocks_of_partition(batches: Iterator[pa.RecordBatch], limit: int, max_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield `author_clocks` of the members in a partition."""
-    yield from _chunks(batches, lambda members: author_clocks(members, limit, max_rows))
+    yield from _chunks(graphs_with_clocks(batches, max_rows), lambda members: author_clocks(members, limit, max_rows))
 
 
 def _chunks(batches: Iterator[pa.RecordBatch], kernel: Callable) -> Iterator[pa.RecordBatch]:

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.timelines.admission import ACCEPTED, CYCLE, DUPLICATE, REFUSED
-from dbt_tangles.timelines.edits import Commands
 from dbt_tangles.timelines.schemas import EDIT_TYPE
+
+if TYPE_CHECKING:
+    from dbt_tangles.held import Rows
+    from dbt_tangles.timelines.updates import Updates
 
 
 class Edits(NamedTuple):
@@ -121,12 +124,28 @@ def edit_column(edits: Edits | None, out_event: np.ndarray, is_in: np.ndarray) -
     return _lists(pa.StructArray.from_arrays(arrays, fields=list(EDIT_TYPE)), owners, is_in)
 
 
-def update_columns(updates: Commands, step: np.ndarray, out: np.ndarray, size: int) -> list[pa.Array]:
-    """Give each row its command in the script from the last published order: step, from, to."""
-    is_named = scatter(size, out, np.ones(len(out), np.bool_))
-    taken = scatter(size, out, updates.taken)
-    return [
-        pa.array(scatter(size, out, step), mask=~is_named),
-        pa.array(taken, mask=~is_named | (taken < 0)),
-        pa.array(scatter(size, out, updates.put), mask=~is_named),
-    ]
+def update_columns(updates: Updates, step: np.ndarray, out: np.ndarray, table: pa.Table | Rows, size: int) -> list:
+    """Give each row its command in the script from the last published order: step, from, to.
+
+    Args:
+        updates: The scripts.
+        step: int32[commands], the number of each command in its script.
+        out: int64[events], the row of each event in the answer.
+        table: Where the published rows are.
+        size: How many rows the answer has.
+    """
+    commands = updates.commands
+    place = out[commands.event]
+    is_named = scatter(size, place, np.ones(len(place), np.bool_))
+    taken = scatter(size, place, commands.taken)
+    made = {
+        "update_step": pa.array(scatter(size, place, step), mask=~is_named),
+        "update_from_position": pa.array(taken, mask=~is_named | (taken < 0)),
+        "update_to_position": pa.array(scatter(size, place, commands.put), mask=~is_named),
+    }
+    if not len(updates.kept_row):
+        return [*made.values()]
+    kept = np.full(size, -1)
+    kept[out[updates.kept_event]] = updates.kept_row
+    rows = pa.array(kept, mask=kept < 0)
+    return [pc.coalesce(column, table[name].take(rows)) for name, column in made.items()]

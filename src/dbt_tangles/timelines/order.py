@@ -187,9 +187,10 @@ def order_timelines(
         update.publication.take(timeline_of_row),
         update.previous_publication.take(timeline_of_row),
         *update_columns(
-            update.commands,
+            update,
             number_steps(events.start, update.commands.event, update.commands.batch),
-            out_event[update.commands.event],
+            out_event,
+            table,
             len(ours),
         ),
     ]

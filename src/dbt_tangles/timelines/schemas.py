@@ -11,7 +11,17 @@ EDIT_TYPE = pa.struct(
     ]
 )
 #: Of a row that an earlier run published, beside its timeline and event.
-PUBLISHED_SCHEMA = pa.schema([("reason", pa.string()), ("position", pa.int32()), ("publication", pa.string())])
+PUBLISHED_SCHEMA = pa.schema(
+    [
+        ("reason", pa.string()),
+        ("position", pa.int32()),
+        ("publication", pa.string()),
+        ("previous_publication", pa.string()),
+        ("update_step", pa.int32()),
+        ("update_from_position", pa.int32()),
+        ("update_to_position", pa.int32()),
+    ]
+)
 INPUT_SCHEMA = pa.schema(
     [
         ("timeline_id", pa.string()),

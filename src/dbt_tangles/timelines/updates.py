@@ -16,14 +16,21 @@ from dbt_tangles.timelines.published import Published, integers
 
 
 class Updates(NamedTuple):
-    """The commands, the name of the order they lead to, and of the one they lead from (null: the empty one).
+    """The scripts from the published orders to those of now.
 
-    Both names are per timeline, and of type string.
+    Attributes:
+        commands: The commands of timelines whose order has changed.
+        publication: string[timelines], the name of the order to which a script leads.
+        previous_publication: string[timelines], that of the order from which it leads; null for the empty one.
+        kept_event: int32[...], the events of timelines whose order is the published one: their published script stays.
+        kept_row: int64[...], the published row of each of them.
     """
 
     commands: Commands
     publication: pa.Array
     previous_publication: pa.Array
+    kept_event: np.ndarray
+    kept_row: np.ndarray
 
 
 def updates(
@@ -52,6 +59,10 @@ def updates(
     timelines = len(event_start) - 1
     old_position = np.full(len(position), np.int32(-1))
     previous = np.full(timelines, None, object)
+    ordered = np.empty(len(row), np.int32)
+    ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
+    names = _names_of_orders(*copied(ids, ordered), event_start)
+    kept = np.zeros(0, np.int64)
     if len(published.row):
         timeline = np.repeat(np.arange(timelines), np.diff(published.start))
         was_in = table["reason"].is_null().to_numpy()[published.row]
@@ -60,16 +71,24 @@ def updates(
         has_rows = np.flatnonzero(np.diff(published.start))
         rows = pa.array(published.row[published.start[has_rows]])
         previous[has_rows] = table["publication"].take(rows).to_pylist()
+        before = np.full(timelines, None, object)
+        before[has_rows] = table["previous_publication"].take(rows).to_pylist()
         # Scripts have no word for an event that left: then the timeline starts anew.
         left = np.zeros(timelines, np.bool_)
         left[timeline[was_in & (event_of_published < 0)]] = True
         previous[left] = None
         stays = was_in & (event_of_published >= 0) & ~left[timeline]
         old_position[event_of_published[stays]] = place[stays]
-    ordered = np.empty(len(row), np.int32)
-    ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
-    names = _names_of_orders(*copied(ids, ordered), event_start)
-    return Updates(script(event_start, old_position, position), names, pa.array(previous, pa.string()))
+        is_same = previous == np.array(names.to_pylist(), object)
+        previous[is_same] = before[is_same]
+        kept = np.flatnonzero(stays & is_same[timeline])
+    return Updates(
+        script(event_start, old_position, position),
+        names,
+        pa.array(previous, pa.string()),
+        event_of_published[kept],
+        published.row[kept],
+    )
 
 
 def _check_order(start: np.ndarray, position: np.ndarray) -> None:

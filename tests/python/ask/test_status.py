@@ -204,17 +204,19 @@ def test_hostile_names(warehouse):
 
 
 @pytest.mark.parametrize(
-    ("frontier", "said"),
+    ("frontier", "others", "said"),
     [
-        (False, "SQL rounds settled 2 of 2 members: every depth down to 1"),
+        (False, 0, "SQL rounds settled 2 of 2 members: every depth down to 1"),
+        (False, 5, "settled 2 of 2 members of the tangles that the last run computed: every depth down to 1"),
         (
             True,
+            0,
             "settled 2 of 3 members: rounds stopped at depth 1 of a log with 2 edges, and the kernel went on",
         ),
     ],
-    ids=["all", "some"],
+    ids=["all", "changed", "some"],
 )
-def test_how_far_sql_rounds_went(warehouse, frontier, said):
+def test_how_far_sql_rounds_went(warehouse, frontier, others, said):
     """In words and as JSON; with the kernel alone no round ran."""
     tangle = {"tangle_name": "thread", "root_id": "%r"}
     depths = [{**tangle, "message_id": f"%{n}", "depth": n, "is_frontier": frontier and n == 1} for n in range(2)]
@@ -222,8 +224,10 @@ def test_how_far_sql_rounds_went(warehouse, frontier, said):
     levels = [{name: row[name] for name in (*tangle, "message_id", "depth")} for row in [*depths, *deeper]]
     warehouse.write("int_tangle_depths", *depths).write("int_tangle_levels", *levels)
     warehouse.write("int_tangle_edges", *({**tangle, "message_id": f"%{n}"} for n in (1, 2)))
+    members = 2 + frontier + others
+    warehouse.write("tangle_messages", *({**tangle, "message_id": f"%{n}", "is_member": True} for n in range(members)))
     assert said in warehouse.ask("status").stdout
     assert warehouse.json("status")["rounds"] == {
-        **{"settled": 2, "members": 2 + frontier, "last_round": 1, "edges": 2},
+        **{"settled": 2, "members": 2 + frontier, "all_members": members, "last_round": 1, "edges": 2},
         "stopped": "limit" if frontier else "settled",
     }

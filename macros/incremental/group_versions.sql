@@ -1,0 +1,59 @@
+{#- The query of a table of group versions: a row per group, with the digest of its rows and the version at which the digest
+    last changed. A group without rows keeps its row, with a digest of null.
+
+    rows: a relation or CTE with a row for each row that the groups are made of. key: its column that names the group.
+    columns: its columns that the digest covers. has_large_groups: the rows of a group may be too many for one task, and
+    are digested by parts. -#}
+{% macro group_versions(rows, key, columns, has_large_groups=false) %}
+digested as (
+    select
+        coalesce({{ key }}, '') as group_key,
+        {{ row_digest(columns) }} as row_digest
+    from {{ rows }}
+),
+{%- if has_large_groups %}
+
+parts as (
+    select
+        group_key,
+        sha2(array_join(sort_array(collect_list(row_digest)), ''), 256) as row_digest
+    from digested
+    group by group_key, substring(row_digest, 1, 3)
+),
+{%- endif %}
+
+now as (
+    select
+        group_key,
+        sha2(array_join(sort_array(collect_list(row_digest)), ''), 256) as digest
+    from {{ 'parts' if has_large_groups else 'digested' }}
+    group by group_key
+)
+
+{% set plan = plan_node() -%}
+{%- if plan.action == 'replace' -%}
+select
+    coalesce(now.group_key, earlier.group_key) as group_key,
+    now.digest,
+    if(now.digest <=> earlier.digest, earlier.version, {{ plan.since + 1 }}) as version
+from now
+full outer join {{ this }} as earlier on now.group_key = earlier.group_key
+{%- else -%}
+select
+    group_key,
+    digest,
+    cast(1 as bigint) as version
+from now
+{%- endif %}
+{% endmacro %}
+
+
+{#- The SHA-256 of some columns of a row, as a text. The length of each value stands before it, so that no two rows of other
+    values are alike. -#}
+{% macro row_digest(columns) -%}
+    sha2(concat_ws(','
+        {%- for column in columns -%}
+        , coalesce(concat(length({{ column }}), ':', {{ column }}), '-')
+        {%- endfor -%}
+    ), 256)
+{%- endmacro %}

@@ -1,0 +1,13 @@
+with messages as (
+    select
+        author,
+        message_id,
+        cast(sequence as string) as sequence,
+        previous_id,
+        cast(asserted_at as string) as asserted_at,
+        cast(is_encrypted and not is_decrypted as string) as is_opaque
+    from {{ ref('ssb_messages') }}
+    where is_usable
+),
+
+{{ group_versions('messages', 'author', ['message_id', 'sequence', 'previous_id', 'asserted_at', 'is_opaque']) }}

@@ -1,0 +1,67 @@
+{#- Of each account: its messages, the ids that belong to others, and the keys that signed for it. -#}
+with questions as (
+    select distinct
+        account as account_id,
+        account_tips,
+        sigkey
+    from {{ ref('stg_pzp__lines') }}
+    where sigkey is not null and not is_moot and account not in ('self', 'any')
+)
+
+select
+    account_id,
+    message_id,
+    is_root,
+    depth,
+    prev,
+    signers,
+    key_action,
+    key,
+    is_signing_key,
+    may_add_keys,
+    may_delete_keys,
+    is_erased,
+    cast(null as boolean) as is_foreign,
+    cast(null as array<string>) as account_tips,
+    cast(null as string) as sigkey
+from {{ ref('int_pzp_account_messages') }}
+
+union all
+
+select
+    foreign_tips.account_id,
+    foreign_tips.message_id,
+    cast(null as boolean) as is_root,
+    cast(null as bigint) as depth,
+    cast(null as array<string>) as prev,
+    cast(null as array<string>) as signers,
+    cast(null as string) as key_action,
+    cast(null as string) as key,
+    cast(null as boolean) as is_signing_key,
+    cast(null as boolean) as may_add_keys,
+    cast(null as boolean) as may_delete_keys,
+    cast(null as boolean) as is_erased,
+    foreign_tips.is_foreign,
+    cast(null as array<string>) as account_tips,
+    cast(null as string) as sigkey
+from {{ ref('int_pzp_foreign_tips') }} as foreign_tips
+
+union all
+
+select
+    account_id,
+    cast(null as string) as message_id,
+    cast(null as boolean) as is_root,
+    cast(null as bigint) as depth,
+    cast(null as array<string>) as prev,
+    cast(null as array<string>) as signers,
+    cast(null as string) as key_action,
+    cast(null as string) as key,
+    cast(null as boolean) as is_signing_key,
+    cast(null as boolean) as may_add_keys,
+    cast(null as boolean) as may_delete_keys,
+    cast(null as boolean) as is_erased,
+    cast(null as boolean) as is_foreign,
+    account_tips,
+    sigkey
+from questions

@@ -1,0 +1,9 @@
+with entries as (
+    select
+        set_id,
+        message_id,
+        to_json(struct(*)) as entry
+    from {{ ref('int_set_entries') }}
+),
+
+{{ group_versions('entries', 'set_id', ['message_id', 'entry']) }}

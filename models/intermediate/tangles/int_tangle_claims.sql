@@ -1,0 +1,67 @@
+with usable as (
+    select * from {{ ref('ssb_messages') }}
+    where is_usable
+),
+
+-- A reply of the old style names its root; the root itself says nothing.
+legacy_roots as (
+    select distinct root_id as message_id
+    from (
+        select
+            usable.message_id,
+            claim.tangle_name,
+            claim.root_id,
+            claim.defect
+        from usable
+            lateral view explode(usable.tangle_claims) exploded as claim
+    ) as claims
+    where tangle_name = 'legacy_thread' and defect is null and root_id != message_id
+),
+
+messages as (
+    select
+        usable.*,
+        if(
+            legacy_roots.message_id is null,
+            usable.tangle_claims,
+            concat(
+                usable.tangle_claims,
+                array(
+                    named_struct(
+                        'tangle_name', 'legacy_thread',
+                        'root_id', cast(null as string),
+                        'previous', cast(null as array<string>),
+                        'is_root', true,
+                        'defect', cast(null as string)
+                    )
+                )
+            )
+        ) as claims
+    from usable
+    left join legacy_roots on usable.message_id = legacy_roots.message_id
+)
+
+select
+    claim.tangle_name,
+    case
+        when claim.is_root then messages.message_id
+        when claim.root_id != messages.message_id then claim.root_id
+    end as root_id,
+    messages.message_id,
+    messages.author,
+    messages.sequence,
+    messages.asserted_at,
+    messages.received_at,
+    claim.previous,
+    claim.is_root,
+    case
+        -- A message cannot know its own id, so one that names itself as its root is no candidate of anything.
+        when claim.root_id = messages.message_id and not claim.is_root then 'malformed_tangle'
+        when claim.defect is not null then claim.defect
+        when claim.tangle_name = 'epoch' and not messages.content_type <=> 'group/init' then 'wrong_type'
+        when
+            claim.tangle_name = 'group' and claim.is_root and not messages.content_type <=> 'group/init'
+            then 'wrong_type'
+    end as claim_error
+from messages
+    lateral view explode(messages.claims) exploded as claim

@@ -1,0 +1,50 @@
+with missing as (
+    select
+        tangle_name,
+        root_id,
+        message_id as missing_id
+    from {{ ref('int_tangle_waiting') }}
+    where is_missing
+),
+
+waiting as (
+    select
+        tangle_name,
+        root_id,
+        missing_id,
+        count(*) as waiting_count
+    from {{ ref('int_tangle_waiting') }}
+        lateral view explode(waits_for) listed as missing_id
+    group by tangle_name, root_id, missing_id
+),
+
+blocked as (
+    select
+        tangle_name,
+        root_id,
+        missing_id,
+        count(*) as blocked_count,
+        count_if(size(blocked_by) = 1) as unlocks
+    from {{ ref('int_tangle_causes') }}
+        lateral view explode(blocked_by) cause as missing_id
+    group by tangle_name, root_id, missing_id
+)
+
+select
+    missing.tangle_name,
+    missing.root_id,
+    missing.missing_id,
+    cast(waiting.waiting_count as int) as waiting_count,
+    cast(coalesce(blocked.blocked_count, 0) as int) as blocked_count,
+    cast(coalesce(blocked.unlocks, 0) as int) as unlocks
+from missing
+inner join waiting
+    on
+        missing.tangle_name = waiting.tangle_name
+        and missing.root_id = waiting.root_id
+        and missing.missing_id = waiting.missing_id
+left join blocked
+    on
+        missing.tangle_name = blocked.tangle_name
+        and missing.root_id = blocked.root_id
+        and missing.missing_id = blocked.missing_id

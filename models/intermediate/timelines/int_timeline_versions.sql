@@ -1,0 +1,87 @@
+{%- set has_events = is_on('staging.events.stg_events__lines') -%}
+{%- set lines = ref('stg_events__lines') if has_events else no_rows({
+    'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
+    'causes': 'array<string>', 'author': 'string', 'arrival': 'bigint', 'detail': 'string'
+}) -%}
+
+with blocks as (
+    {{- line_blocks(lines) }}
+),
+
+events as (
+    select
+        lines.timeline_id,
+        'event' as kind,
+        lines.event_id,
+        to_json(
+            struct(
+                lines.causes, lines.author, lines.arrival, lines.source_file, lines.row_id + blocks.first_line as line
+            )
+        ) as said
+    from {{ lines }} as lines
+    inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
+    where lines.detail is null
+),
+{%- if has_message_timelines() %}
+
+-- The members of a tangle follow from its version; their causes also from the verified chains of feeds.
+tangles as (
+    select distinct
+        {{ tangle_timeline_id('claims.tangle_name', 'claims.root_id') }} as timeline_id,
+        versions.digest
+    from {{ ref('int_tangle_claims') }} as claims
+    inner join {{ ref('int_tangle_versions') }} as versions on claims.root_id = versions.group_key
+),
+
+chained as (
+    select
+        {{ tangle_timeline_id('claims.tangle_name', 'claims.root_id') }} as timeline_id,
+        claims.message_id
+    from {{ ref('int_tangle_claims') }} as claims
+    inner join {{ ref('feed_messages') }} as chain on claims.message_id = chain.message_id
+    where chain.in_chain and claims.root_id is not null
+),
+
+log_messages as (
+    select
+        message_id,
+        concat_ws(' ', text_digest, cast(received_at as string), cast(is_decrypted as string)) as said
+    from {{ ref('ssb_messages') }}
+    where is_usable and {{ var('log_timeline') }}
+),
+{%- endif %}
+
+inputs as (
+    select * from events
+    {%- if has_message_timelines() %}
+
+    union all
+
+    select
+        timeline_id,
+        'tangle' as kind,
+        digest as event_id,
+        cast(null as string) as said
+    from tangles
+
+    union all
+
+    select
+        timeline_id,
+        'chained' as kind,
+        message_id as event_id,
+        cast(null as string) as said
+    from chained
+
+    union all
+
+    select
+        'ssb:log' as timeline_id,
+        'message' as kind,
+        message_id as event_id,
+        said
+    from log_messages
+    {%- endif %}
+),
+
+{{ group_versions('inputs', 'timeline_id', ['kind', 'event_id', 'said'], has_large_groups=true) }}

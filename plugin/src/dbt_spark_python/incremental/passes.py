@@ -1,0 +1,81 @@
+"""Remembers the tests that passed, and with what: the same test of the same tables passes again.
+
+<warehouse>/.passed/<digest of the test's name>    a JSON object for each test
+"""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dbt_spark_python import durable
+from dbt_spark_python.incremental.definition import digest
+from dbt_spark_python.incremental.plan import REBUILD, REPLACE, REUSE, Plan, Planner
+from dbt_spark_python.warehouse import Warehouse
+
+_FOLDER = ".passed"
+
+
+class Passes:
+    """The tests that passed in a warehouse.
+
+    Args:
+        warehouse: The warehouse.
+    """
+
+    def __init__(self, warehouse: Warehouse) -> None:
+        self._warehouse = warehouse
+
+    def plan(self, planner: Planner, test: Mapping[str, Any], definition: Mapping[str, str], anew: bool) -> Plan:
+        """Decide whether a test runs: no more (`reuse`), on changed groups (`replace`), or on all rows (`rebuild`).
+
+        Rows of groups that have not changed since a test passed would pass again, if the test names a model of group
+        versions in its `meta`, or reads its own model alone.
+
+        Args:
+            planner: Plans the command's nodes.
+            test: The test's node.
+            definition: Its definition.
+            anew: It runs over all rows in any case.
+        """
+        inputs, noted = planner.inputs(test["unique_id"]), self._read(test["schema"], test["unique_id"])
+        is_declared = planner.versions_id(test["unique_id"]) is not None
+        groups = planner.groups_of(test["unique_id"] if is_declared else test.get("attached_node") or "")
+        new = Plan(REBUILD, upto=groups["upto"], history=groups["history"], inputs=inputs)
+        if anew or inputs is None or noted.get("definition") != digest(definition):
+            return new
+        if noted.get("inputs") == inputs:
+            return new._replace(action=REUSE)
+        is_gone_on = groups["history"] and (noted.get("groups") or {}).get("history") == groups["history"]
+        is_of_one = set(inputs) == {test.get("attached_node")}
+        if is_gone_on and (is_declared or is_of_one):
+            return new._replace(action=REPLACE, since=noted["groups"]["upto"])
+        return new
+
+    def note(self, schema: str, test_id: str, definition: Mapping[str, str], plan: Plan) -> None:
+        """Note with what a test has passed; where that cannot be written it runs again."""
+        if plan.inputs is None:
+            return
+        place = self._place(schema, test_id)
+        draft = self._warehouse.scratch / f"{place.name}.passed"
+        noted = {
+            "definition": digest(definition),
+            "inputs": plan.inputs,
+            "groups": {"history": plan.history, "upto": plan.upto},
+        }
+        with contextlib.suppress(OSError):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_text(json.dumps(noted))
+            draft.replace(place)
+
+    def _read(self, schema: str, test_id: str) -> dict[str, Any]:
+        try:
+            return durable.read_object(self._place(schema, test_id))
+        except (OSError, ValueError):
+            return {}
+
+    def _place(self, schema: str, test_id: str) -> Path:
+        name = f"{schema.lower()} {test_id}"
+        return self._warehouse.root / _FOLDER / hashlib.sha256(name.encode()).hexdigest()

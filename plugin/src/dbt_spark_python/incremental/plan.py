@@ -1,0 +1,281 @@
+"""Decides for one node whether its table is reused, rebuilt, or replaced in part.
+
+Four kinds of tables are planned. Of a table of the first kind all rows are made at once; the others belong to a grain,
+which is a model of group versions: one row per group, with the version at which the rows of that group last changed.
+
+* A plain table is reused while its definition and the contents of its inputs are those that it was built from.
+* A table of group versions is the same; where only its inputs have changed it goes on from its own earlier rows.
+* A complete table has the rows of all groups. It is reused while no group has a later version than the one that it was
+  built from, and otherwise the rows of groups with a later version are replaced.
+* A working set has the rows of those groups that its readers still lack: with a later version than the oldest of the
+  versions that the complete tables behind it were built from.
+
+So a plan rests on the definitions of nodes and on the manifests of tables, and never on what earlier runs did.
+This module knows neither dbt nor Spark.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from dbt_spark_python.incremental.definition import Definitions, changed_parts
+
+REUSE, REBUILD, REPLACE = "reuse", "rebuild", "replace"
+#: The materializations of tables of group versions, complete tables and working sets.
+VERSIONS, COMPLETE, WORKING_SET = "group_versions", "replace_groups", "working_set"
+#: That of checked lines, each of which is a group: their table is one of versions as well.
+LINES = "checked_lines"
+#: The materializations of models that read their inputs whenever they are read themselves.
+_WITHOUT_TABLE = ("view", "ephemeral")
+#: The materializations of models that have the changed groups alone, if they are of a grain.
+_OF_CHANGED = (WORKING_SET, "fixpoint")
+#: The columns of a table of group versions; checked lines have a key of their own.
+KEY, VERSION = "group_key", "version"
+#: In a node's `meta`: the model with the versions of its groups.
+GRAIN = "group_versions"
+
+
+class Plan(NamedTuple):
+    """What a run does with a table.
+
+    Attributes:
+        action: `reuse`, `rebuild` or `replace`.
+        since: Groups of later versions than this are made; 0 where all are.
+        upto: The latest version of the grain, 0 outside of grains.
+        history: The name of the history of versions to which these numbers belong.
+        inputs: The contents of the inputs by their names; None where one is unknown.
+        reason: Why a table that stands is rebuilt, where that is worth a line.
+    """
+
+    action: str
+    since: int = 0
+    upto: int = 0
+    history: str = ""
+    inputs: dict[str, str] | None = None
+    reason: str = ""
+
+
+class PlanError(RuntimeError):
+    """A node cannot be built from the tables that stand; the message says how it can be."""
+
+
+class Planner:
+    """Plans the nodes of one command.
+
+    Args:
+        nodes: The nodes of dbt's graph by their ids, as dictionaries.
+        definitions: Their definitions.
+        manifest_of: Returns the manifest of a node's table; empty where there is no such table or its files are not
+            those that were published.
+        selected: The ids of the nodes that the command builds.
+        digest_log: Digests a log by its path and name; None where it is not at hand.
+    """
+
+    def __init__(
+        self,
+        nodes: Mapping[str, Mapping[str, Any]],
+        definitions: Definitions,
+        manifest_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        selected: set[str],
+        digest_log: Callable[[str, str], str | None],
+    ) -> None:
+        self._nodes, self._definitions, self._manifest_of = nodes, definitions, manifest_of
+        self._selected, self._digest_log = selected, digest_log
+        self._ids = {node["name"]: node_id for node_id, node in nodes.items() if node["resource_type"] == "model"}
+        self._children: dict[str, list[str]] = {}
+        self._current: set[str] = set()  # each is built before the nodes that read it are planned
+        for node_id in nodes:
+            for parent in self._parents(node_id):
+                self._children.setdefault(parent, []).append(node_id)
+
+    def plan(self, node_id: str, anew: bool = False) -> Plan:
+        """Decide what a run does with the table of a node.
+
+        Args:
+            node_id: The node's id in the graph.
+            anew: The table is rebuilt in any case.
+
+        Raises:
+            PlanError: An input lacks rows that the table needs, or the table lacks a grain.
+        """
+        stands = self._manifest_of(self._nodes[node_id])
+        if self._kind(node_id) in (COMPLETE, WORKING_SET):
+            if self.versions_id(node_id) is None:
+                name = self._nodes[node_id]["name"]
+                raise PlanError(f"{name} has no grain: `{GRAIN}` in its meta names no model that is on")
+            plan = self._plan_of_grain(node_id, {} if anew else stands, anew)
+        else:
+            plan = self._plan_of_inputs(node_id, stands, anew)
+        self._check_inputs(node_id, plan)
+        return plan
+
+    def _plan_of_inputs(self, node_id: str, stands: Mapping[str, Any], anew: bool) -> Plan:
+        inputs = self.inputs(node_id)
+        reason = self._change(node_id, stands)
+        if anew or not stands.get("definition") or reason:
+            return Plan(REBUILD, inputs=inputs, reason="" if anew else reason)
+        if inputs is not None and inputs == stands.get("inputs"):
+            return Plan(REUSE, inputs=inputs, **_groups(stands))
+        groups = _groups(stands)
+        if self._nodes[node_id]["config"]["materialized"] in (VERSIONS, LINES) and groups["history"]:
+            return Plan(REPLACE, since=groups["upto"], history=groups["history"], inputs=inputs)
+        return Plan(REBUILD, inputs=inputs)
+
+    def inputs(self, node_id: str) -> dict[str, str] | None:
+        """The contents of all that a node reads, by name: tables and logs; None where one of them is unknown."""
+        found = self._contents(node_id)
+        meta = self._nodes[node_id]["config"].get("meta") or {}
+        if found is None:
+            return None
+        for name in (meta.get("reads") or {}).get("paths", []):
+            content = self._digest_log(meta[name], name) if meta.get(name) else ""
+            if content is None:
+                return None
+            found[name] = content
+        return found
+
+    def _contents(self, node_id: str) -> dict[str, str] | None:
+        """The contents of the tables that a node reads; None where one of them is unknown."""
+        found = {}
+        for parent in self._parents(node_id):
+            content = self._manifest_of(self._nodes[parent]).get("content") if parent in self._nodes else None
+            if content is None:
+                return None
+            found[parent] = content
+        return found
+
+    def groups_of(self, node_id: str) -> dict[str, Any]:
+        """The versions that all complete tables at which a test looks were built from; none where these began anew.
+
+        Args:
+            node_id: A complete table, or a test that names its grain: then those of its inputs that are of this grain.
+        """
+        grain = self.versions_id(node_id) if node_id in self._nodes else None
+        tables = [node_id] if self._kind(node_id) == COMPLETE else self._parents(node_id) if grain else []
+        tables = [table for table in tables if self._kind(table) == COMPLETE and self.versions_id(table) == grain]
+        if not tables:
+            return _groups({})
+        now = _groups(self._manifest_of(self._nodes[grain]))
+        built = [_groups(self._manifest_of(self._nodes[table])) for table in tables]
+        is_of_now = all(groups["history"] == now["history"] for groups in built)
+        return now | {"upto": min(groups["upto"] for groups in built)} if is_of_now else _groups({})
+
+    def versions_id(self, node_id: str) -> str | None:
+        """The id of the model with the versions of a node's groups; None of a node outside of grains."""
+        name = (self._nodes[node_id]["config"].get("meta") or {}).get(GRAIN)
+        return self._ids.get(name) if name else None
+
+    def _kind(self, node_id: str) -> str | None:
+        """The materialization of a model; `working_set` of every model that has the changed groups of a grain alone."""
+        if node_id not in self._nodes:
+            return None
+        kind = self._nodes[node_id]["config"].get("materialized")
+        return WORKING_SET if kind in _OF_CHANGED and self.versions_id(node_id) else kind
+
+    def _plan_of_grain(self, node_id: str, stands: Mapping[str, Any], anew: bool) -> Plan:
+        now = _groups(self._manifest_of(self._nodes[self.versions_id(node_id)]))
+        upto, history = now["upto"], now["history"]
+        reason, built = self._change(node_id, stands), self._built(node_id, stands, history)
+        if self._kind(node_id) == COMPLETE:
+            if built is not None and built["upto"] == upto:
+                return Plan(REUSE, upto=upto, history=history)
+            if built is not None:
+                return Plan(REPLACE, built["upto"], upto, history)
+            return Plan(REBUILD, 0, upto, history, reason=reason)
+        needed = 0 if anew else self._needed(node_id, history)
+        if built is not None and built["upto"] == upto and built["since"] <= needed:
+            return Plan(REUSE, built["since"], upto, history)
+        return Plan(REPLACE if needed else REBUILD, needed, upto, history, reason="" if needed else reason)
+
+    def _built(self, node_id: str, stands: Mapping[str, Any], history: str) -> dict[str, Any] | None:
+        """The versions that a table was built from; None where it cannot be gone on from."""
+        groups = _groups(stands)
+        is_of_now = bool(stands.get("definition")) and not self._change(node_id, stands)
+        return groups if is_of_now and history and groups["history"] == history else None
+
+    def _needed(self, node_id: str, history: str) -> int:
+        """The oldest version that complete tables behind a working set were built from; 0 where one is rebuilt."""
+        found = []
+        for reader in self._readers(node_id):
+            stands = self._manifest_of(self._nodes[reader])
+            if stands or reader in self._selected or self._kind(reader) in _WITHOUT_TABLE:
+                built = self._built(reader, stands, history) if self._kind(reader) == COMPLETE else None
+                found.append(0 if built is None else built["upto"])
+        return min(found, default=0)
+
+    def _readers(self, node_id: str) -> Iterator[str]:
+        """The models behind a working set and further ones: complete tables, and others, which need all rows."""
+        waiting, seen = [node_id], set()
+        while waiting:
+            for child in self._children.get(waiting.pop(), []):
+                if child in seen or self._nodes[child]["resource_type"] != "model":
+                    continue
+                seen.add(child)
+                if self._kind(child) == WORKING_SET:
+                    waiting.append(child)
+                else:
+                    yield child
+
+    def _check_inputs(self, node_id: str, plan: Plan) -> None:
+        """Refuse a plan for which an input has too few groups, or is not of the state that the versions describe."""
+        if plan.action == REUSE:
+            return
+        name, grain = self._nodes[node_id]["name"], self.versions_id(node_id)
+        is_of_grain = self._kind(node_id) in (COMPLETE, WORKING_SET)
+        for parent in [*self._parents(node_id), *([grain] if is_of_grain else [])]:
+            kind, other = self._kind(parent), parent.rpartition(".")[2]
+            if is_of_grain and kind in (COMPLETE, WORKING_SET) and self.versions_id(parent) == grain:
+                built = self._built(parent, self._manifest_of(self._nodes[parent]), plan.history)
+                is_ready = built is not None and built["upto"] == plan.upto
+                is_ready = is_ready and (kind == COMPLETE or built["since"] <= plan.since)
+            elif kind == WORKING_SET:
+                if is_of_grain:
+                    raise PlanError(
+                        f"{name} reads {other}, a working set of another grain: it may read complete tables only"
+                    )
+                is_ready = self._is_current(parent) and not _groups(self._manifest_of(self._nodes[parent]))["since"]
+            else:
+                is_ready = not is_of_grain or self._is_current(parent)
+            if not is_ready:
+                raise PlanError(
+                    f"{name} needs rows that {other} does not have now. Build {name} with its inputs: --select +{name}"
+                )
+
+    def _is_current(self, node_id: str) -> bool:
+        """Whether a table is of what its inputs are now, and so is each of these: all of them are of one state.
+
+        A log does not count: it is read by the tables at the beginning. What cannot be known counts as current.
+        """
+        if node_id in self._nodes and node_id not in self._current:
+            stands = self._manifest_of(self._nodes[node_id])
+            grain = self.versions_id(node_id) if self._kind(node_id) in (COMPLETE, WORKING_SET) else None
+            if stands.get("definition") and not self._is_current_alone(node_id, stands, grain):
+                return False
+            if not all(map(self._is_current, [*self._parents(node_id), *([grain] if grain else [])])):
+                return False
+            self._current.add(node_id)
+        return True
+
+    def _is_current_alone(self, node_id: str, stands: Mapping[str, Any], grain: str | None) -> bool:
+        if self._nodes[node_id]["resource_type"] == "seed":  # `dbt run` builds none
+            return stands["definition"].get("code") == self._definitions.of(node_id).get("code")
+        if grain:
+            now = _groups(self._manifest_of(self._nodes[grain]))
+            built = self._built(node_id, stands, now["history"])
+            return built is not None and built["upto"] == now["upto"]
+        contents = self._contents(node_id)
+        noted = stands.get("inputs")
+        is_known = contents is not None and noted is not None
+        return not self._change(node_id, stands) and (not is_known or contents.items() <= noted.items())
+
+    def _parents(self, node_id: str) -> list[str]:
+        return self._nodes[node_id]["depends_on"].get("nodes") or []
+
+    def _change(self, node_id: str, stands: Mapping[str, Any]) -> str:
+        """Say in which parts the definition of a table that stands has changed; empty where in none."""
+        before = stands.get("definition")
+        return ", ".join(changed_parts(before, self._definitions.of(node_id))) if before else ""
+
+
+def _groups(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The versions that a manifest tells of: `history`, `since`, `upto`."""
+    return {"history": "", "since": 0, "upto": 0} | (manifest.get("groups") or {})

@@ -1,0 +1,149 @@
+"""A dbt project of one grain: orders of shops, their versions, a working set, and two complete tables of it.
+
+Its macros are those of the repository, linked; so it has the name by which they call each other.
+"""
+
+import csv
+import textwrap
+from pathlib import Path
+
+from conftest import TESTS
+from plugin_projects import make_project
+
+MACROS = TESTS.parents[1] / "macros"
+#: In the environment: the name of a model that fails, or that takes its process down.
+FAILS, DIES = "SHOP_FAILS", "SHOP_DIES"
+
+_MODELS = {
+    "orders.py": """
+        import csv
+
+
+        def model(dbt, spark):
+            with open(dbt.config.meta_get("log")) as log:
+                rows = [(shop or None, int(day), int(amount)) for shop, day, amount in csv.reader(log)]
+            return spark.createDataFrame(rows, "shop string, day int, amount bigint")
+    """,
+    "shop_versions.sql": """
+        with
+
+        orders as (
+            select shop, cast(day as string) as day, cast(amount as string) as amount from {{ ref('orders') }}
+        ),
+
+        {{ tangles.group_versions('orders', 'shop', ['day', 'amount']) }}
+    """,
+    "changed_orders.sql": """
+        select shop, day, amount from {{ ref('orders') }}
+        where {{ tangles.is_changed('shop', ref('shop_versions')) }}
+    """,
+    "sums.sql": """
+        select shop, sum(amount) as total, count(*) as orders
+        {%- if env_var('SHOP_FAILS', '') == 'sums' %}, raise_error('it fails') as failed {% endif %}
+        from {{ ref('changed_orders') }}
+        group by shop
+    """,
+    "days.py": """
+        import os
+
+        import pyarrow as pa
+        from dbt_spark_python.earlier import only_changed
+        from dbt_spark_python.groups import map_groups
+
+
+        def total_by_day(batches):
+            totals = {}
+            for batch in batches:
+                for shop, day, amount in zip(*(batch.column(name).to_pylist() for name in ("shop", "day", "amount"))):
+                    totals[shop, day] = totals.get((shop, day), 0) + amount
+            rows = [{"shop": shop, "day": day, "total": total} for (shop, day), total in totals.items()]
+            schema = pa.schema([("shop", pa.string()), ("day", pa.int32()), ("total", pa.int64())])
+            yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+
+        def model(dbt, spark):
+            if os.environ.get("SHOP_DIES") == "days":
+                os.kill(os.getpid(), 9)
+            if os.environ.get("SHOP_FAILS") == "days":
+                raise ValueError("it fails")
+            orders = only_changed(spark, dbt.this, dbt.ref("changed_orders"), "shop", dbt.ref("shop_versions"))
+            return map_groups(orders, ["shop"], total_by_day, "shop string, day int, total bigint")
+    """,
+    "models.yml": """
+        models:
+          - name: orders
+            config:
+              meta: {log: "{{ var('log') }}", reads: {paths: [log]}}
+          - name: shop_versions
+            config: {materialized: group_versions}
+          - name: changed_orders
+            config:
+              materialized: working_set
+              meta: {group_versions: shop_versions, group_key: shop}
+          - name: sums
+            config:
+              materialized: replace_groups
+              meta: {group_versions: shop_versions, group_key: shop, grain: [shop]}
+            columns: [{name: total, data_tests: [is_positive]}]
+          - name: days
+            config:
+              materialized: replace_groups
+              meta: {group_versions: shop_versions, group_key: shop}
+    """,
+}
+_MACROS = {
+    "is_positive.sql": """
+        {% test is_positive(model, column_name) %}
+            select * from {{ tangles.rows_to_test(model) }} where {{ column_name }} <= 0
+        {% endtest %}
+    """,
+    "counted_grain.sql": """
+        {% macro counted_grain() %}
+            {{ return(config.meta_get('grain')) }}
+        {% endmacro %}
+    """,
+}
+
+
+def make_grain_project(folder: Path) -> Path:
+    """Write the project."""
+    make_project(folder, _MODELS)
+    (folder / "dbt_project.yml").write_text(
+        "name: tangles\nprofile: plugin\nmodels:\n  +file_format: parquet\n  +submission_method: session\n"
+    )
+    (folder / "macros").mkdir()
+    for name, text in _MACROS.items():
+        (folder / "macros" / name).write_text(textwrap.dedent(text).lstrip())
+    for file in [
+        *MACROS.glob("incremental/*.sql"),
+        *MACROS.glob("materializations/*.sql"),
+        MACROS / "run" / "remake.sql",
+    ]:
+        (folder / "macros" / file.name).symlink_to(file)  # dbt does not go into linked folders
+    return folder
+
+
+def write_orders(path: Path, orders: list[tuple]) -> None:
+    """Write the log of orders."""
+    with path.open("w", newline="") as log:
+        csv.writer(log).writerows((shop or "", day, amount) for shop, day, amount in orders)
+
+
+def expected_sums(orders: list[tuple]) -> list[tuple]:
+    """The rows of `sums` in a full build."""
+    shops = {shop for shop, _, _ in orders}
+    return sorted(
+        (
+            (shop, sum(order[2] for order in orders if order[0] == shop), sum(order[0] == shop for order in orders))
+            for shop in shops
+        ),
+        key=repr,
+    )
+
+
+def expected_days(orders: list[tuple]) -> list[tuple]:
+    """The rows of `days` in a full build."""
+    keys = {order[:2] for order in orders}
+    return sorted(
+        ((shop, day, sum(order[2] for order in orders if order[:2] == (shop, day))) for shop, day in keys), key=repr
+    )

@@ -1,0 +1,177 @@
+"""A warehouse of dictionaries in which runs follow the plans of `incremental.plan`, without dbt and without an engine.
+
+Tables are sets of rows of a group and a value. `full` says what a full computation of the graph would give.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Any
+
+from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REPLACE, REUSE, VERSIONS, PlanError, Planner
+
+Rows = frozenset[tuple[str, str]]
+_runs = count()
+
+
+def node(name: str, materialized: str, *parents: str, versions: str | None = None, **more: Any) -> dict[str, Any]:
+    """A node of dbt's graph, with what a plan reads of it."""
+    meta = {"group_versions": versions} if versions else {}
+    return {
+        "name": name,
+        "unique_id": f"model.shop.{name}",
+        "resource_type": "model",
+        "config": {"materialized": materialized, "meta": meta | more.pop("meta", {})},
+        "depends_on": {"nodes": [f"model.shop.{parent}" for parent in parents], "macros": []},
+    } | more
+
+
+def graph(*nodes: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The nodes by their ids."""
+    return {each["unique_id"]: each for each in nodes}
+
+
+class Parts:
+    """The definitions of nodes: one part each, and the definitions of all inputs, as `Definitions` has them."""
+
+    def __init__(self, nodes: Mapping[str, Mapping[str, Any]]) -> None:
+        self.nodes, self.codes = nodes, {}
+
+    def of(self, node_id: str) -> dict[str, str]:
+        """The definition of a node; empty of a source."""
+        if node_id not in self.nodes:
+            return {}
+        parents = [self.of(parent) for parent in self.nodes[node_id]["depends_on"]["nodes"]]
+        return {"code": str(self.codes.get(node_id, 0)), "inputs": _digest(parents)}
+
+
+class Simulation:
+    """A warehouse, its log, and the graph.
+
+    Args:
+        nodes: The graph, in an order in which inputs come first.
+        compute: Computes the rows of a node from those of its inputs, by their short names, and the node's code.
+    """
+
+    def __init__(
+        self, nodes: dict[str, dict[str, Any]], compute: Callable[[str, str, Mapping[str, Rows]], Rows]
+    ) -> None:
+        self.nodes, self._compute = nodes, compute
+        self.definitions = Parts(nodes)
+        self.log: Rows = frozenset()
+        self.tables: dict[str, Any] = {}  # rows by the nodes' ids; of group versions, digests and versions by group
+        self.manifests: dict[str, dict[str, Any]] = {}
+        self.refused: dict[str, str] = {}
+
+    def run(self, selected: set[str], failing: frozenset[str] = frozenset(), anew: bool = False) -> dict[str, str]:
+        """Run some nodes, of which some fail, and those behind these are skipped; returns the actions by name."""
+        chosen = {node_id for node_id in self.nodes if self.nodes[node_id]["name"] in selected}
+        planner = Planner(
+            self.nodes,
+            self.definitions,
+            lambda each: self.manifests.get(each["unique_id"], {}),
+            chosen,
+            lambda path, name: _digest(sorted(self.log)),
+        )
+        lost, done, self.refused, run = set(), {}, {}, f"run {next(_runs)}"
+        for node_id in self.nodes:
+            name, parents = self.nodes[node_id]["name"], self.nodes[node_id]["depends_on"]["nodes"]
+            if node_id not in chosen:
+                lost |= {node_id} if lost & set(parents) else set()
+                continue
+            if name in failing or lost & set(parents) or any(each not in self.tables for each in parents):
+                lost.add(node_id)
+                continue
+            try:
+                plan = planner.plan(node_id, anew)
+            except PlanError as error:
+                self.refused[name] = str(error)
+                lost.add(node_id)
+                continue
+            self._make(node_id, plan, run)
+            done[name] = plan.action
+        return done
+
+    def full(self) -> dict[str, Rows]:
+        """The rows of all tables as a full computation has them; of group versions the digests by group."""
+        found: dict[str, Rows] = {}
+        for node_id, each in self.nodes.items():
+            rows = {parent: found[parent] for parent in self._inputs_of(node_id)}
+            if each["config"]["materialized"] == VERSIONS:
+                found[each["name"]] = frozenset(_digests(self._rows_of_groups(node_id, rows)).items())
+            else:
+                found[each["name"]] = self._rows(node_id, rows)
+        return found
+
+    def rows(self, name: str) -> Rows:
+        """The rows of a table; of group versions the digests of groups that have rows, by group."""
+        table = self.tables[f"model.shop.{name}"]
+        if isinstance(table, dict):
+            return frozenset((group, digest) for group, (digest, _) in table.items() if digest)
+        return table
+
+    def drop(self, name: str) -> None:
+        """Lose a table."""
+        self.tables.pop(f"model.shop.{name}", None)
+        self.manifests.pop(f"model.shop.{name}", None)
+
+    def _inputs_of(self, node_id: str) -> list[str]:
+        return [self.nodes[parent]["name"] for parent in self.nodes[node_id]["depends_on"]["nodes"]]
+
+    def _rows(self, node_id: str, inputs: Mapping[str, Rows]) -> Rows:
+        given = dict(inputs) | ({"log": self.log} if self.nodes[node_id]["config"]["meta"].get("reads") else {})
+        return self._compute(self.nodes[node_id]["name"], self.definitions.of(node_id)["code"], given)
+
+    def _rows_of_groups(self, node_id: str, inputs: Mapping[str, Rows]) -> Rows:
+        return self._rows(node_id, inputs)
+
+    def _make(self, node_id: str, plan: Any, run: str) -> None:
+        groups = {"history": plan.history, "since": plan.since, "upto": plan.upto}
+        materialized = self.nodes[node_id]["config"]["materialized"]
+        if plan.action != REUSE:
+            inputs = {name: self.rows(name) for name in self._inputs_of(node_id)}
+            if materialized == VERSIONS:
+                before = self.tables[node_id] if plan.action == REPLACE else {}
+                self.tables[node_id] = self._versions(node_id, inputs, before, plan.since + 1)
+                begun = plan.history.partition(" ")[0] or run.replace(" ", "_")
+                last = max((version for _, version in self.tables[node_id].values()), default=0)
+                groups = {"history": f"{begun} 0", "since": 0, "upto": last}
+            else:
+                self.tables[node_id] = self._replaced(node_id, plan, self._rows(node_id, inputs))
+        self.manifests[node_id] = {
+            "definition": self.definitions.of(node_id),
+            "inputs": plan.inputs,
+            "groups": groups,
+            "content": _digest(repr(sorted(self.rows(self.nodes[node_id]["name"])))),
+        }
+
+    def _versions(self, node_id: str, inputs: Mapping[str, Rows], before: dict, version: int) -> dict:
+        now = _digests(self._rows_of_groups(node_id, inputs))
+        first = 1 if not before and version == 1 else version
+        return {
+            group: before[group] if group in before and before[group][0] == now.get(group) else (now.get(group), first)
+            for group in {*before, *now}
+        }
+
+    def _replaced(self, node_id: str, plan: Any, rows: Rows) -> Rows:
+        """The rows that a table gets: of the changed groups alone where the plan says so."""
+        if plan.action == REBUILD:
+            return rows
+        versions = self.tables[f"model.shop.{self.nodes[node_id]['config']['meta']['group_versions']}"]
+        changed = {group for group, (_, version) in versions.items() if version > plan.since}
+        made = frozenset(row for row in rows if row[0] in changed)
+        if self.nodes[node_id]["config"]["materialized"] != COMPLETE:
+            return made
+        return made | frozenset(row for row in self.tables[node_id] if row[0] not in changed)
+
+
+def _digests(rows: Rows) -> dict[str, str]:
+    groups: dict[str, list[str]] = {}
+    for group, value in rows:
+        groups.setdefault(group, []).append(value)
+    return {group: _digest(sorted(values)) for group, values in groups.items()}
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:12]

@@ -1,0 +1,87 @@
+"""How many rows of a table are new, other and gone; and the texts by which rows are told apart."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dbt_spark_python.incremental.counts import count_differing, count_rows
+from dbt_spark_python.row_texts import row_text
+
+COLUMNS = "shop string, day int, amount bigint, notes array<string>, rates map<string, int>"
+
+
+def row(shop, day, amount, notes=None, rates=None):
+    return (shop, day, amount, notes, rates)
+
+
+@pytest.mark.both
+def test_rows_by_key(spark):
+    """Null is a value of a key; what differs may be in any column; a row may be there several times."""
+
+    def count(before, after, keys=("shop", "day"), columns=COLUMNS):
+        frames = spark.createDataFrame(before, COLUMNS), spark.createDataFrame(after, columns)
+        return tuple(count_differing(*frames, keys).values())
+
+    first = [row("a", 1, 5), row("a", 2, 5, ["x"]), row(None, 1, 5), row("b", None, 7, None, {"x": 1})]
+    assert count(first, first[::-1]) == (0, 0, 0)
+    assert count([], first) == (4, 0, 0)
+    assert count(first, []) == (0, 0, 4)
+    assert count([], []) == (0, 0, 0)
+    second = [row("a", 1, 6), row("a", 2, 5, ["y"]), row(None, 2, 5), row("b", None, 7, None, {"x": 2}), row("c", 1, 1)]
+    assert count(first, second) == (2, 3, 1)
+    assert count(first, second, keys=()) == (5, 0, 4)
+    assert count(first, second, keys=("shop",)) == (1, 3, 0)
+    assert count(first, [*first, first[0]]) == count([*first, first[0]], first) == (0, 0, 0)
+    renamed = COLUMNS.replace("amount", "sum")
+    assert count(first, first, columns=renamed) == (0, 4, 0)
+    assert count(first, first, keys=("shop", "sum"), columns=renamed) == (0, 3, 0), "a key that the table lacked"
+    names = count_differing(*[spark.createDataFrame(first, COLUMNS)] * 2, ["shop"])
+    assert list(names) == ["rows_added", "rows_changed", "rows_removed"]
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    "other",
+    [
+        (2**53 + 1, ["a", "b"], 0.5, b"\xff"),
+        (2**53, ["a,b"], 0.5, b"\xff"),
+        (2**53, ["a", "b", None], 0.5, b"\xff"),
+        (2**53, None, 0.5, b"\xff"),
+        (2**53, ["a", "b"], 0.5000000000000001, b"\xff"),
+        (2**53, ["a", "b"], None, b"\xff"),
+        (2**53, ["a", "b"], float("nan"), b"\xff"),
+        (2**53, ["a", "b"], 0.5, b"\xfe"),
+        (2**53, ["a", "b"], 0.5, b""),
+        (2**53, ["a", "b"], 0.5, None),
+    ],
+)
+def test_every_column_counts(spark, other):
+    """In all its digits and bytes, and null is a value of its own."""
+    columns = "shop string, amount bigint, notes array<string>, paid double, slip binary"
+    before, after = (
+        spark.createDataFrame([("a", *values), ("b", 1, None, None, None)], columns)
+        for values in ((2**53, ["a", "b"], 0.5, b"\xff"), other)
+    )
+    assert tuple(count_differing(before, after, ["shop"]).values()) == (0, 1, 0)
+
+
+@pytest.mark.both
+def test_no_two_rows_have_one_text(spark):
+    """Whatever strings look like, and wherever a value ends."""
+    strings = [None, "", "-", "1:", "1:-", ",", "-,-", "0:,0:", "\u00e9", "e\u0301", '"', "{}"]
+    numbers = [None, 0, -1, 1]
+    rows = [(a, n, b, None if b is None else [b]) for a in strings for n in numbers for b in strings]
+    frame = spark.createDataFrame(rows, "a string, n int, b string, notes array<string>")
+    texts = frame.select(row_text(frame, frame.columns).alias("text")).toArrow()["text"].to_pylist()
+    assert len({*texts}) == len(rows)
+    other = frame.withColumnRenamed("n", "m")
+    assert not {*texts} & {*other.select(row_text(other, other.columns).alias("text")).toArrow()["text"].to_pylist()}
+
+
+def test_rows_of_a_folder(tmp_path):
+    """At any depth, without an engine."""
+    assert count_rows(tmp_path) == 0
+    (tmp_path / "part=1").mkdir()
+    for number, name in enumerate(("a.parquet", "part=1/b.parquet", "c.parquet")):
+        pq.write_table(pa.table({"id": range(number)}), tmp_path / name)
+    assert count_rows(tmp_path) == 3

@@ -1,0 +1,215 @@
+"""The definition of a node: each part changes for its own reason, and no other part with it."""
+
+import copy
+import importlib.metadata
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from dbt_spark_python.incremental import definition
+from dbt_spark_python.incremental.definition import Definitions, changed_parts, digest_package
+from dbt_spark_python.local_files import digest_log
+
+SUMS = {
+    "unique_id": "model.shop.sums",
+    "name": "sums",
+    "raw_code": "select {{ var('limit') }}, {{ rounded('total') }} from {{ ref('orders') }}",
+    "language": "sql",
+    "checksum": {"name": "sha256", "checksum": "abc"},
+    "config": {
+        "materialized": "table",
+        "meta": {"log": "/night/1", "size": 1, "reads": {"paths": ["log"], "variables": ["SHOP_KEY"]}},
+    },
+    "columns": {"total": {"name": "total", "data_type": "bigint", "description": "The sum.", "constraints": []}},
+    "contract": {"enforced": True},
+    "depends_on": {"nodes": ["model.shop.orders", "source.shop.outside"], "macros": ["macro.shop.rounded"]},
+    "description": "Sums.",
+}
+ORDERS = {
+    "unique_id": "model.shop.orders",
+    "name": "orders",
+    "raw_code": "select 1",
+    "language": "sql",
+    "config": {"materialized": "table"},
+    "depends_on": {"macros": []},
+}
+
+
+def macro(name: str, sql: str, *calls: str, package: str = "shop") -> SimpleNamespace:
+    """A macro as dbt has it."""
+    return SimpleNamespace(
+        unique_id=f"macro.{package}.{name}",
+        macro_sql=sql,
+        package_name=package,
+        depends_on=SimpleNamespace(macros=list(calls)),
+    )
+
+
+MACROS = [
+    macro("rounded", "{{ round_to(var('digits')) }}", "macro.shop.round_to", "macro.shop.missing", "macro.dbt.ref"),
+    macro("round_to", '{{ var( "mode") }}', "macro.shop.rounded"),
+    macro("unused", "{{ var('colour') }}"),
+    macro("ref", "{{ var('of_dbt') }}", package="dbt"),
+]
+VARS = {"limit": 1, "digits": 2, "mode": "up", "colour": "red", "of_dbt": 1}
+
+
+class Project:
+    """What definitions are made of, as a test changes it."""
+
+    def __init__(self) -> None:
+        self.sums, self.orders, self.vars, self.engine = copy.deepcopy(SUMS), copy.deepcopy(ORDERS), dict(VARS), "spark"
+        self.macros = {each.unique_id: each for each in MACROS}
+
+    def of(self, node_id: str = "model.shop.sums") -> dict[str, str]:
+        """The definition of a node."""
+        nodes = {each["unique_id"]: each for each in (self.sums, self.orders)}
+        return Definitions(nodes, self.macros, lambda node: self.vars, self.engine).of(node_id)
+
+
+@pytest.fixture
+def project(monkeypatch):
+    monkeypatch.delenv("SHOP_KEY", raising=False)
+    return Project()
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("code", lambda shop: shop.sums.update(raw_code=shop.sums["raw_code"] + " ")),
+        ("code", lambda shop: shop.sums.update(language="python")),
+        ("code", lambda shop: shop.sums.update(checksum={"name": "sha256", "checksum": "abd"})),
+        ("code", lambda shop: shop.sums.update(test_metadata={"name": "unique"})),
+        ("config", lambda shop: shop.sums["config"].update(materialized="view")),
+        ("config", lambda shop: shop.sums["config"]["meta"].update(size=2)),
+        ("columns", lambda shop: shop.sums["columns"]["total"].update(data_type="int")),
+        ("columns", lambda shop: shop.sums["columns"]["total"].update(constraints=[{"type": "not_null"}])),
+        ("columns", lambda shop: shop.sums["columns"].update(other={"name": "other"})),
+        ("columns", lambda shop: shop.sums.update(contract={"enforced": False})),
+        ("vars", lambda shop: shop.vars.update(limit=2)),
+        ("vars", lambda shop: shop.vars.update(digits=3)),
+        ("vars", lambda shop: shop.vars.update(mode="down")),
+        ("vars", lambda shop: shop.vars.pop("mode")),
+        ("macros", lambda shop: shop.macros.update({"macro.shop.new": macro("new", "1")})),
+        ("macros", lambda shop: shop.macros.update({"macro.shop.unused": macro("unused", "2")})),
+        ("environment", lambda shop: os.environ.update(SHOP_KEY="secret")),
+        ("packages", lambda shop: shop.sums["config"]["meta"].update(ship_packages=["dbt_spark_python"])),
+        ("versions", lambda shop: setattr(shop, "engine", "sail")),
+        ("inputs", lambda shop: shop.orders.update(raw_code="select 2")),
+    ],
+)
+def test_a_part_changes_for_its_own_reason(project, part, change, monkeypatch):
+    monkeypatch.setenv("SHOP_KEY", "before")
+    before = project.of()
+    change(project)
+    now = project.of()
+    # Packages are named in the config, and a table of another engine has inputs of that engine.
+    alone = {"packages": {"config", "packages"}, "versions": {"versions", "inputs"}, "macros": {"macros", "inputs"}}
+    assert {each for each in before if before[each] != now[each]} == alone.get(part, {part})
+    assert changed_parts(before, now) == sorted(alone.get(part, {part}) - ({"inputs"} if part != "inputs" else set()))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda shop: shop.sums["config"]["meta"].update(log="/night/2"),
+        lambda shop: shop.sums["columns"]["total"].update(description="Another text."),
+        lambda shop: shop.sums.update(description="Another text."),
+        lambda shop: shop.vars.update(colour="blue"),
+        lambda shop: shop.vars.update(of_dbt=2),
+        lambda shop: shop.macros.update({"macro.dbt.ref": macro("ref", "other", package="dbt")}),
+        lambda shop: shop.macros.update({"macro.dbt_spark.x": macro("x", "other", package="dbt_spark")}),
+        lambda shop: os.environ.update(SHOP_OTHER="x"),
+        lambda shop: shop.sums["depends_on"]["nodes"].reverse(),
+    ],
+)
+def test_what_decides_no_row_does_not_count(project, change, monkeypatch):
+    monkeypatch.setenv("SHOP_OTHER", "before")
+    before = project.of()
+    change(project)
+    assert project.of() == before
+    assert changed_parts(before, project.of()) == []
+
+
+def test_a_secret_is_not_in_a_definition(project, monkeypatch):
+    monkeypatch.setenv("SHOP_KEY", "a secret")
+    assert "a secret" not in repr(project.of())
+
+
+def test_versions_of_libraries_count(project, monkeypatch):
+    before = project.of()
+    monkeypatch.setattr(definition, "versions", lambda: {"pyspark": "0"})
+    assert changed_parts(before, project.of()) == ["versions"]
+    monkeypatch.undo()
+    found = definition.versions()
+    assert found["pyspark"] == importlib.metadata.version("pyspark")
+    assert found["plugin"] == digest_package("dbt_spark_python")
+
+
+def test_changed_parts():
+    """Inputs alone where no other part did; a part that is new counts as changed."""
+    now = {"code": "1", "config": "1", "inputs": "1"}
+    assert changed_parts(now, now) == []
+    assert changed_parts(now | {"inputs": "0"}, now) == ["inputs"]
+    assert changed_parts({"code": "0", "config": "1", "inputs": "0"}, now) == ["code"]
+    assert changed_parts({}, now) == ["code", "config"]
+
+
+def test_a_large_seed_is_its_file(project, tmp_path):
+    """Of which dbt has no checksum."""
+    file = tmp_path / "seeds" / "shops.csv"
+    project.sums |= {"root_path": str(tmp_path), "original_file_path": "seeds/shops.csv"}
+    project.sums["checksum"] = {"name": "path", "checksum": "seeds/shops.csv"}
+    seen = [project.of()]
+    file.parent.mkdir()
+    for text in ("shop\na\n", "shop\nb\n"):
+        file.write_text(text)
+        seen.append(project.of())
+    assert len({each["code"] for each in seen}) == 3
+    assert changed_parts(seen[1], seen[2]) == ["code"]
+
+
+def test_a_source_and_a_node_without_parents(project):
+    assert project.of("source.shop.outside") == {}
+    assert project.of("model.shop.orders")["inputs"] != project.of()["inputs"]
+
+
+def test_a_log_is_its_names_and_bytes(tmp_path):
+    (tmp_path / "a.jsonl").write_text("one\n")
+    pattern = str(tmp_path / "*.jsonl")
+    first = digest_log(pattern, "log")
+    stat = (tmp_path / "a.jsonl").stat()
+    (tmp_path / "a.jsonl").write_text("two\n")
+    os.utime(tmp_path / "a.jsonl", ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+    second = digest_log(pattern, "log")
+    (tmp_path / "b.jsonl").touch()
+    third = digest_log(pattern, "log")
+    (tmp_path / "b.jsonl").rename(tmp_path / "c.jsonl")
+    assert None not in (first, second, third)
+    assert len({first, second, third, digest_log(pattern, "log")}) == 4
+
+
+@pytest.mark.parametrize("path", ["s3a://bucket/log.jsonl", "/there/is/none"])
+def test_a_log_that_is_not_at_hand(path):
+    assert digest_log(path, "log") is None
+
+
+def test_a_package_is_its_files(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "a_package_of_tests" / "__pycache__").mkdir(parents=True)
+    source = tmp_path / "a_package_of_tests" / "__init__.py"
+    source.write_text("x = 1\n")
+
+    def digest(name: str = "a_package_of_tests") -> str:
+        return digest_package.__wrapped__(name)
+
+    seen = [digest()]
+    (source.parent / "__pycache__" / "x.pyc").write_text("compiled")
+    assert digest() == seen[0]
+    source.write_text("x = 2\n")
+    seen.append(digest())
+    source.rename(source.with_name("other.py"))
+    (source.parent / "__init__.py").touch()
+    seen.append(digest())
+    assert len({*seen, digest("there_is_none"), digest("nor_is_there_this")}) == 5

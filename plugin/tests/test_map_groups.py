@@ -1,0 +1,104 @@
+"""Kernels on groups of rows: a call of one has all rows of its groups."""
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+from dbt_spark_python.groups import map_groups
+from dbt_spark_python.sail import gather
+
+ORDERS = "shop string, town string, amount int, notes array<string>"
+
+
+@pytest.fixture
+def count_orders():
+    """A kernel, which workers get by value."""
+
+    def count_orders(batches):
+        """The orders of each group of a call; columns in another order, and numbers in a smaller type."""
+        counts, notes = {}, {}
+        for batch in batches:
+            for row in batch.to_pylist():
+                key = row["shop"], row["town"]
+                counts[key] = counts.get(key, 0) + 1
+                notes.setdefault(key, []).append(row["notes"])
+        yield pa.RecordBatch.from_pydict(
+            {
+                "orders": pa.array(counts.values(), pa.int16()),
+                "town": pa.array([town for _, town in counts], pa.string()),
+                "shop": pa.array([shop for shop, _ in counts], pa.string()),
+                "missing": pa.array([sum(note is None for note in notes[key]) for key in counts], pa.int64()),
+            }
+        )
+
+    return count_orders
+
+
+SCHEMAS = [
+    "shop string, town string, orders bigint, missing int",
+    pa.schema([("shop", pa.string()), ("town", pa.string()), ("orders", pa.int64()), ("missing", pa.int32())]),
+    StructType([StructField(name, StringType()) for name in ("shop", "town")] + [StructField("orders", LongType())]),
+]
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("schema", SCHEMAS, ids=["sql", "arrow", "spark"])
+def test_all_rows_of_a_group_reach_one_call(spark, count_orders, schema):
+    """Null is a key, and null lists are null; the table has the columns and types that were asked for."""
+    rows = [
+        (shop, town, n, [] if n % 2 else None) for n in range(50) for shop in ("a", "b", None) for town in ("x", None)
+    ]
+    frame = spark.createDataFrame(rows, ORDERS).repartition(7)
+    made = map_groups(frame, ["shop", "town"], count_orders, schema)
+    expected = [(shop, town, 50, 25) for shop in ("a", "b", None) for town in ("x", None)]
+    assert sorted(map(repr, map(tuple, made.collect()))) == sorted(repr(row[: len(made.columns)]) for row in expected)
+    assert [kind for _, kind in made.dtypes] == ["string", "string", "bigint", "int"][: len(made.columns)]
+
+
+@pytest.mark.both
+def test_no_rows(spark, count_orders):
+    made = map_groups(spark.createDataFrame([], ORDERS), ["shop"], count_orders, SCHEMAS[0])
+    assert made.count() == 0
+    assert made.columns == ["shop", "town", "orders", "missing"]
+
+
+@pytest.mark.both
+def test_a_kernel_without_a_column(spark, count_orders):
+    frame = spark.createDataFrame([("a", "x", 1, None)], ORDERS)
+    with pytest.raises(Exception, match="price"):
+        map_groups(frame, ["shop"], count_orders, "shop string, price int").collect()
+
+
+@pytest.mark.spark
+def test_groups_stay_together_behind_a_join(spark):
+    """Spark divides what is large in a join; a group's rows are in one partition all the same."""
+    settings = {
+        "spark.sql.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes": "10k",
+        "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "10k",
+        "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "1",
+    }
+    before = {name: spark.conf.get(name, None) for name in settings}
+    orders = spark.range(0, 100_000, 1, 4).selectExpr(
+        "if(id % 10 = 0, concat('shop ', id % 1000), 'large') as shop", "sha2(cast(id as string), 256) as text"
+    )
+    closed = spark.createDataFrame([("shop 10",), ("shop 20",)], "shop string")
+
+    def shops(batches):
+        names = {name for batch in batches for name in batch["shop"].to_pylist()}
+        yield pa.RecordBatch.from_pydict({"shop": sorted(names)})
+
+    try:
+        for name, value in settings.items():
+            spark.conf.set(name, value)
+        rows = orders.join(closed, "shop", "left_anti")
+        for several in (rows, rows.unionAll(rows)):
+            found = [row.shop for row in gather(several, "shop").mapInArrow(shops, "shop string").collect()]
+            assert len(found) == len(set(found)) == 99
+    finally:
+        for name, value in before.items():
+            if value is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, value)

@@ -1,0 +1,246 @@
+"""Nights of a project of one grain, on the engine: whatever came between, its tables are those of a full build."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ENGINE, TESTS
+from grain_project import DIES, FAILS, expected_days, expected_sums, make_grain_project, write_orders
+
+FIRST = [("a", 1, 5), ("a", 2, 6), ("b", 1, 7), ("c", 3, 8), (None, 1, 9)]
+
+
+class Nights:
+    """The project, its log, and a schema of its own."""
+
+    def __init__(self, project, folder, schema: str) -> None:
+        self.log = folder / "orders.csv"
+        self.orders = list(FIRST)
+        write_orders(self.log, self.orders)
+        self.built = project(schema, make_grain_project(folder / "project"), log=str(self.log))
+
+    def rows(self, name: str) -> list[tuple]:
+        """The rows of a table."""
+        return sorted((tuple(row.values()) for row in self.built.rows(name)), key=repr)
+
+    def change(self, *orders: tuple, gone: tuple = ()) -> None:
+        """Add orders; and have those of some shops be gone."""
+        self.orders = [order for order in self.orders if order[0] not in gone] + list(orders)
+        write_orders(self.log, self.orders)
+
+    def run(self, *arguments: str) -> dict[str, str]:
+        """Build; what each node said by its name: a message of its own, or that it is `skipped` or `unchanged`."""
+        result = self.built.invoke("build", *arguments)
+        assert result.exception is None, result.exception
+        skipped = {each.node.name: "skipped" for each in result.result if each.status == "skipped"}
+        said = {each.node.name: each.message or each.adapter_response.get("_message") for each in result.result}
+        return said | skipped
+
+    def lose(self, *names: str) -> None:
+        """Lose the data files of some tables."""
+        for name in names:
+            for file in (self.built.warehouse / f"{self.built.schema}.db" / name).glob("*.parquet"):
+                file.unlink()
+
+    def check(self) -> None:
+        """The tables are those of a full build."""
+        assert self.rows("sums") == expected_sums(self.orders)
+        assert self.rows("days") == expected_days(self.orders)
+
+    def manifest(self, name: str) -> dict:
+        """The manifest of a table."""
+        return json.loads((self.built.warehouse / f"{self.built.schema}.db" / name / "_table.json").read_text())
+
+    def facts(self, name: str) -> tuple:
+        """The versions that a table notes: since and upto; and the counts of its last change."""
+        noted = self.manifest(name)
+        return noted["groups"]["since"], noted["groups"]["upto"], noted["changes"] and tuple(noted["changes"].values())
+
+
+@pytest.fixture
+def nights(project, tmp_path, request):
+    """A project that has not been built yet."""
+    return Nights(project, tmp_path, "".join(c if c.isalnum() else "_" for c in request.node.name.lower()))
+
+
+@pytest.mark.both
+def test_a_night_makes_the_groups_that_changed(nights, capsys):
+    nights.run()
+    nights.check()
+    assert nights.facts("sums") == (0, 1, (4, 0, 0))
+
+    assert set(nights.run().values()) == {"unchanged"}
+    nights.change(("a", 3, 1), ("new", 1, 2))
+    nights.run()
+    nights.check()
+    assert nights.rows("changed_orders") == [order for order in nights.rows("orders") if order[0] in ("a", "new")]
+    assert nights.facts("changed_orders")[:2] == (1, 2)
+    assert nights.facts("sums") == (1, 2, (1, 1, 0))
+    assert "rebuilding" not in capsys.readouterr().out
+
+    nights.change(gone=("b", None))
+    nights.run()
+    nights.check()
+    assert nights.rows("changed_orders") == []
+    assert nights.facts("sums") == (2, 3, (0, 0, 2))
+
+    # A part of the project; then the others catch up, from where they are.
+    nights.change(("a", 4, 1))
+    nights.run("--select", "+sums")
+    assert nights.rows("sums") == expected_sums(nights.orders)
+    nights.change(("c", 4, 1))
+    nights.run("--select", "+sums")
+    nights.run()
+    nights.check()
+    assert nights.facts("days")[:2] == (3, 5)
+    assert nights.facts("sums")[1] == 5
+
+
+@pytest.mark.sail
+def test_a_table_is_not_made_of_too_few_groups(nights):
+    nights.run()
+    nights.change(("a", 3, 1))
+    nights.run("--select", "orders")
+    nights.lose("changed_orders", "sums")
+    said = nights.run("--select", "changed_orders", "sums")
+    assert "changed_orders needs rows that shop_versions does not have now." in said["changed_orders"]
+    assert said["sums"] == "skipped"
+    nights.run("--select", "+sums")
+    assert nights.rows("sums") == expected_sums(nights.orders)
+    nights.run()
+    nights.check()
+
+
+@pytest.mark.sail
+def test_a_changed_model_is_rebuilt_and_named(nights, capsys):
+    nights.run()
+    path = nights.built.project_dir / "models" / "sums.sql"
+    path.write_text(path.read_text().replace("sum(amount)", "2 * sum(amount)"))
+    nights.run()
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "rebuilding" in line)
+    assert "rebuilding sums" in line
+    assert "its code changed" in line
+    assert nights.rows("sums") == [(shop, 2 * total, orders) for shop, total, orders in expected_sums(nights.orders)]
+    assert nights.rows("days") == expected_days(nights.orders)
+
+
+@pytest.mark.sail
+def test_a_table_changed_from_outside_is_rebuilt_and_named(nights, capsys):
+    nights.run()
+    for file in (nights.built.warehouse / f"{nights.built.schema}.db" / "days").glob("*.parquet"):
+        os.utime(file, ns=(0, 0))
+    assert nights.run()["sums"] == "unchanged"
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "rebuilding" in line)
+    assert "rebuilding days" in line
+    assert "its files changed" in line
+    nights.check()
+
+
+@pytest.mark.sail
+def test_tables_without_rows_are_not_gone_on_from(nights):
+    """Such as `--empty` makes of all inputs, to try the code of models."""
+    nights.run()
+    nights.change(("a", 3, 1))
+    nights.run("--empty")
+    assert nights.rows("sums") == []
+    nights.run()
+    nights.check()
+
+
+@pytest.mark.sail
+def test_a_test_looks_at_the_groups_that_changed(nights):
+    """And at all of them once it has failed, as it has not passed then."""
+    (name,) = {name for name in nights.run() if name.startswith("is_positive")}
+    assert nights.run()[name] == "unchanged"
+    nights.change(("a", 3, 1))
+    assert nights.run()[name] == "OK"
+    compiled = nights.built.warehouse / "target" / nights.built.schema / "compiled" / "tangles" / "models"
+    (file,) = compiled.rglob(f"{name}.sql")
+    assert "where version > 1" in file.read_text()
+    nights.change(("a", 4, -100))
+    assert "Got 1 result" in nights.run()[name]
+    nights.change(("b", 1, 1))
+    assert "Got 1 result" in nights.run()[name]
+    assert "where version > 2" in file.read_text()
+    nights.change(("a", 5, 100))
+    assert nights.run()[name] == "OK"
+    nights.check()
+
+
+@pytest.mark.sail
+def test_a_process_that_is_killed(nights):
+    """Between two tables: the next build ends in the tables of a full one."""
+    nights.run()
+    nights.change(("a", 3, 1), gone=("b",))
+    built = nights.built
+    options = {
+        "--project-dir": built.project_dir,
+        "--profiles-dir": TESTS,
+        "--vars": json.dumps(built.vars),
+        "--target-path": nights.log.parent / "target",
+        "--log-path": nights.log.parent / "logs",
+        "--threads": 1,
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "dbt.cli.main", "build", *(str(word) for option in options.items() for word in option)],
+        env={**os.environ, DIES: "days", "DBT_SPARK_PYTHON_TEST_SCHEMA": built.schema},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == -9, done.stdout + done.stderr
+    assert nights.facts("changed_orders")[:2] == (1, 2)
+    assert nights.rows("days") == expected_days(FIRST)
+    nights.run()
+    nights.check()
+    assert nights.facts("days")[:2] == (1, 2)
+
+
+SELECTIONS = [
+    (),
+    (),
+    ("--select", "+sums"),
+    ("--select", "+days"),
+    ("--select", "orders"),
+    ("--select", "orders", "shop_versions"),
+    ("--select", "changed_orders+"),
+    ("--select", "sums", "days"),
+    ("--exclude", "changed_orders"),
+    ("--full-refresh", "--select", "+sums"),
+    ("--full-refresh",),
+]
+
+
+def change_orders(nights: Nights, chance: random.Random) -> None:
+    """Change the log at random: a few orders, and perhaps the shops that are gone."""
+    shops = ["a", "b", "c", "d", None]
+    new = [(chance.choice(shops), chance.randrange(4), chance.randrange(1, 9)) for _ in range(chance.randrange(3))]
+    nights.change(*new, gone=tuple(chance.sample(shops, chance.choice([0, 0, 1]))))
+
+
+@pytest.mark.both
+def test_any_nights_end_in_the_tables_of_a_full_build(nights, monkeypatch):
+    """Runs of parts, ones that fail, tables that are lost."""
+    chance = random.Random(7)
+    nights.run()
+    for _ in range(8 if ENGINE == "sail" else 4):
+        change_orders(nights, chance)
+        fails, lost = (
+            chance.choice(["", "", "sums", "days"]),
+            chance.choice(["-", "-", "sums", "changed_orders", "days"]),
+        )
+        nights.lose(lost)
+        monkeypatch.setenv(FAILS, fails)
+        selection = chance.choice(SELECTIONS)
+        nights.run(*selection)
+        monkeypatch.setenv(FAILS, "")
+        if chance.random() < 0.4:
+            nights.run()
+            nights.check()
+    nights.run()
+    nights.check()
+    assert set(nights.run().values()) == {"unchanged"}

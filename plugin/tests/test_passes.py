@@ -1,0 +1,144 @@
+"""Tests that passed: which run again, over which rows."""
+
+import json
+
+import pytest
+
+from dbt_spark_python.incremental.passes import Passes
+from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REPLACE, REUSE, VERSIONS, Planner
+from simulated_runs import Parts, graph, node
+
+TEST = {
+    "name": "checks",
+    "unique_id": "test.shop.checks",
+    "schema": "shop",
+    "resource_type": "test",
+    "attached_node": "model.shop.sums",
+    "config": {},
+    "depends_on": {"nodes": ["model.shop.sums"]},
+}
+DEFINITION = {"code": "1"}
+
+
+class Shop:
+    """A warehouse with one complete table, a test of it, and its versions."""
+
+    def __init__(self, folders) -> None:
+        versions, sums = node("versions", VERSIONS), node("sums", COMPLETE, "versions", versions="versions")
+        self.nodes = graph(versions, sums, node("towns", "table")) | {TEST["unique_id"]: dict(TEST)}
+        self.warehouse, self.manifests = folders, {}
+        self.build(1, "one")
+        self.manifests["model.shop.towns"] = {"content": "towns"}
+
+    def build(self, upto: int, content: str, history: str = "h 0") -> None:
+        """Build the tables."""
+        groups = {"history": history, "since": 0, "upto": upto}
+        self.manifests |= {
+            "model.shop.versions": {"groups": groups},
+            "model.shop.sums": {"groups": groups, "content": content},
+        }
+
+    def plan(self, definition=DEFINITION, anew=False, **more):
+        """Plan the test, with other things about it."""
+        test = self.nodes[TEST["unique_id"]] = TEST | more
+        planner = Planner(
+            self.nodes, Parts(self.nodes), lambda each: self.manifests.get(each["unique_id"], {}), set(), str
+        )
+        return Passes(self.warehouse).plan(planner, test, definition, anew)
+
+    def passes(self, **more) -> None:
+        """Have the test pass."""
+        Passes(self.warehouse).note(TEST["schema"], TEST["unique_id"], DEFINITION, self.plan(**more))
+
+
+@pytest.fixture
+def shop(folders):
+    return Shop(folders)
+
+
+def test_a_test_that_has_not_passed_runs_on_all_rows(shop):
+    plan = shop.plan()
+    assert (plan.action, plan.since, plan.upto, plan.history) == (REBUILD, 0, 1, "h 0")
+    assert plan.inputs == {"model.shop.sums": "one"}
+
+
+def test_a_test_that_passed_is_reused(shop):
+    shop.passes()
+    assert shop.plan().action == REUSE
+    assert shop.plan(definition={"code": "2"}).action == REBUILD
+    assert shop.plan(anew=True).action == REBUILD
+    assert shop.warehouse.published() == []
+
+
+def test_it_looks_at_the_groups_that_changed_since(shop):
+    """Whatever nights were left out between."""
+    shop.passes()
+    shop.build(2, "two")
+    shop.build(5, "five")
+    plan = shop.plan()
+    assert (plan.action, plan.since, plan.upto) == (REPLACE, 1, 5)
+    shop.passes()
+    assert shop.plan().action == REUSE
+    shop.build(6, "six")
+    assert shop.plan()[:3] == (REPLACE, 5, 6)
+    assert shop.plan(definition={"code": "2"})[:3] == (REBUILD, 0, 6)
+
+
+def test_a_history_that_began_anew(shop):
+    shop.passes()
+    shop.build(2, "two", "other 0")
+    assert shop.plan().action == REBUILD
+
+
+def test_versions_that_began_anew_before_the_table_did(shop):
+    """They do not say which groups of the table changed."""
+    shop.passes()
+    shop.build(2, "two")
+    shop.manifests["model.shop.versions"] = {"groups": {"history": "other 0", "since": 0, "upto": 1}}
+    assert shop.plan().action == REBUILD
+
+
+def test_a_test_of_several_tables_runs_on_all_rows(shop):
+    both = {"nodes": ["model.shop.sums", "model.shop.towns"]}
+    shop.passes(depends_on=both)
+    assert shop.plan(depends_on=both).action == REUSE
+    shop.build(2, "two")
+    assert shop.plan(depends_on=both).action == REBUILD
+
+
+@pytest.mark.parametrize("attached", [None, "", "model.shop.towns", "model.shop.gone"])
+def test_a_test_of_another_table_runs_on_all_rows(shop, attached):
+    shop.passes(attached_node=attached)
+    shop.build(2, "two")
+    assert shop.plan(attached_node=attached).action == REBUILD
+
+
+def test_what_is_unknown_is_not_noted(shop):
+    outside = {"nodes": ["source.shop.outside"]}
+    shop.passes(depends_on=outside)
+    plan = shop.plan(depends_on=outside)
+    assert (plan.action, plan.inputs) == (REBUILD, None)
+    assert not (shop.warehouse.root / ".passed").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", json.dumps({"definition": "1", "groups": None})])
+def test_a_note_that_cannot_be_read(shop, text):
+    shop.passes()
+    (place,) = (shop.warehouse.root / ".passed").iterdir()
+    place.write_text(text)
+    assert shop.plan().action == REBUILD
+
+
+def test_a_note_without_versions(shop):
+    shop.passes()
+    (place,) = (shop.warehouse.root / ".passed").iterdir()
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"groups": None}))
+    assert shop.plan().action == REUSE
+    shop.build(2, "two")
+    assert shop.plan().action == REBUILD
+
+
+def test_where_a_note_cannot_be_written_the_test_runs_again(shop):
+    (shop.warehouse.root / ".passed").write_text("a file in its place")
+    shop.passes()
+    assert shop.plan().action == REBUILD

@@ -1,0 +1,209 @@
+"""What the manifest of a table tells, without an engine: content, origin, counts; and when it is not trusted."""
+
+import json
+import os
+from itertools import count
+from types import SimpleNamespace
+
+import pytest
+
+from dbt_spark_python import adapter
+from dbt_spark_python.warehouse import Publication
+
+ORIGIN = Publication({"code": "1"}, {"model.shop.orders": "1"}, {"history": "h 0", "since": 1, "upto": 2})
+
+
+def write(folders, files: dict[str, str], name: str = "t") -> None:
+    """Put the files of a new table where an engine would have written them."""
+    for file, text in files.items():
+        path = folders.private_place("s", name) / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def publish(folders, text: str, run: str = "run", publication: Publication | None = ORIGIN, **options):
+    """Publish a table whose one file holds this text, under a new name as an engine's files have."""
+    write(folders, {f"part-{os.urandom(8).hex()}.parquet": text})
+    return folders.publish("s", "t", run, publication, **options)
+
+
+def origin_of(folders, name: str = "t") -> dict:
+    """The origin that a table's manifest tells of."""
+    noted = folders.trusted_manifest("s", name)
+    return {key: noted[key] for key in ("definition", "inputs", "groups")} if noted else {}
+
+
+def test_content_is_bytes_and_partitions_whatever_files_are_called(folders):
+    tables = {
+        "one": {"a.parquet": "rows", "b.parquet": "more"},
+        "two": {"c.parquet": "more", "d.parquet": "rows"},
+        "fewer": {"a.parquet": "rows"},
+        "other": {"a.parquet": "other rows", "b.parquet": "more"},
+        "parts": {"part=1/a.parquet": "rows", "part=1/b.parquet": "more"},
+    }
+    for name, files in tables.items():
+        write(folders, files, name)
+        folders.publish("s", name, "run")
+    found = {name: folders.trusted_manifest("S", name)["content"] for name in tables}
+    assert found["one"] == found["two"]
+    assert len(set(found.values())) == 4
+
+
+def test_a_manifest_tells_the_origin_of_its_table(folders):
+    publish(folders, "rows")
+    assert origin_of(folders) == ORIGIN.origin()
+    publish(folders, "rows", "second", None)
+    assert origin_of(folders) == {"definition": None, "inputs": None, "groups": None}
+
+
+def test_a_table_that_comes_out_the_same_has_not_changed(folders):
+    other = ORIGIN._replace(definition={"code": "2"})
+    publish(folders, "rows", "first")
+    publish(folders, "rows", "second", other)
+    (table,) = folders.published("s")
+    assert (table.run_id, table.changed_in) == ("second", "first")
+    assert origin_of(folders) == other.origin()
+    publish(folders, "other rows", "third", other)
+    (table,) = folders.published("s")
+    assert (table.run_id, table.changed_in) == ("third", "third")
+
+
+def test_a_table_that_is_kept_is_of_the_run_that_kept_it(folders):
+    before = publish(folders, "rows", "first", count=lambda: {"rows_added": 1})
+    later = ORIGIN._replace(groups={"history": "h 0", "since": 1, "upto": 3})
+    folders.keep("s", "t", "second", later)
+    (table,) = folders.published("s")
+    assert (table.run_id, table.changed_in, table.built_at) == ("second", "first", before.built_at)
+    assert table.changes == {"rows_added": 1}
+    assert origin_of(folders) == later.origin()
+    assert [file.name.endswith(".parquet") for file in table.folder.iterdir()].count(True) == 1
+
+
+def test_a_table_keeps_its_counts_until_it_changes_again(folders):
+    """Counts that come with the publication are taken as they are; of a table that did not change no row is counted."""
+    asked = []
+
+    def changes(text: str, run: str, counted: dict | None, publication: Publication = ORIGIN) -> dict | None:
+        return publish(folders, text, run, publication, count=lambda: asked.append(run) or counted).changes
+
+    one, two, three = ({"rows_added": number} for number in (1, 2, 3))
+    assert changes("rows", "first", one) == one
+    assert changes("rows", "second", two) == one
+    assert changes("other rows", "third", two) == two
+    assert changes("third rows", "fourth", two, ORIGIN._replace(changes=three)) == three
+    assert changes("third rows", "fifth", two, ORIGIN._replace(changes=one)) == three
+    assert asked == ["first", "third"]
+    assert changes("fourth rows", "sixth", None) is None
+    assert publish(folders, "fifth rows").changes is None
+
+
+def add(folder, file):
+    (folder / "part-1.parquet").write_text("rows")
+
+
+def remove(folder, file):
+    file.unlink()
+
+
+def rewrite(folder, file):
+    file.write_text("ROWS")
+    os.utime(file, ns=(0, 0))
+
+
+def touch(folder, file):
+    os.utime(file, ns=(0, 0))
+
+
+def move(folder, file):
+    folder.rename(folder.with_name("elsewhere"))
+
+
+def lose_manifest(folder, file):
+    (folder / "_table.json").unlink()
+
+
+def cut_manifest(folder, file):
+    (folder / "_table.json").write_text('{"definition": "')
+
+
+def note_damage(folder, file):
+    noted = json.loads((folder / "_table.json").read_text())
+    (folder / "_table.json").write_text(json.dumps(noted | {"damaged": {file.name: "is damaged"}}))
+
+
+@pytest.mark.parametrize(
+    "change", [add, remove, rewrite, touch, move, lose_manifest, cut_manifest, note_damage], ids=lambda it: it.__name__
+)
+def test_a_table_changed_from_outside_is_not_trusted(folders, change):
+    publish(folders, "rows")
+    assert folders.trusted_manifest("S", "T")["content"]
+    folder = folders.public_place("s", "t")
+    (file,) = folder.glob("*.parquet")
+    change(folder, file)
+    assert folders.trusted_manifest("s", "t") == {}
+
+
+def test_a_table_of_delta_lake_has_a_log_of_its_own(folders):
+    write(folders, {"a.parquet": "rows", "_delta_log/0.json": "{}"})
+    folders.publish("s", "t", "run", ORIGIN)
+    assert folders.trusted_manifest("s", "t") == {}
+
+
+GROUPS = {"history": "h 0", "since": 0, "upto": 5}
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [],
+        "h 0",
+        5,
+        {},
+        GROUPS | {"upto": "5"},
+        GROUPS | {"upto": None},
+        GROUPS | {"upto": 5.0},
+        GROUPS | {"since": True},
+        GROUPS | {"history": 5},
+        {"history": "h 0", "upto": 5},
+    ],
+)
+def test_groups_of_another_type_are_no_manifest(folders, groups):
+    publish(folders, "rows")
+    path = folders.public_place("s", "t") / "_table.json"
+    noted = json.loads(path.read_text())
+    for fine in (None, GROUPS, GROUPS | {"later": "key"}):
+        path.write_text(json.dumps(noted | {"groups": fine}))
+        assert folders.trusted_manifest("s", "t")["groups"] == fine
+    path.write_text(json.dumps(noted | {"groups": groups}))
+    assert folders.trusted_manifest("s", "t") == {}
+
+
+def test_histories_of_versions(monkeypatch):
+    """One goes on while the first version stays; a table that had no rows begins another one, of other numbers."""
+    runs = (f"run-{number}" for number in count())
+    monkeypatch.setattr(adapter, "get_invocation_id", lambda: next(runs))
+
+    def note(history: str, first: int | None, last: int | None) -> tuple:
+        building = {("s", "t"): Publication(groups={"history": history, "since": 0, "upto": 0})}
+        relation = SimpleNamespace(schema="S", identifier="T")
+        adapter.SparkAdapter.note_versions(SimpleNamespace(_building=building), relation, first, last)
+        groups = building["s", "t"].groups
+        assert groups["since"] == 0
+        return groups["history"], groups["upto"]
+
+    assert note("", 1, 1) == ("run-0 1", 1)
+    assert note("run-0 1", 1, 2) == ("run-0 1", 2)
+    assert note("run-0 1", 3, 3) == ("run-0 3", 3)
+    assert note("run-0 3", None, None) == ("run-1 0", 0)
+    assert note("run-1 0", 1, 1) == ("run-1 1", 1)
+    assert note("run-1 0", 0, 4) == ("run-1 0", 4)
+
+
+def test_some_files_of_a_public_table_are_linked(folders):
+    write(folders, {"a.parquet": "a", "b.parquet": "b"})
+    folders.publish("s", "t", "run")
+    write(folders, {"c.parquet": "c"}, "t__next")
+    folders.link_files(("s", "t"), "T__next", ["a.parquet"])
+    new = folders.private_place("s", "t__next")
+    assert sorted(path.name for path in new.iterdir()) == ["a.parquet", "c.parquet"]
+    assert (new / "a.parquet").samefile(folders.public_place("s", "t") / "a.parquet")

@@ -1,0 +1,168 @@
+"""The rows of changed groups are replaced; files without such a row stay as they are."""
+
+import pytest
+
+from dbt_spark_python.incremental import replace
+from dbt_spark_python.incremental.replace import replace_groups
+
+pytestmark = pytest.mark.both
+
+COLUMNS = "shop string, day int, amount bigint"
+ROWS = {  # by file
+    "a": [("a", 1, 1), ("a", 2, 2)],
+    "b": [("b", 1, 3), (None, 1, 4)],
+    "c": [("c", 1, 5)],
+    "d": [("d", 1, 6), ("a", 3, 7)],
+}
+
+
+class Table:
+    """A public table of four files, whose rows are replaced by those of another one."""
+
+    def __init__(self, catalog, spark, name: str, by: str = "") -> None:
+        self.catalog, self.spark, self.name, self.by = catalog, spark, name, by
+        catalog.make_schema("replaced")
+        self._write(name, [])
+        for rows in ROWS.values():
+            self._add(name, rows)
+        self.publish()
+
+    def _write(self, name: str, rows: list) -> None:
+        self.spark.sql(f"drop table if exists replaced.{name}")
+        self.catalog.make_room("replaced", name)
+        self.spark.sql(f"create table replaced.{name} ({COLUMNS}) using parquet {self.by}")
+        if rows:
+            self._add(name, rows)
+
+    def _add(self, name: str, rows: list) -> None:
+        self.catalog.append("replaced", name, self.spark.createDataFrame(rows, COLUMNS).coalesce(1))
+
+    def publish(self) -> None:
+        """Publish the new table."""
+        from dbt_spark_python.warehouse import Publication
+
+        self.catalog.warehouse.begin_writing()
+        self.catalog.publish("replaced", self.name, "run", Publication())
+
+    def files(self) -> dict[int, int]:
+        """The rows in each data file, by inode."""
+        import pyarrow.parquet as pq
+
+        place = self.catalog.warehouse.public_place("replaced", self.name)
+        found = {path.stat().st_ino: pq.read_metadata(path).num_rows for path in place.glob("*.parquet")}
+        return {inode: count for inode, count in found.items() if count}
+
+    def replace(self, rows: list, *groups: str, grain=("shop", "day"), key: str = "shop") -> dict | None:
+        """Replace groups by other rows, as a materialization does it."""
+        new = f"{self.name}__next"
+        self._write(new, rows)
+        keys = self.spark.createDataFrame([(group,) for group in groups], "group_key string")
+        name = "replaced", self.name
+        changes = replace_groups(self.catalog, name, new, key, keys, grain and list(grain))
+        self.spark.sql(f"drop table replaced.{self.name}")
+        if not self.catalog.rename("replaced", new, self.name):
+            self.spark.sql(f"alter table replaced.{new} rename to replaced.{self.name}")
+        self.publish()
+        return changes and tuple(changes.values())
+
+    def rows(self) -> list[tuple]:
+        """The rows, as a reader finds them in the catalog."""
+        return sorted(map(tuple, self.spark.table(f"replaced.{self.name}").collect()), key=repr)
+
+
+ALL = sorted((row for rows in ROWS.values() for row in rows), key=repr)
+
+
+@pytest.fixture
+def make_table(spark, request):
+    """Makes a table of the test's own, in the warehouse of this process."""
+    from dbt_spark_python import sessions
+
+    name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
+    return lambda by="": Table(sessions._catalog, spark, name, by)
+
+
+@pytest.fixture
+def table(make_table):
+    """A table of four files."""
+    return make_table()
+
+
+def but(*shops) -> list[tuple]:
+    """The rows of other groups."""
+    return [row for row in ALL if row[0] not in shops]
+
+
+def test_files_without_a_changed_group_stay(table):
+    """Of a group with rows in two files both are written again; the counts are those of its rows."""
+    before = table.files()
+    assert table.rows() == ALL
+    assert table.replace([("a", 1, 1), ("a", 2, 20), ("a", 4, 8)], "a") == (1, 1, 1)
+    assert table.rows() == sorted([*but("a"), ("a", 1, 1), ("a", 2, 20), ("a", 4, 8)], key=repr)
+    assert len(before.keys() & table.files().keys()) == 2
+
+    # Once more: its rows are together now, and one row of another group.
+    before = table.files()
+    assert table.replace([("c", 1, 50)], "c") == (0, 1, 0)
+    assert len(before.keys() - table.files().keys()) == 1
+    assert table.rows() == sorted([*but("a", "c"), ("a", 1, 1), ("a", 2, 20), ("a", 4, 8), ("c", 1, 50)], key=repr)
+
+
+def test_groups_that_are_gone_and_new_ones(table):
+    assert table.replace([("new", 1, 9)], "c", "new", "never was") == (1, 0, 1)
+    assert table.rows() == sorted([*but("c"), ("new", 1, 9)], key=repr)
+    assert table.replace([], "a", "b", "new", "d", "") == (0, 0, 7)
+    assert table.rows() == []
+    assert table.replace([("a", 1, 1)], "a") == (1, 0, 0)
+    assert table.rows() == [("a", 1, 1)]
+
+
+def test_a_key_that_is_null_is_the_empty_text(table):
+    before = table.files()
+    assert table.replace([(None, 1, 40), ("", 2, 41)], "") == (1, 1, 0)
+    assert table.rows() == sorted([*but(None), (None, 1, 40), ("", 2, 41)], key=repr)
+    assert len(before.keys() & table.files().keys()) == 3
+
+
+def test_a_key_that_is_an_expression(table):
+    """Of another type than text."""
+    assert table.replace([("a", 1, 10)], "1", key="day") == (0, 1, 4)
+    assert table.rows() == [("a", 1, 10), ("a", 2, 2), ("a", 3, 7)]
+
+
+def test_no_group_has_changed(table):
+    before = table.files()
+    assert table.replace([], "another") == (0, 0, 0)
+    assert table.files() == before
+    assert table.rows() == ALL
+
+
+def test_changes_need_not_be_counted(table):
+    assert table.replace([("c", 1, 50)], "c", grain=None) is None
+    assert table.rows() == sorted([*but("c"), ("c", 1, 50)], key=repr)
+
+
+def test_too_many_files_are_written_again(table, monkeypatch):
+    monkeypatch.setattr(replace, "MOST_FILES", 4)
+    before = table.files()
+    assert len(before) == 4
+    assert table.replace([("c", 1, 50)], "c") == (0, 1, 0)
+    assert table.rows() == sorted([*but("c"), ("c", 1, 50)], key=repr)
+    assert not before.keys() & table.files().keys()
+
+
+def test_a_table_in_partitions(make_table):
+    """Each file is written again, and each row keeps its partition."""
+    table = make_table("partitioned by (amount)")
+    assert table.rows() == ALL
+    assert table.replace([("a", 1, 1), ("a", 2, 20)], "a") == (0, 1, 1)
+    assert table.rows() == sorted([*but("a"), ("a", 1, 1), ("a", 2, 20)], key=repr)
+    place = table.catalog.warehouse.public_place("replaced", table.name)
+    assert {path.name for path in place.glob("amount=*")} == {f"amount={n}" for n in (1, 20, 3, 4, 5, 6)}
+
+
+def test_rows_of_groups(table):
+    rows = table.spark.table(f"replaced.{table.name}")
+    groups = table.spark.createDataFrame([("",), ("a",)], "group_key string")
+    assert {row.shop for row in replace.of_groups(rows, "shop", groups).collect()} == {None, "a"}
+    assert {row.shop for row in replace.of_groups(rows, "shop", groups, "left_anti").collect()} == {"b", "c", "d"}

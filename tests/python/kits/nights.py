@@ -1,0 +1,205 @@
+"""Four logs that change from night to night, and the steps of a search: what may happen to them and to their tables."""
+
+import random
+import shutil
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from conftest import ROOT, DbtProject
+from killed_build import Build
+from mutations import KINDS
+
+#: The files of each log, with their lines.
+Files = dict[str, dict[str, list[bytes]]]
+
+#: Kernels and SQL rounds both make some tables; ids are claimed, so that many of the mutated lines are let in.
+OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "sql_edge_limit": 0, "sql_round_budget": 1}
+#: Tables that tell of the runs.
+HISTORIES = {"timeline_updates", "autobase_updates", "runs", "run_changes"}
+PUBLIC = sorted({path.stem for path in (ROOT / "models/marts").rglob("*.sql")} - HISTORIES)
+#: Columns of other tables that do.
+_HISTORY = {"previous_publication", "update_step", "update_from_position", "update_to_position"}
+#: Other vars than those of `OPTIONS`.
+_VARS = {"ancestor_limit": 5, "edit_batch_size": 3}
+#: Parts of the project that are built alone.
+_PARTS = [
+    "+feeds",
+    "+tangle_edges",
+    "stg_ssb__lines",
+    "ssb_messages",
+    "feeds",
+    "int_tangle_claims+",
+    "+timeline_events",
+]
+_PARTS += [
+    "+set_messages",
+    "+int_set_versions",
+    "autobase_views",
+    "+autobase_nodes",
+    "+int_timeline_versions",
+    "group_next",
+]
+#: The end of the message of a model whose inputs lack rows.
+BUILD_INPUTS = "with its inputs: --select +"
+
+
+def write(folder: Path, files: Files) -> None:
+    """Make the folder of each log hold these files and no others."""
+    for kind in KINDS:
+        (folder / kind).mkdir(exist_ok=True)
+        for path in (folder / kind).iterdir():
+            path.unlink()
+        for name, lines in files[kind].items():
+            (folder / kind / name).write_bytes(b"".join(line + b"\n" for line in lines))
+
+
+def variables(folder: Path) -> dict[str, object]:
+    """The vars of builds over the logs in a folder."""
+    return OPTIONS | {f"{kind}_log": str(folder / kind) for kind in KINDS}
+
+
+def contents(built: DbtProject, table: str) -> list[str]:
+    """Read a table, rows in a fixed order, without its columns that tell of runs."""
+    rows = ({name: value for name, value in row.items() if name not in _HISTORY} for row in built.rows(table))
+    return sorted(map(repr, rows))
+
+
+def differing(one: DbtProject, other: DbtProject) -> list[str]:
+    """The public tables in which two builds differ."""
+    return [table for table in PUBLIC if contents(one, table) != contents(other, table)]
+
+
+class Nights:
+    """A search: steps that are drawn at random, and done to four logs and to the tables that are made of them.
+
+    Args:
+        built: The project; its vars lead to the logs.
+        folder: The folder of the logs.
+        lines: The lines of each log; some of them are in it from the first night.
+        seed: The steps follow from it.
+    """
+
+    def __init__(self, built: DbtProject, folder: Path, lines: dict[str, list[bytes]], seed: int) -> None:
+        self.built, self.folder, self.rng = built, folder, random.Random(seed)
+        self.waiting = {kind: list(lines[kind]) for kind in KINDS}
+        self.files: Files = {kind: {} for kind in KINDS}
+        for kind in KINDS:
+            for name in ("a.jsonl", "b.jsonl"):
+                self.files[kind][name] = self._take(kind, len(lines[kind]) // 3)
+        self.drawn: list = []
+        write(folder, self.files)
+
+    def step(self) -> str:
+        """Do one step; returns its name. Every step is drawn before one is drawn again."""
+        if not self.drawn:
+            self.drawn = [
+                *(self.add_lines, self.remove_lines, self.rename_file, self.reorder_lines, self.change_var),
+                *(self.build_part, self.delete_table, self.damage_file, self.kill_run),
+            ]
+            self.rng.shuffle(self.drawn)
+        step = self.drawn.pop()
+        said = step()
+        write(self.folder, self.files)
+        return f"{step.__name__} {said}"
+
+    def add_lines(self) -> str:
+        """Some logs get lines that they had before, or new ones, in a file of theirs or in a new one."""
+        for kind in self.rng.sample(KINDS, self.rng.randint(1, 4)):
+            name = self.rng.choice([*self.files[kind], f"new{self.rng.randrange(1000)}.jsonl"])
+            added = self._take(kind, self.rng.choice((1, 5, 30)))
+            self.files[kind][name] = self.files[kind].get(name, []) + added
+        return str({kind: {name: len(lines) for name, lines in files.items()} for kind, files in self.files.items()})
+
+    def remove_lines(self) -> str:
+        """Lines leave a file, or the file is gone."""
+        kind, name = self._file()
+        lines = self.files[kind][name]
+        gone = set(self.rng.sample(range(len(lines)), min(len(lines), self.rng.choice((1, 10, 1000)))))
+        self.waiting[kind] += [lines[place] for place in sorted(gone)]
+        self.files[kind][name] = [line for place, line in enumerate(lines) if place not in gone]
+        if not self.files[kind][name] and len(self.files[kind]) > 1:
+            del self.files[kind][name]
+        return f"{kind} {name} {len(gone)}"
+
+    def rename_file(self) -> str:
+        """A file gets another name."""
+        kind, name = self._file()
+        self.files[kind][f"other{self.rng.randrange(1000)}.jsonl"] = self.files[kind].pop(name)
+        return f"{kind} {name}"
+
+    def reorder_lines(self) -> str:
+        """The lines of a file get another order."""
+        kind, name = self._file()
+        self.rng.shuffle(self.files[kind][name])
+        return f"{kind} {name}"
+
+    def change_var(self) -> str:
+        """A var gets another value, or its first one again."""
+        name = self.rng.choice([*_VARS])
+        if self.built.vars.get(name) == _VARS[name]:
+            self.built.vars.pop(name)
+            self.built.vars.update({name: OPTIONS[name]} if name in OPTIONS else {})
+        else:
+            self.built.vars[name] = _VARS[name]
+        return f"{name} {self.built.vars.get(name)}"
+
+    def build_part(self) -> str:
+        """A part of the project is built, or says which inputs it lacks; without other changes its log may grow."""
+        part = self.rng.choice(_PARTS)
+        result = self.built.invoke_parsed("run", "--select", part)
+        messages = [each.message for each in result.result if each.status == "error"]
+        assert all(BUILD_INPUTS in message for message in messages), messages
+        return f"{part} {len(messages)}"
+
+    def delete_table(self) -> str:
+        """The folder of a table is gone."""
+        place = self._table()
+        shutil.rmtree(place)
+        return place.name
+
+    def damage_file(self) -> str:
+        """A file of a table has fewer rows, or is no parquet file any more."""
+        place = self._table()
+        file = self.rng.choice(sorted(place.rglob("*.parquet")))
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's own, of the bytes before
+        rows = pq.read_table(file)
+        file.unlink()  # another table may have a link to it
+        if self.rng.random() < 0.5:
+            file.write_bytes(b"PAR1")
+        else:
+            pq.write_table(pa.concat_tables([rows.slice(1), rows.slice(0, 1), rows.slice(0, 1)]), file)
+        return f"{place.name} {file.name}"
+
+    def kill_run(self) -> str:
+        """A build in another process is killed at any moment."""
+        folder = self.built.warehouse / "killed"
+        folder.mkdir(exist_ok=True)
+        build = Build(self.built.warehouse, self.built.schema, folder, self.built.vars, [])
+        build.open()
+        moment = self.rng.uniform(2, 25)
+        time.sleep(moment)
+        said = f"after {moment:.1f} s" if build.process.poll() is None else "too late"
+        build.kill()
+        return said
+
+    def _take(self, kind: str, count: int) -> list[bytes]:
+        waiting = self.waiting[kind]
+        taken = sorted(self.rng.sample(range(len(waiting)), min(count, len(waiting))), reverse=True)
+        return [waiting.pop(place) for place in taken]
+
+    def _file(self) -> tuple[str, str]:
+        kind = self.rng.choice(KINDS)
+        return kind, self.rng.choice(sorted(self.files[kind]))
+
+    def _table(self) -> Path:
+        folders = sorted((self.built.warehouse / f"{self.built.schema}.db").iterdir())
+        return self.rng.choice(
+            [
+                folder
+                for folder in folders
+                if folder.is_dir() and folder.name[0] not in "._" and folder.name not in HISTORIES
+            ]
+        )

@@ -1,0 +1,255 @@
+"""Logs that grow, lose files and are shuffled from run to run: all public tables are those of one full build."""
+
+import json
+import random
+import shutil
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from dbt_spark_python.integrity import digest_content, digest_files, list_files
+from mutations import KINDS, mutated
+from nights import BUILD_INPUTS, Nights, contents, differing, variables, write
+
+LATER = {"ancestor_limit": 5}
+LINES = {kind: mutated(kind, 500, 7, False) for kind in KINDS}
+FEEDS = ("--select", "+feed_messages")
+
+
+def halves(lines: list[bytes]) -> dict[str, list[bytes]]:
+    """Nine of ten lines, whatever they are, in two files: roots and other messages that are listed are missing."""
+    kept = [line for place, line in enumerate(lines) if place % 10 != 3]
+    return {"a.jsonl": kept[::2], "b.jsonl": kept[1::2]}
+
+
+def more(lines: list[bytes]) -> dict[str, list[bytes]]:
+    """One file grows, another is new: the missing lines come last, and copies of earlier ones."""
+    files, late = halves(lines), lines[3::10]
+    return files | {"b.jsonl": files["b.jsonl"] + late[::2], "c.jsonl": late[1::2] + files["a.jsonl"][:20] * 3}
+
+
+def others(lines: list[bytes]) -> dict[str, list[bytes]]:
+    """A file is gone, the lines of another are in another order, the third has another name."""
+    files = more(lines)
+    shuffled = random.Random(1).sample(files["b.jsonl"], len(files["b.jsonl"]))
+    return {"b.jsonl": shuffled, "d.jsonl": files["c.jsonl"]}
+
+
+@pytest.mark.both_at_length
+def test_any_way_ends_in_the_same_rows(project, tmp_path):
+    """As one build of the last state makes them, whatever came before."""
+    given = variables(tmp_path)
+    grown, at_once = project("growing", **given), project("grown_at_once", **given | LATER)
+    for state in (halves, more, others):
+        write(tmp_path, {kind: state(LINES[kind]) for kind in KINDS})
+        grown.vars.update(LATER if state is others else {})
+        grown.run()
+        if state is more:
+            middle = project("grown_middle", **given).run()
+            assert differing(grown, middle) == []
+    assert [row["is_full"] for row in sorted(grown.rows("runs"), key=lambda row: row["started_at"])] == [
+        True,
+        False,
+        False,
+    ]
+    at_once.run()
+    assert differing(grown, at_once) == []
+    assert [row["is_full"] for row in at_once.rows("runs")] == [True]
+
+
+@pytest.mark.parametrize(
+    ("steps", "seed"),
+    [
+        pytest.param(3, 5, marks=pytest.mark.both_at_length),
+        *(pytest.param(40, seed, marks=pytest.mark.exhaustive) for seed in range(2)),
+    ],
+)
+def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
+    """Steps in any order, with builds between them: each build ends in the tables of one build at once."""
+    lines = {kind: mutated(kind, 240, seed, False) for kind in KINDS}
+    built = project(f"nights_{steps}_{seed}", **variables(tmp_path))
+    nights = Nights(built, tmp_path, lines, seed)
+    built.run()
+    done = []
+    for number in range(1, steps + 1):
+        done.append(nights.step())
+        if number == steps or nights.rng.random() < 0.5:
+            built.run()
+            at_once = project(f"nights_at_once_{number}", **built.vars).run()
+            assert differing(built, at_once) == [], done
+            shutil.rmtree(built.warehouse / f"{at_once.schema}.db")
+
+
+@pytest.fixture
+def logs(tmp_path):
+    """The logs as they are before they grow, and the vars that lead to them."""
+    write(tmp_path, {kind: halves(LINES[kind]) for kind in KINDS})
+    return tmp_path, variables(tmp_path)
+
+
+def grow(folder, lines: list[bytes], kind: str = "ssb") -> None:
+    """Add lines to a log."""
+    with (folder / kind / "b.jsonl").open("ab") as log:
+        log.write(b"".join(line + b"\n" for line in lines))
+
+
+def place_of(built, table: str):
+    """The folder of a table."""
+    return built.warehouse / f"{built.schema}.db" / table
+
+
+def mark(built, table: str, column: str, value: object = "marked") -> None:
+    """Change a column of all rows of a table, and its manifest with it: the rows count as those that were built."""
+    place = place_of(built, table)
+    for file in place.glob("*.parquet"):
+        rows = pq.read_table(file)
+        at, kind = rows.column_names.index(column), rows.schema.field(column).type
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's own, of the bytes before
+        file.unlink()
+        pq.write_table(rows.set_column(at, column, pa.array([value] * len(rows), kind)), file)
+    manifest = json.loads((place / "_table.json").read_text())
+    files = list_files(place)
+    digests = digest_files(place, files)
+    manifest |= {"files": files, "digests": digests, "content": digest_content(digests)}
+    (place / "_table.json").write_text(json.dumps(manifest))
+
+
+def test_known_lines_and_other_groups_stay(project, logs, capsys):
+    """A line is checked once, and only changed groups are made; all of them after a change of a var or of a file."""
+    folder, given = logs
+    models = ("--select", "+autobase_nodes", "stg_pzp__lines")
+    built = project("known", **given).run(*models)
+    first = {name: built.rows(name) for name in ("stg_autobase__lines", "autobase_nodes")}
+    mark(built, "stg_autobase__lines", "detail")
+    mark(built, "autobase_nodes", "role")
+    mark(built, "stg_pzp__lines", "data_kind")
+    place = place_of(built, "stg_autobase__lines")
+    inodes = {file.name: file.stat().st_ino for file in place.glob("*.parquet")}
+    writer = "a" * 64
+    node = {"base": "its own", "writer": writer, "length": 1, "heads": [], "batch": 1, "value": None}
+    base = {"base": "its own", "indexers": [writer]}
+    grow(folder, [b"no JSON", *(json.dumps(line).encode() for line in (base, node))], "autobase")
+    capsys.readouterr()
+    built.run(*models)
+    assert "rebuilding" not in capsys.readouterr().out
+    lines, nodes = built.rows("stg_autobase__lines"), built.rows("autobase_nodes")
+    details = {row["detail"] for row in lines if row["detail"] != "marked"}
+    assert details == {None, "not JSON at column 1: expecting value"}
+    assert len(lines) == len(first["stg_autobase__lines"]) + 3
+    assert inodes.items() < {file.name: file.stat().st_ino for file in place.glob("*.parquet")}.items()
+    assert {row["base_id"] for row in nodes if row["role"] != "marked"} == {"its own"}
+    assert len(nodes) == len(first["autobase_nodes"]) + 1
+    assert {row["base_id"] for row in built.rows("int_autobase_walk")} == {"its own"}
+
+    # Another definition: of the pzp log alone.
+    built.vars["verify_signatures"] = True
+    built.run(*models)
+    said = capsys.readouterr().out
+    assert "rebuilding stg_pzp__lines: its config changed" in said
+    assert "rebuilding stg_autobase__lines" not in said
+    assert "marked" not in {row["data_kind"] for row in built.rows("stg_pzp__lines")}
+    assert "marked" in {row["detail"] for row in built.rows("stg_autobase__lines")}
+
+    # Files that another program has changed.
+    file = max(place.glob("*.parquet"), key=lambda file: file.stat().st_size)
+    pq.write_table(pq.read_table(file).slice(1), file)
+    built.run(*models)
+    assert "marked" not in {row["detail"] for row in built.rows("stg_autobase__lines")}
+    assert len(built.rows("stg_autobase__lines")) == len(lines)
+
+
+def test_rows_of_changed_groups_are_replaced(project, logs):
+    """Also by a run that is the second after the change; all rows where versions or the table itself are gone."""
+    folder, given = logs
+    built = project("by_group", **given).run(*FEEDS)
+    lines = LINES["ssb"][3::10]
+
+    def authors() -> tuple[set[str], set[str]]:
+        """The authors whose rows were made since they were marked, and the others."""
+        found = [
+            {row["author"] for row in built.rows("feed_messages") if (row["reason"] == "marked") == is_marked}
+            for is_marked in (False, True)
+        ]
+        assert not found[0] & found[1]
+        return tuple(found)
+
+    # Two runs with new messages, of which the second alone goes as far as this table.
+    mark(built, "feed_messages", "reason")
+    before = {row["message_id"] for row in built.rows("ssb_messages")}
+    grow(folder, lines[:2])
+    built.run("--select", "+int_feed_links")
+    grow(folder, lines[2:4])
+    built.run(*FEEDS)
+    new = {row["author"] for row in built.rows("ssb_messages") if row["message_id"] not in before and row["is_usable"]}
+    made, others = authors()
+    assert new and made == new and others
+
+    # An author whose messages are gone.
+    written = [row for row in built.rows("ssb_messages") if row["author"] in others]
+    gone = min(others, key=lambda author: (sum(row["author"] == author for row in written), author))
+    ids = {row["message_id"].encode() for row in written if row["author"] == gone}
+    for file in (folder / "ssb").iterdir():
+        kept = [line for line in file.read_bytes().split(b"\n") if not any(known in line for known in ids)]
+        file.write_bytes(b"\n".join(kept))
+    built.run(*FEEDS)
+    made, others_now = authors()
+    assert gone not in made | others_now and others_now
+
+    # The table is gone, and its inputs have the rows of few groups.
+    grow(folder, lines[4:6])
+    built.run(*FEEDS)
+    shutil.rmtree(place_of(built, "feed_messages"))
+    result = built.invoke_parsed("run", "--select", "feed_messages").result
+    (message,) = [each.message for each in result if each.status == "error"]
+    assert "feed_messages needs rows that int_feed_links does not have now" in message
+    assert f"{BUILD_INPUTS}feed_messages" in message
+    built.run(*FEEDS)
+    assert not authors()[1]
+
+    # The versions are gone.
+    mark(built, "feed_messages", "reason")
+    shutil.rmtree(place_of(built, "int_feed_versions"))
+    built.run(*FEEDS)
+    assert not authors()[1]
+    at_once = project("by_group_at_once", **given).run(*FEEDS)
+    for table in ("feeds", "feed_messages"):
+        assert contents(built, table) == contents(at_once, table)
+
+
+def failed_tests(built, command: str) -> set[str]:
+    """Run a command of dbt on the tables of feeds; the names of the nodes that failed."""
+    result = built.invoke(command, *FEEDS, "--exclude-resource-type", "unit_test")
+    return {r.node.name for r in result.result if r.status not in ("success", "pass", "no-op")}
+
+
+def test_tests_look_at_changed_groups(project, logs):
+    """In a build; `dbt test` looks at all rows."""
+    folder, given = logs
+    built = project("looked_at", **given)
+    assert failed_tests(built, "build") == set()
+    mark(built, "feed_messages", "reason", "no such reason")
+    grow(folder, LINES["ssb"][3:60:10])
+    assert failed_tests(built, "build") == set()
+    assert {row["reason"] == "no such reason" for row in built.rows("feed_messages")} == {True, False}
+    assert failed_tests(built, "test") == {"rows_of_feed_messages"}
+
+
+@pytest.mark.parametrize(
+    "selected", [[*FEEDS, "+set_messages"], pytest.param([], marks=pytest.mark.exhaustive)], ids=["feeds", "all"]
+)
+def test_one_command_a_model(project, logs, selected):
+    """As an orchestrator builds: the models one by one, each after its inputs."""
+    folder, given = logs
+    built = project(f"one_by_one_{len(selected)}", **given)
+    built.run(*selected)
+    write(folder, {kind: more(LINES[kind]) for kind in KINDS})
+    at_once = project(f"not_one_by_one_{len(selected)}", **given)
+    for node in at_once.invoke_parsed("run", *selected).result:
+        if node.node.resource_type == "model":
+            built.run("--select", node.node.name)
+    if selected:
+        for table in ("ssb_messages", "feeds", "feed_messages", "set_messages"):
+            assert contents(built, table) == contents(at_once, table)
+    else:
+        assert differing(built, at_once) == []
