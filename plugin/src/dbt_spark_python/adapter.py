@@ -52,9 +52,8 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         self._plans: dict[str, Plan] = {}  # of the command's nodes, by their ids
         self._planning = threading.Lock()
         self._manifests: dict[tuple[str, str], Mapping[str, Any]] = {}  # as they are read
-        self._building: dict[
-            tuple[str, str], Publication
-        ] = {}  # of tables that are being made, until they are published
+        # Of tables that are being made, until they are published.
+        self._building: dict[tuple[str, str], Publication] = {}
         self._kept: set[tuple[str, str]] = set()  # the tables that are reused, likewise
         self._said: set[str] = set()  # why tables are rebuilt
 

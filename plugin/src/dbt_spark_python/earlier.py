@@ -3,7 +3,7 @@
 import hashlib
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from dbt_spark_python.incremental.plan import KEY, VERSION
@@ -43,8 +43,7 @@ def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: st
     view = since_view(relation)
     if not spark.catalog.tableExists(view):
         return rows
-    groups = changed_groups(versions, spark.table(view).first()[0])
-    return rows.join(groups, sf.coalesce(sf.col(key).cast("string"), sf.lit("")) == groups[KEY], "left_semi")
+    return of_groups(rows, key, changed_groups(versions, spark.table(view).first()[0]))
 
 
 def since_view(relation: object) -> str:
@@ -64,8 +63,17 @@ def compared(now: DataFrame, before: DataFrame) -> DataFrame:
 
 def changed_groups(versions: DataFrame, since: int, column: str = KEY) -> DataFrame:
     """The keys of the groups with a later version than a number, groups that are gone included."""
-    key = sf.coalesce(sf.col(column).cast("string"), sf.lit(""))
-    return versions.where(sf.col(VERSION) > since).select(key.alias(KEY)).distinct()
+    return versions.where(sf.col(VERSION) > since).select(group_name(column).alias(KEY)).distinct()
+
+
+def of_groups(rows: DataFrame, key: str, groups: DataFrame, how: str = "left_semi") -> DataFrame:
+    """The rows of some groups, or with `left_anti` the others; `key` is the SQL expression of a row's group."""
+    return rows.join(groups, group_name(key) == groups[KEY], how)
+
+
+def group_name(key: str) -> Column:
+    """The name of a row's group by the SQL expression of its key: a text, which is empty where the key is null."""
+    return sf.expr(f"coalesce(cast({key} as string), '')")
 
 
 class Few:

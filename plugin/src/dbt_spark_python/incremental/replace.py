@@ -4,22 +4,18 @@ from collections.abc import Collection, Sequence
 from functools import reduce
 from pathlib import Path
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
 from dbt_spark_python import sail
 from dbt_spark_python.catalog import FolderCatalog, full_name
+from dbt_spark_python.earlier import group_name, of_groups
 from dbt_spark_python.incremental.counts import count_differing
 from dbt_spark_python.incremental.plan import KEY
 from dbt_spark_python.integrity import list_files
 from dbt_spark_python.warehouse import MOST_FILES
 
 _GROUP, _FILE = "__group", "__file"
-
-
-def of_groups(rows: DataFrame, key: str, groups: DataFrame, how: str = "left_semi") -> DataFrame:
-    """The rows of some groups, or with `left_anti` the others; a key that is null is the empty text."""
-    return rows.join(groups, _key(key) == groups[KEY], how)
 
 
 def replace_groups(
@@ -63,12 +59,13 @@ def _files_with(table: DataFrame, place: Path, files: Collection[str], key: str,
         return []
     if sail.is_sail(table.sparkSession):  # which does not know the file of a row (until 0.6.6 at least)
         parts = [
-            _read(table, place, [file]).select(_key(key).alias(_GROUP), sf.lit(file).alias(_FILE)) for file in files
+            _read(table, place, [file]).select(group_name(key).alias(_GROUP), sf.lit(file).alias(_FILE))
+            for file in files
         ]
         rows = reduce(DataFrame.unionAll, parts)
     else:
         file = sf.substring_index(sf.input_file_name(), "/", -1)
-        rows = _read(table, place, files).select(_key(key).alias(_GROUP), file.alias(_FILE))
+        rows = _read(table, place, files).select(group_name(key).alias(_GROUP), file.alias(_FILE))
     found = rows.join(groups, rows[_GROUP] == groups[KEY], "left_semi").select(_FILE).distinct().collect()
     return sorted({row[0] for row in found})
 
@@ -78,7 +75,3 @@ def _read(table: DataFrame, place: Path, files: Collection[str]) -> DataFrame:
     if not files:
         return table.limit(0)
     return table.sparkSession.read.schema(table.schema).parquet(*(str(place / file) for file in files))
-
-
-def _key(key: str) -> Column:
-    return sf.expr(f"coalesce(cast({key} as string), '')")
