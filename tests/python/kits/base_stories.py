@@ -1,11 +1,10 @@
 """Bases made to do harm, as lines of a log, and what must come of each line."""
 
 from collections import Counter
-from urllib.parse import unquote
 
 from autobase_oracle import Base, Id, Node
 from base_builds import MAX, key_of, node_id, to_line
-from hostile_lines import ANY, MAX_LINE_BYTES, ODD, Log, broken, random_bytes
+from hostile_lines import MAX_LINE_BYTES, ODD, Log, broken, random_bytes
 
 A, B, C, D, E, F = (letter * 64 for letter in "abcdef")
 NO_KEYS = [7, True, {}, [], "", "a", A[1:], A + "a", A[1:] + "g", f" {A[1:]}", f"{A[1:]}\n", "\u0665" * 64, *ODD]
@@ -77,14 +76,7 @@ class HostileLog(Log):
 
     def check(self, built):
         """Compare all lines, and all bases by their nodes."""
-        found = {}
-        for row in built.project.rows("autobase_rejects"):
-            file = unquote(row["source_file"]).partition(f"{self.folder}/")[2]
-            assert (file, row["line"]) not in found
-            found[file, row["line"]] = row["reason"]
-        assert found.keys() == self.rejects.keys()
-        wrong = {at: (reason, found[at]) for at, reason in self.rejects.items() if reason not in (ANY, found[at])}
-        assert not wrong, wrong
+        self.check_rejects(built.project, "autobase_rejects")
         members = {base_id: set(rows) for base_id, rows in built.nodes.items()}
         counts = {
             (row["base_id"], row["node_id"]): row["line_count"]
@@ -94,7 +86,7 @@ class HostileLog(Log):
         assert counts == {(base_id, node_id(i)): count for (base_id, i), count in self.lines.items()}
         assert built.bases.keys() == self.base_lines.keys()
         rows = sum(map(len, self.files.values()))
-        assert rows == sum(counts.values()) + sum(self.base_lines.values()) + len(found)
+        assert rows == sum(counts.values()) + sum(self.base_lines.values()) + len(self.rejects)
 
 
 def add_malformed(log):

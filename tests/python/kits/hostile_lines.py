@@ -99,16 +99,20 @@ class Log:
             path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
         return str(self.folder)
 
-    def check(self, built) -> None:
-        """Compare all lines with the tables."""
+    def check_rejects(self, project, table: str) -> None:
+        """Compare the rejected lines with a table of rejects."""
         found = {}
-        for row in built.rows("ssb_rejects", ["source_file", "line", "reason"]):
+        for row in project.rows(table, ["source_file", "line", "reason"]):
             file = unquote(row["source_file"]).partition(f"{self.folder}/")[2]
             assert (file, row["line"]) not in found
             found[file, row["line"]] = row["reason"]
         assert found.keys() == self.rejects.keys()
         wrong = {at: (reason, found[at]) for at, reason in self.rejects.items() if reason not in (ANY, found[at])}
         assert not wrong, wrong
+
+    def check(self, built) -> None:
+        """Compare all lines with the tables."""
+        self.check_rejects(built, "ssb_rejects")
         usable = {
             row["message_id"]: row["line_count"]
             for row in built.rows("ssb_messages", ["message_id", "line_count", "is_usable"])

@@ -2,10 +2,9 @@
 
 import json
 from functools import partial
-from urllib.parse import unquote
 
 from fixtures.pzp.author import Account, Device, hash_of, id_of, moot_of, to_line
-from hostile_lines import ANY, MAX_LINE_BYTES, ODD, Log, broken, random_bytes
+from hostile_lines import MAX_LINE_BYTES, ODD, Log, broken, random_bytes
 from set_builds import FOLLOWS, MAX, says
 
 # Of these, what may stand in a domain.
@@ -54,14 +53,7 @@ class HostileLog(Log):
 
     def check(self, built):
         """Compare all lines, and what each message is in each set."""
-        found = {}
-        for row in built.project.rows("pzp_rejects"):
-            file = unquote(row["source_file"]).partition(f"{self.folder}/")[2]
-            assert (file, row["line"]) not in found
-            found[file, row["line"]] = row["reason"]
-        assert found.keys() == self.rejects.keys()
-        wrong = {at: (reason, found[at]) for at, reason in self.rejects.items() if reason not in (ANY, found[at])}
-        assert not wrong, wrong
+        self.check_rejects(built.project, "pzp_rejects")
         usable = {name: row["line_count"] for name, row in built.messages.items() if row["is_usable"]}
         assert usable == self.lines
         expected = self.astray | {feed.root: feed.verdicts for feed in self.feeds.values()}
