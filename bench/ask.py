@@ -64,7 +64,7 @@ def ask(words: list[str], warehouse: str) -> tuple[float, float]:
         RuntimeError: It ends otherwise than by finding something, or nothing.
     """
     place = [] if words[0] == "diff" else ["--warehouse", warehouse]
-    command = [sys.executable, "-m", "dbt_tangles.ask.cli", words[0], *place, *words[1:], "--json"]
+    command = [sys.executable, "-m", "dbt_tangles.cli.cli", words[0], *place, *words[1:], "--json"]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     # Whatever schema this process was told to build into.
     environ = {**os.environ, "TANGLES_SCHEMA": "tangles"}

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from dbt_tangles.ssb.ids import sigils
+from dbt_tangles.formats.ssb.ids import sigils
 
 FEEDS, THREAD, BROKEN, FILES = 1_000, 10, 100, 8
 _WORD, BLOCK = 40, 100_000

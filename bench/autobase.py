@@ -26,10 +26,10 @@ from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_least, at_most, say
 from bench.sets import FILES, WARM_UPS, Part, shuffled
 from bench.turns import beside_limit, in_turns, power, seconds_of
-from dbt_tangles.autobase.bases import INPUT_SCHEMA, order_of_partition
-from dbt_tangles.autobase.changes import changes_of_partition
-from dbt_tangles.autobase.consensus import order_views
-from dbt_tangles.autobase.quorums import quorums_of_partition
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, order_of_partition
+from dbt_tangles.algorithms.autobase.consensus import order_views
+from dbt_tangles.algorithms.autobase.quorums import quorums_of_partition
+from dbt_tangles.algorithms.autobase.view_changes import changes_of_partition
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 
 LATE = 0.3  # of the nodes are written without knowing the last few turns, as many as there are writers or fewer
 KEY_BYTES = 32

@@ -21,7 +21,7 @@ from bench.cpu import Spent, Watch, adopt_orphans, wait_for_orphans
 from bench.machine import ROOT
 from bench.report import RESULTS, Goal, at_most, say
 from bench.session import ENGINES
-from dbt_tangles.compiled import TIER, TIERS
+from dbt_tangles.kernel_runtime.compiled import TIER, TIERS
 
 NAME = "builds"
 MEDIUM = ROOT / "tests" / "data" / "ssb" / "medium.jsonl.gz"

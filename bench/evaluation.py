@@ -19,8 +19,8 @@ import numpy as np
 
 from bench import events, exploration, machine, peer, plots
 from bench.report import RESULTS, Goal, at_most, say
-from dbt_tangles.machine_code import stamp
-from dbt_tangles.timelines import edits
+from dbt_tangles.algorithms.timeline import edits
+from dbt_tangles.kernel_runtime.machine_code import stamp
 
 NAME = "evaluation"
 DOCS = machine.ROOT / "docs" / "evaluation"

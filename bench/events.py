@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled
 
 NAME_LENGTH = 64  # digits, as of a SHA-256
 LURKS = 2  # events that a lurker appends in all

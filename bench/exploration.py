@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 @compiled

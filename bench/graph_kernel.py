@@ -15,7 +15,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.graph import ancestor_pairs, author_clocks, walk, walk_graphs
+from dbt_tangles.algorithms.graph import ancestor_pairs, author_clocks, walk, walk_graphs
 from shapes import shape
 
 STEPS = (

@@ -28,9 +28,9 @@ from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_most, same, say, summary
 from bench.shapes import shape
 from bench.turns import ratio, seconds_of
-from dbt_spark_python import small
-from dbt_spark_python.sessions import WAREHOUSE
-from dbt_tangles.ssb.graphs import TANGLE_NAMES
+from dbt_spark_python.session import small_run_profile
+from dbt_spark_python.session.connection import WAREHOUSE
+from dbt_tangles.formats.ssb.graphs import TANGLE_NAMES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -100,7 +100,7 @@ class Models:
         local = profiles["tangles"]["outputs"]["local"]
         local["schema"] = session.SCHEMA
         del local["server_side_parameters"][WAREHOUSE]
-        del local["server_side_parameters"][f"{small.PREFIX}inputs"]
+        del local["server_side_parameters"][f"{small_run_profile.PREFIX}inputs"]
         (self.folder / "profiles.yml").write_text(yaml.safe_dump(profiles))
         self._manifests: dict[str, Any] = {}
 

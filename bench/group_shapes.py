@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.groups.foreign import FOREIGN_INPUT_SCHEMA as LINKS
-from dbt_tangles.rows import arrow_type
-from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT, GroupClaim
-from dbt_tangles.ssb.ids import sigil
-from dbt_tangles.ssb.redact import fingerprint
+from dbt_tangles.algorithms.private_group.foreign_excludes import FOREIGN_INPUT_SCHEMA as LINKS
+from dbt_tangles.formats.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT, GroupClaim
+from dbt_tangles.formats.ssb.ids import sigil
+from dbt_tangles.formats.ssb.redact import fingerprint
+from dbt_tangles.kernel_runtime.row_schema import arrow_type
 
 FORKS = 0.1  # of the epochs after the second, where there is one tip
 MERGES = 0.5  # of the epochs, where there are two

@@ -28,10 +28,10 @@ from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_most, same, say
 from bench.sets import FILES, WARM_UPS, Part, shuffled
 from bench.turns import beside_limit, in_turns
-from dbt_tangles.groups.foreign import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA
-from dbt_tangles.groups.foreign_partition import foreign_excludes_of_partition
-from dbt_tangles.groups.partition import groups_of_partition
-from dbt_tangles.groups.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_excludes_of_partition
+from dbt_tangles.algorithms.private_group.foreign_excludes import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA
+from dbt_tangles.algorithms.private_group.group_batches import groups_of_partition
+from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bench import report, session
 from bench.cpu import Spent, Watch
-from dbt_spark_python.sail import gather
+from dbt_spark_python.engines.sail import gather
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

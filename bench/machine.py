@@ -8,7 +8,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-from dbt_spark_python import jvm
+from dbt_spark_python.session import jvm
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("dbt-core", "dbt-spark", "pyspark", "pyarrow", "numpy", "numba", "PyNaCl", "orjson")

@@ -9,7 +9,7 @@ import sys
 import traceback
 
 from bench import report
-from dbt_tangles.compiled import TIER, TIERS
+from dbt_tangles.kernel_runtime.compiled import TIER, TIERS
 
 
 def run(name: str, options: argparse.Namespace) -> None:

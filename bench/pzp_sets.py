@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.pzp import base58
-from dbt_tangles.sets.partition import INPUT_SCHEMA
+from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA
+from dbt_tangles.formats.pzp import base58
 from fixtures.pzp.author import Account, Device, id_of, moot_of, to_line
 
 DOMAIN = "set_v1__follows"

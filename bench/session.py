@@ -17,9 +17,10 @@ from pyspark.sql import SparkSession
 
 from bench.machine import ROOT
 from bench.report import RESULTS
-from dbt_spark_python import environment, sail, small
-from dbt_spark_python.catalog import literal
-from dbt_spark_python.sessions import WAREHOUSE, guard_ports
+from dbt_spark_python.engines import sail
+from dbt_spark_python.session import environment, small_run_profile
+from dbt_spark_python.session.connection import WAREHOUSE, guard_ports
+from dbt_spark_python.table_store.catalog import literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,7 +37,7 @@ def settings(environ: Mapping[str, str], target: str = "local") -> dict[str, str
     return {
         name: jinja.from_string(value).render() if isinstance(value, str) else str(value)
         for name, value in profile["server_side_parameters"].items()
-        if name not in (WAREHOUSE, sail.ENGINE) and not name.startswith(small.PREFIX)
+        if name not in (WAREHOUSE, sail.ENGINE) and not name.startswith(small_run_profile.PREFIX)
     }
 
 

@@ -24,9 +24,9 @@ from bench.cpu import Watch
 from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_least, at_most, say
 from bench.turns import beside_limit, in_turns, power, seconds_of
-from dbt_tangles.sets import reduce_sets
-from dbt_tangles.sets.partition import INPUT_SCHEMA, sets_of_partition
-from dbt_tangles.sets.reduction import GHOST_SPAN
+from dbt_tangles.algorithms.set import reduce_sets
+from dbt_tangles.algorithms.set.reduction import GHOST_SPAN
+from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA, sets_of_partition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

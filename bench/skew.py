@@ -19,10 +19,10 @@ import pyarrow.compute as pc
 
 from bench.cpu import peak_mib
 from bench.report import RESULTS, Goal, at_most, say
-from dbt_tangles.graph.partition import clocks_of_partition, levels_of_partition
-from dbt_tangles.graph.walk import WALK_INPUT_SCHEMA
-from dbt_tangles.timelines.partition import order_of_partition
-from dbt_tangles.timelines.schemas import INPUT_SCHEMA
+from dbt_tangles.algorithms.graph.graph_batches import clocks_of_partition, levels_of_partition
+from dbt_tangles.algorithms.graph.walk import WALK_INPUT_SCHEMA
+from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
+from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
 
 NAME = "skew"
 #: Messages of the tangle, a third of a log's.
@@ -77,7 +77,7 @@ def apart(function, *arguments):
 def prepare(folder: Path, size: int, kernel: str) -> None:
     """Write a tangle as the stream that a kernel's worker gets."""
     from bench.shapes import shape
-    from dbt_tangles.graph.walk import walk_graphs
+    from dbt_tangles.algorithms.graph.walk import walk_graphs
 
     table = shape("D", size / WHOLE_D)
     if kernel == "int_timeline_order":

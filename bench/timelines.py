@@ -27,9 +27,9 @@ from bench.events import Timelines
 from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_least, at_most, say, summary
 from bench.turns import beside_limit, in_turns, power, seconds_of
-from dbt_tangles.graph.levels import NOTHING_KNOWN, children, levels
-from dbt_tangles.graph.orders import positions
-from dbt_tangles.timelines.edits import edit_stream
+from dbt_tangles.algorithms.graph.orders import positions
+from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
+from dbt_tangles.algorithms.timeline.edits import edit_stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

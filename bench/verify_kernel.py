@@ -26,15 +26,15 @@ from nacl.exceptions import BadSignatureError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from dbt_tangles.lines import INPUT_SCHEMA
-from dbt_tangles.pzp import base58
-from dbt_tangles.pzp import check as pzp_check
-from dbt_tangles.pzp.canonical import canonical_bytes
-from dbt_tangles.ssb import check as ssb_check
-from dbt_tangles.ssb.canonical import canonical_text
-from dbt_tangles.ssb.classic import Reason, check_form
-from dbt_tangles.ssb.shapes import unwrap
-from dbt_tangles.ssb.signature import public_key
+from dbt_tangles.formats.pzp import base58
+from dbt_tangles.formats.pzp import verify_lines as pzp_check
+from dbt_tangles.formats.pzp.canonical import canonical_bytes
+from dbt_tangles.formats.ssb import verify_lines as ssb_check
+from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.ssb.classic import Reason, check_form
+from dbt_tangles.formats.ssb.shapes import unwrap
+from dbt_tangles.formats.ssb.signature import public_key
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 
 def read_lines(path: Path, limit: int | None) -> list[bytes]:

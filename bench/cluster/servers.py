@@ -26,7 +26,7 @@ from pathlib import Path
 
 import pyspark
 
-from dbt_spark_python import environment, jvm
+from dbt_spark_python.session import environment, jvm
 
 SPARK_HOME = Path(pyspark.__file__).parent
 HOST = "127.0.0.1"

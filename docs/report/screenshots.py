@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
 

@@ -13,7 +13,7 @@ import dbt_common.tests
 import pyarrow.dataset as ds
 import pytest
 
-from dbt_spark_python.warehouse import Warehouse
+from dbt_spark_python.table_store.warehouse import Warehouse
 from plugin_projects import make_project
 
 TESTS = Path(__file__).parent
@@ -79,7 +79,7 @@ class DbtProject:
 
     def asked(self, sql: str) -> list[tuple]:
         """Ask the process's session, as a notebook beside dbt would."""
-        from dbt_spark_python.sessions import of_process
+        from dbt_spark_python.session.connection import of_process
 
         return sorted(map(tuple, of_process().sql(sql).collect()))
 
@@ -107,7 +107,7 @@ def project(warehouse):
 def spark(project, tmp_path_factory):
     """The session of a build."""
     project("one", make_project(tmp_path_factory.mktemp("one"), {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.sessions import of_process
+    from dbt_spark_python.session.connection import of_process
 
     return of_process()
 

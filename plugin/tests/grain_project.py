@@ -47,8 +47,8 @@ _MODELS = {
         import os
 
         import pyarrow as pa
-        from dbt_spark_python.earlier import only_changed
-        from dbt_spark_python.groups import map_groups
+        from dbt_spark_python.incremental.earlier import only_changed
+        from dbt_spark_python.python_model.map_groups import map_groups
 
 
         def total_by_day(batches):

@@ -5,7 +5,8 @@ import time
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_spark_python import deadlines, requirements
+from dbt_spark_python.python_model import requirements
+from dbt_spark_python.session import timeout
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.both
@@ -60,12 +61,12 @@ def test_a_model_that_takes_too_long(project, tmp_path):
 @pytest.mark.parametrize("given", [0, -1, "soon", float("nan"), float("inf"), []])
 def test_timeouts_that_are_none(given):
     with pytest.raises(DbtRuntimeError, match="a number of seconds above 0"):
-        deadlines.seconds_of({"timeout": given})
+        timeout.seconds_of({"timeout": given})
 
 
 def test_timeouts():
-    assert deadlines.seconds_of({}) is None
-    assert [deadlines.seconds_of({"timeout": given}) for given in (5, "0.5")] == [5.0, 0.5]
+    assert timeout.seconds_of({}) is None
+    assert [timeout.seconds_of({"timeout": given}) for given in (5, "0.5")] == [5.0, 0.5]
 
 
 def test_packages_that_are_there():

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dbt_spark_python.incremental.counts import count_differing, count_rows
-from dbt_spark_python.row_texts import row_text
+from dbt_spark_python.incremental.row_texts import row_text
 
 COLUMNS = "shop string, day int, amount bigint, notes array<string>, rates map<string, int>"
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbt_spark_python import durable, manifest, warehouse
-from dbt_spark_python.damage import complaints, explain, is_damaged, note_damage
-from dbt_spark_python.manifest import STAMP
+from dbt_spark_python.table_store import durable_files, manifest, warehouse
+from dbt_spark_python.table_store.damage import complaints, explain, is_damaged, note_damage
+from dbt_spark_python.table_store.manifest import STAMP
 
 ROWS = pa.table({"id": range(1000)})
 ORIGIN = warehouse.Publication({"code": "1"})
@@ -172,7 +172,7 @@ def test_a_manifest_that_is_no_file(folders, published):
     assert "it is a folder and no file" in next(complaints(folders.root))
     (published / STAMP).rmdir()
     with (published / STAMP).open("w") as file:
-        file.truncate(durable.MOST_BYTES + 1)
+        file.truncate(durable_files.MOST_BYTES + 1)
     assert "at most 16,777,216 are read" in next(complaints(folders.root))
     assert folders.published()[0].run_id is None
 
@@ -191,7 +191,9 @@ def test_a_view_that_is_no_file_is_left_out(folders):
 def test_a_table_is_on_the_disk_before_it_counts(folders, monkeypatch):
     """Bytes first, then names; and at last the name of the table."""
     done = []
-    monkeypatch.setattr(durable.os, "fsync", lambda descriptor: done.append(os.readlink(f"/proc/self/fd/{descriptor}")))
+    monkeypatch.setattr(
+        durable_files.os, "fsync", lambda descriptor: done.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+    )
     move = warehouse.replace_folder
     monkeypatch.setattr(warehouse, "replace_folder", lambda *given: done.append("move") or move(*given))
     for run in ("first", "second"):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from dbt_spark_python import sessions
+from dbt_spark_python.session import connection
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.both
@@ -124,7 +124,7 @@ def test_an_end_of_a_file_that_says_something_else(built, capsys):
         length = int.from_bytes(content[-8:-4], "little")
         path.write_bytes(content[: -8 - length] + bytes(length) + content[-8:])
         os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
-    sessions._catalog._listed.pop((built.schema, "numbers"))  # as in a process that has not listed the table yet
+    connection._catalog._listed.pop((built.schema, "numbers"))  # as in a process that has not listed the table yet
     built.build()
     said = capsys.readouterr().out
     assert f"the table '{built.schema}.numbers' is damaged: " in said

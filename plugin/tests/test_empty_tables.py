@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt_spark_python.warehouse import Warehouse
+from dbt_spark_python.table_store.warehouse import Warehouse
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.both

@@ -6,7 +6,7 @@ import dbt.adapters.spark
 import pytest
 from dbt.adapters.spark.connections import SparkConnectionMethod
 
-from dbt_spark_python import engine
+from dbt_spark_python.session import engine
 
 
 @pytest.mark.parametrize(

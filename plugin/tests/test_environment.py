@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dbt_spark_python import environment, jvm
-from dbt_spark_python.packages import zip_package
-from dbt_spark_python.submission import compile_model, explain
+from dbt_spark_python.python_model.ship_packages import zip_package
+from dbt_spark_python.python_model.submit import compile_model, explain
+from dbt_spark_python.session import environment, jvm
 
 
 def fake_java(folder: Path, version: str) -> Path:
@@ -50,7 +50,7 @@ def test_without_any_java_the_packaged_one_is_used_and_works():
 
 
 def test_the_wrapper_drops_one_flag_and_keeps_the_rest(tmp_path):
-    wrapper = Path(environment.__file__).parent / "java_home" / "bin" / "java"
+    wrapper = environment.HERE / "java_home" / "bin" / "java"
     echo = tmp_path / "echo"
     echo.write_text('#!/bin/sh\nfor a do printf "%s|" "$a"; done\n')
     echo.chmod(0o755)

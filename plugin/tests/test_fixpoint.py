@@ -2,7 +2,7 @@
 
 import pytest
 
-from dbt_spark_python.fixpoint import ROUNDS_AT_ONCE, Fixpoint, Names, SessionStore, Spec, TableStore
+from dbt_spark_python.incremental.fixpoint import ROUNDS_AT_ONCE, Fixpoint, Names, SessionStore, Spec, TableStore
 
 NAMES = Names("<this>", "<all>", "<done>", "<number>", "<waiting>")
 # Each number follows the one before it, and every tenth its half as well.

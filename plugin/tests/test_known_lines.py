@@ -6,9 +6,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from dbt_spark_python.columns import write_no_rows
-from dbt_spark_python.earlier import Grown
+from dbt_spark_python.incremental.earlier import Grown
 from dbt_spark_python.lines import check_lines
+from dbt_spark_python.python_model.columns import write_no_rows
 from dbt_spark_python.unpack import Reading
 from plugin_projects import make_project
 
@@ -45,7 +45,7 @@ def runs(project, tmp_path_factory):
     """Make the table of a log from the one before, as often as is asked for."""
     folder = tmp_path_factory.mktemp("known_lines")
     project("known_lines", make_project(folder / "project", {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.sessions import of_process
+    from dbt_spark_python.session.connection import of_process
 
     spark = of_process()
     tables = []
@@ -168,7 +168,7 @@ def test_versions_of_rows(runs):
 @pytest.mark.both
 def test_more_rows_than_are_sent(runs, monkeypatch):
     """The other way to join comes to the same."""
-    monkeypatch.setattr("dbt_spark_python.earlier.MOST_SENT", 0)
+    monkeypatch.setattr("dbt_spark_python.incremental.earlier.MOST_SENT", 0)
     runs({"a.txt": "one\ntwo\n"}, known=False)
     found = runs({"b.txt": "two\nthree\none\n", "a.txt": "one\ntwo\n"})
     assert [verdict.partition(": ")[2] for _, _, verdict in found] == ["one", "two", "two", "three", "one"]

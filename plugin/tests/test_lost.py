@@ -2,8 +2,8 @@
 
 import pytest
 
-from dbt_spark_python import lost
-from dbt_spark_python.lost import over_lost_rows
+from dbt_spark_python.python_model import checkpoint_retry
+from dbt_spark_python.python_model.checkpoint_retry import over_lost_rows
 
 LOST = (
     "Job aborted due to stage failure: Task 1 in stage 9.0 failed 4 times …: org.apache.spark.SparkException: "
@@ -15,7 +15,7 @@ LOST = (
 def lines(monkeypatch) -> list[str]:
     """What was said."""
     said = []
-    monkeypatch.setattr(lost, "say", said.append)
+    monkeypatch.setattr(checkpoint_retry, "say", said.append)
     return said
 
 

@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-from dbt_spark_python.groups import map_groups
-from dbt_spark_python.sail import gather
+from dbt_spark_python.engines.sail import gather
+from dbt_spark_python.python_model.map_groups import map_groups
 
 ORDERS = "shop string, town string, amount int, notes array<string>"
 

@@ -19,7 +19,7 @@ WITHOUT = [b"", b"cd.end", b"no mark", b"\xff\xfe" * 40, b"\xff" * 40 + b"abcd.e
 @pytest.fixture(scope="module")
 def found(spark):
     """What is found in each line."""
-    from dbt_spark_python.marks import text_before
+    from dbt_spark_python.python_model.shuffle_key import text_before
 
     lines = spark.createDataFrame([(line,) for line in [*LINES, *WITHOUT]], "raw binary")
     rows = lines.select("raw", text_before(spark, "raw", MARK, LENGTH, WITHIN).alias("text")).collect()

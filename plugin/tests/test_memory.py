@@ -2,9 +2,9 @@
 
 import pytest
 
-from dbt_spark_python import memory
-from dbt_spark_python.memory import machine_memory, short_memory
-from dbt_spark_python.submission import explain
+from dbt_spark_python.python_model.submit import explain
+from dbt_spark_python.session import memory
+from dbt_spark_python.session.memory import machine_memory, short_memory
 
 PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
 Traceback (most recent call last):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt_spark_python import warehouse
+from dbt_spark_python.table_store import warehouse
 from plugin_projects import make_project
 
 OWNER_ONLY = "meta={'owner_only': true}"
@@ -110,7 +110,7 @@ def test_a_table_is_closed_before_it_is_public(folders, umask, monkeypatch):
 READER = """
 import os, sys
 from pathlib import Path
-from dbt_spark_python.warehouse import Warehouse
+from dbt_spark_python.table_store.warehouse import Warehouse
 if os.getuid() == 0:
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
 else:

@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from dbt_spark_python import null_lists
-from dbt_spark_python.sail import map_in_arrow
+from dbt_spark_python.engines.sail import map_in_arrow
+from dbt_spark_python.python_model import null_lists
 
 COLUMNS = "id int, notes array<string>, rates array<struct<day: int, rate: double>>, groups array<array<string>>"
 ROWS = [

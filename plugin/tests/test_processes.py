@@ -10,8 +10,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from conftest import TESTS
-from dbt_spark_python import jvm
-from dbt_spark_python.warehouse import Warehouse
+from dbt_spark_python.session import jvm
+from dbt_spark_python.table_store.warehouse import Warehouse
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.spark

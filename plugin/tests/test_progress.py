@@ -13,8 +13,8 @@ import pytest
 from dbt.cli.main import dbtRunner
 
 from conftest import TESTS
-from dbt_spark_python import progress
-from dbt_spark_python.progress import NodeProgress, RunProgress
+from dbt_spark_python.session import progress
+from dbt_spark_python.session.progress import NodeProgress, RunProgress
 from plugin_projects import make_project
 
 MODELS = {f"m{n}.sql": "select 1 as id" for n in range(6)} | {

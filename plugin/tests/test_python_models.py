@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dbt_spark_python import sessions, submission
-from dbt_spark_python.catalog import FolderCatalog
-from dbt_spark_python.warehouse import Warehouse
+from dbt_spark_python.python_model import submit
+from dbt_spark_python.session import connection
+from dbt_spark_python.table_store.catalog import FolderCatalog
+from dbt_spark_python.table_store.warehouse import Warehouse
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.both
@@ -113,7 +114,7 @@ def built(project, tmp_path_factory):
     folder = tmp_path_factory.mktemp("plugin")
     built = project("plugin", make_project(folder / "p", MODELS))
     assert built.invoke("run", "--select", "numbers").success  # starts the session
-    spark = sessions.of_process()
+    spark = connection.of_process()
     spark.sql("create schema if not exists plugin_outside")
     spark.range(5, 6).write.mode("overwrite").parquet(str(folder / "outside"))
     spark.sql("drop table if exists plugin_outside.numbers")
@@ -179,7 +180,7 @@ def test_partitions(project, tmp_path):
         *(f"parted.db/parted/day=2026-11-23/part={part}" for part in (0, 1)),
         *(f"parted.db/parted_sql/part={part}" for part in (0, 1)),
     }
-    later = FolderCatalog(sessions.of_process(), Warehouse(built.warehouse))
+    later = FolderCatalog(connection.of_process(), Warehouse(built.warehouse))
     later.refresh()
     assert sorted(built.asked("select id, cast(day as string), part from parted.parted")) == [
         (id, "2026-11-23", id % 2) for id in range(4)
@@ -205,7 +206,7 @@ def test_errors_show_the_models_file_and_line(project, tmp_path, name):
 
 def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
     shipped = []
-    monkeypatch.setattr(submission, "ship", lambda spark, packages: shipped.append(packages))
+    monkeypatch.setattr(submit, "ship", lambda spark, packages: shipped.append(packages))
     named = """
         def model(dbt, spark):
             dbt.config(meta={"ship_packages": ["numpy"]})

@@ -39,7 +39,7 @@ class Table:
 
     def publish(self) -> None:
         """Publish the new table."""
-        from dbt_spark_python.warehouse import Publication
+        from dbt_spark_python.table_store.warehouse import Publication
 
         self.catalog.warehouse.begin_writing()
         self.catalog.publish("replaced", self.name, "run", Publication())
@@ -76,10 +76,10 @@ ALL = sorted((row for rows in ROWS.values() for row in rows), key=repr)
 @pytest.fixture
 def make_table(spark, request):
     """Makes a table of the test's own, in the warehouse of this process."""
-    from dbt_spark_python import sessions
+    from dbt_spark_python.session import connection
 
     name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
-    return lambda by="": Table(sessions._catalog, spark, name, by)
+    return lambda by="": Table(connection._catalog, spark, name, by)
 
 
 @pytest.fixture

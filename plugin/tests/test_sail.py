@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_spark_python import sail
-from dbt_spark_python.sessions import of_process
+from dbt_spark_python.engines import sail
+from dbt_spark_python.session.connection import of_process
 from plugin_projects import make_project
 
 
@@ -74,7 +74,7 @@ def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
 BOUNDED = """
 import json, os, sys
 from dbt_spark_python import sail
-from dbt_spark_python.memory import short_memory
+from dbt_spark_python.session.memory import short_memory
 
 # One task at a time: of two, one may find that the other has all there is, and then its groups go nowhere.
 settings = {"sail.execution.default_parallelism": "1", **json.loads(sys.argv[2])}
@@ -116,7 +116,7 @@ def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
 def test_its_variables_are_for_its_own_server_alone(tmp_path):
     """A process that this one starts has no setting of this one's, which would pass for its user's."""
     pytest.importorskip("pysail")
-    code = "import os, sys; from dbt_spark_python import sail; before = dict(os.environ); sail.start({}, sys.argv[1]); "
+    code = "import os, sys\nfrom dbt_spark_python.engines import sail; before = dict(os.environ); sail.start({}, sys.argv[1]); "
     code += "print(sorted(before.items() ^ os.environ.items()))"
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from dbt_spark_python.handles import SessionHandle
+from dbt_spark_python.session.error_translation import SessionHandle
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from conftest import TESTS
-from dbt_spark_python import environment, jvm
+from dbt_spark_python.session import environment, jvm
 from plugin_projects import make_project
 
 SERVER = """

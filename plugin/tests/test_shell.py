@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt_spark_python.shell import shown_command, shown_path
+from dbt_spark_python.session.shell import shown_command, shown_path
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 from dbt.adapters.spark.session import Cursor
 
-from dbt_spark_python import handles, sessions, small
+from dbt_spark_python.session import connection, error_translation, small_run_profile
 from plugin_projects import make_project
 
 PROFILE = {
@@ -19,7 +19,7 @@ PROFILE = {
 def taken(**variables):
     """What is set in a run with these vars, None where it is large; Spark sees none of the keys."""
     parameters = dict(PROFILE)
-    found = small.take(parameters, variables)
+    found = small_run_profile.take(parameters, variables)
     assert parameters == {"spark.master": "local[*]", "spark.sql.shuffle.partitions": "32"}
     return found if found.is_run else None
 
@@ -33,7 +33,7 @@ def log(tmp_path):
 
 
 def test_no_input_is_small():
-    assert taken() == small.Small("-Xint", {"spark.sql.shuffle.partitions": "2"})
+    assert taken() == small_run_profile.Small("-Xint", {"spark.sql.shuffle.partitions": "2"})
     assert taken(some_log=None, other_log=None, third_log="s3a://bucket/x") is not None
 
 
@@ -67,7 +67,7 @@ def test_what_cannot_be_measured_is_large(path):
 
 
 def test_many_files_are_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(small, "_MAX_FILES", 3)
+    monkeypatch.setattr(small_run_profile, "_MAX_FILES", 3)
     for name in "abc":
         (tmp_path / name).touch()
     assert taken(some_log=str(tmp_path)) is not None
@@ -77,7 +77,7 @@ def test_many_files_are_large(tmp_path, monkeypatch):
 
 def test_profiles_without_the_keys():
     parameters = {"spark.master": "local[*]"}
-    assert small.take(parameters, {}) is None
+    assert small_run_profile.take(parameters, {}) is None
     assert parameters == {"spark.master": "local[*]"}
 
 
@@ -136,14 +136,14 @@ def test_unit_tests_of_a_large_run_are_small(project, tmp_path, monkeypatch):
         execute = kind.execute
 
         def look(self, sql, *parameters):
-            session = getattr(self, "session", None) or sessions.of_process()
+            session = getattr(self, "session", None) or connection.of_process()
             seen.append((sql, session.conf.get("spark.sql.codegen.wholeStage")))
             return execute(self, sql, *parameters)
 
         monkeypatch.setattr(kind, "execute", look)
 
     watch(Cursor)
-    watch(handles.OpenCursor)
+    watch(error_translation.OpenCursor)
     assert set(built.failures("build")) == {"thrice"}
     assert {codegen for sql, codegen in seen if "actual_or_expected" in sql} == {"false"}
     assert {codegen for sql, codegen in seen if "view unit_tests" in sql.replace("`", "")} == {"true"}

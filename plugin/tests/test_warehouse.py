@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbt_spark_python import durable, exchange, sessions
-from dbt_spark_python.warehouse import STAMP, Warehouse, WarehouseError
+from dbt_spark_python.session import connection
+from dbt_spark_python.table_store import atomic_swap, durable_files
+from dbt_spark_python.table_store.warehouse import STAMP, Warehouse, WarehouseError
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def read(warehouse: Warehouse, schema: str, name: str) -> dict[str, str]:
 
 def in_another_process(code: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
     """Run code that has the names of this package at hand."""
-    preamble = "import os, sys\nfrom pathlib import Path\nfrom dbt_spark_python.warehouse import *\n"
+    preamble = "import os, sys\nfrom pathlib import Path\nfrom dbt_spark_python.table_store.warehouse import *\n"
     return subprocess.run(
         [sys.executable, "-c", preamble + textwrap.dedent(code), *arguments],
         capture_output=True,
@@ -50,7 +51,7 @@ def in_another_process(code: str, *arguments: str, check: bool = True) -> subpro
 @pytest.mark.parametrize("can_exchange", [True, False])
 def test_a_table_is_the_old_one_or_the_new_one(warehouse, monkeypatch, can_exchange):
     if not can_exchange:
-        monkeypatch.setattr(exchange, "_exchange", lambda one, other: False)
+        monkeypatch.setattr(atomic_swap, "_exchange", lambda one, other: False)
     for run in ("first", "second"):
         write(warehouse, "s", "t", {f"{run}.parquet": run})
         assert warehouse.public_place("s", "t").exists() is (run == "second")
@@ -218,7 +219,7 @@ def test_a_full_disk_is_said_and_loses_nothing(warehouse, monkeypatch):
     def full(path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(durable, "sync_file", full)
+    monkeypatch.setattr(durable_files, "sync_file", full)
     with pytest.raises(WarehouseError, match=r"cannot publish s\.t at .*No space left on device \(free some space"):
         warehouse.publish("s", "t", "new")
     assert read(warehouse, "s", "t") == {"old.parquet": "old"}
@@ -269,7 +270,7 @@ def test_a_table_that_grows_has_its_files_still(warehouse, monkeypatch):
 
     assert warehouse.can_grow("S", "T")
     assert not warehouse.can_grow("s", "none")
-    monkeypatch.setattr("dbt_spark_python.warehouse.MOST_FILES", 2)
+    monkeypatch.setattr("dbt_spark_python.table_store.warehouse.MOST_FILES", 2)
     assert not warehouse.can_grow("s", "t")
     monkeypatch.undo()
     (warehouse.public_place("s", "t") / "b.parquet").write_text("others")
@@ -290,7 +291,7 @@ def test_a_view_and_a_table_take_each_others_place(warehouse):
 def test_a_path_that_engines_take_for_something_else_is_refused(tmp_path, name):
     """The message is printable and names the path; no folder is made."""
     with pytest.raises(WarehouseError) as refused:
-        sessions.open_warehouse(str(tmp_path / name))
+        connection.open_warehouse(str(tmp_path / name))
     said = str(refused.value)
     assert said.isprintable() and repr(str(tmp_path / name)) in said
     assert said.endswith("in a path for something else; use a folder without it")

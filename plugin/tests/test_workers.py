@@ -11,8 +11,10 @@ from types import SimpleNamespace
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_spark_python import environment, pack, packages, probe, workers
-from dbt_spark_python.submission import explain
+from dbt_spark_python import pack
+from dbt_spark_python.python_model import probe, ship_packages, workers
+from dbt_spark_python.python_model.submit import explain
+from dbt_spark_python.session import environment
 
 LOOK = "import sys; sys.path.insert(0, sys.argv[1]); import probe; print(probe.look(sys.argv[2:]))"
 
@@ -144,12 +146,12 @@ def test_only_zip_files_are_made(capsys):
 
 def test_a_packed_file_goes_to_the_workers(tmp_path):
     file = tmp_path / "workers.zip"
-    given = {"spark.master": "spark://host:7077", packages.PACKED: str(file)}
+    given = {"spark.master": "spark://host:7077", ship_packages.PACKED: str(file)}
     with pytest.raises(DbtRuntimeError, match=r"spark.dbt.packed .* is '.*workers.zip', and there is no such file"):
-        packages.send_packed(dict(given))
+        ship_packages.send_packed(dict(given))
     file.touch()
     parameters = dict(given) | {"spark.archives": "mine.zip", "spark.executorEnv.PYTHONPATH": "mine"}
-    packages.send_packed(parameters)
+    ship_packages.send_packed(parameters)
     assert parameters == {
         "spark.master": "spark://host:7077",
         "spark.archives": f"{file.as_uri()}#dbt_spark_python_packed,mine.zip",
@@ -160,14 +162,14 @@ def test_a_packed_file_goes_to_the_workers(tmp_path):
 @pytest.mark.parametrize(("master", "given"), [("yarn", ""), ("local[2]", "nowhere.zip"), ("local", "nowhere.zip")])
 def test_without_a_packed_file_nothing_is_set(master, given):
     """Nor for workers that have this very environment."""
-    parameters = {"spark.master": master, packages.PACKED: given}
-    packages.send_packed(parameters)
+    parameters = {"spark.master": master, ship_packages.PACKED: given}
+    ship_packages.send_packed(parameters)
     assert parameters == {"spark.master": master}
 
 
 def test_a_packed_file_may_be_in_the_clusters_file_system():
-    parameters = {packages.PACKED: "hdfs://all/workers.zip"}
-    packages.send_packed(parameters)
+    parameters = {ship_packages.PACKED: "hdfs://all/workers.zip"}
+    ship_packages.send_packed(parameters)
     assert parameters["spark.archives"] == "hdfs://all/workers.zip#dbt_spark_python_packed"
 
 

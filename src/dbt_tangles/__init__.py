@@ -12,6 +12,6 @@ def progress_line(since: float) -> str | None:
     Returns:
         That kernels are being compiled, and which; None where none is.
     """
-    from dbt_tangles.compiling import compiling_line  # numba takes a second to import
+    from dbt_tangles.kernel_runtime.compile_progress import compiling_line  # numba takes a second to import
 
     return compiling_line(since)

@@ -21,7 +21,7 @@ from numba.core.event import install_recorder
 
 import manifests
 from both_tiers import as_users_run, both_tiers
-from dbt_tangles.compiled import TIER, TIERS
+from dbt_tangles.kernel_runtime.compiled import TIER, TIERS
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"

@@ -13,13 +13,13 @@ from click.testing import CliRunner
 
 import fixture_seeds
 from conftest import ROOT
-from dbt_tangles.ask import graphs, log_places, terminal_graph, why_line, why_message, why_node, why_pzp
-from dbt_tangles.ask.cli import main
-from dbt_tangles.ask.forms import as_sigil
-from dbt_tangles.ask.graph import label
-from dbt_tangles.ask.lanes import draw, order
-from dbt_tangles.ask.page import Page
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli import graphs, log_places, terminal_graph, why_line, why_message, why_node, why_pzp
+from dbt_tangles.cli.cli import main
+from dbt_tangles.cli.forms import as_sigil
+from dbt_tangles.cli.graph import label
+from dbt_tangles.cli.lanes import draw, order
+from dbt_tangles.cli.page import Page
+from dbt_tangles.cli.tables import Tables
 from lanes_reader import read
 
 

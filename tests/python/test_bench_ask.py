@@ -6,8 +6,8 @@ import pytest
 from ask_kit import schema
 from bench import __main__ as command
 from bench import ask, ask_tables
-from dbt_tangles.ask import graphs, why_message
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli import graphs, why_message
+from dbt_tangles.cli.tables import Tables
 
 MESSAGES = 3_000
 

@@ -9,10 +9,10 @@ import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from bench import __main__ as command
 from bench import autobase, autobase_bases, stand_in
-from dbt_tangles.autobase.bases import ORDER_SCHEMA, order_bases
-from dbt_tangles.autobase.changes import CHANGE_SCHEMA
-from dbt_tangles.autobase.consensus import order_views
-from dbt_tangles.autobase.quorums import QUORUM_SCHEMA
+from dbt_tangles.algorithms.autobase.bases import ORDER_SCHEMA, order_bases
+from dbt_tangles.algorithms.autobase.consensus import order_views
+from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA
+from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA
 
 SHAPES = {
     "gossip": lambda count, writers: autobase_bases.gossip(count, writers, random.Random(5)),

@@ -10,9 +10,9 @@ import pytest
 
 from bench import __main__ as command
 from bench import group_shapes, groups, stand_in
-from dbt_tangles.groups.schemas import INPUT_SCHEMA
-from dbt_tangles.ssb import check
-from dbt_tangles.ssb.redact import fingerprint
+from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA
+from dbt_tangles.formats.ssb import verify_lines
+from dbt_tangles.formats.ssb.redact import fingerprint
 from foreign_oracle import naive_foreign
 from group_oracle import oracle
 from group_tables import reduced_batches
@@ -159,7 +159,7 @@ def test_tables_have_columns_of_the_models():
         declared = stand_in.read_yaml_columns(folder / f"{model}.yml")
         assert [(field.name, field.type) for field in table.schema] == [(name, types[kind]) for name, kind in declared]
     for field in made("many").lines.schema:
-        assert field == check.OUTPUT_SCHEMA.field(field.name)
+        assert field == verify_lines.OUTPUT_SCHEMA.field(field.name)
 
 
 @pytest.mark.parametrize("model", groups.MODELS)

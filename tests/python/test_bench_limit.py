@@ -7,10 +7,10 @@ import pytest
 from bench import autobase, graphs, groups, limit, sets, tables, timelines, turns
 from bench.cpu import Spent
 from bench.limit import Limit, Pieces
-from dbt_tangles.autobase.bases import INPUT_SCHEMA as MEMBERS
-from dbt_tangles.groups.foreign import FOREIGN_INPUT_SCHEMA as LINKS
-from dbt_tangles.groups.schemas import INPUT_SCHEMA as GROUP_MESSAGES
-from dbt_tangles.sets.partition import INPUT_SCHEMA as ENTRIES
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA as MEMBERS
+from dbt_tangles.algorithms.private_group.foreign_excludes import FOREIGN_INPUT_SCHEMA as LINKS
+from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA as GROUP_MESSAGES
+from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA as ENTRIES
 
 
 class _Frame:

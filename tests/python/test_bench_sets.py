@@ -9,7 +9,7 @@ import pytest
 import pzp_kit
 from bench import __main__ as command
 from bench import logs, pzp_peer, pzp_sets, sets, stand_in, verify_kernel
-from dbt_tangles.sets.partition import OUTPUT_SCHEMA, sets_of_partition
+from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, sets_of_partition
 from set_cases import cases, rows_of
 from set_oracle import NaiveSet
 from set_tables import reduced

@@ -12,8 +12,8 @@ import pytest
 import timeline_oracle as oracle
 from bench import __main__ as command
 from bench import arrivals, evaluation, events, exploration, make_events, peer, stand_in, timelines
-from dbt_tangles.events.check import check_batches
-from dbt_tangles.lines import INPUT_SCHEMA
+from dbt_tangles.formats.events.verify_lines import check_batches
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 
 def rng(seed=7) -> np.random.Generator:

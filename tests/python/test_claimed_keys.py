@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from ask_kit import assert_harmless
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli.cli import main
 from fixtures.pzp.author import Device, id_of
 from fixtures.pzp.author import to_line as pzp_line
 from fixtures.ssb.author import Author

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import fixture_seeds
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli.cli import main
 from log_files import write
 
 SELECTED = ["--select", "+feeds", "+ssb_rejects", "+tangle_messages"]

@@ -10,11 +10,11 @@ import fixture_seeds
 from bench import notebook
 from conftest import ROOT
 from dbt_spark_python.unpack import FAULTS
-from dbt_tangles.autobase import check
-from dbt_tangles.framing import Framing
-from dbt_tangles.pzp import rules
-from dbt_tangles.ssb.classic import Reason
-from dbt_tangles.ssb.group_claims import GroupReason
+from dbt_tangles.formats.autobase import verify_lines
+from dbt_tangles.formats.pzp import rules
+from dbt_tangles.formats.ssb.classic import Reason
+from dbt_tangles.formats.ssb.group_claims import GroupReason
+from dbt_tangles.ingest.line_framing import Framing
 
 
 def test_every_reason_is_documented():
@@ -27,7 +27,9 @@ def test_every_reason_is_documented():
     assert of_groups[:-2] == [(reason.value, reason.description) for reason in GroupReason]
     assert [name for name, _ in of_groups[-2:]] == ["unconnected_epoch", "unknown_epoch"]
     assert of_pzp == [(reason.value, reason.description) for reason in rules.Reason]
-    assert of_bases[: len(check.Reason)] == [(reason.value, reason.description) for reason in check.Reason]
+    assert of_bases[: len(verify_lines.Reason)] == [
+        (reason.value, reason.description) for reason in verify_lines.Reason
+    ]
     rejected = {row["reason"] for row in fixture_seeds.expected("autobase", "autobase_rejects")}
     documented = {name for name, _ in of_bases}
     assert documented - rejected == {"too_long"} and rejected <= documented
@@ -163,7 +165,7 @@ def test_exposures_name_what_is_read(known, models):
     assert exposed["notebook"] == {name for name in public if f'"{name}"' in cells[0]}
     package = ROOT / "src" / "dbt_tangles"
     for exposure, files in {
-        "ask": [*(package / "ask").glob("*.py"), package / "timelines" / "replay.py"],
+        "ask": [*(package / "cli").glob("*.py"), package / "algorithms" / "timeline" / "verify_edits.py"],
         "report": (package / "report").glob("*.py"),
     }.items():
         code = "\n".join(path.read_text() for path in files)

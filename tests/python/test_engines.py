@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from conftest import DATA
-from dbt_tangles.graph import WALK_INPUT_SCHEMA, walk_graphs
+from dbt_tangles.algorithms.graph import WALK_INPUT_SCHEMA, walk_graphs
 from graph_oracle import naive_causes, waiting_of
 from log_files import selection_of
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from conftest import ROOT
-from dbt_spark_python.submission import unread_file
+from dbt_spark_python.python_model.submit import unread_file
 from dbt_spark_python.unpack import Reading
 from event_builds import TABLES as TIMELINES
 from odd_files import FAULTS, LOGS

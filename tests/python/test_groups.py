@@ -14,7 +14,7 @@ from hashlib import sha256
 import pytest
 
 from conftest import DATA, ENGINE
-from dbt_tangles.ssb.ids import normalise
+from dbt_tangles.formats.ssb.ids import normalise
 from group_kit import NULL, feed, fingerprint_of, message_id
 from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
 from hostile_lines import HOSTILE

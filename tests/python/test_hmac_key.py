@@ -5,7 +5,7 @@ from base64 import b64encode
 import pytest
 
 from dbt_projects import with_vars
-from dbt_tangles.ssb.options import hmac_key
+from dbt_tangles.formats.ssb.options import hmac_key
 from secret_stories import NETWORK_KEY
 
 NAME = "TANGLES_SSB_HMAC_KEY"

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 import pytest
 
 from conftest import DATA
-from dbt_tangles.ask.tables import Tables
-from dbt_tangles.ask.why_line import explain
+from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.why_line import explain
 from odd_files import BAD_LINES, LOGS, ODD, WRITER, first_lines, mistakes
 
 pytestmark = pytest.mark.both_at_length

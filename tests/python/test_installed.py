@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from conftest import DATA, ROOT, DbtProject
 from dbt_projects import installing, with_vars
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli.cli import main
 
 LOGS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
 MODELS = {"mine.sql": "select message_id from {{ ref('tangle_messages') }}"}

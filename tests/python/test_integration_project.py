@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from conftest import ROOT, DbtProject
 from dbt_projects import installing
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli.cli import main
 from integration_kit import HERE, PARTS, installed_in, integrating, with_dependents, without
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from click.testing import CliRunner
 
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli.cli import main
 from log_files import selection_of
 from small_log import EVENTS as LIMIT
 

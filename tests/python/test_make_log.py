@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.lines import INPUT_SCHEMA
-from dbt_tangles.ssb.check import CheckOptions, check_batches
+from dbt_tangles.formats.ssb.verify_lines import CheckOptions, check_batches
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from conftest import ROOT
-from dbt_tangles.autobase import check as autobase
-from dbt_tangles.events import check as events
-from dbt_tangles.lines import DIGEST, PLACE
-from dbt_tangles.pzp import check as pzp
-from dbt_tangles.ssb import check as ssb
+from dbt_tangles.formats.autobase import verify_lines as autobase
+from dbt_tangles.formats.events import verify_lines as events
+from dbt_tangles.formats.pzp import verify_lines as pzp
+from dbt_tangles.formats.ssb import verify_lines as ssb
+from dbt_tangles.ingest.line_checks import DIGEST, PLACE
 from every_command import Warehouse
 from log_lines import batch_of
 from mutations import KINDS, mutated

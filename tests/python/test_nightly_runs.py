@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbt_spark_python.integrity import digest_content, digest_files, list_files
+from dbt_spark_python.table_store.integrity import digest_content, digest_files, list_files
 from mutations import KINDS, mutated
 from nights import BUILD_INPUTS, Nights, contents, differing, variables, write
 

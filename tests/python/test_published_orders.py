@@ -8,7 +8,7 @@ from collections import defaultdict
 import pytest
 
 from conftest import DATA
-from dbt_tangles.timelines.replay import replay
+from dbt_tangles.algorithms.timeline.verify_edits import replay
 
 TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_rejects", "timeline_stats")
 MODELS = ("--select", "+int_timeline_order", *TABLES, "timeline_updates")

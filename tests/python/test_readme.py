@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import fixture_seeds
 from conftest import ROOT
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli.cli import main
 
 README = (ROOT / "README.md").read_text()
 ASKS = re.findall(r"^\.venv/bin/tangles (.+?)(?:\s+#.*)?$", README, re.M)

@@ -16,8 +16,8 @@ from packaging.requirements import Requirement
 import dbt_spark_python
 from built_wheels import build, environment, requirements, said
 from conftest import ROOT
-from dbt_tangles import init
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli import init
+from dbt_tangles.cli.cli import main
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from dbt.cli.main import dbtRunner
 
 from conftest import DbtProject
-from dbt_tangles import init
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli import init
+from dbt_tangles.cli.cli import main
 from fixtures.ssb.author import Author, to_line
 
 

@@ -10,7 +10,7 @@ plugin by its module name (`dbt_*`) and the `plugins` list below; a project turn
 It depends on dbt-core, dbt-spark and pyarrow. The engine is chosen by an extra: `spark`, `sail`, or `engines` for both.
 """
 
-from dbt_spark_python import engine
+from dbt_spark_python.session import engine
 
 __version__ = "0.1.0"
 

@@ -14,20 +14,22 @@ from dbt.artifacts.resources.types import NodeType
 from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
 
-from dbt_spark_python import handles, sail, sessions, workers
-from dbt_spark_python.earlier import changed_groups, since_view
-from dbt_spark_python.fixpoint import Fixpoint, Names, SessionStore, Spec, TableStore
+from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
+from dbt_spark_python.incremental.earlier import changed_groups, since_view
+from dbt_spark_python.incremental.fixpoint import Fixpoint, Names, SessionStore, Spec, TableStore
 from dbt_spark_python.incremental.passes import Passes
 from dbt_spark_python.incremental.plan import COMPLETE, LINES, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
 from dbt_spark_python.incremental.replace import replace_groups
 from dbt_spark_python.local_files import digest_log
-from dbt_spark_python.lost import over_lost_rows
-from dbt_spark_python.progress import logger
-from dbt_spark_python.shell import shown_command, shown_path
-from dbt_spark_python.submission import SessionPythonJob
+from dbt_spark_python.python_model import workers
+from dbt_spark_python.python_model.checkpoint_retry import over_lost_rows
+from dbt_spark_python.python_model.submit import SessionPythonJob
+from dbt_spark_python.session import connection, error_translation
+from dbt_spark_python.session.progress import logger
+from dbt_spark_python.session.shell import shown_command, shown_path
+from dbt_spark_python.table_store.warehouse import Publication
 from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, find_unknown, names_of_others
-from dbt_spark_python.warehouse import Publication
 
 SUBMISSION_METHOD = "session"
 
@@ -43,11 +45,11 @@ _NOT_GOING_ON = frozenset(
 class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from the name of the class
     """dbt-spark's adapter; what it adds is here, and every other behaviour is dbt-spark's."""
 
-    ConnectionManager = sessions.SessionConnections
+    ConnectionManager = connection.SessionConnections
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        sessions.choose(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
+        connection.choose(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
         self._planner: Planner | None = None
         self._plans: dict[str, Plan] = {}  # of the command's nodes, by their ids
         self._planning = threading.Lock()
@@ -70,9 +72,9 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
         """Prepare the place where a node's table is going to be written; returns the node."""
         node = config.model
-        if node.resource_type == NodeType.Unit and (session := sessions.of_unit_tests()):
-            self.connections.get_thread_connection().handle = handles.handle(session)
-        catalog = sessions.catalog_of(self.config.credentials)
+        if node.resource_type == NodeType.Unit and (session := connection.of_unit_tests()):
+            self.connections.get_thread_connection().handle = error_translation.handle(session)
+        catalog = connection.catalog_of(self.config.credentials)
         if catalog and makes_table(node):
             catalog.warehouse.mark_owner_only(node.schema, node.alias, bool(node.config.meta.get(OWNER_ONLY)))
             if node.get_materialization() not in _NOT_GOING_ON:
@@ -85,14 +87,14 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """Publish the failures that a test stored; what other nodes make is published when they have succeeded."""
         node = context
-        if node.resource_type == NodeType.Unit and sessions.of_unit_tests():
-            self.connections.get_thread_connection().handle = handles.handle(sessions.of_process())
+        if node.resource_type == NodeType.Unit and connection.of_unit_tests():
+            self.connections.get_thread_connection().handle = error_translation.handle(connection.of_process())
         if node.resource_type in (NodeType.Test, NodeType.Unit):
             if makes_table(node):
                 self._publish(node.schema, node.alias)
             plan = self._plans.get(node.unique_id)
             if plan is not None and plan.action != REUSE and passed(config):  # of a test it is the whole context
-                catalog = sessions.catalog_of(self.config.credentials)
+                catalog = connection.catalog_of(self.config.credentials)
                 definition = self._definitions.of(node.unique_id)
                 Passes(catalog.warehouse).note(node.schema, node.unique_id, definition, plan)
 
@@ -124,7 +126,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     @available
     def is_planned(self) -> bool:
         """Whether tables are in folders, so that their manifests tell what they were built from."""
-        return sessions.catalog_of(self.config.credentials) is not None
+        return connection.catalog_of(self.config.credentials) is not None
 
     @available
     def begin_table(self, relation: BaseRelation, node_id: str, grain: list[str] | None) -> str:
@@ -150,7 +152,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             relation: The table.
             since: The version; 0 where all groups are made.
         """
-        if catalog := sessions.catalog_of(self.config.credentials):
+        if catalog := connection.catalog_of(self.config.credentials):
             view = since_view(relation)
             if since:
                 catalog.spark.sql(f"select {int(since)} as since").createOrReplaceTempView(view)
@@ -175,7 +177,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             versions: The table with the versions.
             column: The column there that names a group.
         """
-        catalog = sessions.catalog_of(self.config.credentials)
+        catalog = connection.catalog_of(self.config.credentials)
         name = _key(relation.schema, relation.identifier)
         publication = self._building[name]
         groups = changed_groups(catalog.spark.table(versions), publication.groups["since"], column)
@@ -204,7 +206,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         return ""
 
     def _make_plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], anew: bool) -> Plan:
-        catalog = sessions.catalog_of(self.config.credentials)
+        catalog = connection.catalog_of(self.config.credentials)
         if catalog is None:
             return Plan(REBUILD)
         if self._planner is None:
@@ -224,7 +226,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def _manifest_of(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
         key = _key(node["schema"], node.get("alias") or node["name"])
         if key not in self._manifests:
-            self._manifests[key] = sessions.catalog_of(self.config.credentials).warehouse.trusted_manifest(*key)
+            self._manifests[key] = connection.catalog_of(self.config.credentials).warehouse.trusted_manifest(*key)
         return self._manifests[key]
 
     def _vars_of(self, node: Mapping[str, Any]) -> dict[str, Any]:
@@ -253,19 +255,19 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     def create_schema(self, relation: BaseRelation) -> None:
         """Make a schema, at the place in the warehouse where its new tables go."""
-        if catalog := sessions.catalog_of(self.config.credentials):
+        if catalog := connection.catalog_of(self.config.credentials):
             catalog.make_schema(relation.schema)
         super().create_schema(relation)
 
     def drop_relation(self, relation: BaseRelation) -> None:
         """Drop a table or view; and the files of a new table, which not every engine removes."""
         super().drop_relation(relation)
-        if catalog := sessions.catalog_of(self.config.credentials):
+        if catalog := connection.catalog_of(self.config.credentials):
             catalog.make_room(relation.schema, relation.identifier)
 
     def rename_relation(self, from_relation: BaseRelation, to_relation: BaseRelation) -> None:
         """Rename a table."""
-        catalog = sessions.catalog_of(self.config.credentials)
+        catalog = connection.catalog_of(self.config.credentials)
         if catalog and sail.is_sail(catalog.spark):
             if catalog.rename(from_relation.schema, from_relation.identifier, to_relation.identifier):
                 return
@@ -329,7 +331,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         def make() -> None:
             if self.config.credentials.method == "session":
                 name = hashlib.sha256(str(relation).encode()).hexdigest()[:16]
-                store = SessionStore(sessions.current(self.config.credentials), f"fixpoint_{name}")
+                store = SessionStore(connection.current(self.config.credentials), f"fixpoint_{name}")
             else:
                 store = TableStore(execute, str(relation), "parquet")
             rounds = Fixpoint(
@@ -350,7 +352,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         Each has its `name`; `run_id`, the last run that built it or found it the same; `built_at`; `changed_in`, the
         run since which it has the rows it has; `changes`, what that run changed, if it was counted.
         """
-        catalog = sessions.catalog_of(self.config.credentials)
+        catalog = connection.catalog_of(self.config.credentials)
         if catalog is None:
             return None
         return [
@@ -361,7 +363,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     @available
     def warehouse_path(self) -> str | None:
         """The folder of the warehouse, for a line of advice; None where tables are not in folders."""
-        catalog = sessions.catalog_of(self.config.credentials)
+        catalog = connection.catalog_of(self.config.credentials)
         return None if catalog is None else shown_path(catalog.warehouse.root)
 
     @available
@@ -372,10 +374,10 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def cleanup_connections(self) -> None:
         """The command has ended: close its connections and let others build."""
         super().cleanup_connections()
-        sessions.end()
+        connection.end()
 
     def _publish(self, schema: str, name: str) -> None:
-        catalog, key = sessions.catalog_of(self.config.credentials), _key(schema, name)
+        catalog, key = connection.catalog_of(self.config.credentials), _key(schema, name)
         if catalog is None:
             return
         publication = self._building.pop(key, Publication())

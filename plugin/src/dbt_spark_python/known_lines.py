@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.earlier import Few, compared
+from dbt_spark_python.incremental.earlier import Few, compared
 
 #: Of a checked line: the SHA-256 of its bytes; null where the row is about a file, and where the line was cut.
 DIGEST = "line_digest"

@@ -15,11 +15,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from dbt_spark_python import known_lines, sail, unpack
-from dbt_spark_python.earlier import Grown
+from dbt_spark_python import known_lines, unpack
+from dbt_spark_python.engines import sail
+from dbt_spark_python.incremental.earlier import Grown
 from dbt_spark_python.incremental.plan import VERSION
 from dbt_spark_python.local_files import find_files, is_hidden, uri
-from dbt_spark_python.progress import is_connect
+from dbt_spark_python.session.progress import is_connect
 from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault, Reading
 
 logger = AdapterLogger("Spark")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from dbt_spark_python.integrity import digest_file
+from dbt_spark_python.table_store.integrity import digest_file
 
 _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 

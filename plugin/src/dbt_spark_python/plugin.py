@@ -8,7 +8,7 @@ from dbt.plugins import dbtPlugin
 from dbt_common.events.event_manager_client import add_callback_to_manager
 
 from dbt_spark_python.adapter import SparkAdapter
-from dbt_spark_python.progress import RunProgress
+from dbt_spark_python.session.progress import RunProgress
 
 
 class SparkPythonPlugin(dbtPlugin):

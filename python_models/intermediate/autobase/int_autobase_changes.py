@@ -1,10 +1,10 @@
-"""What each writer had to undo, and what was settled, at each of its nodes; the rules are in dbt_tangles.autobase."""
+"""Writes the changes of each writer's view at each of its nodes; the rules are in dbt_tangles.algorithms.autobase."""
 
 from functools import partial
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.autobase.changes import CHANGE_SCHEMA, changes_of_partition
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA, changes_of_partition
 
 
 def model(dbt, spark):

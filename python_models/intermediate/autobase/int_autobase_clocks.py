@@ -1,11 +1,11 @@
-"""What each node has seen of each writer; the walk is in dbt_tangles.graph."""
+"""What each node has seen of each writer; the walk is in dbt_tangles.algorithms.graph."""
 
 from functools import partial
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.graph.partition import clocks_of_partition
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.graph.graph_batches import clocks_of_partition
 
 CLOCKS = "graph_id string, node_id string, author string, sequence int"
 GRAPH_NAMES = {"base_id": "graph_id", "writer": "author", "length": "sequence"}

@@ -1,8 +1,8 @@
-"""What the next node of any writer follows; the rules are in dbt_tangles.autobase.heads."""
+"""What the next node of any writer follows; the rules are in dbt_tangles.algorithms.autobase.heads."""
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.autobase.heads import HEAD_SCHEMA, heads_of_partition
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.heads import HEAD_SCHEMA, heads_of_partition
 
 
 def model(dbt, spark):

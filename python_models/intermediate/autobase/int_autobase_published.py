@@ -2,7 +2,7 @@
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.earlier import earlier, only_changed
+from dbt_spark_python.incremental.earlier import earlier, only_changed
 
 UPDATE = ("previous_publication", "publication", "kept", "undone", "appended")
 

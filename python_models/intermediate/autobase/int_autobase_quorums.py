@@ -1,10 +1,10 @@
-"""The quorums over each node; the rules are in dbt_tangles.autobase.quorums."""
+"""The quorums over each node; the rules are in dbt_tangles.algorithms.autobase.quorums."""
 
 from functools import partial
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.autobase.quorums import QUORUM_SCHEMA, quorums_of_partition
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA, quorums_of_partition
 
 
 def model(dbt, spark):

@@ -1,9 +1,9 @@
-"""Each observer's order of a base, and how much of it is settled; the rules are in dbt_tangles.autobase."""
+"""Each observer's order of a base, and how much of it is settled; the rules are in dbt_tangles.algorithms.autobase."""
 
 from functools import partial
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_of_partition
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_of_partition
 
 
 def model(dbt, spark):

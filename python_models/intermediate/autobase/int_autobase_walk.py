@@ -1,9 +1,9 @@
-"""Which nodes of a base are in, and how deep; the rules are in dbt_tangles.graph."""
+"""Which nodes of a base are in, and how deep; the rules are in dbt_tangles.algorithms.graph."""
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.graph.partition import levels_of_partition
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.graph.graph_batches import levels_of_partition
 
 PLACES = "graph_id string, node_id string, previous array<string>, depth int, child_count int, set_aside_reason string"
 

@@ -1,10 +1,10 @@
-"""Excludes that an epoch is charged with and does not follow; the walk is in dbt_tangles.groups.foreign."""
+"""Finds excludes that an epoch is charged with and does not follow: dbt_tangles.algorithms.private_group."""
 
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from dbt_spark_python.sail import gather, map_in_arrow
-from dbt_tangles.groups.foreign import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA
-from dbt_tangles.groups.foreign_partition import foreign_excludes_of_partition
+from dbt_spark_python.engines.sail import gather, map_in_arrow
+from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_excludes_of_partition
+from dbt_tangles.algorithms.private_group.foreign_excludes import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA
 
 
 def model(dbt, spark):

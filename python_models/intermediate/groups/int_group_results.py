@@ -1,11 +1,11 @@
-"""Epochs, members and who was dropped, of every group; the rules are in dbt_tangles.groups."""
+"""Epochs, members and who was dropped, of every group; the rules are in dbt_tangles.algorithms.private_group."""
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.earlier import only_changed
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.groups.partition import groups_of_partition
-from dbt_tangles.groups.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+from dbt_spark_python.incremental.earlier import only_changed
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.private_group.group_batches import groups_of_partition
+from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 
 
 def model(dbt, spark):

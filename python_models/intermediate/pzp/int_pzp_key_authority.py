@@ -1,8 +1,8 @@
-"""Whether the keys that signed were their accounts'; the rules are in dbt_tangles.pzp.signers."""
+"""Whether the keys that signed were their accounts'; the rules are in dbt_tangles.formats.pzp.signers."""
 
-from dbt_spark_python.earlier import only_changed
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.pzp.partition import AUTHORITY_SCHEMA, authority_of_partition
+from dbt_spark_python.incremental.earlier import only_changed
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.formats.pzp.account_batches import AUTHORITY_SCHEMA, authority_of_partition
 
 
 def model(dbt, spark):

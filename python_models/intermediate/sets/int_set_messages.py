@@ -1,10 +1,10 @@
-"""Validity and reduction of every set; the rules are in dbt_tangles.pzp.validity and dbt_tangles.sets."""
+"""Validates and reduces every set: dbt_tangles.formats.pzp.validity and dbt_tangles.algorithms.set."""
 
 from functools import partial
 
-from dbt_spark_python.earlier import only_changed
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.sets.partition import INPUT_SCHEMA, OUTPUT_SCHEMA, sets_of_partition
+from dbt_spark_python.incremental.earlier import only_changed
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA, OUTPUT_SCHEMA, sets_of_partition
 
 
 def model(dbt, spark):

@@ -1,10 +1,10 @@
-"""Ancestor pairs of the tangles that are small enough for them; the walk is in dbt_tangles.graph."""
+"""Ancestor pairs of the tangles that are small enough for them; the walk is in dbt_tangles.algorithms.graph."""
 
 from functools import partial
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.graph.partition import ancestors_of_partition
-from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.graph.graph_batches import ancestors_of_partition
+from dbt_tangles.formats.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 PAIRS = "graph_kind string, graph_id string, node_id string, ancestor_id string, distance int"
 

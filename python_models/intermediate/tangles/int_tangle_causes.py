@@ -1,8 +1,8 @@
-"""What holds back each candidate that is set aside; the walk is in dbt_tangles.graph."""
+"""What holds back each candidate that is set aside; the walk is in dbt_tangles.algorithms.graph."""
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.graph.partition import causes_of_partition
-from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.graph.graph_batches import causes_of_partition
+from dbt_tangles.formats.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 CAUSES = "graph_kind string, graph_id string, node_id string, blocked_by array<string>"
 

@@ -1,10 +1,10 @@
-"""Clocks of the tangles that are too large for ancestor pairs; the walk is in dbt_tangles.graph."""
+"""Clocks of the tangles that are too large for ancestor pairs; the walk is in dbt_tangles.algorithms.graph."""
 
 from functools import partial
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.graph.partition import clocks_of_partition
-from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.graph.graph_batches import clocks_of_partition
+from dbt_tangles.formats.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 CLOCKS = "graph_kind string, graph_id string, node_id string, author string, sequence int"
 

@@ -1,10 +1,10 @@
-"""Membership, depth and order of every tangle; the rules are in dbt_tangles.graph."""
+"""Membership, depth and order of every tangle; the rules are in dbt_tangles.algorithms.graph."""
 
 from functools import partial
 
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.graph.partition import levels_of_partition
-from dbt_tangles.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.graph.graph_batches import levels_of_partition
+from dbt_tangles.formats.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
 PLACES = (
     "depth int, set_aside_reason string, position int, thread_position int, child_count int, "

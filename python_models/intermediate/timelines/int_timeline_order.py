@@ -1,4 +1,4 @@
-"""The converged order of every timeline and the edits that lead to it; the rules are in dbt_tangles.timelines.
+"""The converged order of every timeline and the edits that lead to it: dbt_tangles.algorithms.timeline.
 
 The order that an earlier run published is read back, and compared with the new one for `timeline_updates`.
 """
@@ -7,10 +7,10 @@ from functools import partial
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.earlier import earlier, only_changed
-from dbt_spark_python.groups import map_groups
-from dbt_tangles.timelines.partition import order_of_partition
-from dbt_tangles.timelines.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
+from dbt_spark_python.incremental.earlier import earlier, only_changed
+from dbt_spark_python.python_model.map_groups import map_groups
+from dbt_tangles.algorithms.timeline.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
+from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
 
 
 def model(dbt, spark):

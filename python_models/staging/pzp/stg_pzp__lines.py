@@ -1,13 +1,13 @@
-"""Reads the pzp log line by line and checks every line; the rules are in dbt_tangles.pzp."""
+"""Reads the pzp log line by line and checks every line; the rules are in dbt_tangles.formats.pzp."""
 
 from functools import partial
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.earlier import earlier
+from dbt_spark_python.incremental.earlier import earlier
 from dbt_spark_python.lines import check_lines
 from dbt_spark_python.unpack import Reading
-from dbt_tangles.pzp.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
 
 
 def model(dbt, spark):

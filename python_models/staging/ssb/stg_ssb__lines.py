@@ -1,13 +1,13 @@
-"""Reads the log line by line and checks every line; the rules are in dbt_tangles.ssb."""
+"""Reads the log line by line and checks every line; the rules are in dbt_tangles.formats.ssb."""
 
 from functools import partial
 
-from dbt_spark_python.earlier import earlier
+from dbt_spark_python.incremental.earlier import earlier
 from dbt_spark_python.lines import check_lines
-from dbt_spark_python.marks import text_before
+from dbt_spark_python.python_model.shuffle_key import text_before
 from dbt_spark_python.unpack import Reading
-from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
-from dbt_tangles.ssb.options import hmac_key
+from dbt_tangles.formats.ssb.options import hmac_key
+from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
 
 
 def model(dbt, spark):

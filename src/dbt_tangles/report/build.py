@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report import bases, feeds, glance, groups, sets, tangles, timelines, titles, whys
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.parts import Kind, Limits

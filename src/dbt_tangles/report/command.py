@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from dbt_tangles.ask.options import FOUND, of_tables
-from dbt_tangles.ask.page import counted, plain
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli.options import FOUND, of_tables
+from dbt_tangles.cli.page import counted, plain
+from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
 

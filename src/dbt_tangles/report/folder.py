@@ -16,8 +16,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from dbt_tangles.ask.page import plain
-from dbt_tangles.ask.tables import AskError
+from dbt_tangles.cli.page import plain
+from dbt_tangles.cli.tables import AskError
 
 #: What a folder has that a report was written to.
 MARK = "tangles-report.txt"
@@ -107,7 +107,7 @@ class Folder:
     def publish(self) -> None:
         """Put the new report in the place of the old one; each part changes places in one step, the page last."""
         # It takes long to import, and a report that fails does without.
-        from dbt_spark_python.exchange import replace_folder
+        from dbt_spark_python.table_store.atomic_swap import replace_folder
 
         with self._writing():
             for part in ("data", "assets"):

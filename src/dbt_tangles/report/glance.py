@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dbt_tangles.ask import counts, look_at, runs, words
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli import look_at, messages, runs, verdict_counts
+from dbt_tangles.cli.tables import Tables
 
 BINS = 60
 #: Times outside the years 1970 to 2100 are no times; authors assert whatever they like.
@@ -15,7 +15,7 @@ _IS_TIME = f"coalesce({_TIME} between 0 and {_LATEST}, false)"
 def collect(tables: Tables) -> dict:
     """Gather what the first page shows."""
     last = runs.last_runs(tables)
-    found = counts.count(tables)
+    found = verdict_counts.count(tables)
     codes = {code for row in found for code in row["counts"]}
     return {
         "runs": [{name: run[name] for name in ("status", "started_at", "seconds", "tables", "inputs")} for run in last],
@@ -29,10 +29,10 @@ def collect(tables: Tables) -> dict:
 
 
 def _meaning(code: str) -> str:
-    for known in (words.SET_ASIDE, words.OFF_CHAIN, words.NOT_IN_BASE, words.NOT_IN_GROUP, words.FILES):
+    for known in (messages.SET_ASIDE, messages.OFF_CHAIN, messages.NOT_IN_BASE, messages.NOT_IN_GROUP, messages.FILES):
         if code in known:
             return known[code]
-    return words.ssb(code) or words.pzp(code) or words.group(code)
+    return messages.ssb(code) or messages.pzp(code) or messages.group(code)
 
 
 def over_time(tables: Tables) -> dict | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dbt_tangles.ask import graphs
-from dbt_tangles.ask.graph import label
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli import graphs
+from dbt_tangles.cli.graph import label
+from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.parts import Kind, Limits, Part, chosen, many
 from dbt_tangles.report.tangles import asks

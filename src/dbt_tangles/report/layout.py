@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from dataclasses import replace
 
-from dbt_tangles.ask.graph import MISSING, Graph, label
+from dbt_tangles.cli.graph import MISSING, Graph, label
 
 #: The lane of what is not there.
 NOT_HERE = "not here"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dbt_tangles.ask.page import counted
+from dbt_tangles.cli.page import counted
 
 
 class Limits(NamedTuple):

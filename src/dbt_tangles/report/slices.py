@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli.tables import Tables
 
 _MOST_KNOWN = 10_000
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dbt_tangles.ask.graph import label
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli.graph import label
+from dbt_tangles.cli.tables import Tables
+from dbt_tangles.report.edit_playback import COMMANDS, ReplayError, undo, window
 from dbt_tangles.report.parts import Ask, Kind, Limits, Part, chosen, many
-from dbt_tangles.report.replay import COMMANDS, ReplayError, undo, window
 
 _FACTS = {
     "event_count": "events",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dbt_tangles.ask.tables import Tables
-from dbt_tangles.ask.why_message import time_of
+from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.why_message import time_of
 
 _MOST = 300
 

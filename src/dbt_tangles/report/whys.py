@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 
-from dbt_tangles.ask.ids import MODULES
-from dbt_tangles.ask.page import Page, Piece
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli.ids import MODULES
+from dbt_tangles.cli.page import Page, Piece
+from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.slices import Slice
 
 #: Of a why no more lines; some lists have a hundred.

@@ -19,7 +19,7 @@ from autobase_lines import (
     to_line,
     to_pairs,
 )
-from dbt_tangles.autobase.check import Reason
+from dbt_tangles.formats.autobase.verify_lines import Reason
 
 
 def reject_of(line, **options):

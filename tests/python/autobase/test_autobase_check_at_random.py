@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autobase_lines import BASE, MAX, NODE, ODD_WRITERS, A, B, C, D, check, random_nodes, to_line, to_pairs
-from dbt_tangles.autobase import check as kernel
-from dbt_tangles.autobase.check import OUTPUT_SCHEMA
-from dbt_tangles.rows import array_of, columns_of
+from dbt_tangles.formats.autobase import verify_lines as kernel
+from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA
+from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of
 
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))

@@ -11,10 +11,10 @@ from autobase_lines import (
     random_nodes,
     to_line,
 )
-from dbt_tangles import lines as lines_module
-from dbt_tangles.autobase import check as kernel
-from dbt_tangles.autobase.check import OUTPUT_SCHEMA, check_batches
-from dbt_tangles.lines import INPUT_SCHEMA
+from dbt_tangles.formats.autobase import verify_lines as kernel
+from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, check_batches
+from dbt_tangles.ingest import line_checks as lines_module
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from log_lines import batch_of
 
 

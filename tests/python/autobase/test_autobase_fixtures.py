@@ -13,8 +13,8 @@ import fixture_seeds
 from autobase_oracle import Id, Node
 from changes_oracle import changes
 from conftest import DATA
-from dbt_tangles.autobase.check import Reason, check_batches
-from dbt_tangles.lines import INPUT_SCHEMA
+from dbt_tangles.formats.autobase.verify_lines import Reason, check_batches
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from design_oracle import plain_order
 
 FILES = ("examples.jsonl", "malformed.jsonl")

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id
 from base_tables import chain_table, named_bases, node_id, rows_of, table_of
-from dbt_tangles.autobase import bases as kernel
-from dbt_tangles.autobase import design
-from dbt_tangles.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_bases, order_of_partition
+from dbt_tangles.algorithms.autobase import bases as kernel
+from dbt_tangles.algorithms.autobase import design
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_bases, order_of_partition
 from rule_search import answers, simulate
 
 NO_LIMIT = 10**9

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import changes_oracle as oracle
 from autobase_oracle import Base
 from base_tables import chain_table, drawing, named_bases, node_id, rows_of, table_of
-from dbt_tangles.autobase import bases as tables
-from dbt_tangles.autobase import changes as kernel
-from dbt_tangles.autobase import following
-from dbt_tangles.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.autobase.changes import CHANGE_SCHEMA, changes_of_bases, changes_of_partition
+from dbt_tangles.algorithms.autobase import bases as tables
+from dbt_tangles.algorithms.autobase import following
+from dbt_tangles.algorithms.autobase import view_changes as kernel
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA, changes_of_bases, changes_of_partition
 from rule_search import name, simulate
 
 NO_LIMIT = 10**9

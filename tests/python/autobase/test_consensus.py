@@ -17,7 +17,7 @@ import autobase_oracle as oracle
 from autobase_oracle import BROKEN_RULES, Base, Id, Node
 from base_arrays import arrays_of
 from base_tables import drawing
-from dbt_tangles.autobase.consensus import clocks
+from dbt_tangles.algorithms.autobase.consensus import clocks
 from gossip import Answer, Gossip, answers, random_cut, simulated
 
 VECTORS = Path(__file__).parents[2] / "data" / "autobase"

@@ -17,7 +17,7 @@ import rule_search
 from autobase_oracle import Base, Id, Node, pasts_of
 from base_arrays import arrays_of
 from base_tables import drawing
-from dbt_tangles.autobase import design
+from dbt_tangles.algorithms.autobase import design
 from design_oracle import plain_order, settled_order, unseen_nodes
 from rule_search import answers, by_key, name, simulate
 

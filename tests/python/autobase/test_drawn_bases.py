@@ -9,7 +9,7 @@ import autobase_oracle as oracle
 from autobase_oracle import Base
 from base_arrays import arrays_of
 from base_tables import drawing
-from dbt_tangles.autobase.consensus import order_views
+from dbt_tangles.algorithms.autobase.consensus import order_views
 from gossip import answers
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from base_tables import drawing, named_bases, node_id, rows_of, table_of
-from dbt_tangles.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.autobase.heads import HEAD_SCHEMA, heads_of_bases, heads_of_partition
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.heads import HEAD_SCHEMA, heads_of_bases, heads_of_partition
 from rule_search import name
 
 

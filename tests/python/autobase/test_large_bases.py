@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from base_tables import drawing
-from dbt_tangles.autobase.consensus import order_views
+from dbt_tangles.algorithms.autobase.consensus import order_views
 from gossip import answers
 
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from autobase_oracle import Base, Id
 from base_arrays import arrays_of
 from base_tables import chain_table, drawing, named_bases, node_id, rows_of, table_of
-from dbt_tangles.autobase import quorums as kernel
-from dbt_tangles.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.autobase.quorums import QUORUM_SCHEMA, quorums, quorums_of_bases, quorums_of_partition
+from dbt_tangles.algorithms.autobase import quorums as kernel
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA, quorums, quorums_of_bases, quorums_of_partition
 from design_oracle import degree_among
 from rule_search import name, simulate
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dbt_tangles import lines as lines_module
-from dbt_tangles.events import check as kernel
-from dbt_tangles.events.check import OUTPUT_SCHEMA, check_batches
-from dbt_tangles.lines import INPUT_SCHEMA
+from dbt_tangles.formats.events import verify_lines as kernel
+from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, check_batches
+from dbt_tangles.ingest import line_checks as lines_module
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from log_lines import batch_of
 
 GOOD = {"timeline": "t", "event": "e", "after": ["a", "b"], "author": "x", "arrival": 7}

@@ -8,8 +8,8 @@ import pytest
 
 import fixture_seeds
 import timeline_oracle as oracle
-from dbt_tangles.events.check import check_batches
-from dbt_tangles.lines import INPUT_SCHEMA
+from dbt_tangles.formats.events.verify_lines import check_batches
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 expected = partial(fixture_seeds.expected, "events")
 lines = partial(fixture_seeds.lines, "events")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.graph import WALK_INPUT_SCHEMA, root_causes, walk_graphs
+from dbt_tangles.algorithms.graph import WALK_INPUT_SCHEMA, root_causes, walk_graphs
 from graph_oracle import DEFAULTS, naive_causes, waiting_of
 
 SCHEMA = pa.schema(

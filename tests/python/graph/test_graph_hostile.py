@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, strings, walk_graphs
-from dbt_tangles.graph.levels import children, levels
-from dbt_tangles.graph.orders import positions, renumber
+from dbt_tangles.algorithms.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, strings, walk_graphs
+from dbt_tangles.algorithms.graph.orders import positions, renumber
+from dbt_tangles.algorithms.graph.topological_generations import children, levels
 from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, table_of, thread, walk
 
 
@@ -141,7 +141,7 @@ def test_many_redundant_previous_come_in_chunks(monkeypatch):
     links = {f"{i}": [f"{k}" for k in range(i)] or None for i in range(20)}
     whole = walk_graphs(table_of(thread(links)))
     for size in (1, 7, 100):
-        monkeypatch.setattr("dbt_tangles.graph.walk.MAX_CHUNK_BYTES", size)
+        monkeypatch.setattr("dbt_tangles.algorithms.graph.walk.MAX_CHUNK_BYTES", size)
         pieces = walk_graphs(table_of(thread(links)))
         assert pieces["redundant_previous"].num_chunks > 1
         assert pieces.equals(whole)
@@ -156,8 +156,8 @@ def test_colliding_hashes_cost_another_round(monkeypatch):
         hashes = real(column, keys)
         return hashes % np.uint64(4) if len(calls) in (1, 2, 5, 6) else hashes
 
-    for module in ("identity", "links"):
-        monkeypatch.setattr(f"dbt_tangles.graph.{module}.hash_strings", weak)
+    for module in ("dense_ids", "links"):
+        monkeypatch.setattr(f"dbt_tangles.algorithms.graph.{module}.hash_strings", weak)
     rows = [
         DEFAULTS | row | {"graph_id": f"{i % 7}"} for i, row in enumerate(thread({f"{i}": ["0"] for i in range(70)}))
     ]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.graph import DEPTH_SCHEMA, ancestor_pairs, author_clocks, walk_graphs
+from dbt_tangles.algorithms.graph import DEPTH_SCHEMA, ancestor_pairs, author_clocks, walk_graphs
 from graph_logs import known_rows, logs
 from graph_oracle import DEFAULTS, listed, naive_clocks, naive_pairs, naive_walk, table_of
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles import held
-from dbt_tangles.graph import DEPTH_SCHEMA, WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA, partition
-from dbt_tangles.graph.partition import levels_of_partition
-from dbt_tangles.held import NO_LIMIT, Held, Rows
-from dbt_tangles.partition import ROWS_PER_BATCH
+from dbt_tangles.algorithms.graph import DEPTH_SCHEMA, WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA, graph_batches
+from dbt_tangles.algorithms.graph.graph_batches import levels_of_partition
+from dbt_tangles.kernel_runtime import spill_buffer
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Held, Rows
 from graph_logs import known_rows, logs
 from graph_oracle import DEFAULTS, naive_walk, thread
 
@@ -95,9 +95,9 @@ def test_what_has_neither_pairs_nor_clocks_is_not_held(rows, piece, limit, max_r
         for graph in sizes
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partition, "FEW_ROWS", few)
-        with_pairs = list(partition.graphs_with_pairs(iter(batches), limit))
-        with_clocks = list(partition.graphs_with_clocks(iter(batches), max_rows))
+        patch.setattr(graph_batches, "FEW_ROWS", few)
+        with_pairs = list(graph_batches.graphs_with_pairs(iter(batches), limit))
+        with_clocks = list(graph_batches.graphs_with_clocks(iter(batches), max_rows))
     for kept, is_small in (
         (with_pairs, lambda graph: sizes[graph] <= limit),
         (with_clocks, lambda graph: sizes[graph] * len(authors[graph]) <= max_rows),
@@ -107,8 +107,8 @@ def test_what_has_neither_pairs_nor_clocks_is_not_held(rows, piece, limit, max_r
         if len(members) > max(few, limit):
             assert in_any_order(pa.Table.from_batches(kept, MEMBERS).to_pylist()) == in_any_order(wanted)
     for kept, kernel in (
-        (with_pairs, partial(partition.ancestors_of_partition, limit=limit)),
-        (with_clocks, partial(partition.clocks_of_partition, limit=0, max_rows=max_rows)),
+        (with_pairs, partial(graph_batches.ancestors_of_partition, limit=limit)),
+        (with_clocks, partial(graph_batches.clocks_of_partition, limit=0, max_rows=max_rows)),
     ):
         of_all, of_kept = ([row for made in kernel(iter(some)) for row in made.to_pylist()] for some in (batches, kept))
         assert in_any_order(of_all) == in_any_order(of_kept)
@@ -148,8 +148,10 @@ def test_what_is_read_goes_back_a_few_rows_at_a_time(in_memory):
 def test_files_are_where_spark_keeps_its_own(monkeypatch, tmp_path):
     """In the first of its folders that can be written to; where there is none, where temporary files are."""
     asked = []
-    make = held.tempfile.TemporaryFile
-    monkeypatch.setattr(held.tempfile, "TemporaryFile", lambda **where: asked.append(where["dir"]) or make(**where))
+    make = spill_buffer.tempfile.TemporaryFile
+    monkeypatch.setattr(
+        spill_buffer.tempfile, "TemporaryFile", lambda **where: asked.append(where["dir"]) or make(**where)
+    )
     for folders, wanted in ((f"{tmp_path}/none,{tmp_path},{tmp_path}/other", str(tmp_path)), ("", None), (None, None)):
         monkeypatch.delenv("SPARK_LOCAL_DIRS", raising=False)
         if folders is not None:
@@ -166,7 +168,7 @@ def test_files_are_where_spark_keeps_its_own(monkeypatch, tmp_path):
 def test_a_full_disk_says_so(monkeypatch):
     """What the file cannot take is an error of the task, with its cause."""
     with open("/dev/full", "wb", buffering=0) as full:
-        monkeypatch.setattr(held.tempfile, "TemporaryFile", lambda **_: full)
+        monkeypatch.setattr(spill_buffer.tempfile, "TemporaryFile", lambda **_: full)
         rows = Rows(numbers(0, 1).schema, 1)
         with pytest.raises(OSError, match="No space left on device"):
             rows.add(numbers(0, 5))

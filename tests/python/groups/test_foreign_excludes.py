@@ -10,8 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.groups.foreign import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA, MAX_LISTED, foreign_excludes
-from dbt_tangles.groups.foreign_partition import foreign_excludes_of_partition
+from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_excludes_of_partition
+from dbt_tangles.algorithms.private_group.foreign_excludes import (
+    FOREIGN_INPUT_SCHEMA,
+    FOREIGN_OUTPUT_SCHEMA,
+    MAX_LISTED,
+    foreign_excludes,
+)
 from foreign_oracle import naive_foreign
 
 DEFAULTS = {"group_id": "g", "previous": None, "is_member": True, "previous_epochs": None, "excluded_epoch": None}

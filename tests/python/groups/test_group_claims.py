@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.ssb.group_claims import (
+from dbt_tangles.formats.ssb.group_claims import (
     ADD,
     EPOCH_INIT,
     EXCLUDE,

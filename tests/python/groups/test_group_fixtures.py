@@ -17,7 +17,7 @@ from nacl.exceptions import CryptoError
 from nacl.secret import SecretBox
 
 import fixture_seeds
-from dbt_tangles.ssb.group_claims import GroupReason, group_claim
+from dbt_tangles.formats.ssb.group_claims import GroupReason, group_claim
 from group_cases import rows_of
 from group_tables import reduced
 

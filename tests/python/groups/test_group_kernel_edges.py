@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.groups.partition import groups_of_partition
-from dbt_tangles.groups.reduction import reduce_groups
-from dbt_tangles.groups.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+from dbt_tangles.algorithms.private_group.group_batches import groups_of_partition
+from dbt_tangles.algorithms.private_group.reduction import reduce_groups
+from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 from group_oracle import oracle
 from group_tables import add, exclude, init, reduced, reduced_batches, table_of
 
@@ -205,7 +205,7 @@ def test_more_missing_than_a_batch_holds(room):
 
 
 def test_long_strings_make_short_batches(monkeypatch):
-    monkeypatch.setattr("dbt_tangles.groups.answer.MAX_BATCH_BYTES", 1000)
+    monkeypatch.setattr("dbt_tangles.algorithms.private_group.group_rows.MAX_BATCH_BYTES", 1000)
     rows = [*chain(5), add("m", "g", ["x" * 300, *"abcdefgh"])]
     batches = list(reduce_groups(table_of(rows)))
     assert max(batch.num_rows for batch in batches) <= 3

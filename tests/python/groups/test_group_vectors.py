@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from dbt_tangles.ssb.ids import normalise
+from dbt_tangles.formats.ssb.ids import normalise
 from group_cases import cases, rows_of
 from group_oracle import oracle
 from group_tables import reduced

@@ -11,10 +11,10 @@ import pytest
 from numba.core.caching import NullCache
 
 from both_tiers import difference
-from dbt_tangles import compiled as tiers
-from dbt_tangles import interpreted
-from dbt_tangles.compiled import SMALL_BYTES, compiled, inner
-from dbt_tangles.graph.strings import draw_keys, hash_strings, strings_of
+from dbt_tangles.algorithms.graph.strings import draw_keys, hash_strings, strings_of
+from dbt_tangles.kernel_runtime import compiled as tiers
+from dbt_tangles.kernel_runtime import interpreted
+from dbt_tangles.kernel_runtime.compiled import SMALL_BYTES, compiled, inner
 
 
 @pytest.fixture(scope="module", autouse=True)

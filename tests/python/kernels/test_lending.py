@@ -10,7 +10,7 @@ from numba import njit
 from numba.core.errors import TypingError
 from numba.core.runtime import _nrt_python, rtsys
 
-from dbt_tangles.compiled import inner
+from dbt_tangles.kernel_runtime.compiled import inner
 
 
 class Pair(NamedTuple):

@@ -14,14 +14,14 @@ import pytest
 from numba.core import config
 
 import dbt_tangles
-from dbt_spark_python.packages import zip_package
-from dbt_tangles import compiling, machine_code
-from dbt_tangles.compiled import TIER
+from dbt_spark_python.python_model.ship_packages import zip_package
+from dbt_tangles.kernel_runtime import compile_progress, machine_code
+from dbt_tangles.kernel_runtime.compiled import TIER
 
 SOURCE = Path(dbt_tangles.__file__).parent.parent
 OWN = f"dbt_tangles-{os.geteuid()}"
 CALLER = """
-from dbt_tangles.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled
 from toy.inner import callee
 
 @compiled
@@ -29,7 +29,7 @@ def twice(x):
     return 2 * callee.one_more(x)
 """
 CALLEE = """
-from dbt_tangles.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled
 
 @compiled
 def one_more(x):
@@ -42,7 +42,7 @@ print(*(twice(eval(x)) for x in sys.argv[1:]), sum(twice.stats.cache_misses.valu
 """
 ORDER = """
 import numpy as np
-from dbt_tangles.graph.orders import positions
+from dbt_tangles.algorithms.graph.orders import positions
 found = positions(np.array([0, 3]), np.array([1, 0, 1], np.int32))
 print(*found, sum(positions.stats.cache_misses.values()))
 """
@@ -264,7 +264,7 @@ def test_one_process_makes_what_others_wait_for(toy: Path):
 
 
 def test_who_dies_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    turn = "import os, sys, pathlib; from dbt_tangles.machine_code import wait_for_turn; "
+    turn = "import os, sys, pathlib; from dbt_tangles.kernel_runtime.machine_code import wait_for_turn; "
     turn += "assert wait_for_turn(pathlib.Path(sys.argv[1])); print('mine', flush=True); sys.stdin.read()"
     place = tmp_path / "kernel.turn"
     known = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)}
@@ -280,17 +280,17 @@ def test_who_dies_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_what_is_being_compiled_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compiling, "place_for", lambda folder: tmp_path)
+    monkeypatch.setattr(compile_progress, "place_for", lambda folder: tmp_path)
     began = time.time()
-    assert compiling.compiling_line(began) is None
-    place = tmp_path / "orders.positions-dbt_tangles.graph.py311-a-b.turn"
+    assert compile_progress.compiling_line(began) is None
+    place = tmp_path / "orders.positions-dbt_tangles.algorithms.graph.py311-a-b.turn"
     held = machine_code.wait_for_turn(place)
     for name, age_s in (("old", 60), ("new", 0)):
         (tmp_path / name).with_suffix(".nbc").touch()
         os.utime(tmp_path / f"{name}.nbc", (began - age_s, began - age_s))
     assert dbt_tangles.progress_line(began) == "compiling kernels, once a machine: 1 done, now positions"
     os.close(held)  # as of a process that was killed: the file is left
-    assert place.exists() and compiling.compiling_line(began) is None
+    assert place.exists() and compile_progress.compiling_line(began) is None
 
 
 def test_where_nothing_can_be_locked(tmp_path: Path):

@@ -7,8 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from dbt_tangles.compiled import compiled
-from dbt_tangles.structures.ranked_list import (
+from dbt_tangles.algorithms.structures.ranked_list import (
     first_shown,
     length,
     next_shown,
@@ -17,6 +16,7 @@ from dbt_tangles.structures.ranked_list import (
     ranked_list,
     unlist,
 )
+from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 @compiled

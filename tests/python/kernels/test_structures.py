@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.compiled import compiled, inner
-from dbt_tangles.structures import bits, fenwick, search
-from dbt_tangles.structures.components import strong_components
-from dbt_tangles.structures.gallop import galloping
-from dbt_tangles.structures.heap import drop_first, push
-from dbt_tangles.structures.kahn import place_first_ready
-from dbt_tangles.structures.sorting import insertion_sort, merge_sort
+from dbt_tangles.algorithms.structures import bits, fenwick, search
+from dbt_tangles.algorithms.structures.components import strong_components
+from dbt_tangles.algorithms.structures.gallop import galloping
+from dbt_tangles.algorithms.structures.heap import drop_first, push
+from dbt_tangles.algorithms.structures.kahn import place_first_ready
+from dbt_tangles.algorithms.structures.sorting import insertion_sort, merge_sort
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 NUMBERS = st.lists(st.integers(0, 20), min_size=1, max_size=40)
 PAIRS = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)))

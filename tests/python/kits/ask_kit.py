@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from conftest import ROOT
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli.cli import main
 
 _TYPES = {
     "string": pa.string(),

@@ -4,9 +4,9 @@ import json
 
 import pyarrow as pa
 
-from dbt_tangles.autobase.check import OUTPUT_SCHEMA, Reason, check_batches
-from dbt_tangles.framing import Framing
-from dbt_tangles.lines import PLACE
+from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, Reason, check_batches
+from dbt_tangles.ingest.line_checks import PLACE
+from dbt_tangles.ingest.line_framing import Framing
 from log_lines import batch_of
 
 CODES = {reason.value for reason in (*Framing, *Reason)}

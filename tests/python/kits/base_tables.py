@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from autobase_oracle import Base, Id, Node
-from dbt_tangles.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from rule_search import simulate
 
 

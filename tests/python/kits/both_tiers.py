@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from numba.core.registry import CPUDispatcher
 
-from dbt_tangles import interpreted
-from dbt_tangles.compiled import Kernel
+from dbt_tangles.kernel_runtime import interpreted
+from dbt_tangles.kernel_runtime.compiled import Kernel
 
 #: Bytes of the arrays of a call up to which it is interpreted too.
 SMALL_BYTES = 40_000

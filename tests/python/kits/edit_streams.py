@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 import timeline_oracle as oracle
-from dbt_tangles.held import NO_LIMIT
-from dbt_tangles.timelines.edits import edit_stream
+from dbt_tangles.algorithms.timeline.edits import edit_stream
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
 
 
 class Log(NamedTuple):

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from hypothesis import strategies as st
 
 from ask_kit import assert_harmless
-from dbt_tangles.ask.cli import main
+from dbt_tangles.cli.cli import main
 
 Texts = st.SearchStrategy[str]
 

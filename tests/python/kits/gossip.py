@@ -6,7 +6,7 @@ import random
 
 from autobase_oracle import Base, Id, Node, pasts_of
 from base_arrays import arrays_of
-from dbt_tangles.autobase.consensus import order_views
+from dbt_tangles.algorithms.autobase.consensus import order_views
 
 Answer = tuple[list[Id], int]
 

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from dbt_tangles.graph import DEPTH_SCHEMA
+from dbt_tangles.algorithms.graph import DEPTH_SCHEMA
 
 # Ids that are easily confused: empty, prefixes of each other, zero bytes, long common beginnings, and characters
 # whose order by code point is not their order by UTF-16 unit.

@@ -6,7 +6,7 @@ import math
 
 import pyarrow as pa
 
-from dbt_tangles.graph import WALK_INPUT_SCHEMA, ancestor_pairs, author_clocks, walk_graphs
+from dbt_tangles.algorithms.graph import WALK_INPUT_SCHEMA, ancestor_pairs, author_clocks, walk_graphs
 
 DEFAULTS = {
     "graph_kind": "t",

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dbt_tangles.graph.walk import WALK_INPUT_SCHEMA, walk_graphs
-from dbt_tangles.ssb.claims import tangle_claims
-from dbt_tangles.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT, epoch_key, group_claim
-from dbt_tangles.ssb.ids import normalise
+from dbt_tangles.algorithms.graph.walk import WALK_INPUT_SCHEMA, walk_graphs
+from dbt_tangles.formats.ssb.claims import tangle_claims
+from dbt_tangles.formats.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT, epoch_key, group_claim
+from dbt_tangles.formats.ssb.ids import normalise
 
 DATA = Path(__file__).parents[2] / "data" / "groups"
 

@@ -7,7 +7,7 @@ import json
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from hashlib import sha256
 
-from dbt_tangles.ssb.ids import normalise
+from dbt_tangles.formats.ssb.ids import normalise
 
 NULL = {"root": None, "previous": None}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbt_tangles.groups.partition import groups_of_partition
-from dbt_tangles.groups.reduction import reduce_groups
-from dbt_tangles.groups.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+from dbt_tangles.algorithms.private_group.group_batches import groups_of_partition
+from dbt_tangles.algorithms.private_group.reduction import reduce_groups
+from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 
 EPOCH_COLUMNS = OUTPUT_SCHEMA.names[1 : OUTPUT_SCHEMA.names.index("feed_id")]
 MEMBER_COLUMNS = ["group_id", "epoch_id", *OUTPUT_SCHEMA.names[OUTPUT_SCHEMA.names.index("feed_id") :]]

@@ -1,6 +1,6 @@
 """Reads a drawing in lanes back."""
 
-from dbt_tangles.ask.lanes import NODE
+from dbt_tangles.cli.lanes import NODE
 
 UP, DOWN, LEFT, RIGHT = "│├┤┼╰╯┴", "│├┤┼╭╮┬", "┤┼╯┴╮┬─", "├┼╰┴╭┬─"
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from dbt_tangles.lines import INPUT_SCHEMA
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 
 def batch_of(lines, lengths=None):

@@ -18,7 +18,7 @@ from typing import Any
 
 import orjson
 
-from dbt_tangles.pzp.canonical import NoCanonicalFormError, canonical_bytes
+from dbt_tangles.formats.pzp.canonical import NoCanonicalFormError, canonical_bytes
 from fixtures.pzp.author import Device, hash_of, id_of
 from fixtures.ssb.author import Author
 from hostile_lines import HOSTILE, MAX_LINE_BYTES

@@ -20,7 +20,7 @@ from itertools import combinations
 
 from autobase_oracle import Base, Id, Node, smallest_first
 from base_arrays import arrays_of
-from dbt_tangles.autobase import consensus, design
+from dbt_tangles.algorithms.autobase import consensus, design
 
 Answer = tuple[list[Id], int]
 

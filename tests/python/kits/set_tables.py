@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbt_tangles.sets import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
+from dbt_tangles.algorithms.set import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
 from set_oracle import DEFAULTS, NaiveSet
 
 

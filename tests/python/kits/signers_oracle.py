@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbt_tangles.pzp.awaited import MOST_GAPS
-from dbt_tangles.pzp.signers import FOREIGN_SCHEMA, SIGNERS_INPUT_SCHEMA, key_authority
+from dbt_tangles.formats.pzp.awaited import MOST_GAPS
+from dbt_tangles.formats.pzp.signers import FOREIGN_SCHEMA, SIGNERS_INPUT_SCHEMA, key_authority
 
 BLANK = dict.fromkeys(SIGNERS_INPUT_SCHEMA.names)
 #: Ids that the log has, and no account: they are passed over.

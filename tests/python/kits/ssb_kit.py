@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from dbt_tangles.ssb.canonical import canonical_text
-from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
 from fixtures.ssb.author import Author
 from log_lines import batch_of
 

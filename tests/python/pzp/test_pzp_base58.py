@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.pzp import base58
+from dbt_tangles.formats.pzp import base58
 from fixtures.pzp.author import base58_of
 
 ALPHABET = base58.ALPHABET.decode()

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.pzp import canonical
-from dbt_tangles.pzp.canonical import NoCanonicalFormError, canonical_bytes, is_plain
-from dbt_tangles.pzp.items import are_unique, item_of, item_texts, token_of
-from dbt_tangles.pzp.rules import Reason, read_tangle
+from dbt_tangles.formats.pzp import canonical
+from dbt_tangles.formats.pzp.canonical import NoCanonicalFormError, canonical_bytes, is_plain
+from dbt_tangles.formats.pzp.items import are_unique, item_of, item_texts, token_of
+from dbt_tangles.formats.pzp.rules import Reason, read_tangle
 from pzp_kit import cases, check, id_of, judge, keypair, line_of, message_of, moot_of
 
 ALICE = keypair("alice")

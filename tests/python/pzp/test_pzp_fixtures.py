@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 import fixture_seeds
-from dbt_tangles.pzp.items import item_of, token_of
-from dbt_tangles.sets import OUTPUT_SCHEMA, reduce_sets
+from dbt_tangles.algorithms.set import OUTPUT_SCHEMA, reduce_sets
+from dbt_tangles.formats.pzp.items import item_of, token_of
 from faults_oracle import NaiveFaults
 from fixtures.pzp.author import Device, id_of, to_line
 from pzp_kit import check, judge

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
+from dbt_tangles.formats.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
 from pzp_kit import RANKS
 
 BLANK = {"account": "A", "domain": "D", "depth": None, "prev": None, "defect": None, "reject_reason": None}

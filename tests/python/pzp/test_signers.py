@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.pzp.awaited import MOST_GAPS
-from dbt_tangles.pzp.signers import SIGNERS_INPUT_SCHEMA, SIGNERS_OUTPUT_SCHEMA, key_authority
+from dbt_tangles.formats.pzp.awaited import MOST_GAPS
+from dbt_tangles.formats.pzp.signers import SIGNERS_INPUT_SCHEMA, SIGNERS_OUTPUT_SCHEMA, key_authority
 from signers_oracle import (
     BLANK,
     add,

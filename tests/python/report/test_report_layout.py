@@ -1,6 +1,6 @@
 """Where nodes go."""
 
-from dbt_tangles.ask.graph import ASIDE, IN, MISSING, Edge, Graph, Node
+from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node
 from dbt_tangles.report.layout import lay_out, rows_of
 
 

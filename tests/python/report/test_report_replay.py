@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from dbt_tangles.report.replay import ReplayError, undo, window
-from dbt_tangles.timelines.replica import Replica
+from dbt_tangles.algorithms.timeline.replica import Replica
+from dbt_tangles.report.edit_playback import ReplayError, undo, window
 
 
 def edit(batch, op, event, to, came_from=None):

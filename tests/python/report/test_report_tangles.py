@@ -3,7 +3,7 @@
 import pytest
 
 import ask_story as story
-from dbt_tangles.ask.tables import Tables
+from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
 from report_kit import make, node, shard

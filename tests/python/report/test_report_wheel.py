@@ -21,10 +21,10 @@ def test_a_report_of_an_installed_wheel(tmp_path):
     run("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(site), str(wheel))
     warehouse = story.write(tmp_path / "wh")
     env = {**os.environ, "PYTHONPATH": str(site), "TANGLES_WAREHOUSE": str(warehouse.root)}
-    where = "import dbt_tangles.report as r, dbt_tangles.ask as a; print(r.__file__, a.__file__)"
+    where = "import dbt_tangles.report as r, dbt_tangles.cli as a; print(r.__file__, a.__file__)"
     assert run("-c", where, env=env, cwd=tmp_path).count(f"{site}{os.sep}") == 2
     options = {"env": {**env, "TANGLES_SCHEMA": "tangles"}, "cwd": tmp_path}
-    run("-m", "dbt_tangles.ask.cli", "report", "--out", "installed", **options)
+    run("-m", "dbt_tangles.cli.cli", "report", "--out", "installed", **options)
     assert warehouse.ask("report", "--out", str(tmp_path / "of_source")).exit_code == 0
 
     def files(out: str) -> dict[str, bytes]:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.sets.breaches import RULES
-from dbt_tangles.sets.cover import ROOM
-from dbt_tangles.sets.faults import writer_faults
-from dbt_tangles.sets.touched import Touches
+from dbt_tangles.algorithms.set.breaches import RULES
+from dbt_tangles.algorithms.set.chain_clocks import ROOM
+from dbt_tangles.algorithms.set.faults import writer_faults
+from dbt_tangles.algorithms.set.item_touches import Touches
 from faults_oracle import DEFAULTS, NaiveFaults
 
 SECONDS = 20

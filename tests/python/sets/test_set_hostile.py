@@ -6,7 +6,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.sets import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
+from dbt_tangles.algorithms.set import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
 from set_tables import expected, moot, reduced, row, table_of
 
 

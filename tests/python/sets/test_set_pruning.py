@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.pzp.items import MARK
-from dbt_tangles.sets import OUTPUT_SCHEMA, reduce_sets, reduction
-from dbt_tangles.sets.backlinks import NO_BACKLINK, backlink_depths
+from dbt_tangles.algorithms.set import OUTPUT_SCHEMA, reduce_sets, reduction
+from dbt_tangles.algorithms.set.backlinks import NO_BACKLINK, backlink_depths
+from dbt_tangles.formats.pzp.items import MARK
 from faults_oracle import NaiveFaults, backlink_depth
 from pruning_oracle import DELETE, KEEP, SmallSet
 from set_oracle import NaiveSet

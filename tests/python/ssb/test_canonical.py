@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.ssb import canonical
-from dbt_tangles.ssb.canonical import (
+from dbt_tangles.formats.ssb import canonical
+from dbt_tangles.formats.ssb.canonical import (
     InvalidUtf8Error,
     MalformedJsonError,
     TextTooLongError,

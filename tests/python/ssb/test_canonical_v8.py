@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from dbt_tangles.ssb.canonical import canonical_text, compact_bytes, exact_text, parse, parse_exact
+from dbt_tangles.formats.ssb.canonical import canonical_text, compact_bytes, exact_text, parse, parse_exact
 
 SCRIPT = """
 const lines = require('fs').readFileSync(0, 'latin1').split('\\n')

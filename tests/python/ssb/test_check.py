@@ -7,11 +7,11 @@ import orjson
 import pyarrow as pa
 import pytest
 
-from dbt_tangles import lines as lines_module
-from dbt_tangles.lines import INPUT_SCHEMA
-from dbt_tangles.ssb import check as kernel
-from dbt_tangles.ssb.canonical import canonical_text
-from dbt_tangles.ssb.check import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.formats.ssb import verify_lines as kernel
+from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.ingest import line_checks as lines_module
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from fixtures.ssb.author import box, to_line, to_uri
 from ssb_kit import ALICE, NOW, POST, batch_of, check, check_one, read_lines, value_of, value_of_units
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import pytest
 
-from dbt_tangles.ssb.claims import LEGACY_THREAD, MALFORMED_TANGLE, tangle_claims
+from dbt_tangles.formats.ssb.claims import LEGACY_THREAD, MALFORMED_TANGLE, tangle_claims
 from ssb_kit import DATA, check, read_expected, read_lines
 
 A, B, C = (f"%{letter * 43}=.sha256" for letter in "ABC")

@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from dbt_tangles.ssb.canonical import canonical_text
-from dbt_tangles.ssb.classic import (
+from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.ssb.classic import (
     ORDER,
     ORDER_AUTHOR_FIRST,
     Reason,

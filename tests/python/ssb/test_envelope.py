@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from dbt_tangles.ssb.envelope import MAX_KEYS, context_of, derive_secret, opening_key
+from dbt_tangles.formats.ssb.envelope import MAX_KEYS, context_of, derive_secret, opening_key
 from fixtures.ssb.author import Author, box
 from fixtures.ssb.envelope import seal
 from group_contents import ADD, EPOCH_INIT, EXCLUDE

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.framing import Framing
-from dbt_tangles.ssb.canonical import FAST_LINE_BYTES, parse
-from dbt_tangles.ssb.check import CheckOptions, _Checker
-from dbt_tangles.ssb.classic import ORDER, Reason
+from dbt_tangles.formats.ssb.canonical import FAST_LINE_BYTES, parse
+from dbt_tangles.formats.ssb.classic import ORDER, Reason
+from dbt_tangles.formats.ssb.verify_lines import CheckOptions, _Checker
+from dbt_tangles.ingest.line_framing import Framing
 from fixtures.ssb.author import box
 from ssb_kit import ALICE, POST, check, json_objects, json_values, names, read_lines, value_of
 

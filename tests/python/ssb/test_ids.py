@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from dbt_tangles.ssb.ids import hex_digests, message_id, normalise, sigil, sigils
+from dbt_tangles.formats.ssb.ids import hex_digests, message_id, normalise, sigil, sigils
 
 DIGEST = bytes(range(224, 256))
 SIGIL = f"%{base64.b64encode(DIGEST).decode()}.sha256"

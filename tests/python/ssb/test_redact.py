@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.ssb.redact import SECRET_KEYS, Redaction, fingerprint, has_secrets
+from dbt_tangles.formats.ssb.redact import SECRET_KEYS, Redaction, fingerprint, has_secrets
 from fixtures.ssb.author import box
 from group_contents import ADD, BOB, EPOCH_INIT, EXCLUDE, FINGERPRINT, PO_BOX, RAW, ROOT_INIT, SECRET, VERSION_1
 from ssb_kit import check_one, json_objects, value_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dbt_tangles.ssb.classic import Reason
-from dbt_tangles.ssb.shapes import unwrap
+from dbt_tangles.formats.ssb.classic import Reason
+from dbt_tangles.formats.ssb.shapes import unwrap
 from fixtures.ssb.author import box
 from ssb_kit import ALICE, NOW, POST, check, check_one, read_expected, read_lines, value_of
 

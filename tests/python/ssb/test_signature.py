@@ -5,8 +5,8 @@ import base64
 import pytest
 from nacl.bindings import crypto_sign, crypto_sign_seed_keypair
 
-from dbt_tangles.ssb.canonical import canonical_text
-from dbt_tangles.ssb.signature import decode_signature, is_valid, public_key
+from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.ssb.signature import decode_signature, is_valid, public_key
 from fixtures.ssb.author import Author
 from ssb_kit import ALICE, GROUP_ORDER, check_one, value_of
 

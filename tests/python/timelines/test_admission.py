@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import timeline_oracle as oracle
-from dbt_tangles.timelines.admission import ACCEPTED, BLOCK, CYCLE, DUPLICATE, REFUSED, admit
+from dbt_tangles.algorithms.timeline.admission import ACCEPTED, BLOCK, CYCLE, DUPLICATE, REFUSED, admit
 
 VECTORS = Path(__file__).parents[2] / "data" / "timelines"
 CODES = {None: ACCEPTED, "duplicate": DUPLICATE, "cycle": CYCLE}

@@ -16,8 +16,8 @@ from numba import njit
 
 import timeline_oracle as oracle
 from conftest import DATA
-from dbt_tangles.timelines.edits import script
-from dbt_tangles.timelines.replica import Replica, follow
+from dbt_tangles.algorithms.timeline.edits import script
+from dbt_tangles.algorithms.timeline.replica import Replica, follow
 from edit_streams import Log, log_of, scripts, stream
 from timeline_oracle import interleaved_chains
 
@@ -114,7 +114,7 @@ def test_a_timeline_over_the_limit_has_no_command_and_the_others_have_theirs(man
 MEASURED = """
 import resource, sys
 import numpy as np
-from dbt_tangles.timelines.edits import edit_stream
+from dbt_tangles.algorithms.timeline.edits import edit_stream
 from edit_streams import log_of, stream
 from timeline_oracle import interleaved_chains
 stream(log_of([interleaved_chains(10)]), 1, limit=100_000)

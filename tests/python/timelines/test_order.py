@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 import timeline_oracle as oracle
 from bench import stand_in
 from conftest import DATA
-from dbt_tangles.held import NO_LIMIT
-from dbt_tangles.timelines.partition import order_of_partition
-from dbt_tangles.timelines.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PLACE_SCHEMA, PUBLISHED_SCHEMA
+from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PLACE_SCHEMA, PUBLISHED_SCHEMA
+from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
 
 NAMES = "abcdefgh"
 OF_RUNS = ("previous_publication", "update_step", "update_from_position", "update_to_position")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.timelines.replica import EditError, Replica, follow
+from dbt_tangles.algorithms.timeline.replica import EditError, Replica, follow
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The replica

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.row_texts import row_text
+from dbt_spark_python.incremental.row_texts import row_text
 
 _ROW, _KEY, _NOW = "__row", "__key", "__now"
 COUNTS = "rows_added", "rows_changed", "rows_removed"

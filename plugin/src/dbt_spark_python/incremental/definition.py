@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dbt_spark_python.integrity import digest_file
+from dbt_spark_python.table_store.integrity import digest_file
 
 #: The distributions whose versions are part of every definition.
 _VERSIONED = ("dbt-core", "dbt-spark", "pyspark", "pysail", "pyarrow", "numpy", "numba")

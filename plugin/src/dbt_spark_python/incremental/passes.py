@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from dbt_spark_python import durable
 from dbt_spark_python.incremental.definition import digest
 from dbt_spark_python.incremental.plan import REBUILD, REPLACE, REUSE, Plan, Planner
-from dbt_spark_python.warehouse import Warehouse
+from dbt_spark_python.table_store import durable_files
+from dbt_spark_python.table_store.warehouse import Warehouse
 
 _FOLDER = ".passed"
 
@@ -72,7 +72,7 @@ class Passes:
 
     def _read(self, schema: str, test_id: str) -> dict[str, Any]:
         try:
-            return durable.read_object(self._place(schema, test_id))
+            return durable_files.read_object(self._place(schema, test_id))
         except (OSError, ValueError):
             return {}
 

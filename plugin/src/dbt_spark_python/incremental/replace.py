@@ -7,13 +7,13 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
 
-from dbt_spark_python import sail
-from dbt_spark_python.catalog import FolderCatalog, full_name
-from dbt_spark_python.earlier import group_name, of_groups
+from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.counts import count_differing
+from dbt_spark_python.incremental.earlier import group_name, of_groups
 from dbt_spark_python.incremental.plan import KEY
-from dbt_spark_python.integrity import list_files
-from dbt_spark_python.warehouse import MOST_FILES
+from dbt_spark_python.table_store.catalog import FolderCatalog, full_name
+from dbt_spark_python.table_store.integrity import list_files
+from dbt_spark_python.table_store.warehouse import MOST_FILES
 
 _GROUP, _FILE = "__group", "__file"
 

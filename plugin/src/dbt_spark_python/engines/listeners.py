@@ -1,0 +1,101 @@
+"""Replaces the listening socket of a server that is a library in this process (Linux alone).
+
+Such a server opens its port itself and takes connections at once, so a filter that is attached afterwards comes too
+late. Therefore the server is given an address that no packet reaches, and then a guarded socket is put under the
+number of the server's socket. The server waits for connections with epoll, which knows the old socket alone. /proc
+lists the events and the data that were registered for the old socket; the new one is registered with the same. The
+server itself needs no change, and the only assumption about it is that it uses epoll.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+import platform
+import re
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from dbt_spark_python.engines.local_socket import DoorError
+
+#: The broadcast address of the loopback device: a socket can listen there, and the kernel drops TCP that is sent there.
+UNREACHABLE = "127.255.255.255"
+
+_ADD = 1  # EPOLL_CTL_ADD
+_EVENT = "=IQ" if platform.machine() == "x86_64" else "@IQ"  # `struct epoll_event`, packed on x86-64 alone
+_REGISTERED = re.compile(r"^tfd:\s*(\d+) events:\s*([0-9a-f]+) data:\s*([0-9a-f]+)", re.MULTILINE)
+
+
+def check_unreachable() -> None:
+    """See that no connection to `UNREACHABLE` can be opened.
+
+    Raises:
+        DoorError: One can, or a socket cannot listen there.
+    """
+    try:
+        with socket.create_server((UNREACHABLE, 0)) as listener, socket.socket() as stranger:
+            stranger.settimeout(1)
+            failed = stranger.connect_ex(listener.getsockname())
+    except OSError as error:
+        raise DoorError(f"no socket can listen on {UNREACHABLE} ({error})") from error
+    if failed not in (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EACCES):
+        raise DoorError(f"{UNREACHABLE} is an address like any other here")
+
+
+def replace_listener(address: tuple[str, int], listener: socket.socket) -> None:
+    """Put a listening socket in the place of the one of this process that listens on an address.
+
+    Args:
+        address: Where the other one listens; it is closed.
+        listener: The new one. It stays open beside the server's, and is the same socket.
+
+    Raises:
+        DoorError: The other one is not found, or the server does not wait for it with one epoll.
+    """
+    number = _find_listening(address)
+    known = {registered: loop for loop, registered in _registrations(number)}  # one epoll may have several numbers
+    if len(known) != 1:
+        raise DoorError(f"the server's socket is registered with epoll in {len(known)} ways, and not in one")
+    [(registered, loop)] = known.items()
+    os.dup2(listener.fileno(), number, inheritable=False)
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.epoll_ctl(loop, _ADD, number, struct.pack(_EVENT, *registered)):
+        raise DoorError(f"the server cannot wait for connections: {os.strerror(ctypes.get_errno())}")
+
+
+def _find_listening(address: tuple[str, int]) -> int:
+    for number, target in _open_files():
+        if not target.startswith("socket:"):
+            continue
+        try:
+            with socket.socket(fileno=os.dup(number)) as found:
+                is_it = found.family == socket.AF_INET and found.getsockname() == address
+                if is_it and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    return number
+        except OSError:  # closed by another thread
+            continue
+    raise DoorError(f"the server's socket is not found: no file of this process listens on {address}")
+
+
+def _registrations(number: int) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Each epoll of this process that waits for a file, with the events and the data registered for that file."""
+    for loop, target in _open_files():
+        if target != "anon_inode:[eventpoll]":
+            continue
+        with contextlib.suppress(OSError):  # closed by another thread
+            for waited, events, data in _REGISTERED.findall(Path(f"/proc/self/fdinfo/{loop}").read_text()):
+                if int(waited) == number:
+                    yield loop, (int(events, 16), int(data, 16))
+
+
+def _open_files() -> Iterator[tuple[int, str]]:
+    """The numbers of this process's open files, and the names that /proc gives them."""
+    try:
+        names = os.listdir("/proc/self/fd")
+    except OSError as error:
+        raise DoorError(f"the open files of this process cannot be listed ({error})") from error
+    for name in names:
+        with contextlib.suppress(OSError):  # closed meanwhile
+            yield int(name), os.readlink(f"/proc/self/fd/{name}")

@@ -1,0 +1,93 @@
+"""Passes the bytes of a gRPC client of this process on to a server that only this process can connect to.
+
+A gRPC client cannot be given the port to connect from, which the server's door
+(`dbt_spark_python.engines.local_socket`) depends on. So it connects to a Unix socket. The kernel tells which process is
+at the other end; connections of other processes are closed at once.
+"""
+
+import contextlib
+import os
+import secrets
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+
+_CHUNK = 1 << 18  # bytes
+_CREDENTIALS = "iII"  # `struct ucred`: process, user, group
+
+
+class Relay:
+    """A Unix socket whose connections are passed on to a server.
+
+    Args:
+        connect: Opens a connection to the server.
+    """
+
+    def __init__(self, connect: Callable[[], socket.socket]) -> None:
+        self._connect = connect
+        # An abstract name and no file: it needs no folder with a short path, and it ends with the process.
+        self._name = f"dbt-spark-python-{secrets.token_hex(16)}"
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.bind(f"\0{self._name}")
+        self._socket.listen(128)
+        self._is_open = True
+        threading.Thread(target=self._serve, name="relay", daemon=True).start()
+
+    @property
+    def target(self) -> str:
+        """The socket's address, as a gRPC client takes it."""
+        return f"unix-abstract:{self._name}"
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._is_open = False
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _serve(self) -> None:
+        while self._is_open:
+            try:
+                client, _ = self._socket.accept()
+            except OSError:  # closed, or this process has too many files open for now
+                time.sleep(0.05)
+                continue
+            self._pass_on(client)
+
+    def _pass_on(self, client: socket.socket) -> None:
+        if peer(client) != os.getpid():
+            client.close()
+            return
+        try:
+            server = self._connect()
+        except OSError:
+            client.close()
+            return
+        threading.Thread(target=_converse, args=(client, server), name="relay", daemon=True).start()
+
+
+def peer(connection: socket.socket) -> int:
+    """The id of the process that opened a connection to a Unix socket; 0 where that is in another container."""
+    size = struct.calcsize(_CREDENTIALS)
+    return struct.unpack(_CREDENTIALS, connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0]
+
+
+def _converse(client: socket.socket, server: socket.socket) -> None:
+    with client, server:
+        back = threading.Thread(target=_copy, args=(server, client), name="relay", daemon=True)
+        back.start()
+        _copy(client, server)
+        back.join()
+
+
+def _copy(source: socket.socket, target: socket.socket) -> None:
+    """Pass bytes on until one side ends, then end both."""
+    buffer = bytearray(_CHUNK)
+    with contextlib.suppress(OSError):
+        while count := source.recv_into(buffer):
+            target.sendall(memoryview(buffer)[:count])
+    for end in (source, target):
+        with contextlib.suppress(OSError):
+            end.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,38 @@
+"""Runs a kernel on whole groups of rows: all rows of a group reach one call of it."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import pyarrow as pa
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from dbt_spark_python.engines import sail
+from dbt_spark_python.python_model import kernel_rows
+from dbt_spark_python.python_model.columns import arrow_schema
+
+# A cluster's workers have what is sent to them; importing this package takes dbt.
+cloudpickle.register_pickle_by_value(kernel_rows)
+
+
+def map_groups(
+    rows: DataFrame,
+    keys: list[str],
+    kernel: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: pa.Schema | StructType | str,
+) -> DataFrame:
+    """Make a table of groups of rows by a kernel, which gets the rows of a partition of whole groups.
+
+    Args:
+        rows: The rows.
+        keys: The columns that name a group.
+        kernel: Takes record batches and returns record batches with the columns of `schema`, in any order.
+        schema: Of the result: Arrow's, Spark's, or as SQL has it.
+    """
+    if isinstance(schema, str):
+        schema = rows.sparkSession.createDataFrame([], schema).schema
+    arrow = schema if isinstance(schema, pa.Schema) else arrow_schema(schema)
+    whole = sail.gather(rows, *keys)
+    return sail.map_in_arrow(whole, partial(kernel_rows.run, kernel=kernel, schema=arrow), from_arrow_schema(arrow))

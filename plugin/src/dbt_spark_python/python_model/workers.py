@@ -1,0 +1,110 @@
+"""Looks at the workers of a cluster before models run there: a missing package is told at once, and by its name."""
+
+import json
+import re
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from dbt.adapters.spark.connections import SparkCredentials
+from dbt_common.exceptions import DbtRuntimeError
+from packaging.requirements import Requirement
+from pyspark import cloudpickle
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as sf
+
+from dbt_spark_python.python_model import probe, requirements, write
+from dbt_spark_python.python_model.ship_packages import PACKED, is_local
+from dbt_spark_python.session import connection
+from dbt_spark_python.session.progress import INTERVAL, say
+
+# Workers have what is sent to them.
+cloudpickle.register_pickle_by_value(probe)
+
+#: So many tasks look, of which idle executors take their share.
+LOOKS = 16
+
+_PACK = "python -m dbt_spark_python.pack workers.zip"
+
+
+def check(credentials: SparkCredentials, models: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a run whose Python models have nowhere to run, or lack a package there.
+
+    Args:
+        credentials: The profile's.
+        models: The Python models that are about to run, each with `name` and `packages`.
+
+    Raises:
+        DbtRuntimeError: The message names the models, or the packages and the worker.
+    """
+    if not models:
+        return
+    if not connection.has_place(credentials):
+        raise DbtRuntimeError(connection.no_place(credentials, [model["name"] for model in models]))
+    wanted = list(dict.fromkeys(text for model in models for text in write.names(model.get("packages"))))
+    requirements.check(wanted)
+    spark = connection.current(credentials)
+    if not is_local(spark):
+        refuse(wanted, reports(spark, wanted))
+
+
+def reports(spark: SparkSession, wanted: Iterable[str]) -> list[dict]:
+    """What the workers say of packages.
+
+    Raises:
+        DbtRuntimeError: They cannot run Python at all, or not this one.
+    """
+    names = [Requirement(text).name for text in wanted]
+    # Pickled, and not by Arrow: pyarrow may be what is missing.
+    look = sf.udf(partial(probe.look, names), "string", useArrow=False)
+    done = threading.Event()
+    threading.Thread(target=_say_who_is_awaited, args=(done,), name="awaited-workers", daemon=True).start()
+    try:
+        rows = spark.range(0, LOOKS, 1, LOOKS).select(look("id").alias("said")).collect()
+    except Exception as error:
+        raise DbtRuntimeError(
+            f"the workers cannot run Python as dbt does here: {cause_of(str(error))}. They need a Python of this "
+            f"version, which PYSPARK_PYTHON names"
+        ) from error
+    finally:
+        done.set()
+    return [json.loads(said) for said in sorted({row["said"] for row in rows})]
+
+
+def refuse(wanted: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
+    """Raise an error if a worker lacks a package.
+
+    Raises:
+        DbtRuntimeError: One does; the message names the packages, the worker and the remedy.
+    """
+    for report in found:
+        if report["faults"]:
+            listed = ", ".join(f"{name} ({fault})" for name, fault in report["faults"].items())
+            raise DbtRuntimeError(
+                f"the Python models need packages that a worker lacks: {listed}; worker {report['host']}, "
+                f"{report['python']}. Install them there, or send them with the job: {_PACK} {' '.join(wanted)}, and "
+                f"{PACKED}: workers.zip in the profile"
+            )
+
+
+def cause_of(message: str) -> str:
+    """The line of an error of Spark's that says what happened on a worker."""
+    patterns = (
+        r"\[PYTHON_VERSION_MISMATCH\].*",
+        r"Cannot run program .*",
+        r"^Error from python worker:\n\s*(.*)",
+        r"^\w[\w.]*(?:Error|Exception): .*(?=\n\s*$)",
+        r"^Caused by: .*",
+    )
+    for pattern in patterns:
+        if found := re.findall(pattern, message, re.M):
+            return found[-1].strip().removesuffix(".")
+    return message.strip().splitlines()[0]
+
+
+def _say_who_is_awaited(done: threading.Event) -> None:
+    seconds = 0.0
+    while not done.wait(INTERVAL):
+        seconds += INTERVAL
+        say(f"waiting for the cluster's workers, {seconds:.0f} s")

@@ -1,0 +1,251 @@
+"""A server within the process takes connections of this process, and of no other."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+import strangers
+from conftest import TESTS
+from dbt_spark_python.engines import listeners, local_socket, relay, sail
+from dbt_spark_python.session import connection
+from plugin_projects import make_project
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="filters of sockets are Linux's")
+
+SECRET = "for the builder alone"
+
+WAITING = """
+import os, time
+from pathlib import Path
+
+def model(dbt, spark):
+    place = Path(os.environ["PLACE_OF_THE_TEST"])
+    (place / "pid").write_text(str(os.getpid()))
+    while not (place / "go").exists():
+        time.sleep(0.05)
+    return spark.range(1)
+"""
+
+OPEN = """
+import os, sys, time
+from pysail.spark import SparkConnectServer
+server = SparkConnectServer("127.0.0.1", 0)
+server.start(background=True)
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def secret(tmp_path):
+    """A file that other users cannot read."""
+    file = tmp_path / "secret.txt"
+    file.write_text(SECRET)
+    file.chmod(0o600)
+    return file
+
+
+def test_another_user_reads_a_secret_through_an_open_port(secret):
+    """Without the door the attack works; this shows that the attack of the tests below is a real one."""
+    pytest.importorskip("pysail")
+    with subprocess.Popen([sys.executable, "-c", OPEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        targets = strangers.listening(int(server.stdout.readline()))
+        said = strangers.ask_connect(targets, secret)
+        server.stdin.close()
+    assert [SECRET in answer for answer in said.values()] == [True]
+
+
+@contextlib.contextmanager
+def building(folder):
+    """The id of a process that builds a model until the block ends; then the build has to end well."""
+    project = make_project(folder / "project", {"waits.py": WAITING})
+    places = ["--project-dir", str(project), "--profiles-dir", str(TESTS)]
+    command = [sys.executable, "-m", "dbt.cli.main", "build", *places]
+    own = {"DBT_SPARK_PYTHON_TEST_WAREHOUSE": str(folder / "warehouse"), "PLACE_OF_THE_TEST": str(folder)}
+    with subprocess.Popen(command, env=os.environ | own, cwd=folder, stdout=subprocess.PIPE, text=True) as build:
+        until = time.monotonic() + 120
+        while not (folder / "pid").exists() or not (folder / "pid").read_text():
+            assert build.poll() is None and time.monotonic() < until, "the model did not begin"
+            time.sleep(0.05)
+        try:
+            yield int((folder / "pid").read_text())
+        finally:
+            (folder / "go").touch()
+        output, _ = build.communicate(timeout=120)
+    assert build.returncode == 0, output
+
+
+@pytest.mark.sail
+def test_another_user_is_refused_during_a_build(tmp_path, secret):
+    """The other user tries each port and socket of the process while a model runs."""
+    with building(tmp_path) as pid:
+        said = strangers.ask_connect(strangers.listening(pid), secret)
+    assert {target.partition(":")[0] for target in said} == {"127.0.0.1", "unix-abstract"}
+    assert set(said.values()) <= {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
+
+
+OF_SPARK = """
+import os, sys
+from dbt_spark_python.session import environment
+environment.prepare()
+from pyspark.sql import SparkSession
+here = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false"}
+SparkSession.builder.master("local[1]").config(map=here).getOrCreate()
+print(os.getpid(), flush=True)
+sys.stdin.read()
+"""
+NO_SECRET = "Expected SaslMessage"  # Spark's answer to a message without one
+NO_TOKEN = "Authentication error"  # py4j's answer to a call without one
+
+
+@pytest.mark.spark
+def test_another_user_is_heard_by_a_spark_that_asks_for_no_secret():
+    """Its driver and its block manager read what another user sends; py4j always asks for its token."""
+    with subprocess.Popen([sys.executable, "-c", OF_SPARK], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as session:
+        said = strangers.ask_jvm(strangers.jvm_of(int(session.stdout.readline())))
+        session.stdin.close()
+    assert sum("org.apache.spark" in answer and NO_SECRET not in answer for answer in said) == 2
+    assert sum(NO_TOKEN in answer for answer in said) == 1
+
+
+@pytest.mark.spark
+def test_another_user_is_refused_by_spark_during_a_build(tmp_path):
+    """On every port of the JVM."""
+    with building(tmp_path) as pid:
+        said = strangers.ask_jvm(strangers.jvm_of(pid))
+    assert len(said) == 3
+    assert all(NO_SECRET in answer or NO_TOKEN in answer for answer in said), said
+
+
+@pytest.mark.parametrize(
+    ("given", "asks", "host"),
+    [
+        ({"spark.master": "local[*]"}, "true", "127.0.0.1"),
+        ({"spark.master": "local", "spark.driver.bindAddress": "0.0.0.0"}, "true", "0.0.0.0"),
+        ({"spark.master": "local[2]", "spark.authenticate": "false"}, "false", "127.0.0.1"),
+        ({"spark.master": "local-cluster[2,1,1024]"}, None, None),  # the owner of a cluster sets up its secret
+        ({"spark.master": "spark://host:7077"}, None, None),
+    ],
+)
+def test_which_sessions_ask_for_a_secret(given, asks, host):
+    parameters = dict(given)
+    connection.guard_ports(parameters)
+    assert parameters.get("spark.authenticate") == asks
+    assert parameters.get("spark.driver.bindAddress") == host
+
+
+def connects(address, source=None) -> bool:
+    """Whether a connection can be opened, within a time that is plenty on one machine."""
+    with socket.socket() as stranger:
+        stranger.settimeout(0.2)
+        if source:
+            stranger.bind(source)
+        return stranger.connect_ex(address) == 0
+
+
+def test_a_door_is_open_for_its_own_connection_alone():
+    """Even while it is open for one port, the same port of another address is refused."""
+    own = local_socket.Door()
+    with contextlib.closing(own), own.connect() as first, own.listener.accept()[0] as taken:
+        assert not connects(own.listener.getsockname())
+        own._admit(first.getsockname()[1])
+        assert not connects(own.listener.getsockname(), ("127.0.0.2", first.getsockname()[1]))
+        with pytest.raises(OSError), socket.socket() as other:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            other.bind(first.getsockname())
+        own._admit(0)
+        first.sendall(b"stays")
+        assert taken.recv(5) == b"stays"
+        with own.connect() as second:
+            assert own.listener.accept()[1] == second.getsockname()
+
+
+def test_a_filter_that_is_not_heeded_is_noticed(monkeypatch):
+    """Some systems accept a filter and ignore it."""
+    monkeypatch.setattr(local_socket, "_DROP", local_socket._PASS)
+    with pytest.raises(local_socket.DoorError, match="does not heed the filter"):
+        local_socket.Door()
+
+
+def test_an_address_that_can_be_reached_is_none_to_wait_at(monkeypatch):
+    monkeypatch.setattr(listeners, "UNREACHABLE", "127.0.0.1")
+    with pytest.raises(local_socket.DoorError, match=r"127\.0\.0\.1 is an address like any other here"):
+        listeners.check_unreachable()
+
+
+def test_a_server_that_is_not_found_is_not_replaced():
+    with (
+        contextlib.closing(local_socket.Door()) as own,
+        pytest.raises(local_socket.DoorError, match="no file of this process listens"),
+    ):
+        listeners.replace_listener((listeners.UNREACHABLE, 1), own.listener)
+
+
+def test_a_server_that_waits_in_another_way_is_not_replaced():
+    """Without an epoll the new socket cannot be registered."""
+    refused = pytest.raises(local_socket.DoorError, match="registered with epoll in 0 ways")
+    with (
+        contextlib.closing(local_socket.Door()) as own,
+        socket.create_server((listeners.UNREACHABLE, 0)) as server,
+        refused,
+    ):
+        listeners.replace_listener(server.getsockname(), own.listener)
+
+
+def test_a_relay_passes_on_what_its_own_process_says():
+    """And hangs up on another process."""
+    with contextlib.closing(local_socket.Door()) as own, contextlib.closing(relay.Relay(own.connect)) as passing:
+        name = "\0" + passing.target.partition(":")[2]
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(name)
+            client.sendall(b"asked")
+            own.listener.setblocking(True)
+            server, _ = own.listener.accept()
+            with server:
+                assert server.recv(5) == b"asked"
+                server.sendall(b"answered")
+            assert (client.recv(8), client.recv(1)) == (b"answered", b"")
+        code = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect('\\0' + sys.argv[1]); print(s.recv(1))"
+        done = subprocess.run([sys.executable, "-c", code, name[1:]], capture_output=True, text=True, timeout=60)
+        assert done.stdout == "b''\n", done.stderr
+
+
+REFUSED = """
+import sys
+from dbt_spark_python.engines import local_socket, sail
+local_socket._ATTACH_FILTER = -1
+try:
+    print(sail.connect(eval(sys.argv[1]), sys.argv[2]).sql("select 1").first()[0])
+except sail.SailError as error:
+    print(error)
+"""
+IS_REFUSED = "other users of this machine could connect to Sail and run code as you: "
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        pytest.param({}, f"{IS_REFUSED}the system takes no filter of a socket", id="refused"),
+        pytest.param({sail.OPEN_PORT: "false"}, f"{IS_REFUSED}the system takes no filter", id="said not to"),
+        pytest.param({sail.OPEN_PORT: "True"}, "1", id="accepted"),  # as YAML's true comes from a profile
+    ],
+)
+def test_where_the_port_cannot_be_closed_the_profile_has_to_accept_that(settings, said, tmp_path):
+    pytest.importorskip("pysail")
+    command = [sys.executable, "-c", REFUSED, repr(settings), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.startswith(said), done.stderr
+    assert "\n" not in done.stdout.rstrip()
+
+
+def test_modes_with_ports_for_workers_are_refused(tmp_path, monkeypatch):
+    """Every user of the machine can connect to these ports."""
+    pytest.importorskip("pysail")
+    monkeypatch.delenv("SAIL_MODE", raising=False)
+    with pytest.raises(sail.SailError, match=r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"):
+        sail.start({"sail.mode": "local-cluster"}, str(tmp_path))

@@ -1,0 +1,419 @@
+"""A table of nodes in; the order of each base out, as it stands and as each writer knew it.
+
+What a writer knew is what its last node follows, and that node. Every such view is cut out of its base and ordered on
+its own, many views at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.autobase import consensus, design
+from dbt_tangles.algorithms.graph.arrays import first_rows, starts
+from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows
+from dbt_tangles.algorithms.graph.links import link
+from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
+from dbt_tangles.formats.autobase.verify_lines import Length
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
+from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.row_schema import arrow_type
+
+#: One row per base and node that is in. `indexers` and `start` are those of the base, and stand on one of its rows.
+INPUT_SCHEMA = pa.schema(
+    [
+        ("base_id", pa.string()),
+        ("node_id", pa.string()),
+        ("writer", pa.string()),
+        ("length", pa.int32()),
+        ("previous", pa.list_(pa.string())),
+        ("batch", pa.int32()),
+        ("is_relayed", pa.bool_()),
+        ("indexers", pa.list_(pa.string())),
+        ("start", pa.list_(arrow_type(Length))),
+    ]
+)
+ORDER_SCHEMA = pa.schema(
+    [
+        ("base_id", pa.string()),
+        ("observer", pa.string()),
+        ("position", pa.int32()),
+        ("node_id", pa.string()),
+        ("is_confirmed", pa.bool_()),
+    ]
+)
+
+#: The observer who knows all nodes of a base.
+ALL = "all"
+
+AUTOBASE, DESIGN = "autobase", "design"
+RULES = {AUTOBASE: consensus.order_views, DESIGN: design.order_views}
+
+#: A base may have so many nodes times indexers; its clocks take four bytes for each.
+ENTRY_LIMIT = 2**28
+
+#: Views are taken together until their nodes times indexers, and edges, come to so many.
+VIEW_ENTRIES = 4_000_000
+
+_ALL_NODES = -1
+_NEEDED = ("base_id", "node_id", "writer", "length", "batch", "is_relayed")
+
+
+class Bases(NamedTuple):
+    """The nodes of many bases, numbered by base, then writer, then length.
+
+    Attributes:
+        start: int64[bases + 1], into the nodes.
+        row: int32[nodes]; the row each came from.
+        edge_start: int64[nodes + 1], into `previous`.
+        previous: int32[edges]; the nodes that each follows directly.
+        writer: int32[nodes]; the place of the writer in `names`.
+        length: int64[nodes].
+        batch: int32[nodes].
+        indexer: int32[nodes]; the number of the writer among the base's indexers, or -1.
+        is_relayed: bool[nodes].
+        indexer_start: int64[bases + 1], into the indexers of all bases.
+        indexer_name: int64[...]; the place of each in `names`; those of a base ascend.
+        floor: int64[...]; the length of each indexer's log that was settled before.
+        names: The keys of all writers, ascending.
+    """
+
+    start: np.ndarray
+    row: np.ndarray
+    edge_start: np.ndarray
+    previous: np.ndarray
+    writer: np.ndarray
+    length: np.ndarray
+    batch: np.ndarray
+    indexer: np.ndarray
+    is_relayed: np.ndarray
+    indexer_start: np.ndarray
+    indexer_name: np.ndarray
+    floor: np.ndarray
+    names: pa.Array
+
+
+class Views(NamedTuple):
+    """Bases as some know them.
+
+    Attributes:
+        start: int64[views + 1], into the nodes of the views.
+        node: int32[...]; which node of the bases each is. Those of a view ascend.
+        edge_start: int64[... + 1], into `previous`.
+        previous: int32[edges], nodes of the views.
+        floor_start: int64[views + 1].
+        floor: int64[...].
+    """
+
+    start: np.ndarray
+    node: np.ndarray
+    edge_start: np.ndarray
+    previous: np.ndarray
+    floor_start: np.ndarray
+    floor: np.ndarray
+
+
+def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterator[pa.RecordBatch]:
+    """Order many bases, each as all its nodes have it and as each of its writers had it at its last node.
+
+    Nothing depends on the order of the rows, but for that of the bases in the result.
+
+    Args:
+        table: One row per base and node, in any order, whole bases only (`INPUT_SCHEMA`; more columns are passed
+            over). The nodes of a base are consistent: what each follows is there, and nothing follows itself.
+            `node_id`, unique in its base; `previous`, the ids of all that the node follows directly, the writer's own
+            previous node included; `batch`, how many nodes of its batch are left, this one included; `is_relayed`;
+            `indexers`, the writers whose nodes are votes; `start`, how much of each log was settled before.
+        row_limit: A base with more writers times nodes than this is ordered for the observer `ALL` only, and one with
+            more than `ENTRY_LIMIT` indexers times nodes not at all.
+        rule: `AUTOBASE` (see `consensus`) or `DESIGN` (see `design`, which leaves bases of more than `DESIGN_LIMIT`
+            nodes without any order).
+
+    Yields:
+        Rows of `ORDER_SCHEMA`. `position` counts from 0 for each base and observer, `ALL` or a writer; a relayed node
+        has one only where it is settled. The `is_confirmed` come first.
+
+    Raises:
+        ValueError: There is no such rule; a value is null, or a node is there twice;
+            a node follows what is not there; and what the rule raises: a cycle, a hole in an indexer's log, a log
+            that does not begin where `start` ends.
+        OverflowError: There are more than 2^31 - 1 rows or listed ids.
+    """
+    if rule not in RULES:
+        raise ValueError(f"no rule is called {rule!r}; there are {', '.join(RULES)}")
+    if not len(table):
+        return
+    bases = number_bases(table)
+    observers = pa.concat_arrays([bases.names, pa.array([ALL], pa.large_string())])
+    base, top = _observers(bases, row_limit)
+    is_in_reach = are_in_reach(bases)
+    if rule == DESIGN:
+        is_in_reach &= np.diff(bases.start) <= design.DESIGN_LIMIT
+    base, top = base[is_in_reach[base]], top[is_in_reach[base]]
+    if not len(base):
+        return
+    for views_base, views_top in in_chunks(bases, base, top):
+        views = cut_views(bases, views_base, views_top)
+        order, _, confirmed = RULES[rule](*arrays_of_views(bases, views))
+        observer = np.where(views_top == _ALL_NODES, len(bases.names), bases.writer[views_top])
+        placed = np.flatnonzero(order >= 0)
+        for begin in range(0, len(placed), ROWS_PER_BATCH):
+            at = placed[begin : begin + ROWS_PER_BATCH]
+            view = np.searchsorted(views.start, at, "right") - 1
+            position = (at - views.start[view]).astype(np.int32)
+            row = pa.array(bases.row[views.node[order[at]]])
+            columns = [
+                table["base_id"].take(row),
+                observers.take(pa.array(observer[view])),
+                pa.array(position),
+                table["node_id"].take(row),
+                pa.array(position < confirmed[view]),
+            ]
+            yield from pa.table(columns, ORDER_SCHEMA.names).cast(ORDER_SCHEMA).combine_chunks().to_batches()
+
+
+def order_of_partition(
+    batches: Iterator[pa.RecordBatch], row_limit: int, rule: str = AUTOBASE
+) -> Iterator[pa.RecordBatch]:
+    """Yield `order_bases` of the whole bases in a partition."""
+    table = collect(batches)
+    if table is not None:
+        yield from order_bases(table, row_limit, rule)
+
+
+def number_bases(table: pa.Table) -> Bases:
+    """Number the nodes of many bases.
+
+    Args:
+        table: As for `order_bases`.
+
+    Returns:
+        The bases, in the order of their first rows.
+
+    Raises:
+        ValueError: A value is null, a node is there twice, or it follows what is not there.
+        OverflowError: There are more than 2^31 - 1 rows or listed ids.
+    """
+    for name in _NEEDED:
+        if table[name].null_count:
+            raise ValueError(f"a {name} is null")
+    base, base_count = group_rows(strings_of(table["base_id"]))
+    first_row = first_rows(base, base_count)
+    telling = np.flatnonzero(table["indexers"].is_valid().to_numpy())
+    first_row[base[telling[::-1]]] = telling[::-1]
+
+    # Writers are known by the place of their key among all keys.
+    heads = table.select(["indexers", "start"]).take(pa.array(first_row))
+    indexers, indexer_base = _flat(heads["indexers"])
+    floors, floor_base = _flat(heads["start"])
+    floor_writer = pc.struct_field(floors, "writer")
+    chunks = [*table["writer"].chunks, indexers, floor_writer]
+    keys = pa.chunked_array([chunk.cast(pa.large_string()) for chunk in chunks], pa.large_string())
+    if keys.null_count:
+        raise ValueError("a writer in indexers or start is null")
+    code, key_count = group_rows(strings_of(keys))
+    first_key = first_rows(code, key_count)
+    names = keys.take(pa.array(first_key)).combine_chunks()
+    by_name = pc.sort_indices(names).to_numpy()
+    place = np.empty(key_count, np.int64)
+    place[by_name] = np.arange(key_count)
+    place = place[code]
+    writer = place[: len(table)]
+
+    length = table["length"].to_numpy().astype(np.int64)
+    row = np.lexsort((length, writer, base)).astype(np.int32)
+    start = starts(np.bincount(base, minlength=base_count))
+    alike = (np.diff(base[row]) == 0) & (np.diff(writer[row]) == 0) & (np.diff(length[row]) == 0)
+    if alike.any():
+        at = int(row[np.argmax(alike)])
+        raise ValueError(f"node {table['node_id'][at]} is in base {table['base_id'][at]} twice")
+
+    # Pairs of a base and a writer are integers.
+    indexer_pair = np.unique(indexer_base * key_count + place[len(table) : len(table) + len(indexers)])
+    floor_pair = floor_base * key_count + place[len(table) + len(indexers) :]
+    floor_length = pc.struct_field(floors, "length").fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    by_pair = np.argsort(floor_pair, kind="stable")
+    found, is_found = _find(floor_pair[by_pair], indexer_pair)
+    floor = np.zeros(len(indexer_pair), np.int64)
+    floor[is_found] = floor_length[by_pair[found[is_found]]]
+    indexer_start = np.searchsorted(indexer_pair, np.arange(base_count + 1) * key_count).astype(np.int64)
+    found, is_found = _find(indexer_pair, base[row] * np.int64(key_count) + writer[row])
+    indexer = np.where(is_found, found - indexer_start[base[row]], -1).astype(np.int32)
+
+    every = np.ones(len(table), np.bool_)
+    links = link(Nodes(start, row), strings_of(table["node_id"]), lists_of(table["previous"]), every, ~every)
+    if links.some_missing.any():
+        at = int(row[np.argmax(links.some_missing)])
+        raise ValueError(f"node {table['node_id'][at]} of base {table['base_id'][at]} follows what is not there")
+    return Bases(
+        start,
+        row,
+        links.start,
+        links.previous,
+        writer[row].astype(np.int32),
+        length[row],
+        table["batch"].to_numpy().astype(np.int32)[row],
+        indexer,
+        table["is_relayed"].to_numpy()[row],
+        indexer_start,
+        indexer_pair % max(key_count, 1),
+        floor,
+        names.take(pa.array(by_name)),
+    )
+
+
+def are_in_reach(bases: Bases) -> np.ndarray:
+    """Say of each base whether its nodes times its indexers are at most `ENTRY_LIMIT`."""
+    return np.diff(bases.start) * np.diff(bases.indexer_start) <= ENTRY_LIMIT
+
+
+def in_chunks(bases: Bases, base: np.ndarray, top: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Divide views into such as can be held in memory at once, or one that cannot.
+
+    Args:
+        bases: The bases.
+        base: int64[views], the base of each view.
+        top: int64[views]; see `cut_views`.
+
+    Yields:
+        Runs of both.
+    """
+    nodes, edges = np.diff(bases.start), np.diff(bases.edge_start[bases.start])
+    # No view is larger than its base.
+    entries = (nodes * (np.diff(bases.indexer_start) + 1) + edges)[base]
+    chunk = (np.cumsum(entries) - entries) // VIEW_ENTRIES
+    bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1), len(base)]
+    for begin, end in pairwise(bounds):
+        yield base[begin:end], top[begin:end]
+
+
+def cut_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Views:
+    """Find what some know.
+
+    Args:
+        bases: The bases.
+        base: int64[views], the base of each view.
+        top: int64[views], a node of the base: the view is it and all it follows; or -1: all nodes.
+
+    Returns:
+        The views.
+    """
+    sizes = np.diff(bases.start)[base]
+    edges = np.diff(bases.edge_start[bases.start])[base]
+    return Views(
+        *_cut_views(
+            bases.start,
+            bases.edge_start,
+            bases.previous,
+            bases.indexer_start,
+            bases.floor,
+            base,
+            top,
+            int(sizes.sum()),
+            int(edges.sum()),
+            int(sizes.max(initial=0)),
+        )
+    )
+
+
+def arrays_of_views(bases: Bases, views: Views) -> tuple[np.ndarray, ...]:
+    """List what the rules in `RULES` take of some views, in the order in which they take it."""
+    return (
+        views.start,
+        views.edge_start,
+        views.previous,
+        bases.writer[views.node],
+        bases.length[views.node],
+        bases.batch[views.node],
+        bases.indexer[views.node],
+        bases.is_relayed[views.node],
+        views.floor_start,
+        views.floor,
+    )
+
+
+def _observers(bases: Bases, row_limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """List the views that are asked for: the base and the top node of each, by base, `ALL` first, then by writer."""
+    nodes, count = len(bases.row), len(bases.start) - 1
+    base = np.repeat(np.arange(count), np.diff(bases.start))
+    is_last = np.ones(nodes, np.bool_)
+    is_last[:-1] = (np.diff(base) != 0) | (np.diff(bases.writer) != 0)
+    top = np.flatnonzero(is_last)
+    writers = np.bincount(base[top], minlength=count)
+    is_small = writers * np.diff(bases.start) <= row_limit
+    top = top[is_small[base[top]]]
+    all_base = np.concatenate([np.arange(count), base[top]])
+    all_top = np.concatenate([np.full(count, _ALL_NODES), top])
+    by_base = np.lexsort((all_top, all_base))
+    return all_base[by_base], all_top[by_base]
+
+
+def _flat(column: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+    """Lay lists behind each other; also int64[...], the list of each entry."""
+    lists = column.combine_chunks()
+    lists = lists if isinstance(lists, pa.Array) else pa.concat_arrays(lists.chunks)
+    counts = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+    return lists.flatten(), np.repeat(np.arange(len(counts)), counts)
+
+
+def _find(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find values; of each where it would be, and whether it is there."""
+    at = np.searchsorted(ascending, values)
+    is_found = at < len(ascending)
+    is_found[is_found] = ascending[at[is_found]] == values[is_found]
+    return at, is_found
+
+
+@compiled
+def _cut_views(base_start, start, previous, indexer_start, floor, base, top, node_room, edge_room, largest):
+    views = len(base)
+    view_start = np.zeros(views + 1, np.int64)
+    node = np.empty(node_room, np.int32)
+    edge_start = np.zeros(node_room + 1, np.int64)
+    edge = np.empty(edge_room, np.int32)
+    floor_start = np.zeros(views + 1, np.int64)
+    for v in range(views):
+        floor_start[v + 1] = floor_start[v] + indexer_start[base[v] + 1] - indexer_start[base[v]]
+    floors = np.empty(floor_start[views], np.int64)
+    # Of the base that a view is cut out of: where its nodes are in the view; -1 for those it does not know.
+    place = np.empty(largest, np.int32)
+    stack = np.empty(largest, np.int32)
+    nodes = 0
+    edges = 0
+    for v in range(views):
+        begin, end = base_start[base[v]], base_start[base[v] + 1]
+        place[: end - begin] = -1 if top[v] >= 0 else 0
+        if top[v] >= 0:
+            stack[0] = top[v]
+            place[top[v] - begin] = 0
+            size = 1
+            while size > 0:
+                size -= 1
+                x = stack[size]
+                for e in range(start[x], start[x + 1]):
+                    p = previous[e]
+                    if place[p - begin] < 0:
+                        place[p - begin] = 0
+                        stack[size] = p
+                        size += 1
+        first = nodes
+        for x in range(begin, end):
+            if place[x - begin] >= 0:
+                place[x - begin] = nodes
+                node[nodes] = x
+                nodes += 1
+        for at in range(first, nodes):
+            for e in range(start[node[at]], start[node[at] + 1]):
+                edge[edges] = place[previous[e] - begin]
+                edges += 1
+            edge_start[at + 1] = edges
+        view_start[v + 1] = nodes
+        begin = indexer_start[base[v]]
+        for f in range(floor_start[v], floor_start[v + 1]):
+            floors[f] = floor[begin + f - floor_start[v]]
+    return view_start, node[:nodes].copy(), edge_start[: nodes + 1].copy(), edge[:edges].copy(), floor_start, floors

@@ -1,0 +1,179 @@
+"""What nodes know of indexers' logs, and from where on indexers know of nodes. Arrays are as in `views`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_tangles.algorithms.autobase.views import find_logs
+from dbt_tangles.algorithms.graph.orders import positions
+from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
+
+#: The vote of an indexer that never voted.
+NEVER = np.int32(2**31 - 1)
+
+
+def depths(view_start: np.ndarray, start: np.ndarray, previous: np.ndarray) -> np.ndarray:
+    """Find the longest path down from each node.
+
+    Args:
+        view_start: int64[views + 1].
+        start: int64[nodes + 1].
+        previous: int32[edges].
+
+    Returns:
+        int32[nodes], 0 where nothing is followed.
+
+    Raises:
+        ValueError: The edges close a cycle.
+    """
+    every = np.ones(len(start) - 1, np.bool_)
+    depth = levels(view_start, start, *children(start, previous), every, ~every, ~every, NOTHING_KNOWN, False)
+    if (depth < 0).any():
+        raise ValueError("edges close a cycle")
+    return depth
+
+
+def causal_order(view_start: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """Order the nodes of each view by depth; nodes of the same depth ascend.
+
+    Args:
+        view_start: int64[views + 1].
+        depth: int32[nodes], of `depths`.
+
+    Returns:
+        int32[nodes], those of each view from its start.
+    """
+    causal = np.empty(len(depth), np.int32)
+    first = np.repeat(view_start[:-1], np.diff(view_start))
+    causal[first + positions(view_start, depth)] = np.arange(len(depth), dtype=np.int32)
+    return causal
+
+
+def clocks(
+    view_start: np.ndarray,
+    start: np.ndarray,
+    previous: np.ndarray,
+    indexer: np.ndarray,
+    floor_start: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find how much of each indexer's log each node knows, itself included.
+
+    Args:
+        view_start: int64[views + 1].
+        start: int64[nodes + 1].
+        previous: int32[edges].
+        indexer: int32[nodes].
+        floor_start: int64[views + 1].
+
+    Returns:
+        `clock_start` int64[views + 1] and `clock` int32[...]. In a view with k indexers, those of its i-th node begin
+        at `clock_start` + i * k. They count from the floor.
+
+    Raises:
+        ValueError: The edges close a cycle.
+    """
+    causal = causal_order(view_start, depths(view_start, start, previous))
+    return _clocks(view_start, start, previous, indexer, floor_start, causal)
+
+
+def first_followers(
+    view_start: np.ndarray,
+    start: np.ndarray,
+    previous: np.ndarray,
+    indexer: np.ndarray,
+    floor_start: np.ndarray,
+    depth: np.ndarray,
+) -> np.ndarray:
+    """Find the first node of each indexer that is a node or follows it.
+
+    Args:
+        view_start: int64[views + 1].
+        start: int64[nodes + 1].
+        previous: int32[edges].
+        indexer: int32[nodes].
+        floor_start: int64[views + 1].
+        depth: int32[nodes].
+
+    Returns:
+        int32[...], laid out as `clocks` are: the length of the indexer's log with that node, from its floor,
+        or `NEVER`.
+    """
+    return _first_followers(view_start, start, previous, indexer, floor_start, causal_order(view_start, depth))
+
+
+@inner
+def fill_clocks(begin, end, start, previous, indexer, causal, first, clock):
+    """Work out the clocks of a view.
+
+    Args:
+        begin: First node of the view.
+        end: One behind its last.
+        start: int64[nodes + 1].
+        previous: int32[edges].
+        indexer: int32[nodes].
+        causal: int32[nodes], of `causal_order`.
+        first: int64[indexers], the first node of each that has any.
+        clock: int32[nodes of the view, indexers], filled.
+    """
+    n = clock.shape[1]
+    for i in range(begin, end):
+        x = causal[i]
+        own = clock[x - begin]
+        own[:] = 0
+        for e in range(start[x], start[x + 1]):
+            other = clock[previous[e] - begin]
+            for k in range(n):
+                own[k] = max(own[k], other[k])
+        if indexer[x] >= 0:
+            own[indexer[x]] = x - first[indexer[x]] + 1
+
+
+@compiled
+def _clocks(view_start, start, previous, indexer, floor_start, causal):
+    views = len(view_start) - 1
+    clock_start = np.zeros(views + 1, np.int64)
+    widest = np.int64(0)
+    for v in range(views):
+        n = floor_start[v + 1] - floor_start[v]
+        widest = max(widest, n)
+        clock_start[v + 1] = clock_start[v] + n * (view_start[v + 1] - view_start[v])
+    clock = np.empty(clock_start[views], np.int32)
+    first = np.empty(widest, np.int64)
+    known = np.empty(widest, np.int64)
+    for v in range(views):
+        begin, end = view_start[v], view_start[v + 1]
+        n = floor_start[v + 1] - floor_start[v]
+        rows = clock[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
+        find_logs(begin, end, indexer, first[:n], known[:n])
+        fill_clocks(begin, end, start, previous, indexer, causal, first, rows)
+    return clock_start, clock
+
+
+@compiled
+def _first_followers(view_start, start, previous, indexer, floor_start, causal):
+    views = len(view_start) - 1
+    room = np.int64(0)
+    for v in range(views):
+        room += (view_start[v + 1] - view_start[v]) * (floor_start[v + 1] - floor_start[v])
+    follower = np.full(room, NEVER)
+    at = np.int64(0)
+    for v in range(views):
+        begin, end = view_start[v], view_start[v + 1]
+        n = floor_start[v + 1] - floor_start[v]
+        rows = follower[at : at + (end - begin) * n].reshape(end - begin, n)
+        at += (end - begin) * n
+        length = np.zeros(n, np.int32)
+        for x in range(begin, end):
+            if indexer[x] >= 0:
+                length[indexer[x]] += 1
+                rows[x - begin, indexer[x]] = length[indexer[x]]
+        # From late to early, each node passes on the least that it and those after it have.
+        for i in range(end - 1, begin - 1, -1):
+            x = causal[i]
+            own = rows[x - begin]
+            for e in range(start[x], start[x + 1]):
+                other = rows[previous[e] - begin]
+                for k in range(n):
+                    other[k] = min(other[k], own[k])
+    return follower

@@ -1,0 +1,126 @@
+"""The questions whether a merge is settled, asked no more often than something has come that could change the answer.
+
+An unsettled merge waits for the nodes with which it might come to be settled: of each indexer the first one that it has
+not seen, and the next one as long as the last sees nothing beside it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_tangles.algorithms.autobase.confirmation import is_confirmed, possible_acks
+from dbt_tangles.algorithms.autobase.tails import list_tails
+from dbt_tangles.kernel_runtime.compiled import inner
+
+
+class Arrivals(NamedTuple):
+    """Merges that wait for nodes to come: lists as in `merges.Waiting`; `asked` int32[nodes] holds whose turn it is."""
+
+    head: np.ndarray
+    link: np.ndarray
+    asked: np.ndarray
+    is_asked: np.ndarray
+
+
+@inner
+def await_arrivals(x, indexer, view, base_known, room, arrivals):
+    """Let a merge that is not settled wait for nodes that could change that.
+
+    Args:
+        x: The merge, of which `is_confirmed` has just been asked.
+        indexer: int32[nodes].
+        view: A `views.View` with what is known now.
+        base_known: int64[indexers], how many nodes there are of each at all.
+        room: A `consensus.Room`, as `is_confirmed` left it.
+        arrivals: An `Arrivals`.
+    """
+    begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
+    n = len(known)
+    a = np.int64(indexer[x])
+    row = clock[x - begin]
+    possible = possible_acks(x, a, view)
+    missing = 0
+    for k in range(n):
+        if k != a and known[k] <= row[k]:
+            missing += 1
+    if possible + missing < n // 2 + 1:
+        return
+    for k in range(n):
+        is_open = k != a and known[k] <= row[k]
+        if not is_open and possible >= n // 2 + 1:
+            at = np.int64(row[k]) if k == a else max(np.int64(row[k]), removed[k])
+            is_open = known[k] <= at
+            if not is_open:
+                last = clock[first[k] + known[k] - 1 - begin]
+                j = 0
+                while j < n and last[j] <= room.limit[j]:
+                    j += 1
+                is_open = j == n and last[a] >= row[a]
+        entry = (x - begin) * n + k
+        if is_open and known[k] < base_known[k] and arrivals.link[entry] == -2:
+            m = first[k] + known[k]
+            arrivals.link[entry] = arrivals.head[m]
+            arrivals.head[m] = entry
+
+
+@inner
+def ask(asking, indexer, view, base_known, arrivals, room):
+    """Ask whether a tail or one of some merges is settled now; merges that are not wait for what could change that.
+
+    Args:
+        asking: How many of `arrivals.asked` to ask.
+        indexer: int32[nodes].
+        view: A `views.View` with what is known now.
+        base_known: int64[indexers], how many nodes there are of each at all.
+        arrivals: An `Arrivals`.
+        room: A `consensus.Room`.
+
+    Returns:
+        Whether one is, and how many merges were asked.
+    """
+    is_found = False
+    if len(view.known) == 0:
+        return is_found, 0
+    tail_count = list_tails(view, room.tails)
+    for i in range(tail_count):
+        if not is_found:
+            t = np.int64(room.tails.node[i])
+            is_found = is_confirmed(t, np.int64(-1), tail_count == 1, indexer, view, room)
+    asked = 0
+    for i in range(asking):
+        z = np.int64(arrivals.asked[i])
+        arrivals.is_asked[z] = False
+        if not is_found:
+            asked += 1
+            is_found = is_confirmed(z, np.int64(-1), False, indexer, view, room)
+            if not is_found:
+                await_arrivals(z, indexer, view, base_known, room, arrivals)
+    return is_found, asked
+
+
+@inner
+def ask_again(window, ground, settled, view, base_known, arrivals, room):
+    """Have the merges that are still not settled wait for what could change that.
+
+    Args:
+        window: int32[...], unsettled nodes, by their places in the causal order.
+        ground: A `learnt.Ground`.
+        settled: bool[nodes].
+        view: A `views.View` with what is known now.
+        base_known: int64[indexers], how many nodes there are of each at all.
+        arrivals: An `Arrivals`.
+        room: A `consensus.Room`.
+
+    Returns:
+        How many those are.
+    """
+    count = 0
+    for place in window:
+        z = np.int64(ground.causal[place])
+        if ground.merging[z] and not settled[z]:
+            count += 1
+            is_confirmed(z, np.int64(-1), False, ground.graph.indexer, view, room)
+            await_arrivals(z, ground.graph.indexer, view, base_known, room, arrivals)
+    return count

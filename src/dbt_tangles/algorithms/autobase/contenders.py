@@ -1,0 +1,150 @@
+"""What kept a node from being settled: a node beside it that has a quorum as well.
+
+Source: the design document of Autobase, Caveat.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_tangles.algorithms.autobase.clocks import causal_order, clocks, depths, first_followers
+from dbt_tangles.algorithms.autobase.views import View, find_logs
+from dbt_tangles.algorithms.autobase.votes import first_to_know
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
+
+
+def contenders(
+    view_start: np.ndarray,
+    start: np.ndarray,
+    previous: np.ndarray,
+    indexer: np.ndarray,
+    floor_start: np.ndarray,
+    settled: np.ndarray,
+    before: np.ndarray,
+) -> np.ndarray:
+    """Find the contender of each of some nodes that were settled.
+
+    A node has one only if at the writer's node before a double quorum over it was known already. Of the indexers' nodes
+    beside it that were known there it is the one with the highest quorum known there, of two degrees at most, then the
+    first by depth, writer and length.
+
+    Args:
+        view_start: int64[bases + 1], into the nodes; arrays as in `views`, a view being all there is of a base.
+        start: int64[nodes + 1].
+        previous: int32[edges].
+        indexer: int32[nodes].
+        floor_start: int64[bases + 1].
+        settled: int64[...], nodes.
+        before: int64[...]; of each the node of its writer before that at which the writer found it settled, or -1.
+
+    Returns:
+        int64[...], nodes, or -1.
+
+    Raises:
+        ValueError: The edges close a cycle.
+    """
+    arrays = (view_start, start, previous, indexer, floor_start)
+    depth = depths(view_start, start, previous)
+    place = np.empty(len(indexer), np.int32)
+    place[causal_order(view_start, depth)] = np.arange(len(indexer), dtype=np.int32)
+    by_base = np.argsort(np.searchsorted(view_start, settled, "right"), kind="stable")
+    found = np.empty(len(settled), np.int64)
+    followers = first_followers(*arrays, depth)
+    found[by_base] = _contenders(
+        view_start, indexer, floor_start, place, *clocks(*arrays), followers, settled[by_base], before[by_base]
+    )
+    return found
+
+
+@compiled
+def _second_votes(begin, end, indexer, clock, follower):
+    """Find the first node of each indexer that knows of a quorum over each node.
+
+    Args:
+        begin: First node of the base.
+        end: One behind its last.
+        indexer: int32[nodes].
+        clock: int32[nodes of the base, indexers], of `clocks.clocks`.
+        follower: int32[nodes of the base, indexers], of `clocks.first_followers`.
+
+    Returns:
+        int32[nodes of the base, indexers]; lengths of logs, or `NEVER`.
+    """
+    n = clock.shape[1]
+    first = np.empty(n, np.int64)
+    known = np.empty(n, np.int64)
+    find_logs(begin, end, indexer, first, known)
+    votes = np.empty_like(follower)
+    for x in range(end - begin):
+        for k in range(n):
+            votes[x, k] = first_to_know(follower[x, k], known[k], first[k] - begin, clock, follower[x])
+    return votes
+
+
+@inner
+def _known_votes(votes, row):
+    count = 0
+    for k in range(len(votes)):
+        if votes[k] <= row[k]:
+            count += 1
+    return count
+
+
+@inner
+def _contender_of(x, before, view, causal_place, follower, second):
+    """Find the node that kept a node from being settled, or -1.
+
+    There is one only if a double quorum over the node was known already at the writer's node before. Of the indexers'
+    nodes beside it that were known there it is the one with the highest quorum known there, of two degrees at most,
+    then the first by depth, writer and length.
+
+    Args:
+        x: The node.
+        before: The writer's node before that at which it was settled, or -1.
+        view: A `views.View` with all nodes of the base.
+        causal_place: int32[nodes], the place of each by depth, writer and length.
+        follower: int32[nodes of the base, indexers].
+        second: int32[nodes of the base, indexers], of `_second_votes`.
+    """
+    begin = view.begin
+    n = len(view.known)
+    best = np.int64(-1)
+    if before < 0:
+        return best
+    known = view.clock[before - begin]
+    majority = n // 2 + 1
+    if _known_votes(second[x - begin], known) < majority:
+        return best
+    best_degree = -1
+    for k in range(n):
+        # Of a log, those beside x follow each other, and the first of them has the highest quorum.
+        beside = view.clock[x - begin, k] + 1
+        if beside <= known[k] and beside < follower[x - begin, k]:
+            z = view.first[k] + beside - 1
+            degree = 0
+            if _known_votes(second[z - begin], known) >= majority:
+                degree = 2
+            elif _known_votes(follower[z - begin], known) >= majority:
+                degree = 1
+            if degree > best_degree or (degree == best_degree and causal_place[z] < causal_place[best]):
+                best = z
+                best_degree = degree
+    return best
+
+
+@compiled
+def _contenders(view_start, indexer, floor_start, causal_place, clock_start, clocks, followers, settled, before):
+    found = np.full(len(settled), np.int64(-1))
+    at = 0
+    for v in range(len(view_start) - 1):
+        begin, end = view_start[v], view_start[v + 1]
+        n = floor_start[v + 1] - floor_start[v]
+        clock = clocks[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
+        follower = followers[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
+        view = View(begin, end, np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int64), clock)
+        find_logs(begin, end, indexer, view.first, view.known)
+        second = _second_votes(begin, end, indexer, clock, follower)
+        while at < len(settled) and settled[at] < end:
+            found[at] = _contender_of(settled[at], before[at], view, causal_place, follower, second)
+            at += 1
+    return found

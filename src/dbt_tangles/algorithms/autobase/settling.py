@@ -1,0 +1,43 @@
+"""What is settled with a node."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_tangles.kernel_runtime.compiled import inner
+
+
+@inner
+def settle(group, size, graph, view, settled):
+    """Settle nodes with all they follow, and batches as wholes.
+
+    Args:
+        group: int32[nodes of the view]; the first `size` are to be settled, what is settled with them is added.
+        size: How many they are.
+        graph: A `views.Graph`.
+        view: A `views.View`; `removed` is kept up to date.
+        settled: bool[nodes], kept up to date.
+
+    Returns:
+        How many are in the group now.
+    """
+    start, previous, writer, batch, indexer = graph.start, graph.previous, graph.writer, graph.batch, graph.indexer
+    for j in range(size):
+        settled[group[j]] = True
+    done = 0
+    while done < size:
+        x = np.int64(group[done])
+        done += 1
+        for e in range(start[x], start[x + 1]):
+            if not settled[previous[e]]:
+                settled[previous[e]] = True
+                group[size] = previous[e]
+                size += 1
+        if batch[x] > 1 and x + 1 < view.end and writer[x + 1] == writer[x] and not settled[x + 1]:
+            settled[x + 1] = True
+            group[size] = x + 1
+            size += 1
+        k = indexer[x]
+        if k >= 0:
+            view.removed[k] = max(view.removed[k], x - view.first[k] + 1)
+    return size

@@ -1,0 +1,251 @@
+"""What an indexer's node that nobody here has seen could settle, by the rule of `design`.
+
+That node is an indexer's next, and follows the indexer's last node here, if there is any, and perhaps one other node:
+it knows what these two know, and votes for all of that. So of the votes for a node x, and of those of each degree, it
+knows those that are within its clock; and with it x has the degree d there if, of the indexers besides its own writer,
+one fewer than a majority have votes of degree d - 1 that it knows, votes for x itself being of degree 0. The more it
+knows, the higher are all degrees. Hence of the nodes of a log that it could follow only the first need be asked about
+with which x has a degree: with later ones those beside x have no less.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_tangles.algorithms.autobase.clocks import NEVER
+from dbt_tangles.algorithms.autobase.votes import next_votes
+from dbt_tangles.algorithms.structures.gallop import galloping
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
+
+
+class Unseen(NamedTuple):
+    """What questions about unseen nodes need of a view.
+
+    Attributes:
+        start: int64[nodes of the view + 1], into the rows of votes; a node has one more than its degree, or none.
+        votes: int32[rows, indexers], of every degree over a node.
+        ends: int64[nodes of the view], where the batch of each ends; -1 where that is not known.
+        joins: int64[...], nodes of others than indexers that can be followed and know more than each that they follow.
+            Whoever follows another of these learns no more of indexers than by following what that follows.
+        contender: int32[nodes of the view, indexers], lengths; what was beside each node when it was asked about, of
+            each log the first that was left, 0 for none. Kept by `note_contenders`.
+    """
+
+    start: np.ndarray
+    votes: np.ndarray
+    ends: np.ndarray
+    joins: np.ndarray
+    contender: np.ndarray
+
+
+@compiled
+def _find_votes(graph, view, follower, degree, settled, following):
+    """Find the votes of every degree over indexers' nodes that are not settled; `start` and `votes` of `Unseen`.
+
+    Args:
+        graph: A `views.Graph`.
+        view: A `views.View`.
+        follower: int32[nodes of the view, indexers].
+        degree: int64[nodes], the highest over each.
+        settled: bool[nodes].
+        following: int32[indexers], scratch.
+    """
+    begin, end = view.begin, view.end
+    n = len(view.known)
+    start = np.zeros(end - begin + 1, np.int64)
+    for x in range(begin, end):
+        rows = 0 if settled[x] or graph.indexer[x] < 0 else degree[x] + 1
+        start[x - begin + 1] = start[x - begin] + rows
+    votes = np.empty((start[end - begin], n), np.int32)
+    for x in range(begin, end):
+        row = start[x - begin]
+        if row == start[x - begin + 1]:
+            continue
+        for k in range(n):
+            votes[row, k] = follower[x - begin, k] if follower[x - begin, k] <= view.known[k] else NEVER
+        for above in range(row + 1, start[x - begin + 1]):
+            next_votes(votes[above - 1], view.known, view.first, begin, view.clock, following)
+            for k in range(n):
+                votes[above, k] = following[k]
+    return start, votes
+
+
+@compiled
+def _end_batches(graph, view):
+    """Find `ends` of `Unseen`."""
+    begin, end = view.begin, view.end
+    ends = np.full(end - begin, np.int64(-1))
+    for x in range(end - 1, begin - 1, -1):
+        if graph.batch[x] == 1:
+            ends[x - begin] = x
+        elif x + 1 < end and graph.writer[x + 1] == graph.writer[x]:
+            ends[x - begin] = ends[x + 1 - begin]
+    return ends
+
+
+@compiled
+def _list_joins(graph, view):
+    """Find `joins` of `Unseen`."""
+    begin, end = view.begin, view.end
+    found = np.empty(end - begin, np.int64)
+    count = 0
+    for x in range(begin, end):
+        if graph.indexer[x] >= 0 or graph.batch[x] != 1:
+            continue
+        is_join = True
+        for e in range(graph.start[x], graph.start[x + 1]):
+            p = np.int64(graph.previous[e])
+            if graph.batch[p] == 1 and np.array_equal(view.clock[p - begin], view.clock[x - begin]):
+                is_join = False
+                break
+        if is_join:
+            found[count] = x
+            count += 1
+    return found[:count]
+
+
+@compiled
+def prepare(graph, view, follower, degree, settled, following):
+    """Find what questions about unseen nodes need.
+
+    Args:
+        graph: A `views.Graph`.
+        view: A `views.View`.
+        follower: int32[nodes of the view, indexers].
+        degree: int64[nodes], the highest over each.
+        settled: bool[nodes].
+        following: int32[indexers], scratch.
+
+    Returns:
+        An `Unseen`.
+    """
+    start, votes = _find_votes(graph, view, follower, degree, settled, following)
+    contender = np.full((view.end - view.begin, len(view.known)), np.int32(-1))
+    return Unseen(start, votes, _end_batches(graph, view), _list_joins(graph, view), contender)
+
+
+@inner
+def note_contenders(x, view, follower, contender):
+    """Note which nodes are beside x: of each log the first that is left.
+
+    Args:
+        x: An indexer's node.
+        view: A `views.View`.
+        follower: int32[nodes of the view, indexers].
+        contender: int32[nodes of the view, indexers], lengths, 0 for none; the row of x is filled.
+
+    Returns:
+        Whether they are others than before.
+    """
+    row = contender[x - view.begin]
+    is_changed = False
+    for k in range(len(row)):
+        beside = max(np.int64(view.clock[x - view.begin, k]), view.removed[k]) + 1
+        if beside > view.known[k] or beside >= follower[x - view.begin, k]:
+            beside = 0
+        is_changed |= row[k] != beside
+        row[k] = beside
+    return is_changed
+
+
+@inner
+def _makes_next(votes, w, clock, own):
+    """Say whether w's next node knows enough of these votes to make them the next degree.
+
+    Args:
+        votes: int32[indexers].
+        w: The indexer. Its own vote is that node, or one before it.
+        clock: int32[indexers]; the node knows that much.
+        own: int32[indexers]; and as much as this.
+    """
+    count = 0
+    for k in range(len(votes)):
+        if k != w and votes[k] <= max(clock[k], own[k]):
+            count += 1
+    return count >= len(votes) // 2
+
+
+@inner
+def _falls_short(length, first, clock, votes, w, own):
+    return not _makes_next(votes, w, clock[first + length - 1], own)
+
+
+_first_to_make = galloping(_falls_short)
+
+
+@inner
+def _is_contended(degree, w, clock, own, beside, view, unseen):
+    """Say whether something beside a node is less than two degrees behind, as w's next node knows it."""
+    for k in range(len(beside)):
+        if beside[k] > 0:
+            at = view.first[k] + beside[k] - 1 - view.begin
+            row = unseen.start[at] + degree - 2
+            if row < unseen.start[at + 1] and _makes_next(unseen.votes[row], w, clock, own):
+                return True
+    return False
+
+
+@inner
+def _is_always_contended(degree, votes, w, beside, view, unseen):
+    """Say whether something beside a node is never two degrees behind: its votes of one degree less come no later."""
+    for k in range(len(beside)):
+        if beside[k] > 0:
+            at = view.first[k] + beside[k] - 1 - view.begin
+            row = unseen.start[at] + degree - 2
+            if row < unseen.start[at + 1]:
+                j = 0
+                while j < len(votes) and (j == w or unseen.votes[row, j] <= votes[j]):
+                    j += 1
+                if j == len(votes):
+                    return True
+    return False
+
+
+@inner
+def may_be_settled_unseen(x, view, unseen, own):
+    """Say whether some indexer's next node could settle x, on top of its last and of one more node or none.
+
+    The indexer is one that has nothing beside x.
+
+    Args:
+        x: An indexer's node.
+        view: A `views.View`.
+        unseen: An `Unseen`.
+        own: int32[indexers], scratch.
+    """
+    begin, first, known, clock = view.begin, view.first, view.known, view.clock
+    n = len(known)
+    beside = unseen.contender[x - begin]
+    bottom = unseen.start[x - begin]
+    for degree in range(2, unseen.start[x - begin + 1] - bottom + 1):
+        votes = unseen.votes[bottom + degree - 1]
+        if np.sum(votes != NEVER) < n // 2:
+            break
+        is_silent_known = False
+        for w in range(n):
+            # One that has no node is as good as another.
+            if beside[w] > 0 or (known[w] == 0 and is_silent_known):
+                continue
+            is_silent_known |= known[w] == 0
+            for k in range(n):
+                own[k] = clock[first[w] + known[w] - 1 - begin, k] if known[w] > 0 else 0
+            if _is_always_contended(degree, votes, w, beside, view, unseen) or _is_contended(
+                degree, w, own, own, beside, view, unseen
+            ):
+                continue
+            if _makes_next(votes, w, own, own):
+                return True
+            for u in range(n):
+                if own[u] >= known[u] or not _makes_next(votes, w, clock[first[u] + known[u] - 1 - begin], own):
+                    continue
+                length = _first_to_make(np.int64(own[u]), known[u] + 1, first[u] - begin, clock, votes, w, own)
+                q = unseen.ends[first[u] + length - 1 - begin]
+                if q >= 0 and not _is_contended(degree, w, clock[q - begin], own, beside, view, unseen):
+                    return True
+            for q in unseen.joins:
+                row = clock[q - begin]
+                if _makes_next(votes, w, row, own) and not _is_contended(degree, w, row, own, beside, view, unseen):
+                    return True
+    return False

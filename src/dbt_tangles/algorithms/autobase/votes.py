@@ -1,0 +1,77 @@
+"""Where most votes are known. A vote is a length of an indexer's log, see `quorums`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_tangles.algorithms.autobase.clocks import NEVER
+from dbt_tangles.algorithms.structures.gallop import galloping
+from dbt_tangles.kernel_runtime.compiled import inner
+
+
+@inner
+def knows_most(clock, votes):
+    """Say whether a node of this clock knows most votes.
+
+    Args:
+        clock: int32[indexers].
+        votes: int32[indexers], lengths, or `NEVER`.
+    """
+    count = 0
+    for j in range(len(votes)):
+        if votes[j] <= clock[j]:
+            count += 1
+    return count >= len(votes) // 2 + 1
+
+
+@inner
+def _is_ignorant(length, first, clock, votes):
+    return not knows_most(clock[first + length - 1], votes)
+
+
+_first_knowing = galloping(_is_ignorant)
+
+
+@inner
+def first_to_know(at, known, first, clock, votes):
+    """Find the first node of a log, from the one at `at`, that knows most votes.
+
+    Args:
+        at: A length, from 1.
+        known: The length of the log.
+        first: Its first node, as a row of `clock`.
+        clock: int32[nodes of the view, indexers].
+        votes: int32[indexers].
+
+    Returns:
+        The length of the log with it, or `NEVER`.
+    """
+    if at > known:
+        return NEVER
+    found = _first_knowing(np.int64(at) - 1, np.int64(known) + 1, first, clock, votes)
+    return np.int32(found) if found <= known else NEVER
+
+
+@inner
+def next_votes(votes, limit, first, begin, clock, following):
+    """Find the votes of the next degree: of each log the first node that knows most votes.
+
+    Args:
+        votes: int32[indexers].
+        limit: int64[indexers]; so much of each log is looked at.
+        first: int64[indexers], the first node of each that has any.
+        begin: First node of the view.
+        clock: int32[nodes of the view, indexers].
+        following: int32[indexers], filled.
+
+    Returns:
+        Whether there are any.
+    """
+    is_reached = False
+    for k in range(len(votes)):
+        following[k] = NEVER
+        # The last is asked first: mostly there is none above, or it is near.
+        if votes[k] <= limit[k] and knows_most(clock[first[k] + limit[k] - 1 - begin], votes):
+            following[k] = first_to_know(votes[k], limit[k], first[k] - begin, clock, votes)
+            is_reached = True
+    return is_reached

@@ -1,0 +1,122 @@
+"""What holds back those that are set aside: the ids that are not there, or are bad themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.algorithms.graph.arrays import flags, runs
+from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_nodes
+from dbt_tangles.algorithms.graph.links import link
+from dbt_tangles.algorithms.graph.members import whole
+from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
+from dbt_tangles.algorithms.graph.topological_generations import children
+from dbt_tangles.algorithms.structures.components import strong_components
+from dbt_tangles.algorithms.structures.kahn import walk_by_depth
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
+
+#: A merge may wait for any number of ids. Each node keeps this many of them, the first by id.
+MOST_CAUSES = 100
+
+
+def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
+    """Find, for nodes that are set aside, where the trouble upstream begins.
+
+    A node that is missing or bad is its own cause, and so is one on a cycle. Any other has the causes of what it waits
+    for. So the node gets in as soon as all its causes are well, and not before.
+
+    Args:
+        table: One row per graph and node that is not in, in any order, whole graphs only. Columns: `graph_kind`,
+            `graph_id`, `node_id` string, unique within its graph; `is_cause` bool: it is missing, or bad itself;
+            `waits_for` list<string>: what it lists and is not in; each is a row of the table. What a cause waits for is
+            ignored.
+        most: How many causes of a node are kept.
+
+    Returns:
+        list<string> for each row of the table: its causes by code point, never none. Time and memory grow with the
+        edges and rows times `most`.
+
+    Raises:
+        ValueError: A node waits for what is no row of its graph, or for nothing and is no cause.
+    """
+    ids = strings_of(table["node_id"])
+    graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
+    nodes = number_nodes(graph, graph_count, ids)
+    is_cause = flags(table, "is_cause")[nodes.row]
+    links = link(nodes, ids, lists_of(table["waits_for"]), np.ones(len(is_cause), np.bool_), is_cause)
+    if (links.none_listed | links.some_missing).any():
+        raise ValueError("a node waits for nothing, or for what is no row of its graph")
+    start, cause = _causes(links.start, links.previous, is_cause, most)
+    # Back from nodes to rows, in the order of the rows.
+    node_of = np.empty(len(nodes.row), np.int64)
+    node_of[nodes.row] = np.arange(len(nodes.row))
+    offsets, at = runs(start, node_of)
+    names = whole(table["node_id"], len(at)).take(pa.array(nodes.row[cause[at]]))
+    return pa.LargeListArray.from_arrays(pa.array(offsets), names)
+
+
+@compiled
+def _causes(start, previous, is_cause, most):
+    """The causes of each node, ascending: int64[nodes + 1] into int32[causes]."""
+    n = len(is_cause)
+    component, size = strong_components(start, previous, ~is_cause)
+    waiting = np.empty(n, np.int32)
+    depth = np.zeros(n, np.int32)
+    queue = np.empty(n, np.int32)
+    tail = 0
+    own = is_cause.copy()
+    for node in range(n):
+        waiting[node] = start[node + 1] - start[node]
+        if not is_cause[node]:
+            own[node] = size[component[node]] > 1
+            for e in range(start[node], start[node + 1]):
+                own[node] |= previous[e] == node
+        if own[node]:
+            waiting[node] = -1
+            queue[tail] = node
+            tail += 1
+    child_start, child = children(start, previous)
+    walk_by_depth(child_start, child, waiting, depth, np.zeros(n, np.int32), queue, 0, tail)
+    begin = np.empty(n, np.int64)
+    end = np.empty(n, np.int64)
+    found = np.empty(max(2 * n, most), np.int32)
+    merged = np.empty(most, np.int32)
+    count = 0
+    for node in queue:
+        if count + most > len(found):
+            wider = np.empty(2 * len(found) + most, np.int32)
+            wider[:count] = found[:count]
+            found = wider
+        begin[node] = count
+        if own[node]:
+            found[count] = node
+            count += 1
+        else:
+            for e in range(start[node], start[node + 1]):
+                p = previous[e]
+                length = _merge(found[begin[node] : count], found[begin[p] : end[p]], merged)
+                found[begin[node] : begin[node] + length] = merged[:length]
+                count = begin[node] + length
+        end[node] = count
+    # From the order in which they were found to that of the nodes.
+    out_start = np.zeros(n + 1, np.int64)
+    for node in range(n):
+        out_start[node + 1] = out_start[node] + end[node] - begin[node]
+    out = np.empty(out_start[n], np.int32)
+    for node in range(n):
+        out[out_start[node] : out_start[node + 1]] = found[begin[node] : end[node]]
+    return out_start, out
+
+
+@inner
+def _merge(some, others, merged):
+    """Merge two rising runs without repetition, as far as there is room; how many there are."""
+    i = j = count = 0
+    while count < len(merged) and (i < len(some) or j < len(others)):
+        is_of_some = j == len(others) or (i < len(some) and some[i] <= others[j])
+        value = some[i] if is_of_some else others[j]
+        i += i < len(some) and some[i] == value
+        j += j < len(others) and others[j] == value
+        merged[count] = value
+        count += 1
+    return count

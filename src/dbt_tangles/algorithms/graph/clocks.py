@@ -1,0 +1,172 @@
+"""What each member has seen of each author."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.algorithms.graph.ancestors import MAX_CHUNK_ROWS
+from dbt_tangles.algorithms.graph.members import number_members, whole
+from dbt_tangles.kernel_runtime.compiled import compiled
+
+CLOCK_SCHEMA = pa.schema(
+    [
+        ("graph_kind", pa.string()),
+        ("graph_id", pa.string()),
+        ("node_id", pa.string()),
+        ("author", pa.string()),
+        ("sequence", pa.int32()),
+    ]
+)
+NONE_SEEN = np.int32(-(2**31))
+
+
+def author_clocks(
+    table: pa.Table,
+    limit: int,
+    max_rows: int = 2**31 - 1,
+    chunk_rows: int = MAX_CHUNK_ROWS,
+    memory: int = 64 * 2**20,
+) -> Iterator[pa.RecordBatch]:
+    """List, for each member, the authors it follows and the highest sequence of each.
+
+    A clock per member would fill members * authors integers. Authors are taken in blocks instead, as many as fit into
+    the memory allowed, and each block is one sweep over the graph.
+
+    Args:
+        table: As for `members.number_members`, with `author` string and `sequence` int32. A row in which either is
+            null is followed by others but never counted.
+        limit: Graphs with no more members than this are left out: their ancestors are listed one by one.
+        max_rows: A graph is left out too, whole, when members * authors exceeds this. The product is known before
+            anything is computed and is never less than the rows that would come.
+        chunk_rows: The most rows in one batch.
+        memory: Bytes for the clocks of one block; a block holds at least one author (four bytes a member).
+
+    Yields:
+        Batches of `CLOCK_SCHEMA`.
+    """
+    dag, row = number_members(table)
+    names, roots, ids, authors = (
+        whole(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id", "author")
+    )
+    known = table["author"].is_valid().to_numpy() & table["sequence"].is_valid().to_numpy()
+    sequence = table["sequence"].cast(pa.int32()).fill_null(0).to_numpy()[row]
+    codes = authors.dictionary_encode().indices.fill_null(0).to_numpy().astype(np.int64)
+    # An author may write to many graphs: `author` numbers those of one graph from 0, in order of appearance.
+    author, author_start, author_row = _number_authors(dag.graph_start, np.where(known, codes, -1)[row])
+    sizes, counts = np.diff(dag.graph_start), np.diff(author_start)
+    wanted = (sizes > limit) & (sizes * counts <= max_rows)
+    widths = np.where(wanted, np.clip(memory // 4 // np.maximum(sizes, 1), 1, np.maximum(counts, 1)), 0)
+    clock = np.empty((sizes * widths).max(initial=0), np.int32)
+    # The graph, the first author of the block, the member and the author at which the next batch goes on.
+    state = np.array([0, 0, -1, 0], np.int64)
+    room = min(chunk_rows, 1 + int((sizes * counts)[wanted].sum()))
+    while state[0] < len(sizes):
+        member, author_at, seen = (np.empty(room, np.int32) for _ in range(3))
+        count = _fill_clocks(
+            dag.graph_start,
+            dag.start,
+            dag.previous,
+            author,
+            author_start,
+            sequence,
+            widths,
+            clock,
+            state,
+            member,
+            author_at,
+            seen,
+        )
+        if count:
+            at = pa.array(row[member[:count]])
+            columns = [names.take(at), roots.take(at), ids.take(at)]
+            columns.append(authors.take(pa.array(row[author_row[author_at[:count]]])))
+            columns = [column.cast(pa.string()) for column in columns]
+            yield pa.record_batch([*columns, pa.array(seen[:count])], schema=CLOCK_SCHEMA)
+
+
+@compiled
+def _number_authors(graph_start, code):
+    graphs = len(graph_start) - 1
+    codes = 0
+    for m in range(len(code)):
+        codes = max(codes, code[m] + 1)
+    seen_in = np.full(codes, np.int64(-1))
+    number = np.empty(codes, np.int32)
+    author = np.full(len(code), np.int32(-1))
+    author_start = np.zeros(graphs + 1, np.int64)
+    first_member = np.empty(len(code), np.int32)
+    count = 0
+    for g in range(graphs):
+        for m in range(graph_start[g], graph_start[g + 1]):
+            c = code[m]
+            if c < 0:
+                continue
+            if seen_in[c] != g:
+                seen_in[c] = g
+                number[c] = count - author_start[g]
+                first_member[count] = m
+                count += 1
+            author[m] = number[c]
+        author_start[g + 1] = count
+    return author, author_start, first_member[:count].copy()
+
+
+@compiled
+def _fill_clocks(
+    graph_start,
+    start,
+    previous,
+    author,
+    author_start,
+    sequence,
+    widths,
+    clock,
+    state,
+    member,
+    author_at,
+    seen,
+):
+    graph, block, m, a = state
+    count = 0
+    while graph < len(graph_start) - 1:
+        first, end = graph_start[graph], graph_start[graph + 1]
+        authors = author_start[graph + 1] - author_start[graph]
+        while widths[graph] > 0 and block < authors:
+            width = min(widths[graph], authors - block)
+            if m < 0:
+                for k in range(first, end):
+                    own = clock[(k - first) * width : (k - first + 1) * width]
+                    own[:] = NONE_SEEN
+                    for e in range(start[k], start[k + 1]):
+                        p = previous[e]
+                        other = clock[(p - first) * width : (p - first + 1) * width]
+                        for i in range(width):
+                            own[i] = max(own[i], other[i])
+                        i = author[p] - block
+                        if 0 <= i < width:
+                            own[i] = max(own[i], sequence[p])
+                m = first
+                a = 0
+            while m < end:
+                while a < width:
+                    value = clock[(m - first) * width + a]
+                    if value != NONE_SEEN:
+                        if count == len(member):
+                            state[:] = graph, block, m, a
+                            return count
+                        member[count] = m
+                        author_at[count] = author_start[graph] + block + a
+                        seen[count] = value
+                        count += 1
+                    a += 1
+                a = 0
+                m += 1
+            m = -1
+            block += width
+        block = 0
+        graph += 1
+    state[:] = graph, block, m, a
+    return count

@@ -1,0 +1,236 @@
+"""Who is who: from strings to dense integers, exactly.
+
+The kernels count nodes, they never see a string. A node's number says two things: nodes of one graph are neighbours,
+and within a graph they stand in the order of their ids (by UTF-8 byte, which is the order of code points), so that
+"ties by id" is a comparison of two integers.
+
+Ids are matched by their bytes. Hash tables only narrow the search.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.graph.strings import Strings, check_size, draw_keys, equal, hash_strings, taken
+from dbt_tangles.kernel_runtime.compiled import compiled
+
+
+class Nodes(NamedTuple):
+    """The rows of many graphs, numbered.
+
+    Attributes:
+        graph_start: int64[graphs + 1]; the nodes of graph g are graph_start[g] to graph_start[g + 1] - 1.
+        row: int32[nodes]; the row each node came from. Within a graph, nodes ascend by id.
+    """
+
+    graph_start: np.ndarray
+    row: np.ndarray
+
+
+def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
+    """Number the graphs of a table.
+
+    Args:
+        parts: The columns that name each row's graph, one or two. Null is a value of its own.
+
+    Returns:
+        int32[rows], the graph of each row, and how many there are. Numbers follow the first appearance.
+
+    Raises:
+        OverflowError: There are more than 2^31 - 1 rows.
+    """
+    check_size(len(parts[0].valid))
+    while True:
+        keys = draw_keys()
+        hashes = hash_strings(parts[-1], keys)
+        for part in parts[:-1]:
+            hashes ^= hash_strings(part, keys[::-1].copy())
+        graph, first_row = _group(hashes)
+        # Two values share all 64 bits about once in a lifetime. Then the dice are thrown again.
+        if all(_all_alike(graph, first_row, *part) for part in parts):
+            return graph, len(first_row)
+
+
+def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
+    """Number the rows of a table by graph, then by id.
+
+    Sorting whole strings costs a second a million. Nearly always the first eight bytes behind what all ids have in
+    common tell two ids of a graph apart: integers are sorted, and only the ties are looked at again.
+
+    Args:
+        graph: int32[rows], the graph of each row.
+        graph_count: How many graphs there are.
+        ids: The id of each row.
+
+    Returns:
+        The nodes. Rows that share graph and id (there should be none) stand next to each other.
+    """
+    keys = _prefix_keys(ids.offsets, ids.data, _common_prefix(ids.offsets, ids.data))
+    graph_start, row = gather(np.argsort(keys), graph, graph_count)
+    place, run = _tied(graph_start, row, keys)
+    if len(place):
+        rows = row[place]
+        by_id = pc.sort_indices(taken(ids, rows)).to_numpy().astype(np.int64)
+        row[place] = rows[by_id[np.argsort(run[by_id], kind="stable")]]
+    return Nodes(graph_start, row)
+
+
+def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:
+    """Number the distinct ids of each graph where several rows may share one.
+
+    Args:
+        nodes: The numbered rows.
+        ids: The id of each row.
+
+    Returns:
+        int32[nodes]: equal for rows that share graph and id, ascending by graph, then id, without gaps.
+    """
+    return _number_ids(nodes.graph_start, nodes.row, ids.offsets, ids.data)
+
+
+@compiled
+def _group(hashes):
+    """Number rows by their hash alone, and keep the first row of each number."""
+    n = len(hashes)
+    graph = np.empty(n, np.int32)
+    first_row = np.empty(n, np.int32)
+    known = np.empty(n, np.uint64)
+    slots = np.full(1024, np.int32(-1))
+    mask = np.uint64(len(slots) - 1)
+    count = 0
+    for row in range(n):
+        slot = hashes[row] & mask
+        while slots[slot] >= 0 and known[slots[slot]] != hashes[row]:
+            slot = (slot + np.uint64(1)) & mask
+        if slots[slot] < 0:
+            slots[slot] = count
+            known[count] = hashes[row]
+            first_row[count] = row
+            count += 1
+        graph[row] = slots[slot]
+        if 2 * count > len(slots):
+            slots = np.full(4 * len(slots), np.int32(-1))
+            mask = np.uint64(len(slots) - 1)
+            for g in range(count):
+                slot = known[g] & mask
+                while slots[slot] >= 0:
+                    slot = (slot + np.uint64(1)) & mask
+                slots[slot] = g
+    return graph, first_row[:count].copy()
+
+
+@compiled
+def _all_alike(graph, first_row, offsets, data, valid):
+    for row in range(len(graph)):
+        first = first_row[graph[row]]
+        if valid[row] != valid[first] or not equal(
+            data, offsets[row], offsets[row + 1], data, offsets[first], offsets[first + 1]
+        ):
+            return False
+    return True
+
+
+@compiled
+def _common_prefix(offsets, data):
+    """Measure how many leading bytes all strings share."""
+    n = len(offsets) - 1
+    if n == 0:
+        return np.int64(0)
+    first = offsets[0]
+    shared = offsets[1] - first
+    for row in range(1, n):
+        at = offsets[row]
+        shared = min(shared, offsets[row + 1] - at)
+        k = 0
+        while k < shared and data[at + k] == data[first + k]:
+            k += 1
+        shared = k
+    return shared
+
+
+@compiled
+def _prefix_keys(offsets, data, skip):
+    """Make an integer of each string's next eight bytes: they sort as the strings do, or tie."""
+    n = len(offsets) - 1
+    keys = np.empty(n, np.uint64)
+    for row in range(n):
+        at = offsets[row] + skip
+        length = min(offsets[row + 1] - at, 8)
+        value = np.uint64(0)
+        for k in range(8):
+            value <<= np.uint64(8)
+            if k < length:
+                value |= np.uint64(data[at + k])
+        keys[row] = value
+    return keys
+
+
+@compiled
+def gather(order, graph, graph_count):
+    """Bring the rows of a graph together, and keep the order within: a counting sort.
+
+    Args:
+        order: int[rows], each row once.
+        graph: int32[rows], what each row is to be sorted by.
+        graph_count: How many graphs there are.
+
+    Returns:
+        int64[graphs + 1] into int32[rows], the rows of each graph.
+    """
+    n = len(graph)
+    start = np.zeros(graph_count + 1, np.int64)
+    for row in range(n):
+        start[graph[row] + 1] += 1
+    for g in range(graph_count):
+        start[g + 1] += start[g]
+    fill = start[:-1].copy()
+    rows = np.empty(n, np.int32)
+    for i in range(n):
+        row = order[i]
+        g = graph[row]
+        rows[fill[g]] = row
+        fill[g] += 1
+    return start, rows
+
+
+@compiled
+def _number_ids(graph_start, row, offsets, data):
+    number = np.empty(len(row), np.int32)
+    count = np.int32(-1)
+    for g in range(len(graph_start) - 1):
+        for node in range(graph_start[g], graph_start[g + 1]):
+            at, before = row[node], row[node - 1]
+            if node == graph_start[g] or not equal(
+                data, offsets[at], offsets[at + 1], data, offsets[before], offsets[before + 1]
+            ):
+                count += 1
+            number[node] = count
+    return number
+
+
+@compiled
+def _tied(graph_start, row, keys):
+    """List the nodes whose key another node of the graph shares, and the number of the run they are in."""
+    n = len(row)
+    count = 0
+    place = np.empty(n, np.int64)
+    run = np.empty(n, np.int64)
+    runs = 0
+    for g in range(len(graph_start) - 1):
+        end = graph_start[g + 1]
+        node = graph_start[g]
+        while node < end:
+            stop = node + 1
+            while stop < end and keys[row[stop]] == keys[row[node]]:
+                stop += 1
+            if stop - node > 1:
+                for tied in range(node, stop):
+                    place[count] = tied
+                    run[count] = runs
+                    count += 1
+                runs += 1
+            node = stop
+    return place[:count].copy(), run[:count].copy()

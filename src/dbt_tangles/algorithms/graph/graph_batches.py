@@ -1,0 +1,128 @@
+"""The graph kernels as functions over the batches of a Spark partition that holds whole graphs."""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.graph.ancestors import ancestor_pairs
+from dbt_tangles.algorithms.graph.causes import root_causes
+from dbt_tangles.algorithms.graph.clocks import author_clocks
+from dbt_tangles.algorithms.graph.walk import DEPTH_SCHEMA, WALK_OUTPUT_SCHEMA, walk_graphs
+from dbt_tangles.kernel_runtime.arrow_batches import beside, collect, refused
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Held, counted
+
+GRAPH = DEPTH_SCHEMA.names[:2]
+#: So many rows of members are held whatever they are of.
+FEW_ROWS = 1_000_000
+#: Rows with up to `causes.MOST_CAUSES` ids each go back to Spark in batches of so many.
+CAUSES_PER_BATCH = 5_000
+
+
+def levels_of_partition(
+    batches: Iterator[pa.RecordBatch], graph_limit: int = NO_LIMIT, rows_in_memory: int = NO_LIMIT
+) -> Iterator[pa.RecordBatch]:
+    """Append `walk_graphs`' columns to the candidates of a partition.
+
+    Args:
+        batches: Candidates. Where there is a column `known_depth`, a row that has one is no candidate, but says that
+            depth of the one that it names.
+        graph_limit: A graph of more candidates is not walked: they are all set aside, for `tangle_too_large`.
+        rows_in_memory: How many candidates may be in memory; more of them wait on disk while the graphs are walked.
+
+    Raises:
+        ValueError: what `walk_graphs` raises.
+    """
+    held = Held(GRAPH, graph_limit, rows_in_memory)
+    depths = []
+    for batch in batches:
+        if "known_depth" in batch.schema.names:
+            is_known = batch["known_depth"].is_valid()
+            if batch["known_depth"].null_count < len(batch):
+                known = batch.filter(is_known).select([*DEPTH_SCHEMA.names[:3], "known_depth"])
+                depths.append(known.rename_columns(DEPTH_SCHEMA.names))
+                batch = batch.filter(pc.invert(is_known))
+            batch = batch.drop_columns("known_depth")
+        yield from _too_large(held.take(batch))
+    yield from _too_large(held.give_up())
+    if held.rows is None:
+        return
+    if held.has_large:
+        depths = [held.split(known)[1] for known in depths]
+    places = walk_graphs(held.rows, depths=pa.Table.from_batches(depths) if any(map(len, depths)) else None)
+    del depths
+    yield from beside(held.rows.to_batches(), places)
+
+
+def _too_large(candidates: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Set all candidates aside, for their graph is too large, unless they are none."""
+    return refused(candidates, WALK_OUTPUT_SCHEMA, "set_aside_reason", "claim_error", "tangle_too_large")
+
+
+def causes_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the nodes of a partition that are there and set aside, with `root_causes` as `blocked_by`."""
+    table = collect(batches)
+    if table is None:
+        return
+    table = table.append_column("blocked_by", root_causes(table)).filter(pc.invert(table["is_missing"]))
+    for batch in table.select(["graph_kind", "graph_id", "node_id", "blocked_by"]).to_batches(CAUSES_PER_BATCH):
+        yield batch.set_column(3, "blocked_by", batch["blocked_by"].cast(pa.list_(pa.string())))
+
+
+def graphs_with_pairs(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
+    """Leave graphs out that have more members than may have ancestor pairs, before all of them are held.
+
+    Few rows pass whatever graph they are of.
+    """
+    return _small(batches, Held(GRAPH, limit, uncounted_rows=FEW_ROWS))
+
+
+def graphs_with_clocks(batches: Iterator[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
+    """Leave graphs out that have more members x authors than may have clocks, before all of them are held.
+
+    Few rows pass whatever graph they are of.
+    """
+    return _small(batches, _HeldForClocks(GRAPH, max_rows, uncounted_rows=FEW_ROWS))
+
+
+class _HeldForClocks(Held):
+    """Counts members x authors; a graph has at least one author, or no clocks."""
+
+    def __init__(self, *arguments, **options) -> None:
+        super().__init__(*arguments, **options)
+        self._authors: dict[tuple, set] = defaultdict(set)
+
+    def count(self, batch: pa.RecordBatch) -> None:
+        super().count(batch)
+        known = batch.filter(pc.and_(batch["author"].is_valid(), batch["sequence"].is_valid()))
+        for (*graph, author), _ in counted(known, [*self.keys, "author"]):
+            self._authors[tuple(graph)].add(author)
+
+    def is_large(self, key: tuple) -> bool:
+        return self.counts[key] * len(self._authors[key]) > self.limit
+
+
+def _small(batches: Iterator[pa.RecordBatch], held: Held) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        deque(held.take(batch), 0)
+    deque(held.give_up(), 0)
+    if held.rows is not None:
+        yield from held.rows.to_batches()
+
+
+def ancestors_of_partition(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
+    """Yield `ancestor_pairs` of the members in a partition."""
+    yield from _chunks(graphs_with_pairs(batches, limit), lambda members: ancestor_pairs(members, limit))
+
+
+def clocks_of_partition(batches: Iterator[pa.RecordBatch], limit: int, max_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield `author_clocks` of the members in a partition."""
+    yield from _chunks(graphs_with_clocks(batches, max_rows), lambda members: author_clocks(members, limit, max_rows))
+
+
+def _chunks(batches: Iterator[pa.RecordBatch], kernel: Callable) -> Iterator[pa.RecordBatch]:
+    members = collect(batches)
+    if members is not None:
+        for chunk in kernel(members):
+            yield from chunk.to_batches() if isinstance(chunk, pa.Table) else [chunk]

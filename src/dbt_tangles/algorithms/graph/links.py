@@ -1,0 +1,183 @@
+"""Who names whom: the node behind each id that a node lists."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_tangles.algorithms.graph.dense_ids import Nodes
+from dbt_tangles.algorithms.graph.strings import Lists, Strings, check_size, draw_keys, equal, hash_strings
+from dbt_tangles.kernel_runtime.compiled import compiled
+
+# So many ids are compared at a time, which bounds the memory for where they begin.
+_PIECE = 2**16
+
+
+class Links(NamedTuple):
+    """The edges between the nodes of many graphs.
+
+    Attributes:
+        start: int64[nodes + 1]; the edges of node n are start[n] to start[n + 1] - 1.
+        previous: int32[edges]; the distinct candidates of its own graph that a candidate lists, in its own order.
+            Roots and nodes that are not candidates have none.
+        none_listed: bool[nodes]; a candidate, not a root, that lists nothing at all.
+        some_missing: bool[nodes]; a candidate, not a root, that lists something that is not a candidate of its graph.
+    """
+
+    start: np.ndarray
+    previous: np.ndarray
+    none_listed: np.ndarray
+    some_missing: np.ndarray
+
+
+def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> Links:
+    """Find the node behind every listed id.
+
+    Args:
+        nodes: The numbered rows.
+        ids: The id of each row.
+        previous: The list of each row; a null within a list counts as missing.
+        candidate: bool[nodes]; the others can neither be found nor have links.
+        root: bool[nodes]; what a root lists is ignored.
+
+    Returns:
+        The links.
+
+    Raises:
+        OverflowError: There are more than 2^31 - 1 listed ids.
+    """
+    found = look_up(nodes, ids, previous, candidate, root)
+    return Links(*_join(candidate, root, previous.starts[nodes.row], previous.starts[nodes.row + 1], found))
+
+
+def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Find a node for each listed id.
+
+    Args:
+        nodes: The numbered rows.
+        ids: The id of each row.
+        previous: The list of each row.
+        candidate: bool[nodes]; the others can neither be found nor does anything look for what they list.
+        root: bool[nodes]; what a root lists is not looked for.
+
+    Returns:
+        int32[items], the node, or -1 where there is none; of candidates that share an id the first. One small hash
+        table a graph is filled with hashes, and what it finds is compared with what was looked for afterwards, in the
+        order in which it lies in memory.
+
+    Raises:
+        OverflowError: There are more than 2^31 - 1 listed ids.
+    """
+    check_size(len(previous.items.valid))
+    starts, items = previous
+    list_start, list_end = starts[nodes.row], starts[nodes.row + 1]
+    while True:
+        keys = draw_keys()
+        hashes = hash_strings(ids, keys)[nodes.row]
+        item_hashes = hash_strings(items, keys)
+        found = _look_up(
+            nodes.graph_start,
+            nodes.row,
+            candidate,
+            root,
+            hashes,
+            ids.offsets,
+            ids.data,
+            list_start,
+            list_end,
+            item_hashes,
+        )
+        found[~items.valid] = -1
+        if _are_found(found, nodes, ids, items):
+            return found
+
+
+def _are_found(found: np.ndarray, nodes: Nodes, ids: Strings, items: Strings) -> bool:
+    """Check, byte by byte and piece by piece, that what was found is what was looked for."""
+    for first in range(0, len(found), _PIECE):
+        part = found[first : first + _PIECE]
+        # Where each id begins is collected before it is read: then the processor waits for many of them at a time.
+        at = nodes.row[part]
+        offsets = items.offsets[first : first + len(part) + 1]
+        if not _all_equal(part, ids.offsets[at], ids.offsets[at + 1], ids.data, offsets, items.data):
+            return False
+    return True
+
+
+@compiled
+def _look_up(graph_start, row, candidate, root, hashes, id_offsets, id_data, list_start, list_end, item_hashes):
+    """Find a node for each listed id, by its hash alone. Nothing is found for what is not looked up (-1)."""
+    largest = 0
+    for g in range(len(graph_start) - 1):
+        largest = max(largest, graph_start[g + 1] - graph_start[g])
+    size = 2
+    while size < 2 * largest:
+        size *= 2
+    slots = np.empty(size, np.int32)
+    found = np.full(len(item_hashes), np.int32(-1))
+    for g in range(len(graph_start) - 1):
+        first, end = graph_start[g], graph_start[g + 1]
+        size = 2
+        while size < 2 * (end - first):
+            size *= 2
+        mask = np.uint64(size - 1)
+        slots[:size] = -1
+        for node in range(first, end):
+            if not candidate[node]:
+                continue
+            slot = hashes[node] & mask
+            while slots[slot] >= 0:
+                if hashes[slots[slot]] == hashes[node]:
+                    at, other = row[node], row[slots[slot]]
+                    if equal(
+                        id_data, id_offsets[at], id_offsets[at + 1], id_data, id_offsets[other], id_offsets[other + 1]
+                    ):
+                        break
+                slot = (slot + np.uint64(1)) & mask
+            if slots[slot] < 0:
+                slots[slot] = node
+        for node in range(first, end):
+            if not candidate[node] or root[node]:
+                continue
+            for item in range(list_start[node], list_end[node]):
+                slot = item_hashes[item] & mask
+                while slots[slot] >= 0 and hashes[slots[slot]] != item_hashes[item]:
+                    slot = (slot + np.uint64(1)) & mask
+                found[item] = slots[slot]
+    return found
+
+
+@compiled
+def _all_equal(found, id_at, id_end, id_data, item_offsets, item_data):
+    """Check, byte by byte, that what was found is what was looked for."""
+    for item in range(len(found)):
+        if found[item] >= 0 and not equal(
+            id_data, id_at[item], id_end[item], item_data, item_offsets[item], item_offsets[item + 1]
+        ):
+            return False
+    return True
+
+
+@compiled
+def _join(candidate, root, list_start, list_end, found):
+    n = len(candidate)
+    seen_by = np.full(n, np.int32(-1))
+    start = np.zeros(n + 1, np.int64)
+    previous = np.empty(len(found), np.int32)
+    none_listed = np.zeros(n, np.bool_)
+    some_missing = np.zeros(n, np.bool_)
+    count = 0
+    for node in range(n):
+        if candidate[node] and not root[node]:
+            none_listed[node] = list_start[node] == list_end[node]
+            for item in range(list_start[node], list_end[node]):
+                p = found[item]
+                if p < 0:
+                    some_missing[node] = True
+                elif seen_by[p] != node:
+                    seen_by[p] = node
+                    previous[count] = p
+                    count += 1
+        start[node + 1] = count
+    return start, previous[:count].copy(), none_listed, some_missing

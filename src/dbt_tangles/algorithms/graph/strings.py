@@ -1,0 +1,240 @@
+"""Columns of strings as arrays of bytes, for kernels: laid open, collected anew, hashed, compared.
+
+What is hashed with is drawn anew each time, so that nobody can choose strings that collide.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
+from dbt_tangles.kernel_runtime.interpreted import overflows
+
+MAX_ROWS = 2**31 - 1
+#: In one piece, in several, or in pieces that come one by one.
+Column = pa.ChunkedArray | pa.Array | Iterable[pa.Array]
+
+
+class Strings(NamedTuple):
+    """A column of strings as arrays: `offsets` int64[n + 1] into `data` uint8[...], and `valid` bool[n]."""
+
+    offsets: np.ndarray
+    data: np.ndarray
+    valid: np.ndarray
+
+
+class Lists(NamedTuple):
+    """A column of lists of strings: `starts` int64[n + 1] into `items`; a null list is an empty one."""
+
+    starts: np.ndarray
+    items: Strings
+
+
+def strings_of(column: Column) -> Strings:
+    """Lay a column of strings open.
+
+    Args:
+        column: A column of type string or large_string (others are cast), in any number of chunks. Of chunks that come
+            one by one only their bytes are kept.
+
+    Returns:
+        Its bytes. Offsets are 64 bits wide, so a column may be longer than two gigabytes.
+    """
+    offsets, valid = [np.zeros(1, np.int64)], []
+    chunks = _chunks(column)
+    is_one = isinstance(chunks, list) and len(chunks) == 1
+    data = bytearray()  # It grows where it is; many pieces would be there twice while they are joined.
+    end = 0
+    for chunk in chunks:
+        if not (pa.types.is_string(chunk.type) or pa.types.is_large_string(chunk.type)):
+            chunk = chunk.cast(pa.large_string())
+        if len(chunk) == 0:
+            continue
+        width = np.int64 if pa.types.is_large_string(chunk.type) else np.int32
+        _, offset_buffer, data_buffer = chunk.buffers()
+        at = np.frombuffer(offset_buffer, width)[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
+        if data_buffer is not None:
+            part = np.frombuffer(data_buffer, np.uint8)[at[0] : at[-1]]
+            if is_one:
+                data = part
+            else:
+                data.extend(part.data)
+        offsets.append(at[1:] + (end - at[0]))
+        valid.append(_valid(chunk))
+        end = int(offsets[-1][-1])
+    return Strings(np.concatenate(offsets), _frozen(np.frombuffer(data, np.uint8)), _joined(valid, np.bool_))
+
+
+def lists_of(column: Column) -> Lists:
+    """Lay a column of lists of strings open.
+
+    Args:
+        column: A column of type list<string> or large_list<string>, in any number of chunks, as of `strings_of`.
+
+    Returns:
+        Its lists. What lies below a null list is left out.
+    """
+    starts = [np.zeros(1, np.int64)]
+
+    def flat(chunk: pa.Array) -> pa.Array:
+        lengths = pc.list_value_length(chunk).fill_null(0).to_numpy().astype(np.int64)
+        starts.append(np.cumsum(lengths) + starts[-1][-1])
+        return chunk.flatten()
+
+    chunks = _chunks(column)
+    items = [flat(chunk) for chunk in chunks if len(chunk)] if isinstance(chunks, list) else map(flat, chunks)
+    strings = strings_of(items)
+    return Lists(np.concatenate(starts), strings)
+
+
+def taken(strings: Strings, rows: np.ndarray) -> pa.Array:
+    """Collect some strings anew. Arrow's own `take` stops at two gigabytes, and first makes one piece of all chunks.
+
+    Args:
+        strings: Some strings, none of them null.
+        rows: int[...], which of them.
+    """
+    offsets, data = copied(strings, rows)
+    return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
+
+
+def copied(strings: Strings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Collect some strings anew, as arrays: int64[rows + 1] into uint8[...]."""
+    return _copy_strings(strings.offsets, strings.data, rows)
+
+
+def hash_strings(strings: Strings, keys: np.ndarray) -> np.ndarray:
+    """Hash each string of a column.
+
+    Args:
+        strings: The column.
+        keys: uint64[2], secret, so that nobody can choose strings that collide.
+
+    Returns:
+        uint64[n].
+    """
+    return _hashes(*strings, keys)
+
+
+def draw_keys() -> np.ndarray:
+    """Draw keys for `hash_strings`, uint64[2]."""
+    return np.frombuffer(secrets.token_bytes(16), np.uint64).copy()
+
+
+def check_size(rows: int) -> None:
+    """Refuse more rows than can be numbered.
+
+    Raises:
+        OverflowError: There are more than 2^31 - 1.
+    """
+    if rows > MAX_ROWS:
+        raise OverflowError(f"{rows} entries in one partition; at most {MAX_ROWS} can be numbered")
+
+
+def _chunks(column: Column) -> Iterable[pa.Array]:
+    if isinstance(column, pa.ChunkedArray):
+        return column.chunks
+    return [column] if isinstance(column, pa.Array) else column
+
+
+def _valid(chunk: pa.Array) -> np.ndarray:
+    if chunk.null_count == 0:
+        return np.ones(len(chunk), np.bool_)
+    return chunk.is_valid().to_numpy(zero_copy_only=False)
+
+
+def _joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype), *parts])
+
+
+def _frozen(data: np.ndarray) -> np.ndarray:
+    """Make an array read-only, as Arrow's own buffers are: numba compiles once a type, and that is part of it."""
+    data = data.view()
+    data.flags.writeable = False
+    return data
+
+
+@compiled
+def _copy_strings(offsets, data, rows):
+    out_offsets = np.zeros(len(rows) + 1, np.int64)
+    for i in range(len(rows)):
+        row = rows[i]
+        out_offsets[i + 1] = out_offsets[i] + offsets[row + 1] - offsets[row]
+    out = np.empty(out_offsets[-1], np.uint8)
+    for i in range(len(rows)):
+        at = offsets[rows[i]]
+        to = out_offsets[i]
+        for k in range(out_offsets[i + 1] - to):
+            out[to + k] = data[at + k]
+    return out_offsets, out
+
+
+@inner
+def _word(data, at):
+    # Unsigned throughout: the compiler then sees one load of eight bytes.
+    at = np.uint64(at)
+    return (
+        np.uint64(data[at])
+        | np.uint64(data[at + np.uint64(1)]) << np.uint64(8)
+        | np.uint64(data[at + np.uint64(2)]) << np.uint64(16)
+        | np.uint64(data[at + np.uint64(3)]) << np.uint64(24)
+        | np.uint64(data[at + np.uint64(4)]) << np.uint64(32)
+        | np.uint64(data[at + np.uint64(5)]) << np.uint64(40)
+        | np.uint64(data[at + np.uint64(6)]) << np.uint64(48)
+        | np.uint64(data[at + np.uint64(7)]) << np.uint64(56)
+    )
+
+
+@inner
+@overflows
+def _fold(a, b):
+    """Multiply to 128 bits, and fold the halves."""
+    low = np.uint64(0xFFFFFFFF)
+    half = np.uint64(32)
+    a_low, a_high, b_low, b_high = a & low, a >> half, b & low, b >> half
+    cross = a_high * b_low + (a_low * b_low >> half)
+    middle = a_low * b_high + (cross & low)
+    return (a * b) ^ (a_high * b_high + (cross >> half) + (middle >> half))
+
+
+@compiled
+def _hashes(offsets, data, valid, keys):
+    n = len(valid)
+    hashes = np.empty(n, np.uint64)
+    first_key, second_key = keys
+    for row in range(n):
+        at, end = offsets[row], offsets[row + 1]
+        value = np.uint64(end - at) << np.uint64(1) | np.uint64(valid[row])
+        while end - at >= 8:
+            value = _fold(_word(data, at) ^ first_key, value ^ second_key)
+            at += 8
+        rest = np.uint64(0)
+        while at < end:
+            rest = rest << np.uint64(8) | np.uint64(data[at])
+            at += 1
+        hashes[row] = _fold(_fold(rest ^ first_key, value ^ second_key) ^ second_key, first_key)
+    return hashes
+
+
+@inner
+def equal(data, at, end, other_data, other_at, other_end):
+    """Whether two strings are the same, byte by byte: `data[at:end]` and `other_data[other_at:other_end]`."""
+    if end - at != other_end - other_at:
+        return False
+    while end - at >= 8:
+        if _word(data, at) != _word(other_data, other_at):
+            return False
+        at += 8
+        other_at += 8
+    while at < end:
+        if data[at] != other_data[other_at]:
+            return False
+        at += 1
+        other_at += 1
+    return True

@@ -1,0 +1,247 @@
+"""A table of candidates in, levels and orders out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.graph.arrays import flags
+from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_nodes
+from dbt_tangles.algorithms.graph.links import link
+from dbt_tangles.algorithms.graph.orders import positions, renumber, thread_positions, time_keys
+from dbt_tangles.algorithms.graph.strings import lists_of, strings_of, taken
+from dbt_tangles.algorithms.graph.topological_generations import (
+    NOTHING_KNOWN,
+    REASONS,
+    child_counts,
+    children,
+    first_wrong_level,
+    levels,
+    set_aside_codes,
+)
+from dbt_tangles.algorithms.graph.transitive_reduction import redundant_edges
+from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.spill_buffer import Rows, chunks_of
+
+WALK_INPUT_SCHEMA = pa.schema(
+    [
+        ("graph_kind", pa.string()),
+        ("graph_id", pa.string()),
+        ("node_id", pa.string()),
+        ("previous", pa.list_(pa.string())),
+        ("is_root", pa.bool_()),
+        ("claim_error", pa.string()),
+        ("asserted_at", pa.float64()),
+        ("received_at", pa.float64()),
+    ]
+)
+#: Members of which the depth is known.
+DEPTH_SCHEMA = pa.schema(
+    [
+        ("graph_kind", pa.string()),
+        ("graph_id", pa.string()),
+        ("node_id", pa.string()),
+        ("depth", pa.int32()),
+    ]
+)
+WALK_OUTPUT_SCHEMA = pa.schema(
+    [
+        ("depth", pa.int32()),
+        ("set_aside_reason", pa.string()),
+        ("position", pa.int32()),
+        ("thread_position", pa.int32()),
+        ("child_count", pa.int32()),
+        ("redundant_previous", pa.list_(pa.string())),
+    ]
+)
+# An Arrow array of strings ends at two gigabytes, so many of them make several chunks.
+MAX_CHUNK_BYTES = 2**30
+
+
+def walk_graphs(
+    table: pa.Table | Rows, missing_previous_excludes: bool = True, depths: pa.Table | None = None
+) -> pa.Table:
+    """Find the members of many graphs, their depth and their orders, and say why the rest is set aside.
+
+    The root is in. A candidate is in when it lists something and everything it lists is in. So nothing depends on
+    the order of the rows, and what is in a cycle, or hangs in the air, never gets in.
+
+    Args:
+        table: One row per graph and candidate, in any order, whole graphs only. A graph is what shares
+            `graph_kind` and `graph_id` (nulls are values of their own). Columns:
+            `node_id` string, unique within its graph;
+            `previous` list<string>, null like empty; repeated ids count once, a null within counts as missing;
+            `is_root` bool: what such a row lists is ignored;
+            `claim_error` string: a row that has one is no candidate, and that is its reason;
+            `asserted_at`, `received_at` float64.
+            More columns are passed over.
+        missing_previous_excludes: Whether a previous that is not there keeps a candidate out. If not, it is ignored,
+            a candidate without any previous that is there is in at depth 0, and no root is needed.
+        depths: Members that were found elsewhere, in the columns of `DEPTH_SCHEMA` and in any order: any number of
+            them. The walk goes on from there. They are checked, not believed.
+
+    Returns:
+        One row per row of the input, in its order:
+            `depth` int32, the longest path from the root, null for those set aside;
+            `set_aside_reason` string, null for members: the claim error, or the first that applies of
+            `missing_root`, `empty_previous`, `missing_previous`, `cycle`, `previous_set_aside`;
+            `position` int32, the members of a graph by depth, then id by code point, from 0;
+            `thread_position` int32, the members in causal order: of those whose previous have all been placed, always
+            the one with the least of asserted and received time (none at all comes last), then id;
+            `child_count` int32, the members that list this member;
+            `redundant_previous` list<string>, those of a member's previous that are ancestors of another of them.
+            The last four are null for those set aside.
+
+    Raises:
+        ValueError: A `node_id` is null, a known depth is not the true one, or is that of no candidate.
+        OverflowError: There are more than 2^31 - 1 rows or listed ids.
+    """
+    ids = strings_of(chunks_of(table, "node_id"))
+    if not ids.valid.all():
+        raise ValueError("a node_id is null")
+    graph, graph_count = group_rows(
+        strings_of(chunks_of(table, "graph_kind")), strings_of(chunks_of(table, "graph_id"))
+    )
+    nodes = number_nodes(graph, graph_count, ids)
+    candidate = table["claim_error"].is_null().to_numpy()[nodes.row]
+    root = flags(table, "is_root")[nodes.row] & candidate
+    links = link(nodes, ids, lists_of(chunks_of(table, "previous")), candidate, root)
+    del graph
+
+    # Membership.
+    child_start, child = children(links.start, links.previous)
+    known = NOTHING_KNOWN if depths is None else known_depths(table, depths)[nodes.row]
+    depth = levels(
+        nodes.graph_start,
+        links.start,
+        child_start,
+        child,
+        candidate,
+        root,
+        links.some_missing,
+        known,
+        missing_previous_excludes,
+    )
+    if depths is not None:
+        wrong = first_wrong_level(
+            links.start,
+            links.previous,
+            candidate,
+            root,
+            links.none_listed,
+            links.some_missing,
+            np.where(candidate, depth, known),
+            missing_previous_excludes,
+        )
+        if wrong >= 0:
+            at = int(nodes.row[wrong])
+            raise ValueError(f"the known depth of {table['node_id'][at]} in {table['graph_id'][at]} is not its depth")
+    codes = set_aside_codes(
+        nodes.graph_start,
+        links.start,
+        links.previous,
+        candidate,
+        root,
+        links.none_listed,
+        links.some_missing,
+        depth,
+        missing_previous_excludes,
+    )
+
+    # Orders.
+    position = positions(nodes.graph_start, depth)
+    time = time_keys(_times(table["asserted_at"]), _times(table["received_at"]))[nodes.row]
+    thread_position = thread_positions(nodes.graph_start, links.start, child_start, child, depth, time)
+    dag = renumber(nodes.graph_start, links.start, links.previous, position)
+    redundant = redundant_edges(dag.graph_start, dag.start, dag.previous, depth[dag.node])
+
+    # Back to rows.
+    set_aside = _by_row(depth < 0, nodes.row)
+    counts = child_counts(links.start, links.previous, depth)
+    columns = [
+        pa.array(_by_row(depth, nodes.row), mask=set_aside),
+        _reasons(_by_row(codes, nodes.row), table["claim_error"]),
+        pa.array(_by_row(position, nodes.row), mask=set_aside),
+        pa.array(_by_row(thread_position, nodes.row), mask=set_aside),
+        pa.array(_by_row(counts, nodes.row), mask=set_aside),
+        _redundant_previous(ids, nodes.row, dag, redundant, set_aside),
+    ]
+    return pa.table(columns, schema=WALK_OUTPUT_SCHEMA)
+
+
+def known_depths(table: pa.Table | Rows, depths: pa.Table) -> np.ndarray:
+    """Find the candidates of which the depth is known.
+
+    Args:
+        table: The candidates, as for `walk_graphs`.
+        depths: As for `walk_graphs`.
+
+    Returns:
+        int32[rows], -1 where it is not known.
+
+    Raises:
+        ValueError: A depth is negative, or that of no candidate.
+    """
+    ids = DEPTH_SCHEMA.names[:3]
+    places = pa.table([table[name] for name in ids], ids).cast(pa.schema([DEPTH_SCHEMA.field(name) for name in ids]))
+    places = places.append_column("row", pa.array(np.arange(len(table))))
+    found = depths.select(DEPTH_SCHEMA.names).cast(DEPTH_SCHEMA).join(places, ids, join_type="inner", use_threads=False)
+    if len(found) < len(depths):
+        raise ValueError(f"{len(depths) - len(found)} known depths are of no candidate")
+    known = np.full(len(table), -1, np.int32)
+    known[found["row"].to_numpy()] = found["depth"].to_numpy()
+    if (known[found["row"].to_numpy()] < 0).any():
+        raise ValueError("a known depth is negative")
+    return known
+
+
+def _times(column: pa.ChunkedArray) -> np.ndarray:
+    return column.cast(pa.float64()).fill_null(np.nan).to_numpy()
+
+
+def _by_row(values: np.ndarray, row: np.ndarray) -> np.ndarray:
+    out = np.empty_like(values)
+    out[row] = values
+    return out
+
+
+def _reasons(codes: np.ndarray, claim_error: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
+    reasons = pa.array(REASONS, pa.string()).take(pa.array(codes))
+    if claim_error.null_count == len(claim_error):
+        return reasons
+    return pc.coalesce(claim_error.cast(pa.string()), reasons)
+
+
+def _redundant_previous(ids, row, dag, redundant, set_aside) -> pa.ChunkedArray:
+    """Collect the ids behind the marked edges, in the order of the rows."""
+    member = np.full(len(row), -1, np.int64)
+    member[row[dag.node]] = np.arange(len(dag.node))
+    starts, rows = _marked_rows(member, dag.start, dag.previous, redundant, row[dag.node])
+    size = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(ids.offsets)[rows])])[starts]
+    chunks = []
+    begin = 0
+    while begin < len(row) or not chunks:
+        end = max(int(np.searchsorted(size, size[begin] + MAX_CHUNK_BYTES, side="right")) - 1, begin + 1)
+        end = min(end, len(row))
+        values = taken(ids, rows[starts[begin] : starts[end]]).cast(pa.string())
+        offsets = (starts[begin : end + 1] - starts[begin]).astype(np.int32)
+        chunks.append(pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(set_aside[begin:end])))
+        begin = end
+    return pa.chunked_array(chunks, type=pa.list_(pa.string()))
+
+
+@compiled
+def _marked_rows(member, start, previous, marked, row_of_member):
+    starts = np.zeros(len(member) + 1, np.int64)
+    rows = np.empty(marked.sum(), np.int32)
+    count = 0
+    for row in range(len(member)):
+        m = member[row]
+        if m >= 0:
+            for e in range(start[m], start[m + 1]):
+                if marked[e]:
+                    rows[count] = row_of_member[previous[e]]
+                    count += 1
+        starts[row + 1] = count
+    return starts, rows

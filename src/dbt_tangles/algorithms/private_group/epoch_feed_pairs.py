@@ -1,0 +1,196 @@
+"""Who says what about whom: statements sorted into pairs of epoch and feed.
+
+Statements are adds and excludes; entries are what a statement says about one feed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_tangles.algorithms.graph.dense_ids import gather
+from dbt_tangles.kernel_runtime.compiled import compiled
+
+
+class Pairs(NamedTuple):
+    """The distinct pairs of an epoch and a feed that some statement names, by epoch, then feed.
+
+    Attributes:
+        start: int64[epochs + 1], into the pairs.
+        epoch: int32[pairs].
+        feed: int32[pairs].
+        is_added: bool[pairs]; whether a statement adds the feed to the epoch.
+        is_excluded: bool[pairs].
+        is_member: bool[pairs]; whether a connected statement adds it.
+        add_start: int64[pairs + 1], into `added_by`.
+        added_by: int32[...], rows of statements, in their order.
+        exclude_start: int64[pairs + 1], into `excluded_by`.
+        excluded_by: int32[...].
+    """
+
+    start: np.ndarray
+    epoch: np.ndarray
+    feed: np.ndarray
+    is_added: np.ndarray
+    is_excluded: np.ndarray
+    is_member: np.ndarray
+    add_start: np.ndarray
+    added_by: np.ndarray
+    exclude_start: np.ndarray
+    excluded_by: np.ndarray
+
+
+class Columns(NamedTuple):
+    """The same pairs by group, then feed, then epoch.
+
+    Attributes:
+        pair: int32[pairs].
+        start: int64[columns + 1], into `pair`; a column is a feed of a group.
+        group_start: int64[groups + 1], into the columns.
+    """
+
+    pair: np.ndarray
+    start: np.ndarray
+    group_start: np.ndarray
+
+
+def pair_up(
+    epoch_count: int,
+    row: np.ndarray,
+    epoch: np.ndarray,
+    is_add: np.ndarray,
+    is_connected: np.ndarray,
+    feed_start: np.ndarray,
+    feed: np.ndarray,
+    feed_count: int,
+) -> Pairs:
+    """Sort statements into pairs. Three counting sorts; linear.
+
+    Args:
+        epoch_count: How many epochs there are.
+        row: int32[statements], the row of each, in the order wanted for `added_by`.
+        epoch: int32[statements], the epoch that each speaks of.
+        is_add: bool[rows]; the rest exclude.
+        is_connected: bool[rows].
+        feed_start: int64[rows + 1], into `feed`.
+        feed: int32[...], codes of feeds; negative ones are passed over.
+        feed_count: How many codes there are.
+
+    Returns:
+        The pairs. A statement that names a feed twice is listed once.
+    """
+    entry_statement, entry_feed = _entries(row, feed_start, feed)
+    entry_epoch = epoch[entry_statement]
+    order = gather(np.arange(len(entry_feed)), entry_feed, feed_count)[1]
+    order = gather(order, entry_epoch, epoch_count)[1]
+    return Pairs(*_pair_up(epoch_count, row[entry_statement], entry_epoch, entry_feed, is_add, is_connected, order))
+
+
+def columns_of(pairs: Pairs, graph_start: np.ndarray, feed_count: int) -> Columns:
+    """Sort pairs by group, feed and epoch.
+
+    Args:
+        pairs: The pairs.
+        graph_start: int64[groups + 1], into the epochs.
+        feed_count: How many codes of feeds there are.
+
+    Returns:
+        The columns.
+    """
+    group_count = len(graph_start) - 1
+    group = np.repeat(np.arange(group_count, dtype=np.int32), np.diff(pairs.start[graph_start]))
+    order = gather(np.arange(len(pairs.feed)), pairs.feed, feed_count)[1]
+    order = gather(order, group, group_count)[1]
+    return Columns(order, *_column_starts(order, group, pairs.feed, group_count))
+
+
+@compiled
+def _entries(row, feed_start, feed):
+    """List the entries of all statements: int32[entries] the statement, and int32[entries] the feed."""
+    count = 0
+    for r in row:
+        for item in range(feed_start[r], feed_start[r + 1]):
+            count += feed[item] >= 0
+    statement = np.empty(count, np.int32)
+    entry_feed = np.empty(count, np.int32)
+    count = 0
+    for s in range(len(row)):
+        for item in range(feed_start[row[s]], feed_start[row[s] + 1]):
+            if feed[item] >= 0:
+                statement[count] = s
+                entry_feed[count] = feed[item]
+                count += 1
+    return statement, entry_feed
+
+
+@compiled
+def _pair_up(epoch_count, entry_row, entry_epoch, entry_feed, is_add, is_connected, order):
+    n = len(order)
+    start = np.zeros(epoch_count + 1, np.int64)
+    epoch = np.empty(n, np.int32)
+    feed = np.empty(n, np.int32)
+    is_added = np.zeros(n, np.bool_)
+    is_excluded = np.zeros(n, np.bool_)
+    is_member = np.zeros(n, np.bool_)
+    add_start = np.zeros(n + 1, np.int64)
+    exclude_start = np.zeros(n + 1, np.int64)
+    added_by = np.empty(n, np.int32)
+    excluded_by = np.empty(n, np.int32)
+    pairs = 0
+    adds = 0
+    excludes = 0
+    last_row = -1
+    for i in order:
+        e = entry_epoch[i]
+        row = entry_row[i]
+        if pairs == 0 or epoch[pairs - 1] != e or feed[pairs - 1] != entry_feed[i]:
+            epoch[pairs] = e
+            feed[pairs] = entry_feed[i]
+            start[e + 1] += 1
+            pairs += 1
+        elif row == last_row:
+            continue
+        last_row = row
+        if is_add[row]:
+            is_added[pairs - 1] = True
+            is_member[pairs - 1] |= is_connected[row]
+            added_by[adds] = row
+            adds += 1
+        else:
+            is_excluded[pairs - 1] = True
+            excluded_by[excludes] = row
+            excludes += 1
+        add_start[pairs] = adds
+        exclude_start[pairs] = excludes
+    for e in range(epoch_count):
+        start[e + 1] += start[e]
+    return (
+        start,
+        epoch[:pairs].copy(),
+        feed[:pairs].copy(),
+        is_added[:pairs].copy(),
+        is_excluded[:pairs].copy(),
+        is_member[:pairs].copy(),
+        add_start[: pairs + 1].copy(),
+        added_by[:adds].copy(),
+        exclude_start[: pairs + 1].copy(),
+        excluded_by[:excludes].copy(),
+    )
+
+
+@compiled
+def _column_starts(order, group, feed, group_count):
+    start = np.empty(len(order) + 1, np.int64)
+    group_start = np.zeros(group_count + 1, np.int64)
+    columns = 0
+    for at in range(len(order)):
+        pair = order[at]
+        if at == 0 or feed[pair] != feed[order[at - 1]] or group[pair] != group[order[at - 1]]:
+            start[columns] = at
+            group_start[group[pair] + 1] += 1
+            columns += 1
+    start[columns] = len(order)
+    for g in range(group_count):
+        group_start[g + 1] += group_start[g]
+    return start[: columns + 1].copy(), group_start

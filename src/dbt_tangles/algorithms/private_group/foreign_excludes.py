@@ -1,0 +1,321 @@
+"""Excludes that an epoch of a private group is charged with, though it knew nothing of them.
+
+Whoever an exclude of an epoch names, peers do not expect in the epochs that follow that one. The excludes of siblings
+lie in the members tangle of the same epoch, so when a group forks, each branch is charged with the excludes of the
+other. An exclude belongs to a branch only if the branch's init follows it in the group tangle. That is how peers write:
+the exclude first, then the epoch. The specification would have the init first; an exclude written thus is foreign to
+the very epoch it was written for, as nothing tells it from one of a sibling.
+
+Sources: ssb-tribes2, `getMissingMembers` in `lib/epochs` (all excludes of earlier epochs count) and `excludeMembers` in
+`index.js` (what is written first); ssb-group-exclusion-spec, 4.1 (the order of the steps) and 4.6 (in a fork, the
+excludes of the other branch take an epoch of their own).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, sums
+from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_nodes
+from dbt_tangles.algorithms.graph.links import Links, link, look_up
+from dbt_tangles.algorithms.graph.members import whole
+from dbt_tangles.algorithms.graph.orders import Dag, in_order, renumber
+from dbt_tangles.algorithms.graph.strings import Lists, lists_of, strings_of
+from dbt_tangles.algorithms.structures.bits import lowest_bit
+from dbt_tangles.kernel_runtime.compiled import compiled
+
+FOREIGN_INPUT_SCHEMA = pa.schema(
+    [
+        ("group_id", pa.string()),
+        ("message_id", pa.string()),
+        ("previous", pa.list_(pa.string())),
+        ("is_member", pa.bool_()),
+        ("depth", pa.int32()),
+        ("previous_epochs", pa.list_(pa.string())),
+        ("excluded_epoch", pa.string()),
+    ]
+)
+FOREIGN_OUTPUT_SCHEMA = pa.schema(
+    [
+        ("group_id", pa.string()),
+        ("epoch_id", pa.string()),
+        ("message_ids", pa.list_(pa.string())),
+        ("message_count", pa.int32()),
+    ]
+)
+MAX_LISTED = 100
+MAX_CHUNK_ROWS = 4096
+STEP_LIMIT = 2**33
+# As many epochs as a word has bits go into one sweep.
+WORD = 64
+
+
+class Charges(NamedTuple):
+    """What there is to compare, of many groups.
+
+    Attributes:
+        dag: The members of the group tangles.
+        epoch_start: int64[groups + 1], into `epoch`.
+        epoch: int32[epochs]; the members that are inits of epochs charged with any exclude, ascending.
+        links: What each node lists as previous epochs, distinct.
+        exclude_start: int64[groups + 1], into `exclude`.
+        exclude: int32[excludes]; their nodes, ascending, that is by group and id.
+        member: int32[excludes]; which member each is, or -1.
+        target: int32[excludes]; the node that each speaks of.
+        steps: int64[groups]; how many steps a group takes at most.
+    """
+
+    dag: Dag
+    epoch_start: np.ndarray
+    epoch: np.ndarray
+    links: Links
+    exclude_start: np.ndarray
+    exclude: np.ndarray
+    member: np.ndarray
+    target: np.ndarray
+    steps: np.ndarray
+
+
+def foreign_excludes(
+    table: pa.Table, step_limit: int = STEP_LIMIT, chunk_rows: int = MAX_CHUNK_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """List, for each epoch, the excludes of its previous epochs that its init does not follow.
+
+    Only epochs whose init is a member of the group tangle are looked at; an exclude that is no member of it is followed
+    by none. Time is (charged epochs / 64) * (messages + links) + the sum of the excludes each epoch is charged with,
+    and memory is linear in the input.
+
+    Args:
+        table: Rows of `FOREIGN_INPUT_SCHEMA`, whole groups, in any order. A message has one row in its group.
+            `previous` and `depth` are those of the group tangle, whose members all have a depth. `previous_epochs` is
+            not null for the inits of the group's epochs, `excluded_epoch` for the excludes that count. What is listed
+            and has no such row counts for nothing, nor does a row without ids, nor a link that does not lead to a
+            lesser depth.
+        step_limit: A group that might take more steps is passed over.
+        chunk_rows: The most rows in one batch; at least 64.
+
+    Yields:
+        Batches of `FOREIGN_OUTPUT_SCHEMA`: the epochs that have any, with at most 100 of the excludes, sorted by id,
+        and how many there are. A group that is passed over has one row, in which all but the group is null.
+
+    Raises:
+        ValueError: `chunk_rows` is less than 64.
+        OverflowError: There are more than 2^31 - 1 rows, or entries in one of the list columns.
+    """
+    if chunk_rows < WORD:
+        raise ValueError(f"at least {WORD} rows have to fit into a batch")
+    table, group, group_count = _wanted(table)
+    ids = strings_of(table["message_id"])
+    nodes = number_nodes(group, group_count, ids)
+    charges = _charges(table, nodes)
+    member_row = nodes.row[charges.dag.node]
+    group_ids, message_ids = (whole(table[name], chunk_rows * MAX_LISTED) for name in ("group_id", "message_id"))
+    is_within = charges.steps <= step_limit
+    asked = np.zeros(len(nodes.row), np.uint64)
+    following = np.zeros(len(member_row), np.uint64)
+    # The group and the epoch at which the next batch goes on.
+    state = np.zeros(2, np.int64)
+    room = min(chunk_rows, len(charges.epoch))
+    while state[0] < group_count:
+        epoch = np.empty(room, np.int32)
+        count = np.empty(room, np.int32)
+        listed_start = np.zeros(room + 1, np.int32)
+        listed = np.empty(room * MAX_LISTED, np.int32)
+        rows = _fill(
+            charges,
+            is_within,
+            asked,
+            following,
+            state,
+            epoch,
+            count,
+            listed_start,
+            listed,
+        )
+        if rows:
+            at = member_row[epoch[:rows]]
+            is_known = count[:rows] >= 0
+            found = message_ids.take(pa.array(nodes.row[listed[: listed_start[rows]]])).cast(pa.string())
+            # A null offset makes a null list; the last one is none's.
+            offsets = pa.array(listed_start[: rows + 1], mask=np.append(~is_known, False))
+            columns = [
+                group_ids.take(pa.array(at)).cast(pa.string()),
+                message_ids.take(pa.array(at, mask=~is_known)).cast(pa.string()),
+                pa.ListArray.from_arrays(offsets, found),
+                pa.array(count[:rows], mask=~is_known),
+            ]
+            yield pa.record_batch(columns, schema=FOREIGN_OUTPUT_SCHEMA)
+
+
+def _wanted(table: pa.Table) -> tuple[pa.Table, np.ndarray, int]:
+    """Keep the groups that have both an epoch with a previous one and an exclude, and number them.
+
+    Returns:
+        The rows left, int32[rows left], the group of each, and a number that is greater than all of theirs.
+    """
+    table = table.filter(pc.and_(table["group_id"].is_valid(), table["message_id"].is_valid()))
+    group, group_count = group_rows(strings_of(table["group_id"]))
+    is_successor = np.diff(lists_of(table["previous_epochs"]).starts) > 0
+    is_exclude = table["excluded_epoch"].is_valid().to_numpy()
+    has_both = (np.bincount(group[is_successor], minlength=group_count) > 0) & (
+        np.bincount(group[is_exclude], minlength=group_count) > 0
+    )
+    is_wanted = has_both[group]
+    return table.filter(pa.array(is_wanted)), group[is_wanted], group_count
+
+
+def _charges(table: pa.Table, nodes: Nodes) -> Charges:
+    """Find what is listed, and put the members in order."""
+    ids = strings_of(table["message_id"])
+    none = np.zeros(len(nodes.row), np.bool_)
+    is_epoch = table["previous_epochs"].is_valid().to_numpy()[nodes.row]
+    links = link(nodes, ids, lists_of(table["previous_epochs"]), is_epoch, none)
+    target = _targets(table, nodes, is_epoch)
+    exclude = np.flatnonzero(target >= 0).astype(np.int32)
+    target = target[exclude]
+    dag = _group_tangles(table, nodes)
+    member = np.full(len(nodes.row), np.int32(-1))
+    member[dag.node] = np.arange(len(dag.node), dtype=np.int32)
+
+    excludes_of = np.bincount(target, minlength=len(nodes.row))
+    charged = sums(excludes_of[links.previous], links.start)[dag.node]
+    epoch = np.flatnonzero(charged > 0).astype(np.int32)
+    epoch_start = np.searchsorted(epoch, dag.graph_start)
+    sweeps = -(-np.diff(epoch_start) // WORD)
+    size = np.diff(nodes.graph_start) + np.diff(dag.start[dag.graph_start])
+    pairs = sums(charged, dag.graph_start)
+    exclude_start = np.searchsorted(exclude, nodes.graph_start)
+    steps = sweeps * size + pairs
+    return Charges(dag, epoch_start, epoch, links, exclude_start, exclude, member[exclude], target, steps)
+
+
+def _targets(table: pa.Table, nodes: Nodes, is_epoch: np.ndarray) -> np.ndarray:
+    """Find what each node excludes from: int32[nodes], a node, which no epoch lists unless it is one, or -1."""
+    spoken_of = strings_of(table["excluded_epoch"])
+    alone = Lists(np.arange(len(nodes.row) + 1), spoken_of)
+    candidate = is_epoch | spoken_of.valid[nodes.row]
+    return look_up(nodes, strings_of(table["message_id"]), alone, candidate, ~candidate)[nodes.row]
+
+
+def _group_tangles(table: pa.Table, nodes: Nodes) -> Dag:
+    """Order the members of each group tangle by depth, then id."""
+    depth = table["depth"].cast(pa.int32())
+    is_member = (flags(table, "is_member") & depth.is_valid().to_numpy())[nodes.row]
+    depth = depth.fill_null(-1).to_numpy()[nodes.row]
+    links = link(nodes, strings_of(table["message_id"]), lists_of(table["previous"]), is_member, ~is_member)
+    is_down = depth[links.previous] < np.repeat(depth, np.diff(links.start))
+    start, previous = keep_entries(links.start, links.previous, is_down)
+    # A rank, not the depth itself, which may exceed the size of a group that is not whole.
+    member_start, ordered = in_order(nodes.graph_start, depth, is_member)
+    position = np.full(len(nodes.row), np.int32(-1))
+    position[ordered] = np.arange(len(ordered)) - np.repeat(member_start[:-1], np.diff(member_start))
+    return renumber(nodes.graph_start, start, previous, position)
+
+
+@compiled
+def _fill(
+    charges,
+    is_within,
+    asked,
+    following,
+    state,
+    out_epoch,
+    out_count,
+    out_start,
+    out_listed,
+):
+    """Fill one batch, 64 epochs at a time, in the order of the members.
+
+    Args:
+        charges: What there is to compare.
+        is_within: bool[groups]; the others are passed over.
+        asked: uint64[nodes], zero and left so: which of the epochs are charged with the excludes of an epoch.
+        following: uint64[members], spare: which of the epochs' inits follow a member.
+        state: int64[2], where to go on; moved along.
+        out_epoch: int32[rows], to be filled: members.
+        out_count: int32[rows], to be filled; -1 for a group that is passed over, which is named by its first epoch.
+        out_start: int32[rows + 1], to be filled from its second: where the excludes of each row end.
+        out_listed: int32[100 * rows], to be filled: nodes.
+
+    Returns:
+        How many rows were filled.
+    """
+    start, previous, node = charges.dag.start, charges.dag.previous, charges.dag.node
+    epoch_start, epoch = charges.epoch_start, charges.epoch
+    link_start, linked = charges.links.start, charges.links.previous
+    exclude_start, exclude, target = charges.exclude_start, charges.exclude, charges.target
+    exclude_member = charges.member
+    one = np.uint64(1)
+    listed = np.empty((WORD, MAX_LISTED), np.int32)
+    counts = np.empty(WORD, np.int32)
+    graph, at = state
+    rows = 0
+    used = 0
+    while graph < len(epoch_start) - 1:
+        if at < epoch_start[graph + 1] and not is_within[graph]:
+            if rows == len(out_count):
+                state[:] = graph, at
+                return rows
+            out_epoch[rows] = epoch[at]
+            out_count[rows] = -1
+            out_start[rows + 1] = used
+            rows += 1
+            at = epoch_start[graph + 1]
+        while at < epoch_start[graph + 1]:
+            width = min(WORD, epoch_start[graph + 1] - at)
+            if rows + width > len(out_count):
+                state[:] = graph, at
+                return rows
+            for k in range(width):
+                n = node[epoch[at + k]]
+                for e in range(link_start[n], link_start[n + 1]):
+                    asked[linked[e]] |= one << np.uint64(k)
+            # Nothing above the last of the inits is followed by any of them, nothing below the first exclude matters.
+            highest = epoch[at + width - 1]
+            lowest = highest
+            for x in range(exclude_start[graph], exclude_start[graph + 1]):
+                if asked[target[x]] and 0 <= exclude_member[x] < lowest:
+                    lowest = exclude_member[x]
+            following[lowest : highest + 1] = 0
+            k = width - 1
+            for m in range(highest, lowest - 1, -1):
+                bits = following[m]
+                if k >= 0 and epoch[at + k] == m:
+                    bits |= one << np.uint64(k)
+                    k -= 1
+                if bits:
+                    for e in range(start[m], start[m + 1]):
+                        if previous[e] >= lowest:
+                            following[previous[e]] |= bits
+            counts[:width] = 0
+            for x in range(exclude_start[graph], exclude_start[graph + 1]):
+                bits = asked[target[x]]
+                if bits and 0 <= exclude_member[x] <= highest:
+                    bits &= ~following[exclude_member[x]]
+                while bits:
+                    k = lowest_bit(bits)
+                    bits &= bits - one
+                    if counts[k] < MAX_LISTED:
+                        listed[k, counts[k]] = exclude[x]
+                    counts[k] += 1
+            for k in range(width):
+                n = node[epoch[at + k]]
+                for e in range(link_start[n], link_start[n + 1]):
+                    asked[linked[e]] = 0
+                if counts[k] > 0:
+                    shown = min(counts[k], MAX_LISTED)
+                    out_epoch[rows] = epoch[at + k]
+                    out_count[rows] = counts[k]
+                    out_listed[used : used + shown] = listed[k, :shown]
+                    used += shown
+                    rows += 1
+                    out_start[rows] = used
+            at += width
+        graph += 1
+    state[:] = graph, at
+    return rows

@@ -1,0 +1,107 @@
+"""Epochs, members and who was dropped as rows of the answer, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.graph.arrays import starts
+from dbt_tangles.algorithms.graph.members import whole
+from dbt_tangles.algorithms.private_group.schemas import OUTPUT_SCHEMA
+
+# An Arrow array of strings ends at two gigabytes.
+MAX_BATCH_BYTES = 2**30
+
+
+class Names(NamedTuple):
+    """What is called how.
+
+    Attributes:
+        group_ids: By row.
+        message_ids: By row; those of inits are epochs.
+        feeds: By entry of all lists of feeds.
+        epoch_row: int32[epochs].
+        feed_entry: int64[codes], an entry of each feed.
+        most: How many strings at most one batch has room for in a column.
+    """
+
+    group_ids: pa.Array
+    message_ids: pa.Array
+    feeds: pa.Array
+    epoch_row: np.ndarray
+    feed_entry: np.ndarray
+    most: int
+
+    def of(self, epoch: np.ndarray, feed: np.ndarray | None = None) -> dict[str, pa.Array]:
+        """Name the group, the epoch and the feed of rows."""
+        rows = pa.array(self.epoch_row[epoch])
+        columns = {"group_id": self.group_ids.take(rows), "epoch_id": self.message_ids.take(rows)}
+        if feed is not None:
+            columns["feed_id"] = self.feeds.take(pa.array(self.feed_entry[feed]))
+        return columns
+
+    def lists(self, start: np.ndarray, row: np.ndarray) -> pa.ListArray:
+        """Make lists of message ids.
+
+        Args:
+            start: int64[lists + 1], into `row`.
+            row: int32[...].
+        """
+        ids = self.message_ids.take(pa.array(row[start[0] : start[-1]]))
+        return pa.ListArray.from_arrays(pa.array((start - start[0]).astype(np.int32)), ids)
+
+
+def names_of(
+    table: pa.Table, epoch_row: np.ndarray, feed_entry: np.ndarray, chunk_rows: int, longest_list: int
+) -> Names:
+    """Prepare the columns that names are gathered from.
+
+    Args:
+        table: As for `reduce_groups`.
+        epoch_row: int32[epochs].
+        feed_entry: int64[codes].
+        chunk_rows: How many rows a batch has at most; where strings are long, it has fewer.
+        longest_list: The most messages that say the same about a pair; these are in one row.
+
+    Returns:
+        The names.
+    """
+    feeds = pa.chunked_array([chunk.flatten() for chunk in table["feeds"].chunks], table["feeds"].type.value_type)
+    columns = (table["group_id"], table["message_id"], feeds)
+    longest = max(pc.max(pc.binary_length(column)).as_py() or 1 for column in columns)
+    most = max(min(chunk_rows, MAX_BATCH_BYTES // longest), 1)
+    return Names(*(whole(column, most + longest_list) for column in columns), epoch_row, feed_entry, most)
+
+
+def cuts(size: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
+    """Divide rows into runs.
+
+    Args:
+        size: int64[rows], what each row takes.
+        most: What a run may take, unless it is a single row.
+
+    Yields:
+        Where each begins and ends.
+    """
+    ends = starts(size)
+    begin = 0
+    while begin < len(size):
+        end = max(int(np.searchsorted(ends, ends[begin] + most, side="right")) - 1, begin + 1)
+        yield begin, end
+        begin = end
+
+
+def batch_of(kind: str, row_count: int, columns: dict[str, pa.Array]) -> pa.RecordBatch:
+    """Make rows of one kind; the columns that are not given are null."""
+    columns = columns | {"row_kind": pa.array([kind], pa.string()).take(pa.array(np.zeros(row_count, np.int8)))}
+    return pa.record_batch(
+        [
+            columns[field.name].cast(field.type) if field.name in columns else pa.nulls(row_count, field.type)
+            for field in OUTPUT_SCHEMA
+        ],
+        schema=OUTPUT_SCHEMA,
+    )

@@ -1,0 +1,287 @@
+"""A table of messages in; epochs, members and who was dropped out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.algorithms.graph.arrays import first_rows, flags, sums
+from dbt_tangles.algorithms.graph.dense_ids import group_rows
+from dbt_tangles.algorithms.graph.orders import Dag
+from dbt_tangles.algorithms.graph.strings import lists_of
+from dbt_tangles.algorithms.graph.topological_generations import child_counts
+from dbt_tangles.algorithms.private_group.dropped_members import Dropped, find_dropped, find_witnesses
+from dbt_tangles.algorithms.private_group.epoch_feed_pairs import Columns, Pairs, columns_of, pair_up
+from dbt_tangles.algorithms.private_group.epochs import Epochs, number_epochs
+from dbt_tangles.algorithms.private_group.group_rows import Names, batch_of, cuts, names_of
+from dbt_tangles.algorithms.private_group.missing_adds import WORD, count_missing, list_missing
+from dbt_tangles.algorithms.private_group.preference import PREFERENCES, choose
+from dbt_tangles.algorithms.private_group.schemas import DROPPED, EPOCH, MEMBER
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
+
+#: Of a group that would take more steps (some nanoseconds each) nothing is said that ancestors have a part in.
+STEP_LIMIT = 2**33
+#: A group with more missing feeds, all its epochs together, has them counted, not listed.
+MISSING_LIMIT = 10_000_000
+#: A group with more people dropped, all its epochs together, is as one that takes too many steps.
+DROPPED_LIMIT = 10_000_000
+
+
+class _Missing(NamedTuple):
+    """Who is missing or returned.
+
+    Attributes:
+        is_swept: bool[groups]; of the others nothing is known.
+        is_listed: bool[groups], whether all that are missing have a row.
+        group_missing: int64[groups].
+        missing: int32[epochs].
+        returned: int32[epochs].
+        pair_missing: bool[pairs].
+        pair_returned: bool[pairs].
+    """
+
+    is_swept: np.ndarray
+    is_listed: np.ndarray
+    group_missing: np.ndarray
+    missing: np.ndarray
+    returned: np.ndarray
+    pair_missing: np.ndarray
+    pair_returned: np.ndarray
+
+
+def reduce_groups(
+    table: pa.Table,
+    step_limit: int = STEP_LIMIT,
+    missing_limit: int = MISSING_LIMIT,
+    dropped_limit: int = DROPPED_LIMIT,
+    chunk_rows: int = ROWS_PER_BATCH,
+) -> Iterator[pa.RecordBatch]:
+    """Compute epochs and members of many groups.
+
+    An init is an epoch of its group if it is the root, or lists something and all of that are epochs of the group.
+    Statements count for the epoch that they name, connected or not, as peers read them. What is no epoch, and what
+    speaks of no epoch of its group, is passed over. Nothing depends on the order of the rows.
+
+    Args:
+        table: One row per valid message, in any order, whole groups only (`INPUT_SCHEMA`; more columns are passed
+            over):
+            `group_id` of the group that an init claims, or that the epoch of an add or exclude is in; null is none;
+            `epoch_id`: that of an init is its own `message_id`; else the epoch that it speaks of;
+            `message_id`, once a group;
+            `kind`: `root_init` (the group's root if its id is the group's), `epoch_init`, `add` or `exclude`;
+            `previous_epochs` of an epoch init; a null within is an epoch that is not there;
+            `is_connected`: whether an add is a member of the members tangle of its epoch (null is no);
+            `feeds` that an add or exclude names; a null within is passed over;
+            `epoch_key` of an init, the 32 bytes of its secret. Keys compare as unsigned bytes, which is the order of
+            their lower-case hexadecimal forms; of equal ones the lesser epoch id comes first.
+        step_limit: Bounds the time for what ancestors have a part in, of one group: who is missing, returned or
+            dropped. A group beyond it has null instead, and no rows of people dropped.
+        missing_limit: Bounds how many missing feeds a group has listed.
+        dropped_limit: Bounds how many people dropped a group has; one with more is as if beyond `step_limit`.
+        chunk_rows: How many rows a batch has at most.
+
+    Yields:
+        Rows of `OUTPUT_SCHEMA`. First one per epoch (`row_kind` is `epoch`):
+            `depth`: longest path from the root;
+            `is_tip`: no epoch lists it;
+            `is_preferred`, exactly one of a group, and `preference`, the case that its group is in: see `preference`;
+            `tip_count` of its group;
+            `added_count`, `excluded_count`: feeds named by adds and by excludes;
+            `missing_count`: feeds that are expected and not added, see `missing`;
+            `returned_count`: feeds that are added although a strict ancestor excluded them. Peers report an epoch if
+            either is above 0;
+            `are_missing_listed`: whether all that are missing in its group have a row.
+        Then one per epoch and feed that is added, excluded or missing (`member`):
+            `is_added`, `is_excluded`: a statement says so;
+            `is_member`: added by one that is connected;
+            `added_by`, `excluded_by`: those statements, connected or not, by id;
+            `is_missing`, `is_returned`: whether it is counted above.
+        Last, one per epoch and feed that an old exclude keeps out (`dropped`), first epochs only, see `dropped`:
+            `added_by`: of the adds that still stand in the epoch, the one to the last epoch by depth, then id;
+            `excluded_by`: of the excludes in strict ancestors, the one in the last. Where several messages say the
+            same of an epoch, it is the one with the least id.
+
+    Raises:
+        ValueError: A `message_id` is null, a kind is unknown, a message is in a group twice, an init's `epoch_id` is
+            not its own, or its key is not of 32 bytes. Exceptions tell no value of the table.
+        OverflowError: There are more than 2^31 - 1 rows or listed ids.
+    """
+    epochs = number_epochs(table)
+    dag = epochs.dag
+    lists = lists_of(table["feeds"])
+    feed, feed_count = group_rows(lists.items)
+    feed_entry = first_rows(feed, feed_count)
+    feed[~lists.items.valid] = -1
+    pairs = pair_up(
+        len(epochs.row),
+        epochs.statement_row,
+        epochs.statement_epoch,
+        epochs.is_add,
+        flags(table, "is_connected"),
+        lists.starts,
+        feed,
+        feed_count,
+    )
+    columns = columns_of(pairs, dag.graph_start, feed_count)
+    is_tip = child_counts(dag.start, dag.previous, epochs.depth) == 0
+    choice = choose(dag.graph_start, is_tip, epochs.key_order, pairs.start, pairs.feed, pairs.is_added, feed_count)
+
+    contested_adds = _contested_adds(pairs, columns)
+    is_swept = _steps(dag, columns, contested_adds) <= step_limit
+    marks = (pairs.epoch, pairs.is_added, pairs.is_excluded, columns.pair, columns.start)
+    found = find_dropped(
+        dag.graph_start,
+        dag.start,
+        dag.previous,
+        *marks,
+        columns.group_start,
+        contested_adds,
+        is_swept,
+        dropped_limit,
+    )
+    is_swept &= found.is_whole
+    counts = count_missing(dag.graph_start, dag.start, dag.previous, *marks, columns.group_start, is_swept)
+    group_missing = sums(counts[0], dag.graph_start)
+    missing = _Missing(is_swept, is_swept & (group_missing <= missing_limit), group_missing, *counts)
+
+    sizes = np.diff(pairs.add_start) + np.diff(pairs.exclude_start) + 1
+    names = names_of(table, epochs.row, feed_entry, chunk_rows, int(sizes.max(initial=0)))
+    yield from _epoch_rows(names, epochs, pairs, is_tip, choice, missing)
+    yield from _paired_rows(names, dag, pairs, sizes, missing)
+    yield from _unpaired_rows(names, dag, pairs, columns, missing)
+    witnesses = find_witnesses(dag.start, dag.previous, *marks, found.epoch, found.column)
+    yield from _dropped_rows(names, pairs, columns, found, *witnesses)
+
+
+def _contested_adds(pairs: Pairs, columns: Columns) -> np.ndarray:
+    """Count the epochs that each feed of a group is added to; 0 if nothing excludes it: int64[columns]."""
+    adds = sums(pairs.is_added[columns.pair], columns.start)
+    return np.where(sums(pairs.is_excluded[columns.pair], columns.start) > 0, adds, 0)
+
+
+def _steps(dag: Dag, columns: Columns, contested_adds: np.ndarray) -> np.ndarray:
+    """Bound what each group costs: float64[groups].
+
+    A sweep takes a step for each epoch and edge. There is one for each word of feeds, one for each word of contested
+    adds, and for each contested feed one for the last exclude and one for each word of its adds.
+    """
+    sizes = np.diff(dag.graph_start) + np.diff(dag.start[dag.graph_start])
+    feed_words = -(-np.diff(columns.group_start) // WORD)
+    add_words = -(-sums(contested_adds, columns.group_start) // WORD)
+    own_words = sums((contested_adds > 0) + -(-contested_adds // WORD), columns.group_start)
+    return (feed_words + add_words + own_words).astype(np.float64) * sizes
+
+
+def _groups(dag: Dag) -> np.ndarray:
+    return np.repeat(np.arange(len(dag.graph_start) - 1, dtype=np.int32), np.diff(dag.graph_start))
+
+
+def _epoch_rows(
+    names: Names,
+    epochs: Epochs,
+    pairs: Pairs,
+    is_tip: np.ndarray,
+    choice: tuple[np.ndarray, np.ndarray],
+    missing: _Missing,
+) -> Iterator[pa.RecordBatch]:
+    group = _groups(epochs.dag)
+    preference, preferred = choice
+    tip_count = sums(is_tip, epochs.dag.graph_start).astype(np.int32)
+    added, excluded = (sums(flag, pairs.start).astype(np.int32) for flag in (pairs.is_added, pairs.is_excluded))
+    for begin, end in cuts(np.ones(len(group), np.int64), names.most):
+        epoch = np.arange(begin, end)
+        of = group[epoch]
+        unknown = ~missing.is_swept[of]
+        yield batch_of(
+            EPOCH,
+            end - begin,
+            names.of(epoch)
+            | {
+                "depth": pa.array(epochs.depth[epoch]),
+                "is_tip": pa.array(is_tip[epoch]),
+                "is_preferred": pa.array(preferred[of] == epoch),
+                "preference": pa.array(PREFERENCES, pa.string()).take(pa.array(preference[of])),
+                "tip_count": pa.array(tip_count[of]),
+                "added_count": pa.array(added[epoch]),
+                "excluded_count": pa.array(excluded[epoch]),
+                "missing_count": pa.array(missing.missing[epoch], mask=unknown),
+                "returned_count": pa.array(missing.returned[epoch], mask=unknown),
+                "are_missing_listed": pa.array(missing.is_listed[of]),
+            },
+        )
+
+
+def _paired_rows(
+    names: Names, dag: Dag, pairs: Pairs, sizes: np.ndarray, missing: _Missing
+) -> Iterator[pa.RecordBatch]:
+    """Yield the members that some statement names."""
+    group = _groups(dag)
+    for begin, end in cuts(sizes, names.most):
+        epoch = pairs.epoch[begin:end]
+        unknown = ~missing.is_swept[group[epoch]]
+        yield batch_of(
+            MEMBER,
+            end - begin,
+            names.of(epoch, pairs.feed[begin:end])
+            | {
+                "is_added": pa.array(pairs.is_added[begin:end]),
+                "is_excluded": pa.array(pairs.is_excluded[begin:end]),
+                "is_member": pa.array(pairs.is_member[begin:end]),
+                "added_by": names.lists(pairs.add_start[begin : end + 1], pairs.added_by),
+                "excluded_by": names.lists(pairs.exclude_start[begin : end + 1], pairs.excluded_by),
+                "is_missing": pa.array(missing.pair_missing[begin:end], mask=unknown),
+                "is_returned": pa.array(missing.pair_returned[begin:end], mask=unknown),
+            },
+        )
+
+
+def _unpaired_rows(
+    names: Names, dag: Dag, pairs: Pairs, columns: Columns, missing: _Missing
+) -> Iterator[pa.RecordBatch]:
+    """Yield the members that are missing, and that no statement names."""
+    is_wanted = missing.is_listed & (missing.group_missing > 0)
+    if not is_wanted.any():
+        return
+    of_a_word = np.minimum(missing.group_missing, WORD * np.diff(dag.graph_start))
+    room = max(min(names.most, int(missing.group_missing[is_wanted].sum())), int(of_a_word[is_wanted].max()))
+    epoch, feed = np.empty(room, np.int32), np.empty(room, np.int32)
+    state = np.zeros(2, np.int64)
+    while state[0] < len(dag.graph_start) - 1:
+        count = list_missing(
+            dag.graph_start,
+            dag.start,
+            dag.previous,
+            pairs.epoch,
+            pairs.feed,
+            pairs.is_added,
+            pairs.is_excluded,
+            columns.pair,
+            columns.start,
+            columns.group_start,
+            is_wanted,
+            state,
+            epoch,
+            feed,
+        )
+        for begin, end in cuts(np.ones(count, np.int64), names.most):
+            no, yes = (pa.array(np.full(end - begin, answer)) for answer in (False, True))
+            nobody = names.lists(np.zeros(end - begin + 1, np.int64), np.empty(0, np.int32))
+            rows = {"is_added": no, "is_excluded": no, "is_member": no, "added_by": nobody, "excluded_by": nobody}
+            rows |= {"is_missing": yes, "is_returned": no}
+            yield batch_of(MEMBER, end - begin, names.of(epoch[begin:end], feed[begin:end]) | rows)
+
+
+def _dropped_rows(
+    names: Names, pairs: Pairs, columns: Columns, found: Dropped, add: np.ndarray, exclude: np.ndarray
+) -> Iterator[pa.RecordBatch]:
+    feed = pairs.feed[columns.pair[columns.start[found.column]]]
+    # The statements of a pair ascend by id.
+    added_by = pairs.added_by[pairs.add_start[add]]
+    excluded_by = pairs.excluded_by[pairs.exclude_start[exclude]]
+    for begin, end in cuts(np.ones(len(feed), np.int64), names.most):
+        one_each = np.arange(begin, end + 1)
+        witnesses = {"added_by": names.lists(one_each, added_by), "excluded_by": names.lists(one_each, excluded_by)}
+        yield batch_of(DROPPED, end - begin, names.of(found.epoch[begin:end], feed[begin:end]) | witnesses)

@@ -1,0 +1,56 @@
+"""The depths that lipmaa backlinks lead to.
+
+Besides the tips, a message lists the messages at one lower depth that its writer knows, so that short paths lead to the
+root. Which depth that is follows the links of Bamboo, on numbers that count from 1 where depths count from 0.
+
+Source: pzp-set, protospec.md, "Feed tangle" (backlinks should exist); pzp-db 1.0.4 (which ones).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_tangles.kernel_runtime.compiled import compiled
+
+NO_BACKLINK = -1
+# Beyond what a message may declare; the powers of three below stay within 64 bits.
+TOO_DEEP = 2**60
+
+
+@compiled
+def backlink_depths(depth):
+    """Find the depth that messages of some depths link back to.
+
+    A number is written as a sum of complete ternary trees of 1, 4, 13, 40, … nodes, each as large as fits; its link
+    skips the last of them. A number that is one tree links to the end of the first of its three subtrees.
+
+    Args:
+        depth: int64[...].
+
+    Returns:
+        int64[...]: less than the depth by one or more, often by one; `NO_BACKLINK` for depths below 1, which only the
+        root has, and for those that no message may have.
+    """
+    found = np.empty(len(depth), np.int64)
+    for k in range(len(depth)):
+        if k > 0 and depth[k] == depth[k - 1]:
+            found[k] = found[k - 1]
+            continue
+        number = depth[k] + 1
+        if number < 2 or number > TOO_DEEP:
+            found[k] = NO_BACKLINK
+            continue
+        tree = np.int64(1)
+        while 3 * tree + 1 <= number:
+            tree = 3 * tree + 1
+        if tree == number:
+            # Three smaller trees and the node itself.
+            found[k] = (tree - 1) // 3 - 1
+            continue
+        rest = number
+        while rest > 0:
+            rest %= tree
+            if rest > 0:
+                tree = (tree - 1) // 3
+        found[k] = number - tree - 1
+    return found

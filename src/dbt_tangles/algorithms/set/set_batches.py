@@ -1,0 +1,71 @@
+"""Validity and reduction as a function over the batches of a Spark partition that holds whole sets."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.set.reduction import reduce_sets
+from dbt_tangles.algorithms.set.schemas import INPUT_SCHEMA as REDUCTION_INPUT_SCHEMA
+from dbt_tangles.algorithms.set.schemas import OUTPUT_SCHEMA as REDUCTION_OUTPUT_SCHEMA
+from dbt_tangles.formats.pzp.rules import Reason
+from dbt_tangles.formats.pzp.validity import VALIDITY_INPUT_SCHEMA, VALIDITY_OUTPUT_SCHEMA, validity
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
+
+#: One row per set and message that names it: what `validity` and `reduce_sets` ask for, under the set's name.
+INPUT_SCHEMA = pa.schema(
+    [
+        *(field for field in VALIDITY_INPUT_SCHEMA if field.name != "root_id"),
+        *(field for field in REDUCTION_INPUT_SCHEMA if field.name not in VALIDITY_INPUT_SCHEMA.names),
+        ("has_root", pa.bool_()),
+    ]
+)
+_KEPT = ("set_id", "message_id", "account", "domain", "is_moot", "depth", "has_data", "awaited_ids")
+OUTPUT_SCHEMA = pa.schema(
+    [*(INPUT_SCHEMA.field(name) for name in _KEPT), *VALIDITY_OUTPUT_SCHEMA, *REDUCTION_OUTPUT_SCHEMA]
+)
+
+
+def sets_of_partition(batches: Iterator[pa.RecordBatch], ghost_span: int, is_trusted: bool) -> Iterator[pa.RecordBatch]:
+    """Judge the messages of whole sets, and reduce what is in each: what is valid or held.
+
+    Args:
+        batches: Rows of `INPUT_SCHEMA`.
+        ghost_span: As in `reduce_sets`.
+        is_trusted: Whether the log is a replica's own, which judged its messages when they arrived: what can be read
+            is in its set.
+
+    Yields:
+        Rows of `OUTPUT_SCHEMA`, one for each row of the input. What `reduce_sets` says is null for messages that are
+        not in the set.
+
+    Raises:
+        ValueError: What `validity` and `reduce_sets` raise.
+    """
+    table = collect(batches)
+    if table is None:
+        return
+    verdicts = _trusted(table) if is_trusted else validity(table.append_column("root_id", table["set_id"]))
+    is_in = verdicts["is_valid"].to_numpy() | verdicts["is_held"].to_numpy()
+    reduced = reduce_sets(table.filter(pa.array(is_in)), ghost_span)
+    place = pa.array(np.cumsum(is_in) - 1, mask=~is_in)
+    for start in range(0, len(table), ROWS_PER_BATCH):
+        columns = [
+            *table.select(_KEPT).slice(start, ROWS_PER_BATCH).columns,
+            *verdicts.slice(start, ROWS_PER_BATCH).columns,
+            *reduced.take(place.slice(start, ROWS_PER_BATCH)).columns,
+        ]
+        yield from pa.table(columns, names=OUTPUT_SCHEMA.names).cast(OUTPUT_SCHEMA).combine_chunks().to_batches()
+
+
+def _trusted(table: pa.Table) -> pa.Table:
+    """Take every message for valid that can be read, and hold those of sets whose root is not there."""
+    reasons = pc.coalesce(table["reject_reason"], table["defect"])
+    is_no_feed = pc.and_not(pc.equal(table["message_id"], table["set_id"]), table["is_moot"].fill_null(False))
+    reasons = pc.if_else(pc.and_(reasons.is_null(), is_no_feed), pa.scalar(Reason.NOT_A_FEED.value), reasons)
+    is_read = reasons.is_null()
+    has_root = table["has_root"].fill_null(False)
+    reasons = pc.if_else(pc.and_not(is_read, has_root), pa.scalar(Reason.MISSING_ROOT.value), reasons)
+    columns = [pc.and_(is_read, has_root), reasons, pc.and_not(is_read, has_root)]
+    return pa.table(columns, schema=VALIDITY_OUTPUT_SCHEMA)

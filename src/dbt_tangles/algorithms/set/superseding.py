@@ -1,0 +1,101 @@
+"""Who supersedes whom in one set, as its messages come by."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_tangles.algorithms.set.chain_clocks import knows
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
+
+
+class Superseding(NamedTuple):
+    """The messages that name a message, as a list for each that goes back from the latest.
+
+    Attributes:
+        latest: int32[messages], counted from the first of the set: where the list begins, or -1.
+        by: int32[names], a message that supersedes.
+        before: int32[names], the next of the list, or -1.
+        listed_by: int32[messages], the last message that named it.
+    """
+
+    latest: np.ndarray
+    by: np.ndarray
+    before: np.ndarray
+    listed_by: np.ndarray
+
+
+@compiled
+def room_for_superseding(set_start, is_entry, list_start):
+    """Make room for what is superseded in any one of some sets.
+
+    Args:
+        set_start: int64[sets + 1], into the messages.
+        is_entry: bool[messages]; the others supersede nothing.
+        list_start: int64[messages + 1], into the lists of what they supersede.
+
+    Returns:
+        A `Superseding`.
+    """
+    most = np.int64(0)
+    most_names = np.int64(0)
+    for s in range(len(set_start) - 1):
+        names = np.int64(0)
+        for m in range(set_start[s], set_start[s + 1]):
+            if is_entry[m]:
+                names += list_start[m + 1] - list_start[m]
+        most = max(most, set_start[s + 1] - set_start[s])
+        most_names = max(most_names, names)
+    return Superseding(
+        np.empty(most, np.int32),
+        np.empty(most_names, np.int32),
+        np.empty(most_names, np.int32),
+        np.full(most, np.int32(-1)),
+    )
+
+
+@inner
+def supersede(m, begin, names, list_start, superseded, superseding):
+    """Note what a message supersedes; what is not earlier in its set counts for nothing.
+
+    Args:
+        m: The message.
+        begin: The first message of its set.
+        names: How many names there are before.
+        list_start: int64[messages + 1], into `superseded`.
+        superseded: int32[...], the message each entry names, or -1.
+        superseding: A `Superseding`, to be filled.
+
+    Returns:
+        How many names there are now.
+    """
+    latest, by, before, listed_by = superseding
+    for k in range(list_start[m], list_start[m + 1]):
+        d = superseded[k]
+        if begin <= d < m and listed_by[d - begin] != m:
+            listed_by[d - begin] = m
+            by[names] = m
+            before[names] = latest[d - begin]
+            latest[d - begin] = names
+            names += 1
+    return names
+
+
+@inner
+def is_superseded_for(m, d, begin, clocks, superseding, budget):
+    """Say whether a message knows one that supersedes another.
+
+    Args:
+        m: The message.
+        d: An earlier one.
+        begin: The first message of the set.
+        clocks: A `cover.Clocks` that is filled.
+        superseding: A `Superseding`.
+        budget: int64[1], how many steps may be taken yet.
+    """
+    t = superseding.latest[d - begin]
+    while t >= 0 and not knows(m, superseding.by[t], begin, clocks):
+        t = superseding.before[t]
+        budget[0] -= 1
+    return t >= 0

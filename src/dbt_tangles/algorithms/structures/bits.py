@@ -1,0 +1,35 @@
+"""Bits of 64-bit words (H. S. Warren, Hacker's Delight, chapter 5)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_tangles.kernel_runtime.compiled import inner
+from dbt_tangles.kernel_runtime.interpreted import overflows
+
+
+@inner
+@overflows
+def ones(word):
+    """Count the bits of a uint64 that are set."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@inner
+def lowest_bit(word):
+    """Tell which is the lowest bit of a uint64 that is set; one is."""
+    return ones(~word & (word - np.uint64(1)))
+
+
+@inner
+def highest_bit(word):
+    """Tell which is the highest bit of a uint64 that is set; 0 if none is."""
+    place = 0
+    for width in (32, 16, 8, 4, 2, 1):
+        if word >> np.uint64(width):
+            word >>= np.uint64(width)
+            place += width
+    return place

@@ -1,0 +1,72 @@
+"""Strong components (R. Tarjan, Depth-first search and linear graph algorithms, 1972), without recursion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dbt_tangles.kernel_runtime.compiled import compiled
+
+
+@compiled
+def strong_components(start, target, chosen):
+    """Find which nodes lead to each other, over any number of edges.
+
+    Args:
+        start: int64[nodes + 1], into the edges.
+        target: int32[edges], where each leads; the same edge may be there repeatedly.
+        chosen: bool[nodes]; the others, and edges to them, are not there.
+
+    Returns:
+        int32[nodes], the component of each, -1 for what is not chosen; and int32[components], how many nodes each has.
+        Linear in nodes and edges.
+    """
+    n = len(start) - 1
+    nodes = 0
+    for node in range(n):
+        nodes += chosen[node]
+    component = np.full(n, np.int32(-1))
+    visited_as = np.zeros(n, np.int32)
+    low = np.empty(n, np.int32)
+    edge = np.empty(n, np.int64)
+    unassigned = np.empty(nodes, np.int32)
+    path = np.empty(nodes, np.int32)
+    size = np.empty(nodes, np.int32)
+    waiting = visited = count = 0
+    for origin in range(n):
+        if not chosen[origin] or visited_as[origin] > 0:
+            continue
+        path[0] = origin
+        length = 1
+        while length > 0:
+            node = path[length - 1]
+            if visited_as[node] == 0:
+                visited += 1
+                visited_as[node] = low[node] = visited
+                edge[node] = start[node]
+                unassigned[waiting] = node
+                waiting += 1
+            descended = False
+            while edge[node] < start[node + 1] and not descended:
+                t = target[edge[node]]
+                if not chosen[t]:
+                    edge[node] += 1
+                elif visited_as[t] == 0:
+                    # The edge is looked at again on the way back, to take over what was found.
+                    path[length] = t
+                    length += 1
+                    descended = True
+                else:
+                    if component[t] < 0:
+                        low[node] = min(low[node], low[t])
+                    edge[node] += 1
+            if descended:
+                continue
+            length -= 1
+            if low[node] == visited_as[node]:
+                begin = waiting
+                while component[node] < 0:
+                    waiting -= 1
+                    component[unassigned[waiting]] = count
+                size[count] = begin - waiting
+                count += 1
+    return component, size[:count].copy()

@@ -1,0 +1,305 @@
+"""Edit streams: how the order of a timeline changes as its events arrive.
+
+The order is by rank, then event; the rank of an event is the longest path, in links, over those of its causes that
+have arrived. An event may come before its causes, so an arrival can raise what was there. After each batch of
+arrivals the shortest script is written that turns the order before it into the order after it: one `ins` for each
+new event, one `mov` for each that cannot stay where it is.
+
+The order is in `blocks`, the new ranks that a batch brings are found by `ranks`, the new order is made by `frame`, and
+the commands are written by `scripts`. A batch of few arrivals is let in one by one, by `few`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_tangles.algorithms.timeline.blocks import clear, insert, new_order
+from dbt_tangles.algorithms.timeline.ranks import Links, Work, find_ranks, link, rank_alone
+from dbt_tangles.algorithms.timeline.scripts import (
+    choose_kept,
+    count_commands,
+    name_dropped,
+    new_script,
+    write_commands,
+)
+from dbt_tangles.algorithms.timeline.small_batch_insert import let_in_one_by_one
+from dbt_tangles.algorithms.timeline.stable_frame import renew
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
+
+FEW = 32  # The most arrivals of a batch that is let in one by one; more are cheaper to rank at once.
+
+
+class Commands(NamedTuple):
+    """Scripts, one entry for each command, in order of timeline, batch and step.
+
+    A command takes an event out of the order (not an `ins`), then puts it in before what is then at that place.
+
+    Attributes:
+        event: int32[commands].
+        batch: int64[commands]; the number of the batch.
+        taken: int32[commands]; the position it is taken from, -1 for an `ins`.
+        put: int32[commands]; the position it is put to, counted without it.
+    """
+
+    event: np.ndarray
+    batch: np.ndarray
+    taken: np.ndarray
+    put: np.ndarray
+
+
+def edit_stream(
+    event_start: np.ndarray,
+    cause_start: np.ndarray,
+    cause: np.ndarray,
+    arrived: np.ndarray,
+    batch: np.ndarray,
+    published: np.ndarray,
+    command_limit: int = NO_LIMIT,
+) -> Commands:
+    """Write the shortest scripts that keep the orders of many timelines up to date.
+
+    Events of a timeline are neighbours and ascend by name. Memory is in proportion to events, to the commands that are
+    returned, and to `command_limit` at most for one timeline more.
+
+    Args:
+        event_start: int64[timelines + 1].
+        cause_start: int64[events + 1].
+        cause: int32[links]; for each event its causes, distinct, of its timeline, that arrive at some time. No event
+            is, over any links, its own cause.
+        arrived: int32[events]; the events of each timeline in order of arrival.
+        batch: int64[events]; does not fall within a timeline. Neighbours of the same number arrive at once.
+        published: int64[timelines]; how many of the first arrivals the order has already. A batch is published as a
+            whole, and its commands are not written.
+        command_limit: A timeline that would take more commands gets no command at all. Each event that is not
+            published takes one command or more, so a timeline without commands has no such event or is over the limit.
+
+    Returns:
+        The commands.
+
+    Raises:
+        ValueError: `published` is out of range or splits a batch, or an event is its own cause over links.
+    """
+    event_start = np.ascontiguousarray(event_start, np.int64)
+    batch = np.ascontiguousarray(batch, np.int64)
+    published = np.ascontiguousarray(published, np.int64)
+    if np.any(published < 0) or np.any(published > np.diff(event_start)):
+        raise ValueError("more arrivals are published than there are")
+    some = (published > 0) & (published < np.diff(event_start))
+    cut = event_start[:-1][some] + published[some]
+    if np.any(batch[cut] == batch[cut - 1]):
+        raise ValueError("a batch is published in part")
+    return Commands(
+        *_edit_stream(
+            event_start,
+            np.ascontiguousarray(cause_start, np.int64),
+            np.ascontiguousarray(cause, np.int32),
+            np.ascontiguousarray(arrived, np.int32),
+            batch,
+            published,
+            np.int64(command_limit),
+        )
+    )
+
+
+def script(event_start: np.ndarray, old_position: np.ndarray, new_position: np.ndarray) -> Commands:
+    """Write the shortest script from one order of each timeline to another.
+
+    Args:
+        event_start: int64[timelines + 1].
+        old_position: int32[events], counted from 0 in each timeline without gaps; -1 for those not there.
+        new_position: int32[events]; as before. What is in the old order is in the new one.
+
+    Returns:
+        The commands, all of batch 0.
+
+    Raises:
+        ValueError: An event is in the old order only, or positions are not those of an order.
+    """
+    return Commands(
+        *_scripts(
+            np.ascontiguousarray(event_start, np.int64),
+            np.ascontiguousarray(old_position, np.int32),
+            np.ascontiguousarray(new_position, np.int32),
+        )
+    )
+
+
+@inner
+def _change(order, links, work, s, events, rank, bottom, show):
+    """Let a batch in that may raise what is there; how much is changed and put in, and what else moves, if asked."""
+    if show and 1 < len(events) <= FEW:
+        changed, items = let_in_one_by_one(order, links, work, s, events)
+    else:
+        changed, top, lift = find_ranks(order, links, work, events, len(events) == 1, rank, bottom)
+        items = renew(order, work, s, events, changed, bottom, top, lift, show)
+    dropped = 0
+    if show:
+        dropped = choose_kept(s, changed, items, order.size[1] - items)
+        name_dropped(order, s, items, dropped)
+    return changed, items, dropped
+
+
+@compiled
+def _edit_stream(event_start, cause_start, cause, arrived, batch, published, command_limit):
+    n = len(cause_start) - 1
+    largest = np.int64(0)
+    for t in range(len(event_start) - 1):
+        largest = max(largest, event_start[t + 1] - event_start[t])
+    largest += 1
+    span = np.zeros((n + 1, 2), np.int64)
+    for c in cause:
+        span[c + 1, 0] += 1
+    for event in range(n):
+        span[event + 1, 0] += span[event, 0]
+        span[event, 1] = span[event, 0]
+    links = Links(cause_start, cause, span, np.empty(len(cause), np.int32))
+    order = new_order(n, largest)
+    work = Work(
+        np.zeros(1, np.int64),
+        np.zeros(1, np.int64),
+        np.empty(largest, np.int32),
+        np.empty(largest, np.int32),
+        np.empty(largest, np.int64),
+        np.empty(largest, np.int32),
+        np.empty(largest, np.int32),
+        np.empty(n, np.int32),
+        np.empty(largest, np.int64),
+        np.empty(largest, np.int64),
+        np.empty(largest, np.int64),
+        np.zeros(n, np.int32),
+        np.empty(largest, np.int64),
+    )
+    s = new_script(largest)
+    out = np.empty((1024, 3), np.int32)
+    out_batch = np.empty(1024, np.int64)
+    count = 0
+    for t in range(len(event_start) - 1):
+        if published[t] == event_start[t + 1] - event_start[t]:
+            continue  # Nothing is left to be written.
+        work.attempts[0] = 0
+        clear(order)
+        begun = count
+        at = event_start[t]
+        end = event_start[t + 1]
+        shown = at + published[t]
+        while at < end:
+            stop = shown
+            if at >= shown:
+                stop = at + 1
+                while stop < end and batch[stop] == batch[at]:
+                    stop += 1
+            for k in range(at, stop):
+                link(links, arrived[k])
+            rank = np.int64(0)
+            bottom = np.int64(0)
+            if stop == at + 1:
+                x = arrived[at]
+                rank, bottom = rank_alone(order, links, x)
+                if bottom > rank:
+                    # Nothing that is there changes.
+                    put = insert(order, (rank << 32) | x)
+                    if at >= shown:
+                        if count - begun >= command_limit:
+                            count = begun
+                            break
+                        out, out_batch = _grown(out, out_batch, count, count + 1)
+                        out[count, 0] = x
+                        out[count, 1] = -1
+                        out[count, 2] = put
+                        out_batch[count] = batch[at]
+                        count += 1
+                    at = stop
+                    continue
+            show = at >= shown
+            changed, items, dropped = _change(order, links, work, s, arrived[at:stop], rank, bottom, show)
+            if show:
+                wanted = count + count_commands(s, changed, items, dropped)
+                if wanted - begun > command_limit:
+                    count = begun
+                    break
+                out, out_batch = _grown(out, out_batch, count, wanted)
+                count = write_commands(s, changed, items, dropped, batch[at], out, out_batch, count)
+            at = stop
+    return _split_columns(out, out_batch, count)
+
+
+@compiled
+def _scripts(event_start, old_position, new_position):
+    largest = np.int64(0)
+    for t in range(len(event_start) - 1):
+        largest = max(largest, event_start[t + 1] - event_start[t])
+    s = new_script(largest + 1)
+    out = np.empty((1024, 3), np.int32)
+    out_batch = np.empty(1024, np.int64)
+    count = 0
+    seen = np.zeros(largest + 1, np.bool_)
+    for t in range(len(event_start) - 1):
+        changed = 0
+        items = 0
+        for event in range(event_start[t], event_start[t + 1]):
+            changed += old_position[event] >= 0
+            items += new_position[event] >= 0
+        # All that was there counts as changed, so there is no frame.
+        s.old_of[:items] = -2
+        seen[:changed] = False
+        for event in range(event_start[t], event_start[t + 1]):
+            old, new = old_position[event], new_position[event]
+            if new < 0:
+                if old >= 0:
+                    raise ValueError("an event is in the old order only")
+                continue
+            if old >= changed or new >= items or s.old_of[new] > -2 or (old >= 0 and seen[old]):
+                raise ValueError("positions are not those of an order")
+            s.item[new] = event
+            s.old_of[new] = max(old, -1)
+            s.before_new[new] = 0
+            if old >= 0:
+                seen[old] = True
+                s.before_old[old] = 0
+        choose_kept(s, changed, items, 0)
+        out, out_batch = _grown(out, out_batch, count, count + items)
+        count = write_commands(s, changed, items, 0, 0, out, out_batch, count)
+    return _split_columns(out, out_batch, count)
+
+
+@compiled
+def number_steps(event_start, event, batch):
+    """Number the commands of each timeline and batch from 1.
+
+    Args:
+        event_start: int64[timelines + 1].
+        event: int32[commands], of `Commands`.
+        batch: int64[commands], of the same.
+
+    Returns:
+        int32[commands].
+    """
+    step = np.empty(len(event), np.int32)
+    end = np.int64(0)
+    timeline = np.int64(0)
+    for i in range(len(event)):
+        is_first = event[i] >= end
+        while event[i] >= end:
+            timeline += 1
+            end = event_start[timeline]
+        step[i] = 1 if is_first or batch[i] != batch[i - 1] else step[i - 1] + 1
+    return step
+
+
+@compiled
+def _grown(out, out_batch, count, wanted):
+    if wanted <= len(out):
+        return out, out_batch
+    larger = np.empty((max(wanted, len(out) * 3 // 2), 3), np.int32)
+    larger_batch = np.empty(len(larger), np.int64)
+    larger[:count] = out[:count]
+    larger_batch[:count] = out_batch[:count]
+    return larger, larger_batch
+
+
+@compiled
+def _split_columns(out, out_batch, count):
+    return out[:count, 0].copy(), out_batch[:count].copy(), out[:count, 1].copy(), out[:count, 2].copy()

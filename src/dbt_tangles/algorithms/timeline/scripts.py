@@ -1,0 +1,241 @@
+"""The shortest script from one order to the next: what moves, and the commands.
+
+A longest increasing subsequence, weighted (M. L. Fredman, On computing the length of longest increasing subsequences,
+1975), found with Fenwick's trees of maxima.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from dbt_tangles.algorithms.structures.fenwick import add, gather_sums, raise_maximum, sum_before
+from dbt_tangles.algorithms.structures.search import first_not_below
+from dbt_tangles.algorithms.timeline.blocks import event_at
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
+
+
+class Script(NamedTuple):
+    """Room for a script: changed events, numbered in the old order, items (those and new ones) in the new order."""
+
+    before_old: np.ndarray  # int32[changed]; how many of the frame were before it.
+    before_new: np.ndarray  # int32[items].
+    old_of: np.ndarray  # int32[items]; its number in the old order, -1 for new events.
+    item: np.ndarray  # int32[items]; the event.
+    run: np.ndarray  # int32[changed]; which run it is in, in the old order.
+    low: np.ndarray  # int32[runs], in the new order as all that follow; the frame before the gap it makes.
+    high: np.ndarray  # int32[runs]; the frame before the end of the gap.
+    worth: np.ndarray  # int32[runs]; the most that is kept up to it if it is kept.
+    net: np.ndarray  # int32[runs]; worth less `high`.
+    previous: np.ndarray  # int32[runs]; the one kept before it then, -1 for none.
+    begin: np.ndarray  # int32[runs]; the number of its first event in the old order.
+    length: np.ndarray  # int32[runs].
+    best: np.ndarray  # int32[runs + 1]; Fenwick's maxima of worth over the old order.
+    nearest: np.ndarray  # int32[runs + 1]; the same of `net`.
+    kept: np.ndarray  # bool[changed].
+    dropped: np.ndarray  # int32[dropped]; which of the frame move, counted in the frame.
+    dropped_event: np.ndarray  # int32[dropped].
+    mover_kept: np.ndarray  # int32[movers]; in the old order, how many that stay are before it.
+    mover_of: np.ndarray  # int32[changed]; which mover a changed event is.
+    mover_of_dropped: np.ndarray  # int32[dropped].
+    unplaced: np.ndarray  # int32[movers + 1]; Fenwick's counts.
+    step_event: np.ndarray  # int32[steps].
+    step_kept: np.ndarray  # int32[steps]; in the new order, how many that stay are before it.
+    step_mover: np.ndarray  # int32[steps]; -1 for new events.
+
+
+@compiled
+def new_script(size):
+    """Make room for scripts of up to so many commands."""
+    return Script(
+        before_old=np.empty(size, np.int32),
+        before_new=np.empty(size, np.int32),
+        old_of=np.empty(size, np.int32),
+        item=np.empty(size, np.int32),
+        run=np.empty(size, np.int32),
+        low=np.empty(size, np.int32),
+        high=np.empty(size, np.int32),
+        worth=np.empty(size, np.int32),
+        net=np.empty(size, np.int32),
+        previous=np.empty(size, np.int32),
+        begin=np.empty(size, np.int32),
+        length=np.empty(size, np.int32),
+        best=np.empty(size, np.int32),
+        nearest=np.empty(size, np.int32),
+        kept=np.empty(size, np.bool_),
+        dropped=np.empty(size, np.int32),
+        dropped_event=np.empty(size, np.int32),
+        mover_kept=np.empty(size, np.int32),
+        mover_of=np.empty(size, np.int32),
+        mover_of_dropped=np.empty(size, np.int32),
+        unplaced=np.empty(size, np.int32),
+        step_event=np.empty(size, np.int32),
+        step_kept=np.empty(size, np.int32),
+        step_mover=np.empty(size, np.int32),
+    )
+
+
+@inner
+def choose_kept(s, changed, items, frame):
+    """Choose what stays: the most of changed events and frame together; how many of the frame do not.
+
+    A changed event that stays makes those of the frame move that it passes: a gap in the frame. What follows each
+    other in both orders, with nothing of the frame between, stays or moves as one: a run. Of the runs that stay each
+    is worth its length, and the frame between its gap and that of the one before. That is the larger of two terms,
+    one without the later gap and one that its start is added to, so two trees of maxima over the old order find the
+    best one before.
+    """
+    before_old, before_new, old_of, kept, run = s.before_old, s.before_new, s.old_of, s.kept, s.run
+    low, high, worth, previous, begin, length = s.low, s.high, s.worth, s.previous, s.begin, s.length
+    best, nearest, net, dropped = s.best, s.nearest, s.net, s.dropped
+    runs = 0
+    last = -2
+    last_new = -1
+    for j in range(items):
+        i = old_of[j]
+        if i < 0:
+            continue
+        kept[i] = False
+        run[i] = 0
+        if i == last + 1 and before_old[i] == before_old[last] and before_new[j] == last_new:
+            length[runs - 1] += 1
+        else:
+            low[runs] = min(before_old[i], before_new[j])
+            high[runs] = max(before_old[i], before_new[j])
+            begin[runs] = i
+            length[runs] = 1
+            runs += 1
+        last = i
+        last_new = before_new[j]
+    for r in range(runs):
+        run[begin[r]] = 1
+        best[r + 1] = -1
+        nearest[r + 1] = -1
+    total = 0
+    for i in range(changed):
+        total += run[i]
+        run[i] = total - 1
+    top = np.int64(frame)
+    chosen = -1
+    for r in range(runs):
+        most = np.int64(low[r])
+        previous[r] = -1
+        at = run[begin[r]]
+        while at > 0:
+            o = best[at]
+            if o >= 0 and worth[o] > most:
+                most = np.int64(worth[o])
+                previous[r] = o
+            o = nearest[at]
+            if o >= 0 and net[o] + low[r] > most:
+                most = np.int64(net[o] + low[r])
+                previous[r] = o
+            at &= at - 1
+        most += length[r]
+        worth[r] = most
+        net[r] = most - high[r]
+        if most + frame - high[r] > top:
+            top = most + frame - high[r]
+            chosen = r
+        raise_maximum(best, runs, np.int64(run[begin[r]]), r, worth)
+        raise_maximum(nearest, runs, np.int64(run[begin[r]]), r, net)
+    # Backwards, so the numbers of those that go descend.
+    count = 0
+    start = np.int64(frame)
+    while chosen >= 0:
+        for i in range(begin[chosen], begin[chosen] + length[chosen]):
+            kept[i] = True
+        for f in range(min(high[chosen], start) - 1, low[chosen] - 1, -1):
+            dropped[count] = f
+            count += 1
+        start = min(start, np.int64(low[chosen]))
+        chosen = previous[chosen]
+    for k in range(count // 2):
+        dropped[k], dropped[count - 1 - k] = dropped[count - 1 - k], dropped[k]
+    return count
+
+
+@inner
+def name_dropped(order, s, items, dropped):
+    """Look up which events of the frame move, in the new order."""
+    before = 0
+    for d in range(dropped):
+        while before < items and s.before_new[before] <= s.dropped[d]:
+            before += 1
+        s.dropped_event[d] = event_at(order, np.int64(s.dropped[d]) + before)
+
+
+@inner
+def count_commands(s, changed, items, dropped):
+    """Count the commands that `write_commands` will write."""
+    count = items + dropped
+    for i in range(changed):
+        count -= s.kept[i]
+    return count
+
+
+@inner
+def write_commands(s, changed, items, dropped, number, out, out_batch, count):
+    """Write the commands, in the new order; how many there are then.
+
+    What is placed goes right after what stays or was placed before it, and so before movers that still wait in the
+    same gap between two events that stay.
+    """
+    before_old, before_new, old_of, kept, gone = s.before_old, s.before_new, s.old_of, s.kept, s.dropped
+    mover_kept, mover_of, mover_of_dropped, unplaced = s.mover_kept, s.mover_of, s.mover_of_dropped, s.unplaced
+    step_event, step_kept, step_mover = s.step_event, s.step_kept, s.step_mover
+    movers = 0
+    stay = 0
+    d = 0
+    for i in range(changed + 1):
+        while d < dropped and (i == changed or gone[d] < before_old[i]):
+            mover_kept[movers] = gone[d] - d + stay
+            mover_of_dropped[d] = movers
+            movers += 1
+            d += 1
+        if i < changed:
+            if kept[i]:
+                stay += 1
+            else:
+                mover_kept[movers] = before_old[i] - d + stay
+                mover_of[i] = movers
+                movers += 1
+    steps = 0
+    stay = 0
+    d = 0
+    for j in range(items + 1):
+        while d < dropped and (j == items or gone[d] < before_new[j]):
+            step_event[steps] = s.dropped_event[d]
+            step_kept[steps] = gone[d] - d + stay
+            step_mover[steps] = mover_of_dropped[d]
+            steps += 1
+            d += 1
+        if j < items:
+            i = old_of[j]
+            if i >= 0 and kept[i]:
+                stay += 1
+            else:
+                step_event[steps] = s.item[j]
+                step_kept[steps] = before_new[j] - d + stay
+                step_mover[steps] = mover_of[i] if i >= 0 else -1
+                steps += 1
+    for k in range(1, movers + 1):
+        unplaced[k] = 1
+    gather_sums(unplaced, movers)
+    for step in range(steps):
+        mover = np.int64(step_mover[step])
+        before = step_kept[step]
+        taken = np.int64(-1)
+        if mover >= 0:
+            add(unplaced, movers, mover, -1)
+            stays = mover_kept[mover]
+            low = first_not_below(step_kept, step, stays + 1)
+            taken = stays + low + sum_before(unplaced, mover)
+        low = first_not_below(mover_kept, movers, before)
+        out[count, 0] = step_event[step]
+        out[count, 1] = taken
+        out[count, 2] = before + step + sum_before(unplaced, low)
+        out_batch[count] = number
+        count += 1
+    return count

@@ -1,0 +1,54 @@
+"""The order of timelines as a function over the batches of a Spark partition that holds whole timelines."""
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.timeline.order import order_timelines
+from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, PLACE_SCHEMA
+from dbt_tangles.kernel_runtime.arrow_batches import beside, refused
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Held
+
+
+def order_of_partition(
+    batches: Iterator[pa.RecordBatch],
+    batch_size: int,
+    edit_limit: int,
+    graph_limit: int = NO_LIMIT,
+    rows_in_memory: int = NO_LIMIT,
+    edit_command_limit: int = NO_LIMIT,
+) -> Iterator[pa.RecordBatch]:
+    """Apply `order_timelines` to the rows of a partition.
+
+    Args:
+        batches: See `order_timelines`.
+        batch_size: The same.
+        edit_limit: The same.
+        graph_limit: A timeline of more arrivals is not ordered: its arrivals are all refused, for `timeline_too_large`.
+        rows_in_memory: How many rows may be in memory; more of them wait on disk while the timelines are ordered.
+        edit_command_limit: See `order_timelines`.
+
+    Raises:
+        ValueError: what `order_timelines` raises.
+    """
+    held = Held(["timeline_id"], graph_limit, rows_in_memory, uncounted="is_published")
+    for batch in batches:
+        yield from _too_large(held.take(batch))
+    yield from _too_large(held.give_up())
+    if held.rows is None:
+        return
+    places = order_timelines(held.rows, batch_size, edit_limit, edit_command_limit)
+    yield from beside(map(_arrivals, held.rows.to_batches()), places)
+
+
+def _arrivals(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Leave out what was published."""
+    if "is_published" in rows.schema.names:
+        rows = rows.filter(pc.invert(rows["is_published"].fill_null(False)))
+    return rows.select(INPUT_SCHEMA.names).cast(INPUT_SCHEMA)
+
+
+def _too_large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Refuse all arrivals, for their timeline is too large."""
+    return refused(map(_arrivals, batches), PLACE_SCHEMA, "reason", "refusal", "timeline_too_large")

@@ -1,0 +1,151 @@
+"""Arrays of events and arrivals as columns of the answer.
+
+`out_event` and `out_row` say for each event and arrival its row in the answer, `is_in` bool[rows] which rows got in.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.timeline.admission import ACCEPTED, CYCLE, DUPLICATE, REFUSED
+from dbt_tangles.algorithms.timeline.schemas import EDIT_TYPE
+
+if TYPE_CHECKING:
+    from dbt_tangles.algorithms.timeline.updates import Updates
+    from dbt_tangles.kernel_runtime.spill_buffer import Rows
+
+
+class Edits(NamedTuple):
+    """Commands by event: `event` int32, `batch` int64, `step` int32, `taken` int32 (-1: an insertion), `put` int32."""
+
+    event: np.ndarray
+    batch: np.ndarray
+    step: np.ndarray
+    taken: np.ndarray
+    put: np.ndarray
+
+
+def scatter(size: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Put values where they belong among `size`; the rest is zero."""
+    scattered = np.zeros(size, values.dtype)
+    scattered[places] = values
+    return scattered
+
+
+def reason_column(verdict: np.ndarray, refusal: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Say why each row was refused, by its verdict or beforehand; null for what got in."""
+    names = [None] * (max(ACCEPTED, DUPLICATE, CYCLE, REFUSED) + 1)
+    names[DUPLICATE], names[CYCLE] = "duplicate", "cycle"
+    return pc.coalesce(refusal, pa.array(names, pa.string()).take(pa.array(verdict)))
+
+
+def _lists(items: pa.Array, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
+    """Make a list for each row of the answer, of items that lie by row; null for what did not get in."""
+    offsets = np.zeros(len(is_in) + 1, np.int32)
+    np.cumsum(np.bincount(owners, minlength=len(is_in)), out=offsets[1:])
+    return pa.ListArray.from_arrays(pa.array(offsets), items, type=pa.list_(items.type), mask=pa.array(~is_in))
+
+
+def script_columns(
+    timeline: np.ndarray, is_long: np.ndarray, is_over: np.ndarray, batch_size: int, command_limit: int
+) -> list[pa.Array]:
+    """Say how the scripts of each row's timeline were asked for, and why there are none.
+
+    Args:
+        timeline: int32[rows].
+        is_long: bool[timelines], which have more arrivals than may have scripts.
+        is_over: bool[timelines], which would take more commands than they may.
+        batch_size: How many arrivals share a script; 0 for no scripts.
+        command_limit: How many commands a timeline may take.
+
+    Returns:
+        `edit_batch_size`, `edit_command_limit` and `edits_left_out` of `PLACE_SCHEMA`.
+    """
+    long = is_long[timeline]
+    is_asked = ~long & (batch_size > 0)
+    reasons = pa.array([None, "too_long", "too_many_commands"])
+    which = np.where(long & (batch_size > 0), 1, np.where(is_over[timeline], 2, 0))
+    return [
+        pa.array(np.where(long, 0, batch_size), pa.int32()),
+        pa.array(np.full(len(timeline), command_limit, np.int64), mask=~is_asked),
+        reasons.take(pa.array(which)),
+    ]
+
+
+def missing_column(
+    causes: pa.ChunkedArray, missing: tuple[np.ndarray, np.ndarray], out_event: np.ndarray, is_in: np.ndarray
+) -> pa.ListArray:
+    """List the missing causes of each row, sorted; `missing` is what `arrivals.missing_causes` returns."""
+    events, item = missing
+    listed = pa.array([], pa.string())
+    if len(item):
+        # A null within a list names nothing.
+        flat = pa.chunked_array([chunk.flatten() for chunk in causes.chunks], causes.type.value_type)
+        listed = flat.take(pa.array(item)).combine_chunks()
+        owners = out_event[events]
+        order = pc.sort_indices(pa.table({"row": owners, "id": listed}), [("row", "ascending"), ("id", "ascending")])
+        order = order.filter(listed.take(order).is_valid())
+        return _lists(listed.take(order), owners[order.to_numpy()], is_in)
+    return _lists(listed, np.empty(0, np.int64), is_in)
+
+
+def cyclic_column(event_id: pa.ChunkedArray, source: np.ndarray, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
+    """List the causes of each row that are left out, sorted.
+
+    Args:
+        event_id: The names.
+        source: int64[left out], where the name of each is.
+        owners: int64[left out], the row in the answer that lists it.
+        is_in: bool[rows].
+    """
+    listed = event_id.take(pa.array(source)).combine_chunks() if len(source) else pa.array([], event_id.type)
+    order = pc.sort_indices(pa.table({"row": owners, "id": listed}), [("row", "ascending"), ("id", "ascending")])
+    return _lists(listed.take(order), owners[order.to_numpy()], is_in)
+
+
+def edit_column(edits: Edits | None, out_event: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
+    """List the commands that concern each row's event, in their order."""
+    if edits is None:
+        empty = np.empty(0, np.int32)
+        edits = Edits(empty, empty.astype(np.int64), empty, empty, empty)
+    owners = out_event[edits.event]
+    order = np.argsort(owners, kind="stable")
+    taken = edits.taken[order]
+    arrays = [
+        pa.array(edits.batch[order]),
+        pa.array(edits.step[order]),
+        pa.array(taken, mask=taken < 0),
+        pa.array(edits.put[order]),
+    ]
+    return _lists(pa.StructArray.from_arrays(arrays, fields=list(EDIT_TYPE)), owners, is_in)
+
+
+def update_columns(updates: Updates, step: np.ndarray, out: np.ndarray, table: pa.Table | Rows, size: int) -> list:
+    """Give each row its command in the script from the last published order: step, from, to.
+
+    Args:
+        updates: The scripts.
+        step: int32[commands], the number of each command in its script.
+        out: int64[events], the row of each event in the answer.
+        table: Where the published rows are.
+        size: How many rows the answer has.
+    """
+    commands = updates.commands
+    place = out[commands.event]
+    is_named = scatter(size, place, np.ones(len(place), np.bool_))
+    taken = scatter(size, place, commands.taken)
+    made = {
+        "update_step": pa.array(scatter(size, place, step), mask=~is_named),
+        "update_from_position": pa.array(taken, mask=~is_named | (taken < 0)),
+        "update_to_position": pa.array(scatter(size, place, commands.put), mask=~is_named),
+    }
+    if not len(updates.kept_row):
+        return [*made.values()]
+    kept = np.full(size, -1)
+    kept[out[updates.kept_event]] = updates.kept_row
+    rows = pa.array(kept, mask=kept < 0)
+    return [pc.coalesce(column, table[name].take(rows)) for name, column in made.items()]

@@ -1,0 +1,273 @@
+"""Replay published edits and compare; the command is `tangles replay`.
+
+Each timeline's edits are fed to a `Replica`, which must then hold what `timeline_events` has. Tables are plain
+parquet, here or behind a URI; nothing in them is trusted, and no Spark is needed.
+
+Source: ScuttleSort 2022-05-09, section 3: replicas are built, and kept in sync, by commands alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from dbt_tangles.algorithms.timeline.replica import EditError, Replica, follow
+
+#: Ids as large strings: all ids of a column may be longer than two gigabytes.
+_ID, _COMMAND = pa.large_string(), {"op": pa.string(), "from_position": pa.int64(), "to_position": pa.int64()}
+EVENTS = {"timeline_id": _ID, "event_id": _ID, "position": pa.int64()}
+EDITS = {"timeline_id": _ID, "batch": pa.int64(), "step": pa.int64(), "event_id": _ID, **_COMMAND}
+UPDATES = {"timeline_id": _ID, "step": pa.int64(), "event_id": _ID, **_COMMAND, "previous_publication": _ID}
+STATS = {"timeline_id": _ID, "edit_count": pa.int64()}
+_MAY_BE_NULL = {"from_position", "previous_publication"}
+
+_AT_ONCE = 1 << 16  # Commands that are Python objects at a time.
+
+
+class TableError(Exception):
+    """A table that is not there, or not what it should be."""
+
+
+class Sorted(NamedTuple):
+    """A table by timeline.
+
+    Attributes:
+        columns: Its columns in order of timeline, then of the keys.
+        start: Where each timeline's rows begin, and where the last one's end.
+    """
+
+    columns: dict[str, pa.Array]
+    start: list[int]
+
+    def values(self, column: str, first: int, end: int) -> list:
+        """Return some rows of a column as Python objects."""
+        return self.columns[column][first:end].to_pylist()
+
+    def commands(self, first: int, end: int) -> Iterator[tuple]:
+        """Return some rows as commands."""
+        return zip(
+            *(self.values(name, first, end) for name in ("op", "event_id", "from_position", "to_position")),
+            strict=True,
+        )
+
+
+def read(folder: str, name: str, types: dict[str, pa.DataType], timelines: list[str] | None = None) -> pa.Table:
+    """Read a table's columns.
+
+    Args:
+        folder: Path or URI of what the tables are in.
+        name: The table.
+        types: Its columns and what they are read as.
+        timelines: Only these.
+
+    Raises:
+        TableError: It is not there or cannot be read, a column is missing or of another type, or holds a null.
+    """
+    # Spark has a scheme of its own for the same store.
+    where = f"{folder.rstrip('/')}/{name}".replace("s3a://", "s3://", 1)
+    wanted = None if timelines is None else ds.field("timeline_id").isin(timelines)
+    try:
+        dataset = ds.dataset(where, format="parquet")
+        missing = [column for column in types if column not in dataset.schema.names]
+        if missing:
+            raise TableError(f"{where}: no column {missing[0]}; is that a table of this project?")
+        table = dataset.to_table(columns=list(types), filter=wanted).cast(pa.schema(list(types.items())))
+        table.validate(full=True)
+    except FileNotFoundError:
+        hint = "build it with `dbt build`, or name the warehouse with --warehouse"
+        raise TableError(f"{where}: there is no such table; {hint}") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise TableError(f"{where}: cannot be read: {error}") from error
+    for column in types:
+        if column not in _MAY_BE_NULL and table[column].null_count:
+            raise TableError(f"{where}: {column} is null in {table[column].null_count} rows")
+    return table
+
+
+def without_edits(folder: str) -> set[str]:
+    """List the timelines for which the build wrote no edits, as `timeline_stats` says; none where that is not there."""
+    try:
+        stats = read(folder, "timeline_stats", STATS)
+    except TableError:
+        return set()
+    return set(stats.filter(pc.equal(stats["edit_count"], 0))["timeline_id"].to_pylist())
+
+
+def by_timeline(tables: list[pa.Table], keys: list[list[str]]) -> tuple[list[str], list[Sorted]]:
+    """Sort tables by timeline.
+
+    Args:
+        tables: With a column `timeline_id` each.
+        keys: For each, what a timeline's rows are sorted by.
+
+    Returns:
+        The timelines of all tables, ascending, and the tables.
+    """
+    ids = pa.chunked_array([chunk for table in tables for chunk in table["timeline_id"].chunks], _ID)
+    names = pc.unique(ids)
+    names = names.take(pc.sort_indices(names))
+    tables_sorted = []
+    for table, key in zip(tables, keys, strict=True):
+        number = pc.index_in(table["timeline_id"], names)
+        order = pc.sort_indices(
+            pa.table({"timeline": number, **{name: table[name] for name in key}}),
+            [(name, "ascending") for name in ("timeline", *key)],
+        )
+        start = np.searchsorted(number.take(order).to_numpy(), np.arange(len(names) + 1)).tolist()
+        columns = {name: table[name].combine_chunks().take(order) for name in table.column_names}
+        tables_sorted.append(Sorted(columns, start))
+    return names.to_pylist(), tables_sorted
+
+
+def first_difference(ours: list, published: list) -> str | None:
+    """Say where two orders differ first; None if nowhere."""
+    if ours == published:
+        return None
+    for position, (mine, theirs) in enumerate(zip(ours, published, strict=False)):
+        if mine != theirs:
+            return f"at position {position} the edits put {mine!r}, published is {theirs!r}"
+    return f"the edits make {len(ours)} events, published are {len(published)}"
+
+
+def check_edits(
+    events: Sorted, edits: Sorted, timeline: int, advance: Callable[[int], object] = lambda _: None
+) -> str | None:
+    """Replay a timeline's edits.
+
+    Args:
+        events: `timeline_events`.
+        edits: `timeline_edits`.
+        timeline: The number of the timeline.
+        advance: Is told how many further commands were replayed.
+
+    Returns:
+        What is wrong, or None.
+    """
+    first, end = events.start[timeline], events.start[timeline + 1]
+    positions = events.columns["position"][first:end].to_numpy()
+    wrong = np.flatnonzero(positions != np.arange(len(positions)))
+    if len(wrong):
+        return f"timeline_events has no position {wrong[0]}, or has it twice"
+    replica = Replica()
+    last = edits.start[timeline + 1]
+    for begin in range(edits.start[timeline], last, _AT_ONCE):
+        stop = min(begin + _AT_ONCE, last)
+        try:
+            follow(edits.commands(begin, stop), replica)
+        except EditError as error:
+            row = begin + error.place
+            batch, step = (edits.columns[name][row].as_py() for name in ("batch", "step"))
+            return f"timeline_edits, batch {batch}, step {step}: {error.problem}"
+        advance(stop - begin)
+    return first_difference(replica.order(), events.values("event_id", first, end))
+
+
+def check_updates(events: Sorted, updates: Sorted, timeline: int) -> str | None:
+    """Follow a timeline's latest script backwards, from the published order.
+
+    Each command must have put the event that it names where that is. What is left is the order published before,
+    which nothing else tells, unless there was none: then nothing may be left.
+
+    Args:
+        events: `timeline_events`.
+        updates: `timeline_updates`.
+        timeline: The number of the timeline.
+
+    Returns:
+        What is wrong, or None.
+    """
+    first, end = updates.start[timeline], updates.start[timeline + 1]
+    if first == end:
+        return None
+    replica = Replica(events.values("event_id", events.start[timeline], events.start[timeline + 1]))
+    steps = updates.values("step", first, end)
+    commands = list(updates.commands(first, end))
+    for step, (op, event, taken, put) in zip(reversed(steps), reversed(commands), strict=True):
+        where = f"timeline_updates, step {step}"
+        if op not in ("ins", "mov") or (op == "ins") != (taken is None):
+            return f"{where}: it is no command: {op!r}, from {taken}, to {put}"
+        try:
+            found = replica.take(put)
+            if found != event:
+                return f"{where}: it puts {event!r} at {put}, but {found!r} is there"
+            if op == "mov":
+                replica.on_insert(taken, event)
+        except IndexError as error:
+            return f"{where} ({op} {event!r}): {error}"
+    previous = set(updates.values("previous_publication", first, end))
+    if len(previous) > 1:
+        return "timeline_updates names more than one previous_publication"
+    if previous == {None} and len(replica):
+        return f"timeline_updates starts from nothing, but {len(replica)} events are there without it"
+    return None
+
+
+class Report(NamedTuple):
+    """What a replay found.
+
+    Attributes:
+        timelines: How many there are.
+        events: How many events they have.
+        commands: How many commands lead to these.
+        without_edits: How many timelines were built without any.
+        differ: Of each timeline that differs, what is wrong.
+    """
+
+    timelines: int
+    events: int
+    commands: int
+    without_edits: int
+    differ: dict[str, str]
+
+    @property
+    def agree(self) -> int:
+        """How many timelines agree."""
+        return self.timelines - len(self.differ) - self.without_edits
+
+
+def replay(
+    folder: str,
+    timelines: list[str] | None = None,
+    with_updates: bool = False,
+    begin: Callable[[int], Callable[[int], object]] = lambda _: lambda _: None,
+) -> Report:
+    """Replay the edits of timelines, and compare with their published order.
+
+    Args:
+        folder: Path or URI of what the tables are in.
+        timelines: Only these.
+        with_updates: Also follow `timeline_updates` backwards.
+        begin: Is told how many commands there are, and returns what is told how many further ones were replayed.
+
+    Raises:
+        TableError: The tables cannot be replayed, or lack a timeline that was asked for.
+    """
+    tables = [read(folder, "timeline_events", EVENTS, timelines)]
+    tables.append(read(folder, "timeline_edits", EDITS, timelines))
+    if with_updates:
+        tables.append(read(folder, "timeline_updates", UPDATES, timelines))
+    names, (events, edits, *updates) = by_timeline(tables, [["position"], ["batch", "step"], ["step"]][: len(tables)])
+    unknown = sorted(set(timelines or ()) - set(names))
+    if unknown:
+        raise TableError(f"{folder}: there is no timeline {unknown[0]!r}")
+    if len(tables[0]) and not len(tables[1]):
+        raise TableError(f"{folder}/timeline_edits: there are no edits; build with `edit_batch_size` above 0")
+    unwritten = without_edits(folder)
+    differ, left_out = {}, 0
+    advance = begin(len(tables[1]))
+    for timeline, name in enumerate(names):
+        if name in unwritten and edits.start[timeline] == edits.start[timeline + 1]:
+            wrong = None
+            left_out += 1
+        else:
+            wrong = check_edits(events, edits, timeline, advance)
+        if wrong is None and updates:
+            wrong = check_updates(events, updates[0], timeline)
+        if wrong is not None:
+            differ[name] = wrong
+    return Report(len(names), len(tables[0]), len(tables[1]), left_out, differ)

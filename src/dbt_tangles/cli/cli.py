@@ -1,0 +1,61 @@
+"""The command `tangles`: its options, and which file has which command.
+
+Exit codes: 0 found; 1 not found, or there are differences; 2 the question cannot be asked.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+
+import click
+
+#: Command: the module with the function `command`. Modules are imported when they are needed.
+COMMANDS = {
+    "why": "dbt_tangles.cli.why",
+    "status": "dbt_tangles.cli.status",
+    "show": "dbt_tangles.cli.show",
+    "replay": "dbt_tangles.cli.replay",
+    "diff": "dbt_tangles.cli.diff",
+    "check": "dbt_tangles.cli.check",
+    "report": "dbt_tangles.report.command",
+    "init": "dbt_tangles.cli.init",
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = COMMANDS.get(cmd_name)
+        return importlib.import_module(module).command if module else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands, each with its whole first sentence: click's own list would cut it."""
+        rows = [(name, _first_sentence(self.get_command(ctx, name))) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+
+def _first_sentence(command: click.Command | None) -> str:
+    paragraph = " ".join((command.help or "").split("\n\n")[0].split()) if command else ""
+    return re.split(r"(?<=[.!?]) ", paragraph)[0]
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dbt-tangles")
+def main() -> None:
+    """Ask the tables of a tangles warehouse: which messages belong to what, and why not.
+
+    No table is built or written; a build may go on at the same time.
+    """
+    # Where a terminal cannot show a character, an answer with an escape is better than none.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    main()

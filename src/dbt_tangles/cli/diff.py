@@ -1,0 +1,130 @@
+"""`tangles diff`: where two replicas differ, and whether the messages they have account for it."""
+
+from __future__ import annotations
+
+import re
+
+import click
+
+from dbt_tangles.cli.compare import COMPARED, compare
+from dbt_tangles.cli.compare_orders import ORDERS, SETTLED, compare_order
+from dbt_tangles.cli.first_causes import add_causes, find_inputs
+from dbt_tangles.cli.graph import label
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, give, says_exit_code
+from dbt_tangles.cli.options import schema as schema_option
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, agreeing, listed, short
+from dbt_tangles.cli.runs import last_runs
+from dbt_tangles.cli.tables import AskError, Pair, Tables
+from dbt_tangles.cli.twins import together
+
+#: What is compared, in words for any number, by the words for many.
+_WORDS = {agreeing(2, each.what): each.what for each in (*COMPARED, *ORDERS, SETTLED)}
+#: The timeline of a tangle: its name and root.
+_OF_TANGLE = re.compile(r"([^:]*):(%.*)", re.DOTALL)
+
+
+@click.command("diff")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="B")
+@click.option(
+    "--limit",
+    type=click.IntRange(0, 100_000),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Name the first N of each.",
+)
+@as_json
+@schema_option
+@says_exit_code
+def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
+    """Compare the warehouses A and B: what only one has, and what they make of the rest.
+
+    Replicas that hold the same messages compute the same tables. Exit code 0: no difference; 1: there are some.
+    """
+    pair = Pair(Tables(a, schema), Tables(b, schema))
+    found = [compare(pair, each, max(limit, 1)) for each in COMPARED]
+    found += [compare_order(pair, each, max(limit, 1)) for each in (*ORDERS, SETTLED)]
+    tables = [each for each in found if each]
+    if not tables:
+        raise AskError(f"{pair.a.folder} and {pair.b.folder} have no table in common that could be compared")
+    has_same = all(not each[side]["total"] for each in tables if each["is_input"] for side in ("only_a", "only_b"))
+    find_inputs(pair)
+    for each in tables:
+        add_causes(pair, each)
+    differs = any(each[side]["total"] for each in tables for side in ("only_a", "only_b", "differ"))
+    answer = {
+        "a": str(pair.a.folder),
+        "b": str(pair.b.folder),
+        "is_same": not differs,
+        "has_same_messages": has_same,
+        "vars": _vars(pair),
+        "tables": tables,
+    }
+    give(pair, answer, lambda page, answer: _write(page, answer, limit), as_json)
+    return NOT_FOUND if differs else FOUND
+
+
+def _vars(pair: Pair) -> dict[str, list]:
+    """Say which vars the two were built with otherwise; none where that is not known."""
+    runs = [next((run for run in last_runs(tables) if run["tables"]), None) for tables in (pair.a, pair.b)]
+    if not all(runs):
+        return {}
+    one, other = (run["vars"] for run in runs)
+    return {
+        name: [one.get(name), other.get(name)] for name in sorted({*one, *other}) if one.get(name) != other.get(name)
+    }
+
+
+def _write(page: Page, answer: dict, limit: int) -> None:
+    page.line("A ", (answer["a"], STRONG))
+    page.line("B ", (answer["b"], STRONG))
+    for name, (one, other) in answer["vars"].items():
+        page.line(f"built with {name} {one} in A, {other} in B")
+    if answer["is_same"]:
+        page.line(
+            ("no difference", GOOD), " in what is in both: " + ", ".join(row["table"] for row in answer["tables"])
+        )
+        return
+    for row in answer["tables"]:
+        for side, said in (("only_a", "only in A"), ("only_b", "only in B"), ("differ", "differ{s|}")):
+            once = row[side]["once"]
+            if once:
+                what = agreeing(once, _WORDS[row["what"]])
+                page.line((f"{once:>11,} ", STRONG), f"{what} ", (agreeing(once, said), BAD))
+                _write_first(page, row[side], limit, row["is_input"])
+    if not answer["has_same_messages"]:
+        page.line("messages that one lacks may account for all else that differs")
+    elif answer["vars"]:
+        page.line("both have the same messages; they were built with other vars")
+    else:
+        page.line(("both have the same messages, and make something else of them", BAD), ": one is older, or wrong")
+
+
+def _write_first(page: Page, side: dict, limit: int, is_input: bool) -> None:
+    for of, row in _together(side["first"])[:limit]:
+        keys = {name: value for name, value in row.items() if name not in ("name", "values", "cause")}
+        names = [of, *(label(str(value)) for value in keys.values() if value is not None)]
+        changes = [
+            f"{name} {short(str(one))} / {short(str(two))}" for name, (one, two) in row.get("values", {}).items()
+        ]
+        page.line((" ".join(filter(None, names)), ID), *([": " + ", ".join(changes)] if changes else []), indent=7)
+        if row.get("cause"):
+            page.line("first cause: ", (row["cause"]["id"], ID), f", {row['cause']['side']}", indent=8)
+        elif "cause" in row and not is_input:
+            page.line(("no message in it differs", DIM), indent=8)
+    if side["once"] > limit and limit:
+        page.line((f"… and {side['once'] - limit:,} more (--limit)", DIM), indent=7)
+
+
+def _together(rows: list[dict]) -> list[tuple[str, dict]]:
+    """Put the differences of tangles of one root together that are the same, with all names; so of their timelines."""
+    named = []
+    for row in rows:
+        each = {"name": "", **row}
+        if "tangle_name" in row:
+            each["name"] = each.pop("tangle_name")
+        elif match := _OF_TANGLE.fullmatch(row.get("timeline_id") or ""):
+            each |= {"name": match[1], "timeline_id": match[2]}
+        named.append(each)
+    return [(listed([*filter(None, names)]), row) for names, row in together(named, "name")]

@@ -1,0 +1,67 @@
+"""Graphs for other programs: dot of Graphviz, Mermaid. Nothing of a log can leave its label."""
+
+from __future__ import annotations
+
+import re
+
+from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Graph, Node, label
+from dbt_tangles.cli.page import plain
+
+_DASHED = {"supersedes", "redundant", "lipmaa"}
+_HARMLESS = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
+
+
+def dot(graph: Graph) -> str:
+    """Write a graph for Graphviz."""
+    lines = [f"digraph {_quoted(_title(graph))} {{", "  rankdir=BT;", '  node [shape=box, fontname="monospace"];']
+    numbers = _numbers(graph)
+    looks = {IN: "", ASIDE: ", style=dashed, fontcolor=gray", MISSING: ", style=dotted, fontcolor=red"}
+    for node in graph.nodes:
+        lines.append(f"  n{numbers[node.id]} [label={_quoted(_label(node))}{looks[node.state]}];")
+    lines += [f'  n{number} [label="...", shape=plaintext];' for _, number in _others(graph, numbers)]
+    for edge in graph.edges:
+        look = " [style=dashed]" if edge.kind in _DASHED else ""
+        lines.append(f"  n{numbers[edge.child]} -> n{numbers[edge.parent]}{look};")
+    return "\n".join([*lines, "}"])
+
+
+def mermaid(graph: Graph) -> str:
+    """Write a graph for Mermaid."""
+    numbers = _numbers(graph)
+    lines = ["flowchart BT"]
+    for node in graph.nodes:
+        left, right = {IN: ("[", "]"), ASIDE: ("([", "])"), MISSING: ("{{", "}}")}[node.state]
+        lines.append(f'  n{numbers[node.id]}{left}"{_escaped(_label(node))}"{right}')
+    lines += [f'  n{number}["..."]' for _, number in _others(graph, numbers)]
+    for edge in graph.edges:
+        arrow = "-.->" if edge.kind in _DASHED else "-->"
+        lines.append(f"  n{numbers[edge.child]} {arrow} n{numbers[edge.parent]}")
+    return "\n".join(lines)
+
+
+def _title(graph: Graph) -> str:
+    return plain(" ".join(filter(None, (graph.kind, graph.all_names, graph.id))))
+
+
+def _numbers(graph: Graph) -> dict[str, int]:
+    """Number the nodes, then what was left out and is linked to."""
+    ids = [*(node.id for node in graph.nodes), *(edge.parent for edge in graph.edges)]
+    return {id_: number for number, id_ in enumerate(dict.fromkeys(ids))}
+
+
+def _others(graph: Graph, numbers: dict[str, int]) -> list[tuple[str, int]]:
+    return [*numbers.items()][len({node.id for node in graph.nodes}) :]
+
+
+def _label(node: Node) -> str:
+    return plain(" ".join([label(node.id), *node.marks, node.words]).strip())
+
+
+def _quoted(text: str) -> str:
+    """Quote a text for dot, where a backslash begins an escape too."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _escaped(text: str) -> str:
+    """Write what may mean something to Mermaid, or to HTML, as codes of characters."""
+    return _HARMLESS.sub(lambda match: f"#{ord(match[0])};", text)

@@ -1,0 +1,300 @@
+"""Reads the graph of a tangle, feed, set, group, base or timeline: its latest nodes and their links."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node, label
+from dbt_tangles.cli.tables import Tables
+
+
+def _marks(row: dict, *names: str) -> list[str]:
+    return [name.replace("_", " ") for name in names if row[f"is_{name}"]]
+
+
+def _last(tables: Tables, limit: int, columns: str, where: str, order: str, **values: str) -> tuple[list[dict], int]:
+    """Read the last rows, and count all: two questions, so that nothing but these rows is read whole."""
+    rows = tables.rows(f"select {columns} from {where} order by {order} limit {limit}", **values)
+    if len(rows) < limit:
+        return rows, len(rows)
+    (count,) = tables.rows(f"select count(*) as total from {where}", **values)
+    return rows, count["total"]
+
+
+def _share(taken: list[dict], aside: list[dict], limit: int) -> list[dict]:
+    """Pick at most so many rows of both, a quarter of them set aside where there are more than enough."""
+    kept = max(limit // 4, limit - len(taken))
+    return [*taken[: limit - min(len(aside), kept)], *aside[:kept]]
+
+
+def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
+    """Read a tangle: members, and candidates that are set aside."""
+    where = {"name": name, "root": root}
+    columns = "message_id, author, is_member, set_aside_reason, depth, is_root, is_tip, is_fork, is_merge"
+    of_tangle = "{tangle_messages} where tangle_name = $name and root_id = $root and "
+    order = "depth desc, message_id desc"
+    members, total = _last(tables, limit, columns, of_tangle + "is_member", order, **where)
+    aside, total_aside = _last(tables, limit, columns, of_tangle + "not is_member", order, **where)
+    shown = _share(members, aside, limit)
+    nodes = [
+        Node(
+            row["message_id"],
+            IN if row["is_member"] else ASIDE,
+            row["depth"],
+            _marks(row, "root", "tip", "fork", "merge"),
+            row["set_aside_reason"] or f"by {label(row['author'])}",
+        )
+        for row in shown
+    ]
+    links = tables.rows(
+        """select message_id, previous_id, is_redundant from {tangle_edges}
+        where tangle_name = $name and root_id = $root and message_id in (select unnest($ids)) order by all""",
+        ids=[node.id for node in nodes],
+        **where,
+    )
+    edges = [
+        Edge(row["message_id"], row["previous_id"], "redundant" if row["is_redundant"] else "previous") for row in links
+    ]
+    missing = tables.rows(
+        """select missing_id, is_in_log from {tangle_missing}
+        where tangle_name = $name and root_id = $root and missing_id in (select unnest($ids)) order by all""",
+        ids=[edge.parent for edge in edges],
+        **where,
+    )
+    for row in missing:
+        nodes.append(Node(row["missing_id"], MISSING, words="no candidate" if row["is_in_log"] else "not in the log"))
+    return Graph("tangle", root, name, total + total_aside, nodes, edges)
+
+
+def feed(tables: Tables, name: str, author: str, limit: int, until: int | None = None) -> Graph:
+    """Read a feed: its messages, in the chain and off it, and what is missing before those.
+
+    Args:
+        tables: Where to look.
+        name: The feed has none.
+        author: Whose feed it is.
+        limit: How many messages are shown, the last ones.
+        until: Of those up to this sequence.
+    """
+    where = "{feed_messages} where author = $author"
+    rows, total = _last(
+        tables,
+        limit,
+        "message_id, sequence, in_chain, reason",
+        where + (f" and sequence <= {until:d}" if until is not None else ""),
+        "sequence desc, message_id desc",
+        author=author,
+    )
+    if until is not None:
+        (count,) = tables.rows(f"select count(*) as total from {where}", author=author) or [{"total": 0}]
+        total = count["total"]
+    links = tables.rows(
+        """select message_id, previous_id from {ssb_messages}
+        where author = $author and sequence >= $first and previous_id is not null
+            and message_id in (select unnest($ids)) order by all""",
+        author=author,
+        first=min((row["sequence"] for row in rows), default=0),
+        ids=[row["message_id"] for row in rows],
+    )
+    follows = {link["message_id"]: link["previous_id"] for link in links}
+    followers = Counter(follows.values())
+    ends = tables.row("select latest_message_id from {feeds} where author = $author", author=author) or {}
+    nodes = [
+        Node(
+            row["message_id"],
+            IN if row["in_chain"] else ASIDE,
+            row["sequence"],
+            ["root"] * (row["in_chain"] and row["sequence"] == 1)
+            + ["tip"] * (row["message_id"] == ends.get("latest_message_id"))
+            + ["fork"] * (followers[row["message_id"]] > 1),
+            f"{row['sequence']}" + (f", {row['reason']}" if row["reason"] else ""),
+        )
+        for row in rows
+    ]
+    edges = [Edge(child, parent, "previous") for child, parent in follows.items()]
+    nodes += _missing_of_feed(tables, author, rows, follows)
+    return Graph("feed", author, name, total, nodes, edges)
+
+
+def _missing_of_feed(tables: Tables, author: str, rows: list[dict], follows: dict[str, str]) -> list[Node]:
+    """Find what messages off the chain follow that is not in the feed; those in the chain follow what is."""
+    shown = {row["message_id"] for row in rows}
+    off = [
+        row for row in rows if not row["in_chain"] and follows.get(row["message_id"], row["message_id"]) not in shown
+    ]
+    if not off:
+        return []
+    ids = list({follows[row["message_id"]] for row in off})
+    of_feed = tables.rows(
+        "select message_id from {feed_messages} where author = $author and message_id in (select unnest($ids))",
+        author=author,
+        ids=ids,
+    )
+    known = {row["message_id"] for row in of_feed}
+    in_log = tables.rows("select message_id from {ssb_messages} where message_id in (select unnest($ids))", ids=ids)
+    elsewhere = {row["message_id"] for row in in_log}
+    sequences = sorted({row["sequence"] for row in rows})
+    nodes = {}
+    for row in sorted(off, key=lambda row: row["sequence"]):
+        id_, sequence = follows[row["message_id"]], row["sequence"]
+        before = sequences[sequences.index(sequence) - 1] if sequence != sequences[0] else None
+        words = "no message of this feed" if id_ in elsewhere else "not in the log"
+        if before is not None and sequence - before > 2 and id_ not in elsewhere:
+            words = f"{before + 1:,} to {sequence - 1:,} are not in the log"
+        if id_ not in known:
+            nodes.setdefault(id_, Node(id_, MISSING, sequence - 1, words=words))
+    return [*nodes.values()]
+
+
+def set_(tables: Tables, name: str, set_id: str, limit: int) -> Graph:
+    """Read a set: its messages, and those that are not valid."""
+    columns = "message_id, depth, is_held, reject_reason, is_root, is_item_root, is_tip, purpose"
+    of_set = "{set_messages} where set_id = $set and "
+    order = "coalesce(position, depth) desc, message_id desc"
+    taken, total = _last(tables, limit, columns, of_set + "(is_valid or is_held)", order, set=set_id)
+    aside, total_aside = _last(tables, limit, columns, of_set + "not (is_valid or is_held)", order, set=set_id)
+    shown = _share(taken, aside, limit)
+    there = {row["message_id"] for row in taken}
+    nodes = [
+        Node(
+            row["message_id"],
+            IN if row["message_id"] in there else ASIDE,
+            row["depth"],
+            _marks(row, "root", "item_root", "tip", "held"),
+            row["reject_reason"] or row["purpose"] or "",
+        )
+        for row in shown
+    ]
+    links = tables.rows(
+        """select message_id, other_id, kind, is_known from {set_links}
+        where set_id = $set and message_id in (select unnest($ids)) order by all""",
+        set=set_id,
+        ids=[node.id for node in nodes],
+    )
+    edges = [Edge(row["message_id"], row["other_id"], row["kind"], row["kind"] != "supersedes") for row in links]
+    drawn = {node.id for node in nodes}
+    lost = dict.fromkeys(row["other_id"] for row in links if not row["is_known"] and row["other_id"] not in drawn)
+    nodes += [Node(id_, MISSING, words="not in the set") for id_ in lost]
+    return Graph("set", set_id, name, total + total_aside, nodes, edges)
+
+
+def group(tables: Tables, name: str, group_id: str, limit: int) -> Graph:
+    """Read a private group: its epochs."""
+    rows, total = _last(
+        tables,
+        limit,
+        """epoch_id, depth, is_tip, is_preferred, preference, added_count, excluded_count, missing_count,
+            previous_epochs""",
+        "{group_epochs} where group_id = $group",
+        "depth desc, epoch_id desc",
+        group=group_id,
+    )
+    nodes = [
+        Node(
+            row["epoch_id"],
+            IN,
+            row["depth"],
+            ["root"] * (row["epoch_id"] == group_id) + _marks(row, "tip", "preferred"),
+            f"{row['added_count']} added, {row['excluded_count']} excluded"
+            + (f", {row['missing_count']} missing" if row["missing_count"] else "")
+            + (f", {row['preference']}" if row["is_preferred"] else ""),
+        )
+        for row in rows
+    ]
+    edges = [Edge(row["epoch_id"], previous, "epoch") for row in rows for previous in row["previous_epochs"] or []]
+    return Graph("group", group_id, name, total, nodes, edges)
+
+
+def base(tables: Tables, name: str, base_id: str, limit: int) -> Graph:
+    """Read a base: its nodes, and those that are not used."""
+    taken, total = _last(
+        tables,
+        limit,
+        "node_id, role, is_ack, depth, is_head",
+        "{autobase_nodes} where base_id = $base",
+        "depth desc, node_id desc",
+        base=base_id,
+    )
+    refused, total_refused = _last(
+        tables,
+        limit,
+        "node_id, reason",
+        """(
+            select node_id, min(reason) as reason from {autobase_rejects} where base_id = $base and node_id is not null
+                and node_id not in (select node_id from {autobase_nodes} where base_id = $base)
+            group by node_id
+        ) as refused""",
+        "node_id desc",
+        base=base_id,
+    )
+    shown = _share(taken, refused, limit)
+    settled = {
+        row["node_id"]: row
+        for row in tables.rows(
+            """select node_id, position, is_confirmed from {autobase_views}
+            where base_id = $base and observer = 'all' and node_id in (select unnest($ids))""",
+            base=base_id,
+            ids=[row["node_id"] for row in shown],
+        )
+    }
+    nodes = [_base_node(row, settled.get(row["node_id"])) for row in shown]
+    links = tables.rows(
+        """select node_id, head_id, kind, is_known, is_before_start from {autobase_links}
+        where base_id = $base and node_id in (select unnest($ids)) order by all""",
+        base=base_id,
+        ids=[node.id for node in nodes],
+    )
+    edges = [Edge(row["node_id"], row["head_id"], row["kind"]) for row in links]
+    there = {node.id for node in nodes}
+    for row in links:
+        if not row["is_known"] and row["head_id"] not in there:
+            there.add(row["head_id"])
+            words = "before this log" if row["is_before_start"] else "not in the log"
+            nodes.append(Node(row["head_id"], MISSING, words=words))
+    return Graph("base", base_id, name, total + total_refused, nodes, edges)
+
+
+def _base_node(row: dict, view: dict | None) -> Node:
+    if "reason" in row:
+        return Node(row["node_id"], ASIDE, words=row["reason"])
+    words = row["role"]
+    if view is not None:
+        words += f", position {view['position']}, {'settled' if view['is_confirmed'] else 'not settled'}"
+    return Node(row["node_id"], IN, row["depth"], _marks(row, "head", "ack"), words)
+
+
+def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
+    """Read a timeline: the last of its events."""
+    # Positions have no holes, so the last ones are found by their number.
+    stats = tables.row("select event_count from {timeline_stats} where timeline_id = $id", id=timeline_id)
+    total = (stats or {}).get("event_count") or 0
+    rows = tables.rows(
+        """select event_id, rank, position, is_tip, author from {timeline_events}
+        where timeline_id = $timeline and position >= $first""",
+        timeline=timeline_id,
+        first=total - limit,
+    )
+    rows = sorted(rows, key=lambda row: row["position"], reverse=True)[:limit]
+    nodes = [
+        Node(
+            row["event_id"],
+            IN,
+            row["rank"],
+            _marks(row, "tip"),
+            f"position {row['position']}" + (f", by {label(row['author'])}" if row["author"] else ""),
+        )
+        for row in rows
+    ]
+    links = tables.rows(
+        """select event_id, cause_id, kind, is_known from {timeline_links}
+        where timeline_id = $timeline and event_id in (select unnest($ids)) order by all""",
+        timeline=timeline_id,
+        ids=[node.id for node in nodes],
+    )
+    edges = [Edge(row["event_id"], row["cause_id"], row["kind"]) for row in links]
+    lost = dict.fromkeys(row["cause_id"] for row in links if not row["is_known"])
+    nodes += [Node(id_, MISSING, words="not in the timeline") for id_ in lost]
+    return Graph("timeline", timeline_id, name, total, nodes, edges)
+
+
+READ = {"tangle": tangle, "feed": feed, "set": set_, "group": group, "base": base, "timeline": timeline}

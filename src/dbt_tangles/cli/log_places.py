@@ -1,0 +1,164 @@
+"""Where the lines of the logs are: which files were read, and what each of their lines gave.
+
+This is the one place that reads staging, which has the keys of groups too (docs/decisions/019-secrets.md): the columns
+named here, and no other.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from dbt_tangles.cli.tables import Tables
+
+MOST = 100
+
+
+class Log(NamedTuple):
+    """A log, and what its lines give.
+
+    Attributes:
+        kind: What `tangles why` takes the ids for.
+        lines: The table of its lines.
+        id: What a line gave, null where it gave nothing.
+        within: The base or timeline that this is in, or null.
+        rejects: The table of the lines that are not used.
+        reject_id: Its column of ids.
+        reject_within: As `within`.
+    """
+
+    kind: str
+    lines: str
+    id: str
+    within: str
+    rejects: str
+    reject_id: str
+    reject_within: str
+
+
+LOGS = {
+    "ssb": Log("message", "stg_ssb__lines", "message_id", "null", "ssb_rejects", "message_id", "null"),
+    "pzp": Log("pzp", "stg_pzp__lines", "message_id", "null", "pzp_rejects", "message_id", "null"),
+    "autobase": Log(
+        "node",
+        "stg_autobase__lines",
+        "case kind when 'base' then '' else writer || ':' || length end",
+        "base_id",
+        "autobase_rejects",
+        "node_id",
+        "base_id",
+    ),
+    "event": Log(
+        "event",
+        "stg_events__lines",
+        "event_id",
+        "timeline_id",
+        "timeline_rejects",
+        "event_id",
+        "timeline_id",
+    ),
+}
+
+
+class Blocks(NamedTuple):
+    """A file of a log.
+
+    Attributes:
+        lines: How many there are.
+        first: Of each block of it, by the byte at which it starts: the least row id, and the number of that line.
+    """
+
+    lines: int
+    first: dict[int, tuple[int, int]]
+
+
+def files(tables: Tables, log: Log) -> dict[str, Blocks]:
+    """List the files of a log, by their names as the tables have them.
+
+    A line's number is what came before its block, plus its place in it, as macros/inputs/line_blocks.sql has it.
+    """
+    found: dict[str, Blocks] = {}
+    for row in tables.rows(
+        f"""select source_file, block_start, min(row_id) as least, count(*) as n from {{{log.lines}}}
+        group by source_file, block_start order by source_file, block_start"""
+    ):
+        before = found.get(row["source_file"], Blocks(0, {}))
+        block = {row["block_start"]: (row["least"], before.lines + 1)}
+        found[row["source_file"]] = Blocks(before.lines + row["n"], before.first | block)
+    return found
+
+
+def is_named(source_file: str, given: str) -> bool:
+    """Whether a file is meant by its name, by its path, or by how its path ends."""
+    if given == source_file:
+        return True
+    if re.match(r"[a-z][a-z0-9+.-]*:/", given):
+        return unquote(source_file) == given
+    path = os.path.normpath(given)
+    if path.startswith(".."):
+        path = os.path.abspath(path)
+    name = unquote(source_file) if ":" in source_file else source_file
+    return name == path or any(each.endswith(f"/{path.lstrip('/')}") for each in (name, source_file))
+
+
+def gave(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int) -> dict | None:
+    """Say what a line gave: `id`, null where it gave nothing, and `within`; None where there is no such line."""
+    place = _place(blocks, line)
+    if place is None:
+        return None
+    return tables.row(
+        f"""select {log.id} as id, {log.within} as within from {{{log.lines}}}
+        where source_file = $file and block_start = $start and row_id = $row""",
+        file=source_file,
+        start=place[0],
+        row=place[1],
+    )
+
+
+def alike(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int, others: list[int]) -> list[int]:
+    """Pick those of some other lines of a file that have the same bytes as a line."""
+    place = _place(blocks, line)
+    if place is None or not others:
+        return []
+    rows = tables.rows(
+        f"""select block_start, row_id from {{{log.lines}}}
+        where source_file = $file and row_id in (select unnest($rows)) and line_digest = (
+            select line_digest from {{{log.lines}}}
+            where source_file = $file and block_start = $start and row_id = $row
+        )""",
+        file=source_file,
+        rows=[_place(blocks, other)[1] for other in others],
+        start=place[0],
+        row=place[1],
+    )
+    return [_number(blocks, row) for row in rows]
+
+
+def lines_of(tables: Tables, log: Log, found: dict[str, Blocks], gives: dict) -> tuple[int, list[dict]]:
+    """List the lines that give the same id: how many, and the first of them."""
+    where = f"{{{log.lines}}} where {log.id} = $id and {log.within} is not distinct from $within"
+    values = {"id": gives["id"], "within": gives["within"]}
+    rows = tables.rows(
+        f"""select source_file, block_start, row_id, count(*) over () as total from {where}
+        order by source_file, block_start, row_id limit {MOST}""",
+        **values,
+    )
+    places = [{"source_file": row["source_file"], "line": _number(found[row["source_file"]], row)} for row in rows]
+    return (rows[0]["total"] if rows else 0), places
+
+
+def _place(blocks: Blocks, line: int) -> tuple[int, int] | None:
+    """The block and the row id of a line; None before the first line."""
+    before = [(first, start, least) for start, (least, first) in blocks.first.items() if first <= line]
+    if not before:
+        return None
+    first, start, least = max(before)
+    return start, least + line - first
+
+
+def _number(blocks: Blocks, place: dict) -> int:
+    """The number of the line with this `block_start` and `row_id`."""
+    least, first = blocks.first[place["block_start"]]
+    return place["row_id"] - least + first

@@ -1,0 +1,180 @@
+"""What somebody who runs a peer would want to look at first."""
+
+from __future__ import annotations
+
+import shlex
+
+from dbt_tangles.cli import messages
+from dbt_tangles.cli.messages import FILES
+from dbt_tangles.cli.page import counted, listed
+from dbt_tangles.cli.tables import Tables
+
+_MOST = 3
+#: Tables of the lines that are not used: whose they are, and the function of `words` that says why.
+_REJECTS = {
+    "ssb_rejects": ("SSB", messages.ssb),
+    "pzp_rejects": ("pzp", messages.pzp),
+    "autobase_rejects": ("autobase", messages.autobase),
+    "timeline_rejects": ("event", messages.event),
+}
+
+
+def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
+    """List what is out of order, the most urgent first: each with words, and what to ask next if there is more."""
+    return [
+        *_rejects(tables),
+        *_runs(runs, results),
+        *_tests(results),
+        *_files(tables),
+        *_missing(tables),
+        *_awaited(tables),
+        *_forks(tables),
+        *_groups(tables),
+        *_sets(tables),
+        *_bases(tables),
+    ]
+
+
+def _item(words: str, *ask: str) -> dict:
+    # Quoted, as people copy commands, and names in a log may be anything.
+    return {"words": words, "ask": shlex.join(["tangles", *ask]) if ask else None}
+
+
+def _runs(runs: list[dict], results: dict | None) -> list[dict]:
+    if not runs:
+        return []
+    last, *_ = runs
+    built = [run for run in runs if run["tables"]]
+    items = []
+    if last["status"] == "running":
+        items.append(_item(f"a build goes on since {last['started_at']}: tables are of that run or an older one"))
+    elif last["status"] != "success":
+        items.append(_item(f"the last run ended with {last['status']}{_broken(last, results)}"))
+    if len(built) > 1:
+        items.append(_item(f"the tables are of {len(built)} runs"))
+    return items
+
+
+def _broken(run: dict, results: dict | None) -> str:
+    """Name what failed in a run, as far as dbt's results are of it."""
+    if run["status"] == "interrupted":
+        return ""
+    if results is None or results["run_id"] != run["run_id"]:
+        return "; which model or test failed, dbt's results of that run say: --target-path DIR is where they are"
+    names = [f"{row['kind']} {row['name']}" for row in results["broken"]]
+    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
+    return f": {', '.join(names[:_MOST])}{more}" if names else ""
+
+
+def _tests(tests: dict | None) -> list[dict]:
+    bad = [test for test in (tests or {}).get("failed", []) if test["status"] != "warn"]
+    return [_item(f"test {test['name']}: {test['status']}") for test in bad]
+
+
+def _rejects(tables: Tables) -> list[dict]:
+    """Count the lines that are not used by log and reason, the most frequent of each log first; files are others."""
+    items = []
+    for table, (log, meaning) in _REJECTS.items():
+        rows = tables.rows(
+            f"""select reason, count(*) as n, min(struct_pack(file := source_file, line := line)) as first
+            from {{{table}}} where reason not in (select unnest($faults))
+            group by reason order by n desc, reason limit {_MOST}""",
+            faults=[*FILES],
+        )
+        for row in rows:
+            lines = counted(row["n"], f"line{{ of the {log} log is|s of the {log} log are}}")
+            said = f"{lines} not used, {row['reason']}: "
+            place = f"{row['first']['file']}:{row['first']['line']}"
+            items.append(_item(said + meaning(row["reason"]), "why", "--line", place))
+    return items
+
+
+def _files(tables: Tables) -> list[dict]:
+    items = []
+    for table in _REJECTS:
+        rows = tables.rows(
+            f"""select source_file, line, reason from {{{table}}} where reason in (select unnest($faults))
+            order by source_file limit {_MOST}""",
+            faults=[*FILES],
+        )
+        items += [
+            _item(
+                f"{row['source_file']}: {FILES[row['reason']]}", "why", "--line", f"{row['source_file']}:{row['line']}"
+            )
+            for row in rows
+        ]
+    return items
+
+
+def _missing(tables: Tables) -> list[dict]:
+    # Of one root the tangles that wait alike count once: they are the same messages.
+    rows = tables.rows(
+        f"""select missing_id, list_sort(list_distinct(flatten(list(names)))) as names, sum(unlocks)::bigint as unlocks
+        from (
+            select missing_id, root_id, unlocks, list(tangle_name) as names from {{tangle_missing}}
+            where not is_in_log and unlocks > 0 group by missing_id, root_id, unlocks, waiting_count, blocked_count
+        )
+        group by missing_id order by unlocks desc, missing_id limit {_MOST}"""
+    )
+    gained = [f"{counted(row['unlocks'], 'member{|s}')} ({_few(row['names'])})" for row in rows]
+    return [
+        _item(f"a message that is not in the log would make {members}", "why", row["missing_id"])
+        for row, members in zip(rows, gained, strict=True)
+    ]
+
+
+def _few(names: list[str]) -> str:
+    return listed([*names[:_MOST], *([f"{len(names) - _MOST:,} more"] if len(names) > _MOST else [])])
+
+
+def _awaited(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select id, count(*) as n from (select unnest(awaited_ids) as id from {{set_messages}})
+        group by id order by n desc, id limit {_MOST}"""
+    )
+    return [
+        _item(
+            counted(row["n"], "message{ of a set depends|s of sets depend} on a message of an account")
+            + " that is not in the log, or is there without its data",
+            "why",
+            row["id"],
+        )
+        for row in rows
+    ]
+
+
+def _forks(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select message_id, author, sequence, count(*) over () as n from {{feed_messages}} where reason = 'forked'
+        order by author, sequence, message_id limit {_MOST}"""
+    )
+    return [
+        _item(f"{row['author']} is forked at {row['sequence']:,}", "why", row["message_id"])
+        for row in {row["author"]: row for row in rows}.values()
+    ]
+
+
+def _groups(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select finding, count(*) as n, min(group_id) as group_id from {{group_findings}}
+        group by finding order by n desc, finding limit {_MOST}"""
+    )
+    return [
+        _item(f"{row['n']:,} x {row['finding']} in private groups", "show", row["group_id"], "--as", "group")
+        for row in rows
+    ]
+
+
+def _sets(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"select set_id, root_status from {{sets}} where root_status <> 'present' order by set_id limit {_MOST}"
+    )
+    return [_item(f"a set whose root is {row['root_status']}", "why", row["set_id"]) for row in rows]
+
+
+def _bases(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select base_id, status from {{autobase_bases}} where status in ('incomplete', 'too_large')
+        order by base_id limit {_MOST}"""
+    )
+    return [_item(f"base {row['base_id']} is {row['status']}", "show", row["base_id"], "--as", "base") for row in rows]

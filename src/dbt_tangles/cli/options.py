@@ -1,0 +1,66 @@
+"""What all commands share: where the tables are, in which form the answer is, and how it ends."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from dbt_tangles.cli.page import DIM, Page, plain, print_json
+from dbt_tangles.cli.tables import AskError, Tables
+
+FOUND, NOT_FOUND, USAGE = 0, 1, 2
+
+_WAREHOUSE = click.option(
+    "--warehouse",
+    envvar="TANGLES_WAREHOUSE",
+    default="warehouse",
+    show_default="TANGLES_WAREHOUSE, else warehouse",
+    metavar="DIR",
+    type=click.Path(),  # So that shells complete it; `Tables` says what is not there, and a URI may do.
+    help="The folder of the tables, as profiles.yml has it.",
+)
+schema = click.option(
+    "--schema",
+    envvar="TANGLES_SCHEMA",
+    default="tangles",
+    show_default="TANGLES_SCHEMA, else tangles",
+    metavar="NAME",
+    help="Their schema.",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object, for programs.")
+
+
+def says_exit_code(function: Callable[..., int]) -> Callable[..., None]:
+    """Make a command's function one whose result is the exit code; what it raises as AskError is said, with code 2."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **values: Any) -> None:
+        try:
+            code = function(*args, **values)
+        except AskError as error:
+            click.echo("\n".join(map(plain, f"tangles: {error}".splitlines())), err=True)
+            code = USAGE
+        sys.exit(code)
+
+    return run
+
+
+def of_tables(function: Callable[..., int]) -> Callable[..., None]:
+    """Make a command's function one that is given `warehouse` and `schema`, and says its exit code."""
+    return _WAREHOUSE(schema(says_exit_code(function)))
+
+
+def give(tables: Tables, answer: dict, write: Callable[[Page, dict], None], in_json: bool) -> None:
+    """Print an answer, and which tables it lacks."""
+    missing = sorted(tables.missing)
+    if in_json:
+        print_json({**answer, "missing_tables": missing})
+        return
+    page = Page()
+    write(page, answer)
+    if missing:
+        page.line((f"not built, so nothing is said of it: {', '.join(missing)}", DIM))

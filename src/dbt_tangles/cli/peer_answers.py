@@ -1,0 +1,248 @@
+"""What a peer says of the log that it holds, beside what the tables say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from dbt_tangles.cli.claims import claims_of
+from dbt_tangles.cli.forms import as_sigil
+from dbt_tangles.cli.tables import Tables
+
+#: Lines that are asked about at a time.
+AT_ONCE = 5_000
+_MOST_CHARACTERS = 16 * 2**20
+
+AGREE, DIFFER, UNKNOWN, UNREADABLE = "agree", "differ", "unknown", "unreadable"
+
+
+class Kind(NamedTuple):
+    """A kind of answer, told by its first key.
+
+    Attributes:
+        keys: What it is about.
+        says: What the peer may say of it, each with the type that it has.
+        sql: The tables' answers for the ids in `$ids`; columns as in `keys` and `says`.
+        unordered: Which lists have no order.
+        means: With what a peer's answer is compared.
+    """
+
+    keys: tuple[str, ...]
+    says: dict[str, type]
+    sql: str
+    unordered: frozenset[str] = frozenset()
+    means: str = ""
+
+
+KINDS = {
+    "message": Kind(
+        ("message",),
+        {"valid": bool},
+        """select message_id as message, is_usable as valid from {ssb_messages}
+        where message_id in (select unnest($ids))""",
+        means="whether it is verified",
+    ),
+    "feed": Kind(
+        ("feed",),
+        {"sequence": int, "id": str},
+        """select author as feed, verified_length as sequence, latest_message_id as id from {feeds}
+        where author in (select unnest($ids))""",
+        means="the last message of the feed's chain",
+    ),
+    "root": Kind(
+        ("root", "tangle"),
+        {"previous": list, "members": int},
+        """select root_id as root, tangle_name as tangle, tips as previous, member_count as members from {tangles}
+        where root_id in (select unnest($ids))""",
+        frozenset({"previous"}),
+        means="the tips, in any order, and how many members the tangle has",
+    ),
+    "epoch": Kind(
+        ("epoch",),
+        {"members": list},
+        """select epoch_id as epoch, list(feed_id) filter (where is_added) as members from {group_members}
+        where epoch_id in (select unnest($ids)) group by epoch_id""",
+        frozenset({"members"}),
+        means="who is added to the epoch, in any order",
+    ),
+    "group": Kind(
+        ("group",),
+        {"preferred": str},
+        """select group_id as "group", epoch_id as preferred from {group_epochs}
+        where is_preferred and group_id in (select unnest($ids))""",
+        means="the preferred epoch",
+    ),
+    "set": Kind(
+        ("set",),
+        {"items": list, "prev": list, "depth": int},
+        """select set_id as "set", items, prev, depth from {sets} as a left join {set_next} as b using (set_id)
+        where set_id in (select unnest($ids))""",
+        frozenset({"items"}),
+        means="the items, in any order, and what the next message says",
+    ),
+    "base": Kind(
+        ("base",),
+        {"length": int, "confirmed": int},
+        """select base_id as base, node_count as length, confirmed_length as confirmed from {autobase_bases}
+        where base_id in (select unnest($ids))""",
+        means="how many nodes the base has, and how many are settled",
+    ),
+    "view": Kind(
+        ("view", "observer"),
+        {"order": list},
+        """select base_id as view, observer, list(node_id order by position) as "order" from {autobase_views}
+        where base_id in (select unnest($ids)) group by base_id, observer""",
+        means="the nodes in the order of an observer, a writer or all",
+    ),
+    "timeline": Kind(
+        ("timeline",),
+        {"order": list},
+        """select timeline_id as timeline, list(event_id order by position) as "order" from {timeline_events}
+        where timeline_id in (select unnest($ids)) group by timeline_id""",
+        means="the events in their order",
+    ),
+    # The same subjects by the names of the tables' columns.
+    "tangle_name": Kind(
+        ("root_id", "tangle_name"),
+        {"members": list, "tips": list, "order": list},
+        """select root_id, tangle_name, tips, coalesce(members, []) as members, coalesce(members, []) as "order"
+        from {tangles} left join (
+            select root_id, tangle_name, list(message_id order by position) as members
+            from {tangle_messages} where is_member group by all
+        ) using (root_id, tangle_name) where root_id in (select unnest($ids))""",
+        frozenset({"members", "tips"}),
+        means="the members, in any order, the tips, and the members by position",
+    ),
+    "set_id": Kind(
+        ("set_id",),
+        {"items": list, "item_roots": list},
+        "select set_id, items, item_roots from {sets} where set_id in (select unnest($ids))",
+        frozenset({"items", "item_roots"}),
+        means="the items and the item roots, in any order",
+    ),
+    "base_id": Kind(
+        ("base_id", "observer"),
+        {"order": list, "confirmed_length": int},
+        """select base_id, observer, list(node_id order by position) as "order",
+            count(*) filter (where is_confirmed) as confirmed_length
+        from {autobase_views} where base_id in (select unnest($ids)) group by base_id, observer""",
+        means="the nodes in an observer's order, and how many of them are settled",
+    ),
+    "timeline_id": Kind(
+        ("timeline_id",),
+        {"order": list},
+        """select timeline_id, list(event_id order by position) as "order" from {timeline_events}
+        where timeline_id in (select unnest($ids)) group by timeline_id""",
+        means="the events by position",
+    ),
+}
+
+
+class _Question(NamedTuple):
+    line: int
+    kind: str
+    key: tuple[str, ...]
+    said: dict[str, Any]
+
+
+def check(tables: Tables, lines: Iterable[str]) -> Iterator[dict]:
+    """Compare a peer's answers, one a line, with the tables.
+
+    Returns:
+        For each line that is not empty its number, `about`, and `verdict`: AGREE; DIFFER, with what the peer and the
+        tables say; UNKNOWN where the tables have nothing of that name; UNREADABLE, with what is wrong with the line.
+    """
+    batch: list[_Question | dict] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            batch.append(_read(number, line))
+        if len(batch) == AT_ONCE:
+            yield from _check(tables, batch)
+            batch = []
+    yield from _check(tables, batch)
+
+
+def _read(number: int, line: str) -> _Question | dict:
+    wrong = {"line": number, "about": None, "verdict": UNREADABLE}
+    if len(line) > _MOST_CHARACTERS:
+        return wrong | {"detail": "it is too long"}
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return wrong | {"detail": "it is not JSON"}
+    if not isinstance(said, dict):
+        return wrong | {"detail": "it is no object"}
+    kind = next((kind for kind in KINDS if kind in said), None)
+    if kind is None:
+        return wrong | {"detail": f"it is about none of {', '.join(KINDS)}"}
+    keys, says = KINDS[kind].keys, KINDS[kind].says
+    if not all(isinstance(said.get(key), str) for key in keys):
+        return wrong | {"detail": f"{' and '.join(keys)} must be strings"}
+    if any("\ud800" <= c <= "\udfff" for key in keys for c in said[key]):
+        return wrong | {"detail": "it is not Unicode"}
+    told = {name: said[name] for name in says if name in said}
+    if not told:
+        return wrong | {"detail": f"it says none of {', '.join(says)}"}
+    for name, value in told.items():
+        fits = isinstance(value, says[name]) and (says[name] is not int or not isinstance(value, bool))
+        if not fits or (says[name] is list and not all(isinstance(each, str) for each in value)):
+            what = {int: "a number", str: "a string", bool: "true or false", list: "a list of strings"}[says[name]]
+            return wrong | {"detail": f"{name} must be {what}"}
+    key = tuple(as_sigil(said[name]) for name in keys)
+    return _Question(number, kind, key, {name: _in_sigils(value) for name, value in told.items()})
+
+
+def _in_sigils(value: Any) -> Any:
+    if isinstance(value, list):
+        return [as_sigil(each) for each in value]
+    return as_sigil(value) if isinstance(value, str) else value
+
+
+def _check(tables: Tables, batch: list[_Question | dict]) -> Iterator[dict]:
+    known: dict[tuple, dict] = {}
+    for name, kind in KINDS.items():
+        ids = sorted({each.key[0] for each in batch if isinstance(each, _Question) and each.kind == name})
+        for row in tables.rows(kind.sql, ids=ids) if ids else ():
+            known[(name, *(row[key] for key in kind.keys))] = row
+    # A line that claims the id of a message, and has not got it, gave no valid message of that id.
+    asked = {each.key[0] for each in batch if isinstance(each, _Question) and each.kind == "message"}
+    lost = [id_ for id_ in asked if ("message", id_) not in known]
+    known |= {("message", id_): {"valid": False} for id_ in (claims_of(tables, lost, ["message"]) if lost else ())}
+    for each in batch:
+        if isinstance(each, dict):
+            yield each
+            continue
+        answer = {"line": each.line, "kind": each.kind, "about": _about(each)}
+        row = known.get((each.kind, *each.key))
+        if row is None:
+            yield answer | {"verdict": UNKNOWN}
+            continue
+        differ = {
+            name: {"peer": value, "tables": row[name]}
+            for name, value in each.said.items()
+            if not _is_same(value, row[name], name in KINDS[each.kind].unordered)
+        }
+        yield answer | ({"verdict": DIFFER, "differ": differ, "key": each.key} if differ else {"verdict": AGREE})
+
+
+def only_in_one(peer: list[str], ours: list[str] | None) -> tuple[list[str], list[str]]:
+    """Return the entries that only the peer's list has and those that only the tables' has, each in its list's order.
+
+    Takes time proportional to the lengths of the lists.
+    """
+    of_peer, of_ours = set(peer), set(ours or ())
+    return [each for each in peer if each not in of_ours], [each for each in ours or () if each not in of_peer]
+
+
+def _about(question: _Question) -> str:
+    if question.kind in ("root", "tangle_name"):
+        root, name = question.key
+        return f"tangle {name}:{root}"
+    return " ".join((question.kind, *question.key))
+
+
+def _is_same(one: Any, other: Any, is_unordered: bool) -> bool:
+    if is_unordered:
+        return sorted(one) == sorted(other or [])
+    return one == (other or []) if isinstance(one, list) else one == other

@@ -1,0 +1,54 @@
+"""How far SQL rounds settled the depths of tangles, and why they stopped (docs/decisions/005-engines.md)."""
+
+from __future__ import annotations
+
+import json
+
+from dbt_tangles.cli.page import Page, counted
+from dbt_tangles.cli.tables import Tables
+
+_TABLES = ("int_tangle_depths", "int_tangle_levels", "int_tangle_edges", "tangle_messages")
+
+
+def find_rounds(tables: Tables) -> dict | None:
+    """Count the members whose depth SQL rounds settled; None where the tables of the rounds are not there.
+
+    The tables have the tangles that the last run computed: all of them in a full build, and later those that changed.
+
+    Returns:
+        `settled` and `members`, numbers of members; `all_members`, of all tangles; `last_round`, the depth of the last
+        round; `edges`, the measure by which a log is small; `stopped`: `settled` where every member had settled,
+        `limit` where a limit ended the rounds; and the settings of the run that decide on the limit.
+    """
+    if not all(map(tables.files, _TABLES)):
+        return None
+    found = tables.row(
+        """select (select count(*) from {int_tangle_depths}) as settled,
+            (select max(depth) from {int_tangle_depths}) as last_round,
+            (select coalesce(bool_or(is_frontier), false) from {int_tangle_depths}) as is_early,
+            (select count(*) from {int_tangle_levels} where depth is not null) as members,
+            (select count(*) from {tangle_messages} where is_member) as all_members,
+            (select count(*) from {int_tangle_edges}) as edges"""
+    )
+    if found is None or not found["members"]:
+        return None
+    is_early = found.pop("is_early")
+    run = tables.row("select vars from {runs} where vars is not null order by started_at desc limit 1") or {"vars": {}}
+    given = {name: json.loads(value) for name, value in dict(run["vars"]).items() if name.startswith("sql_")}
+    return {**found, "stopped": "limit" if is_early else "settled", **given}
+
+
+def write(page: Page, rounds: dict | None) -> None:
+    """Show the answer as one line."""
+    if rounds is None:
+        return
+    edges = counted(rounds["edges"], "edge{|s}")
+    if rounds["last_round"] is None:
+        reason = "no round ran"
+    elif rounds["stopped"] == "settled":
+        reason = f"every depth down to {rounds['last_round']:,}"
+    else:
+        reason = f"rounds stopped at depth {rounds['last_round']:,} of a log with {edges}, and the kernel went on"
+    members = counted(rounds["members"], "member{|s}")
+    changed = "" if rounds["members"] == rounds["all_members"] else " of the tangles that the last run computed"
+    page.line(f"SQL rounds settled {rounds['settled']:,} of {members}{changed}: {reason}")

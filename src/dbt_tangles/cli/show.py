@@ -1,0 +1,98 @@
+"""`tangles show`: a graph in the terminal, or for other programs."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+import click
+
+from dbt_tangles.cli import complete, formats, graphs, subjects, terminal_graph
+from dbt_tangles.cli.graph import Graph
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, give, of_tables
+from dbt_tangles.cli.page import Page, plain
+from dbt_tangles.cli.subjects import Subject
+from dbt_tangles.cli.tables import AskError, Tables
+
+#: SVG as rich writes it, without the fonts that it would fetch.
+_SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="rich-terminal">
+<style>
+.{unique_id}-matrix {{ font-family: monospace; font-size: {char_height}px; line-height: {line_height}px; }}
+{styles}
+</style>
+<defs><clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>
+{lines}</defs>
+<rect width="{width}" height="{height}" fill="#292929" />
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
+</svg>"""
+
+
+@click.command("show")
+@click.argument("given", metavar="ID", shell_complete=complete.of_subjects)
+@click.option("--as", "kind", type=click.Choice([*subjects.KINDS]), help="Take the ID for one of this kind.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "dot", "mermaid", "svg"]),
+    default="text",
+    show_default=True,
+    help="svg is a picture of the text; for a drawing, give dot to Graphviz.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 100_000),
+    default=50,
+    show_default=True,
+    metavar="N",
+    help="Show at most the last N nodes.",
+)
+@of_tables
+def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, warehouse: str, schema: str) -> int:
+    """Draw the graph of a tangle, feed, set, private group, base or timeline.
+
+    ID is a tangle's root (or NAME:ROOT), a feed, a set, a group, a base or a timeline, by any unique prefix. The latest
+    come first, as in `git log --graph`; what is set aside is dimmed.
+    """
+    tables = Tables(warehouse, schema)
+    found = subjects.find(tables, given, kind)
+    if not found:
+        if tables.missing >= {table for table, *_ in subjects.KINDS.values()}:
+            raise AskError(f"{tables.folder}: none of the tables of what can be shown is built")
+        wanted = kind or "tangle, set, group, base, timeline or feed"
+        click.echo(plain(f"tangles: there is no {wanted} {given}"), err=True)
+        if tables.missing:
+            click.echo(f"not built, so nothing is said of it: {', '.join(sorted(tables.missing))}", err=True)
+        return NOT_FOUND
+    graph = _read(tables, given, found, limit)
+    if form == "json" or as_json:
+        give(tables, graph.as_dict(), lambda *_: None, True)
+    elif form == "text":
+        give(tables, {"graph": graph}, lambda page, answer: terminal_graph.write(page, answer["graph"]), False)
+    elif form == "svg":
+        click.echo(_svg(graph))
+    else:
+        click.echo({"dot": formats.dot, "mermaid": formats.mermaid}[form](graph))
+        if graph.left_out:
+            click.echo(f"tangles: {graph.say_left_out()}", err=True)
+    return FOUND
+
+
+def _read(tables: Tables, given: str, found: list[Subject], limit: int) -> Graph:
+    """Read what was found; tangles of one root as one graph.
+
+    Raises:
+        AskError: They are not the same graph.
+    """
+    first, *others = (graphs.READ[each.kind](tables, each.name, each.id, limit) for each in found)
+    if any(replace(other, name=first.name) != first for other in others):
+        raise subjects.ambiguous(given, found)
+    return replace(first, also=[other.name for other in others])
+
+
+def _svg(graph: Graph) -> str:
+    page = Page(io.StringIO(), record=True, width=160, force_terminal=True, color_system="truecolor")
+    terminal_graph.write(page, graph)
+    return page.console.export_svg(title="", code_format=_SVG, unique_id="tangles")

@@ -1,0 +1,124 @@
+"""`tangles status`: what is built, from which log, and what to look at."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from dbt_tangles.cli import look_at, rounds, runs, verdict_counts, verify
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, give, of_tables
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, counted, listed
+from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.twins import find_twins, repeated
+
+_WORSE = {"error", "interrupted", "fail"}
+_SIZES = ("file", "byte", "line")
+_MOST_BROKEN, _MOST_NAMES = 5, 5
+
+
+@click.command("status")
+@click.option(
+    "--target-path",
+    envvar="DBT_TARGET_PATH",
+    default="target",
+    show_default="DBT_TARGET_PATH, else target",
+    metavar="DIR",
+    help="Where dbt leaves the results of its tests.",
+)
+@click.option(
+    "--verify",
+    "verifies",
+    is_flag=True,
+    help="Read all bytes of the tables instead, and name the files that differ from the published ones.",
+)
+@as_json
+@of_tables
+def command(target_path: str, verifies: bool, as_json: bool, warehouse: str, schema: str) -> int:
+    """Say what is built, from which logs and when; count it by verdict; and say what to look at."""
+    tables = Tables(warehouse, schema)
+    if verifies:
+        found = verify.verify(tables)
+        give(tables, {"tables": str(tables.folder), "verified": found}, verify.write, as_json)
+        return NOT_FOUND if found["damaged"] else FOUND
+    last = runs.last_runs(tables)
+    results = runs.results_of(Path(target_path))
+    twins = find_twins(tables)
+    answer = {
+        "tables": str(tables.folder),
+        "runs": last,
+        "tests": results and {**results, "is_of_these_tables": any(results["run_id"] == run["run_id"] for run in last)},
+        "counts": verdict_counts.count(tables, repeated(twins)),
+        "alike": _alike(twins),
+        "rounds": rounds.find_rounds(tables),
+        "look_at": look_at.find(tables, last, results),
+    }
+    give(tables, answer, write, as_json)
+    return FOUND
+
+
+def write(page: Page, answer: dict) -> None:
+    """Show the answer."""
+    page.line((answer["tables"], STRONG))
+    for run in answer["runs"]:
+        if run["tables"] or run is answer["runs"][0]:
+            _write_run(page, run, answer["tests"])
+    _write_tests(page, answer["tests"])
+    for row in answer["counts"]:
+        if row["is_news"]:
+            once = row["once"]
+            parts = ", ".join(f"{verdict} {n:,}" for verdict, n in once["counts"].items())
+            words = verdict_counts.words_for(row["table"], once["total"])
+            page.line(f"{once['total']:>11,} {words}", *([f": {parts}"] if parts else []))
+    for row in answer["alike"]:
+        roots = counted(row["roots"], "root{|s}")
+        page.line((f"{listed(row['names'])} say the same of {roots}, and are counted once there", DIM))
+    rounds.write(page, answer["rounds"])
+    if answer["look_at"]:
+        page.line(("to look at:", STRONG))
+    for item in answer["look_at"]:
+        page.line(item["words"], indent=1)
+        if item["ask"]:
+            page.line((item["ask"], ID), indent=2)
+
+
+def _alike(twins: list[dict]) -> list[dict]:
+    """Say which names of tangles agree, and on how many roots."""
+    roots = Counter(tuple(row["names"]) for row in twins)
+    return [{"names": [*names], "roots": n} for names, n in roots.most_common(_MOST_NAMES)]
+
+
+def _write_run(page: Page, run: dict, results: dict | None) -> None:
+    took = f", took {run['seconds']:,} s" if run["seconds"] is not None else ""
+    style = GOOD if run["status"] == "success" else BAD if run["status"] in _WORSE else ""
+    page.line(
+        f"run of {run['started_at']} UTC: ",
+        (run["status"], style),
+        f"{took}; {counted(run['tables'], 'table{ is|s are}')} of it",
+    )
+    if not run["inputs"]:
+        page.line(("over the fixtures", DIM), indent=1)
+    for log in run["inputs"]:
+        sizes = [counted(log[f"{what}s"], f"{what}{{|s}}") for what in _SIZES if log[f"{what}s"] is not None]
+        page.line(f"{log['var']} {log['path']}", f": {', '.join(sizes)}" if sizes else "", indent=1)
+    if results and results["run_id"] == run["run_id"]:
+        models = [row for row in results["broken"] if not row["kind"].endswith("test")]
+        for row in models[:_MOST_BROKEN]:
+            page.line((row["status"], BAD), f" {row['kind']} {row['name']}: {row['message']}", indent=1)
+        if len(models) > _MOST_BROKEN:
+            page.line((f"… and {len(models) - _MOST_BROKEN:,} more (--json has them)", DIM), indent=1)
+        if results["skipped"]:
+            page.line(f"{counted(results['skipped'], 'step{ was|s were}')} skipped because of that", indent=1)
+
+
+def _write_tests(page: Page, tests: dict | None) -> None:
+    if tests is None:
+        page.line(("no results of tests (--target-path)", DIM))
+        return
+    parts = ", ".join(f"{status} {n:,}" for status, n in sorted(tests["counts"].items())) or "none ran"
+    of = "" if tests["is_of_these_tables"] else "; of another run than these tables"
+    page.line(f"tests of {tests['at'][:19]}: ", (parts, BAD if tests["failed"] else GOOD), of)
+    for test in tests["failed"]:
+        failures = f", {counted(test['failures'], 'row{|s}')}" if test["failures"] is not None else ""
+        page.line((test["status"], BAD), f" {test['name']}{failures}", indent=1)

@@ -1,0 +1,64 @@
+"""Tangles that say the same twice: of one root, under several names, as `root` and `tangles.thread` of a post are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from dbt_tangles.cli.tables import Tables
+
+_SAME = "root_status, member_count, set_aside_count, tips"
+#: Of the messages of a tangle, and of their writers' faults, all that is counted.
+_OF_MESSAGES = "message_id, is_member, set_aside_reason, depth, is_tip, is_fork, is_merge"
+_OF_FAULTS = "message_id, fault"
+
+
+def find_twins(tables: Tables) -> list[dict]:
+    """List the roots on which threads of both notations agree: the same candidates, verdicts, depths, tips and faults.
+
+    Tangles of other names are other tangles, even where they coincide, as those of an epoch's first message do.
+
+    Returns:
+        For each `root_id` the `names` that agree, sorted.
+    """
+    alike = tables.rows(
+        f"""select root_id, list(tangle_name) as names from {{tangles}}
+        where tangle_name in ('legacy_thread', 'thread')
+        group by root_id, {_SAME} having count(*) > 1"""
+    )
+    if not alike:
+        return []
+    # The messages of these tangles alone are compared, by a digest of each tangle.
+    return tables.rows(
+        f"""with wanted as (select unnest($names) as tangle_name, unnest($roots) as root_id),
+        messages as ({_digests("tangle_messages", _OF_MESSAGES)}),
+        faults as ({_digests("tangle_writer_faults", _OF_FAULTS)})
+        select root_id, list(tangle_name order by tangle_name) as names
+        from messages left join faults using (root_id, tangle_name)
+        group by root_id, messages.n, messages.digest, faults.n, faults.digest having count(*) > 1 order by root_id""",
+        names=[name for row in alike for name in row["names"]],
+        roots=[row["root_id"] for row in alike for _ in row["names"]],
+    )
+
+
+def _digests(table: str, columns: str) -> str:
+    return f"""select root_id, tangle_name, count(*) as n, bit_xor(hash({columns})) as digest
+        from {{{table}}} semi join wanted using (root_id, tangle_name) group by root_id, tangle_name"""
+
+
+def repeated(twins: Iterable[dict]) -> list[tuple[str, str]]:
+    """Of tangles that agree all but the first, by name and root."""
+    return [(name, row["root_id"]) for row in twins for name in row["names"][1:]]
+
+
+def together(rows: Iterable[dict], column: str = "tangle_name") -> list[tuple[list[str], dict]]:
+    """Put rows together that are equal but for a name.
+
+    Returns:
+        Of each kind of row the names, in the order given, and the first row.
+    """
+    found: dict[str, tuple[list[str], dict]] = {}
+    for row in rows:
+        rest = json.dumps({key: value for key, value in row.items() if key != column}, sort_keys=True, default=str)
+        found.setdefault(rest, ([], row))[0].append(row[column])
+    return [*found.values()]

@@ -1,0 +1,127 @@
+"""How many rows of each verdict the tables have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dbt_tangles.cli.page import agreeing
+from dbt_tangles.cli.tables import Tables
+
+
+class Counted(NamedTuple):
+    """Rows that are counted.
+
+    Attributes:
+        words: Their name; `{one|many}` agrees with the number.
+        table: Their table.
+        verdict: By which they are counted, an expression.
+        of: Tables of what the rows are about: with none of these there is no log of the kind, and none is no news.
+        is_named: Whether each row is of one tangle, so that tangles of two names have each row twice.
+    """
+
+    words: str
+    table: str
+    verdict: str
+    of: tuple[str, ...] = ()
+    is_named: bool = False
+
+
+_COUNTED = [
+    Counted("message{|s} of SSB", "ssb_messages", "coalesce(check_error, 'usable')", ("ssb_rejects",)),
+    Counted("line{|s} of the SSB log that gave none", "ssb_rejects", "reason", ("ssb_messages",)),
+    Counted("feed{|s}", "feeds", "status", ("ssb_messages",)),
+    Counted("message{|s} in their feeds", "feed_messages", "coalesce(reason, 'in_chain')", ("ssb_messages",)),
+    Counted(
+        "tangle{|s}",
+        "tangles",
+        "case when tangle_name = 'feed' then 'feed' else root_status end",
+        ("ssb_messages",),
+        True,
+    ),
+    Counted("message{|s} in tangles", "tangle_messages", "coalesce(set_aside_reason, 'member')", ("tangles",), True),
+    Counted("fault{|s} of writers in tangles", "tangle_writer_faults", "fault", ("tangles",), True),
+    Counted("message{|s} of private groups", "group_messages", "coalesce(set_aside_reason, 'counted')"),
+    Counted("finding{|s} in private groups", "group_findings", "finding", ("group_messages",)),
+    Counted("pzp message{|s}", "pzp_messages", "coalesce(reject_reason, 'usable')", ("pzp_rejects",)),
+    Counted("line{|s} of the pzp log that gave none", "pzp_rejects", "reason", ("pzp_messages",)),
+    Counted("set{|s}", "sets", "root_status", ("pzp_messages",)),
+    Counted(
+        "message{|s} in sets",
+        "set_messages",
+        "case when is_valid then 'valid' when is_held then 'held' else reject_reason end",
+        ("pzp_messages",),
+    ),
+    Counted("fault{|s} of writers in sets", "set_writer_faults", "rule", ("sets",)),
+    Counted("base{|s}", "autobase_bases", "status", ("autobase_rejects",)),
+    Counted("node{|s} of bases", "autobase_nodes", "role", ("autobase_bases",)),
+    Counted("line{|s} of the autobase log that {is|are} not used", "autobase_rejects", "reason", ("autobase_bases",)),
+    Counted(
+        "timeline{|s}",
+        "timeline_stats",
+        """case when timeline_id = 'ssb:log' then 'whole log' when edit_count = 0 then 'without edits'
+        else 'with edits' end""",
+        ("timeline_rejects",),
+    ),
+    Counted("line{|s} of the event log that gave no event", "timeline_rejects", "reason", ("event_log",)),
+]
+
+
+def count(tables: Tables, repeated: Sequence[tuple[str, str]] = ()) -> list[dict]:
+    """Count the rows of each table by verdict, the most frequent first; tables that are not there are left out.
+
+    Args:
+        tables: Where to look.
+        repeated: Tangles, by name and root, that say what another one of that root says.
+
+    Returns:
+        For each table `what` its rows are, their `total`, and `counts` by verdict; under `once` the same without the
+        tangles that repeat others; and `is_news`: whether there are any, or there is a log that could have had them.
+    """
+    answer = []
+    for each in _COUNTED:
+        if not tables.has(each.table):
+            continue
+        counts = _count(tables, each)
+        without = _count(tables, each, repeated) if repeated and each.is_named else counts
+        answer.append(
+            {
+                "what": agreeing(2, each.words),
+                "table": each.table,
+                "total": sum(counts.values()),
+                "counts": counts,
+                "once": {"total": sum(without.values()), "counts": without},
+            }
+        )
+    held = {row["table"] for row in answer if row["total"]}
+    if "timeline_rejects" in held or _has_events(tables):
+        held.add("event_log")
+    of = {each.table: {each.table, *each.of} for each in _COUNTED}
+    return [row | {"is_news": not held.isdisjoint(of[row["table"]])} for row in answer]
+
+
+def _has_events(tables: Tables) -> bool:
+    is_built = bool(tables.files("timeline_events"))
+    return is_built and bool(tables.rows("select 1 from {timeline_events} where message_id is null limit 1"))
+
+
+def words_for(table: str, n: int) -> str:
+    """Name the rows of a table, so many of them."""
+    (words,) = (each.words for each in _COUNTED if each.table == table)
+    return agreeing(n, words)
+
+
+def _count(tables: Tables, each: Counted, without: Sequence[tuple[str, str]] = ()) -> dict[str, int]:
+    where, values = "true", {}
+    if without:
+        where = """struct_pack(a := tangle_name, b := root_id) not in (
+            select struct_pack(a := unnest($names), b := unnest($roots)))"""
+        values = dict(zip(("names", "roots"), map(list, zip(*without, strict=True)), strict=True))
+    # A reject may stand for many lines, and one is about no line.
+    number = "sum(greatest(line_count, 1))::bigint" if each.table.endswith("_rejects") else "count(*)"
+    rows = tables.rows(
+        f"""select {each.verdict} as verdict, {number} as n from {{{each.table}}} where {where}
+        group by verdict order by n desc, verdict""",
+        **values,
+    )
+    return {row["verdict"]: row["n"] for row in rows}

@@ -1,0 +1,69 @@
+"""`tangles status --verify`: whether the bytes of the tables are those that were published."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, counted
+from dbt_tangles.cli.tables import AskError, Tables
+
+_TRIES = 20
+
+
+def verify(tables: Tables) -> dict:
+    """Read all bytes of all tables, and compare them with the digests in their manifests.
+
+    Returns:
+        The numbers of tables, files and bytes; the damaged files, each with its table and its fault; the tables whose
+        manifests lack digests to compare with.
+
+    Raises:
+        AskError: Builds replace a table faster than it can be read.
+    """
+    damaged, unknown, files, size = [], [], 0, 0
+    folders = tables.folders()
+    for folder in folders:
+        found, facts = _look_at(folder)
+        files, size = files + len(facts), size + sum(max(length, 0) for length, _ in facts.values())
+        if found is None:
+            unknown.append(folder.name)
+        for name, fault in sorted((found or {}).items()):
+            damaged.append({"table": folder.name, "file": str(folder / name), "fault": fault})
+    return {"tables": len(folders), "files": files, "bytes": size, "damaged": damaged, "unknown": unknown}
+
+
+def _look_at(folder: Path) -> tuple[dict[str, str] | None, dict[str, list[int]]]:
+    # Here, as these take long to load.
+    from dbt_spark_python.table_store import manifest
+    from dbt_spark_python.table_store.integrity import find_altered, list_files
+
+    for _ in range(_TRIES):
+        noted = manifest.read(folder)
+        try:
+            files = list_files(folder)
+            found = find_altered(folder, noted)
+        except FileNotFoundError:
+            continue
+        if manifest.read(folder) == noted:  # else a build has replaced the table meanwhile
+            return found, files
+    raise AskError(f"{folder}: a build replaces the table again and again; ask when it has ended")
+
+
+def write(page: Page, answer: dict) -> None:
+    """Show the answer."""
+    found = answer["verified"]
+    page.line((answer["tables"], STRONG))
+    page.line(
+        f"{counted(found['tables'], 'table{|s}')}, {counted(found['files'], 'file{|s}')}, "
+        f"{counted(found['bytes'], 'byte{|s}')}: ",
+        ("damaged", BAD) if found["damaged"] else ("no table is damaged", GOOD),
+    )
+    for row in found["damaged"]:
+        page.line((f"{row['table']}: ", BAD), f"{row['file']} {row['fault']}", indent=1)
+    if tables := sorted({row["table"] for row in found["damaged"]}):
+        page.line("this makes them and all that is made of them anew:", indent=1)
+        selected = [f"{name}+" for name in tables]
+        page.line((shlex.join(["dbt", "build", "--full-refresh", "--select", *selected]), ID), indent=2)
+    if found["unknown"]:
+        page.line((f"not verified, as `_table.json` has no digests: {', '.join(found['unknown'])}", DIM))

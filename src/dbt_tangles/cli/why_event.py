@@ -1,0 +1,84 @@
+"""Why an event of the event log is where it is in its timeline, or is not there."""
+
+from __future__ import annotations
+
+from dbt_tangles.cli import messages
+from dbt_tangles.cli.forms import texts_of
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page
+from dbt_tangles.cli.tables import Tables
+
+_MOST = 100
+_COLUMNS = """timeline_id, rank, position, is_tip, missing_causes, cyclic_causes, arrival, author, message_id,
+    source_file, line"""
+
+
+def explain(tables: Tables, event_id: str, only: str | None = None) -> dict:
+    """Gather what the tables say of an event, in every timeline that has one of that name.
+
+    Args:
+        tables: Where to look.
+        event_id: The event.
+        only: Only this timeline.
+    """
+    events = tables.rows_of("timeline_events", _COLUMNS, "event_id", event_id)
+    rejects = tables.rows_of("timeline_rejects", "timeline_id, reason, detail, source_file, line", "event_id", event_id)
+    events = [row for row in events if row.pop("message_id") is None]
+    if only is not None:
+        events, rejects = ([row for row in rows if row["timeline_id"] in texts_of(only)] for rows in (events, rejects))
+    for reject in rejects:
+        reject["meaning"] = messages.event(reject["reason"])
+    events.sort(key=lambda row: row["timeline_id"])
+    rejects.sort(key=lambda row: (row["source_file"], row["line"]))
+    timelines = [_explain_links(tables, event_id, row) for row in events[:_MOST]]
+    return {
+        "kind": "event",
+        "id": event_id,
+        "timelines": timelines,
+        "rejects": rejects[:_MOST],
+        "is_well": bool(timelines) and not rejects,
+    }
+
+
+def _explain_links(tables: Tables, event_id: str, row: dict) -> dict:
+    links = tables.rows(
+        f"""select event_id, cause_id, kind, is_known from {{timeline_links}}
+        where timeline_id = $timeline and (event_id = $id or cause_id = $id) order by all limit {2 * _MOST}""",
+        timeline=row["timeline_id"],
+        id=event_id,
+    )
+    follows = [link["cause_id"] for link in links if link["event_id"] == event_id]
+    return {
+        **row,
+        "follows": follows,
+        "followed_by": [link["event_id"] for link in links if link["event_id"] != event_id],
+    }
+
+
+def write(page: Page, answer: dict) -> None:
+    """Show the answer."""
+    page.line((answer["id"], ID))
+    for row in answer["timelines"]:
+        tip = ", tip" if row["is_tip"] else ""
+        page.line(
+            "timeline ",
+            (row["timeline_id"], STRONG),
+            ": ",
+            ("there", GOOD),
+            f", position {row['position']}, rank {row['rank']}, arrival {row['arrival']}{tip}",
+            indent=1,
+        )
+        page.line((f"{row['source_file']}:{row['line']}, author {row['author'] or 'not said'}", DIM), indent=2)
+        page.ids("follows", row["follows"], indent=2)
+        page.ids("of which are not in the timeline, and count nothing:", row["missing_causes"], indent=2)
+        page.ids("causes that follow it themselves, and do not count:", row["cyclic_causes"], indent=2)
+        page.ids("followed by", row["followed_by"], indent=2)
+    for row in answer["rejects"]:
+        page.line(
+            f"timeline {row['timeline_id'] or 'that cannot be read'}: ",
+            ("a line gave no event", BAD),
+            f": {row['reason']}. {row['meaning']}",
+            indent=1,
+        )
+        page.line(f"{row['source_file']}:{row['line']} {row['detail'] or ''}", indent=2)
+    if not answer["timelines"] and not answer["rejects"]:
+        page.line("an event of no timeline that was asked for", indent=1)

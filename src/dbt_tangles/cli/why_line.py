@@ -1,0 +1,161 @@
+"""What a line of a log gave, or why it gave nothing."""
+
+from __future__ import annotations
+
+import importlib
+import re
+
+from dbt_tangles.cli import log_places, messages
+from dbt_tangles.cli.ids import MODULES, PLACES
+from dbt_tangles.cli.log_places import LOGS, MOST, Blocks, Log
+from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, counted
+from dbt_tangles.cli.tables import AskError, Tables
+
+_LINE = re.compile(r"(.+):([0-9]{1,18})", re.DOTALL)
+_SHOWN = 10
+
+
+def explain(tables: Tables, given: str) -> dict:
+    """Gather what a line gave, and what `tangles why` says of that.
+
+    Args:
+        tables: Where to look.
+        given: The file, by its path as the tables have it or by how that ends, then `:` and the line's number.
+
+    Raises:
+        AskError: That is no file and line.
+    """
+    match = _LINE.fullmatch(given)
+    if not match:
+        raise AskError(f"{given!r} is no line of a log; say FILE:N, as in messages.jsonl:12")
+    file, line = match[1], int(match[2])
+    lines, named, others = [], [], []
+    for name, log in LOGS.items():
+        found = log_places.files(tables, log)
+        rejects = _rejects(tables, name, log, file, line)
+        for source_file, blocks in found.items():
+            if source_file not in rejects and log_places.is_named(source_file, file) and line <= blocks.lines:
+                rejects |= _standing_for(tables, name, source_file, blocks, line)
+        for source_file in sorted(found.keys() | rejects.keys()):
+            if not log_places.is_named(source_file, file):
+                others.append(source_file)
+                continue
+            if source_file in found:
+                named.append({"log": name, "source_file": source_file, "lines": found[source_file].lines})
+            if len(lines) < MOST:
+                lines += _explain_line(tables, name, source_file, line, found, rejects.get(source_file, []))
+    return {
+        "kind": "line",
+        "id": given,
+        "lines": lines,
+        "files": named[:MOST],
+        "other_files": [] if lines or named else sorted(set(others))[:MOST],
+        "is_well": bool(lines) and not any(each["rejects"] for each in lines),
+    }
+
+
+def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[str, list[dict]]:
+    """Read what the table of rejects says of a line, by file."""
+    rows = tables.rows(
+        f"""select source_file, reason, detail, {log.reject_id} as id, {log.reject_within} as within, line_count
+        from {{{log.rejects}}} where line = $line order by all""",
+        line=line,
+    )
+    found: dict[str, list[dict]] = {}
+    for row in rows:
+        source_file = row.pop("source_file")
+        if log_places.is_named(source_file, file):
+            row["meaning"] = getattr(messages, name)(row["reason"])
+            found.setdefault(source_file, []).append(row)
+    return found
+
+
+def _standing_for(tables: Tables, name: str, source_file: str, blocks: Blocks, line: int) -> dict[str, list[dict]]:
+    """Read the rejects, by their file, that stand for many lines with the same bytes as this one."""
+    log = LOGS[name]
+    standing = [
+        row["line"]
+        for row in tables.rows(
+            f"select distinct line from {{{log.rejects}}} where source_file = $file and line_count > 1",
+            file=source_file,
+        )
+    ]
+    alike = log_places.alike(tables, log, source_file, blocks, line, standing)
+    rows = [row for each in alike for row in _rejects(tables, name, log, source_file, each)[source_file]]
+    return {source_file: rows} if rows else {}
+
+
+def _explain_line(
+    tables: Tables, name: str, source_file: str, line: int, found: dict, rejects: list[dict]
+) -> list[dict]:
+    log = LOGS[name]
+    gives = log_places.gave(tables, log, source_file, found[source_file], line) if source_file in found else None
+    if gives is None and not rejects:
+        return []
+    if gives is None or gives["id"] is None:
+        gives = {"id": rejects[0]["id"], "within": rejects[0]["within"]} if rejects else {"id": None, "within": None}
+    why = _explain(tables, log, gives)
+    is_alone = not rejects and ((why or {}).get("message") or {}).get("line_count") == 1
+    total, places = (1 if gives["id"] else 0), []
+    if gives["id"] and not is_alone:
+        total, places = log_places.lines_of(tables, log, found, gives)
+    here = {"source_file": source_file, "line": line}
+    return [
+        {
+            "log": name,
+            **here,
+            **gives,
+            "rejects": rejects,
+            "line_count": total,
+            "also_at": [place for place in places if place != here],
+            "why": why,
+        }
+    ]
+
+
+def _explain(tables: Tables, log: Log, gives: dict) -> dict | None:
+    """Answer as `tangles why` does; None where no table has what the line gave."""
+    if not gives["id"] or not any(
+        tables.rows_of(table, "1", column, gives["id"], "limit 1") for table, column in PLACES[log.kind]
+    ):
+        return None
+    return importlib.import_module(MODULES[log.kind]).explain(tables, gives["id"], only=gives["within"])
+
+
+def write(page: Page, answer: dict) -> None:
+    """Show the answer."""
+    page.line((answer["id"], ID))
+    for row in answer["lines"]:
+        _write_line(page, row)
+    if answer["lines"]:
+        return
+    for file in answer["files"][:_SHOWN]:
+        page.line(f"{file['log']} log, {file['source_file']} has {counted(file['lines'], 'line{|s}')}", indent=1)
+    if not answer["files"]:
+        page.line("no log that was read has a file of that name", indent=1)
+        page.ids("what was read:", answer["other_files"], indent=1)
+
+
+def _write_line(page: Page, row: dict) -> None:
+    page.line(f"{row['log']} log, {row['source_file']}:{row['line']}", indent=1)
+    for reject in row["rejects"]:
+        text = f": {reject['reason']}. {reject['meaning']} {reject['detail'] or ''}".rstrip()
+        page.line(("refused", BAD), text, indent=2)
+        if reject["line_count"] > 1:
+            page.line(f"{reject['line_count']:,} lines of the file have the same bytes", indent=2)
+    within = f" of {'base' if row['log'] == 'autobase' else 'timeline'} {row['within']}" if row["within"] else ""
+    if row["id"]:
+        page.line("it would be " if row["rejects"] else "it gave ", (row["id"], ID), within, indent=2)
+    elif row["id"] == "" and not row["rejects"]:
+        page.line("it says who writes to base ", (row["within"] or "", STRONG), indent=2)
+    elif not row["rejects"]:
+        page.line("it gave nothing that these tables know", indent=2)
+    others = row["line_count"] - 1
+    if others > 0:
+        page.line(counted(others, "more line{ has|s have} it:"), indent=2)
+        for place in row["also_at"][:_SHOWN]:
+            page.line(f"{place['source_file']}:{place['line']}", indent=3)
+        if others > _SHOWN:
+            page.line((f"… and {others - _SHOWN:,} more", DIM), indent=3)
+    if row["why"]:
+        importlib.import_module(MODULES[LOGS[row["log"]].kind]).write(page, row["why"])

@@ -1,0 +1,253 @@
+"""Why a pzp message is, or is not, in its set."""
+
+from __future__ import annotations
+
+from dbt_tangles.cli import messages
+from dbt_tangles.cli.cause_path import write_causes, write_links
+from dbt_tangles.cli.claims import claims_of
+from dbt_tangles.cli.forms import texts_of
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page
+from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.upstream import MOST_LINKS, origins
+
+_MOST = 100
+_COLUMNS = """message_id, account, domain, sigkey, line_count, is_moot, has_data, is_data_valid, is_signature_valid,
+    is_key_authorised, awaited_ids, is_usable, is_id_consistent, claimed_id, account_tips,
+    reject_reason"""
+_IN_SET = """set_id, message_id, depth, is_valid, is_held, reject_reason, awaited_ids, position, is_root, is_item_root,
+    is_tip, purpose, action"""
+#: Reasons that are not in the message, but in what it follows, or in the messages of its account.
+_OF_OTHERS = {"no_known_prev", *messages.UNDECIDED}
+_SET_DOMAIN = "set_v1__"
+_OWN_ACCOUNTS = ("self", "any")
+
+
+def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
+    """Gather what the tables say of a pzp message.
+
+    Args:
+        tables: Where to look.
+        message_id: A message that `pzp_messages` has.
+        only: Only sets whose id begins so.
+    """
+    (message,) = tables.rows_of("pzp_messages", _COLUMNS, "message_id", message_id)[:1] or [{}]
+    rows = sorted(tables.rows_of("set_messages", _IN_SET, "message_id", message_id), key=lambda row: row["set_id"])
+    sets = [
+        _explain_set(tables, row) for row in rows[:_MOST] if only is None or row["set_id"].startswith(texts_of(only))
+    ]
+    code = message.get("reject_reason")
+    return {
+        "claimed_by": claims_of(tables, [message_id], ["pzp"]).get(message_id, []),
+        "kind": "pzp",
+        "id": message_id,
+        "only": only,
+        "is_verified": bool(message.get("is_usable")),
+        "rule": code,
+        "meaning": messages.pzp(code) if code else None,
+        "message": message,
+        "sets": sets,
+        "in_no_set": _explain_no_set(tables, message) if not rows else None,
+        "awaited_by": awaited_by(tables, message_id),
+        "unknown": sorted({"set_messages"} & tables.missing),
+        "is_well": bool(message.get("is_usable"))
+        and "set_messages" not in tables.missing
+        and all(row["is_valid"] for row in sets),
+    }
+
+
+def awaited_by(tables: Tables, message_id: str) -> list[str]:
+    """List the messages whose keys depend on a message of their account that is awaited; at most a hundred."""
+    rows = tables.rows(
+        f"""select message_id from {{pzp_messages}} where list_contains(awaited_ids, $id)
+        order by message_id limit {_MOST}""",
+        id=message_id,
+    )
+    return [row["message_id"] for row in rows]
+
+
+def _explain_no_set(tables: Tables, message: dict) -> dict:
+    """Say why a message is in no set: the reason, and whether its data is that of a set nevertheless."""
+    (data,) = tables.rows_of(
+        "int_pzp_messages",
+        "add is not null as has_items, coalesce(len(tangles), 0) as tangle_count",
+        "message_id",
+        message.get("message_id", ""),
+    )[:1] or [{"has_items": False, "tangle_count": 1}]
+    if message.get("account") == "self":
+        reason = "account_message"
+    elif not (message.get("domain") or "").startswith(_SET_DOMAIN):
+        reason = "no_set_domain"
+    else:
+        reason = "no_set_root" if data["tangle_count"] else "no_tangle"
+    return {"reason": reason, "meaning": messages.IN_NO_SET[reason], "has_items": data["has_items"]}
+
+
+def _explain_set(tables: Tables, row: dict) -> dict:
+    where = {"set": row["set_id"], "id": row["message_id"]}
+    links = tables.rows(
+        f"""select message_id, other_id, kind, is_known from {{set_links}}
+        where set_id = $set and (message_id = $id or other_id = $id) order by all limit {2 * _MOST}""",
+        **where,
+    )
+    code = row["reject_reason"]
+    answer = {
+        **row,
+        "meaning": messages.pzp(code) if code else None,
+        "follows": [link for link in links if link["message_id"] == row["message_id"]],
+        "followed_by": [link for link in links if link["message_id"] != row["message_id"]],
+        "faults": tables.rows(
+            """select rule, item, left_out from {set_writer_faults}
+            where set_id = $set and message_id = $id order by all""",
+            **where,
+        ),
+        "causes": _explain_causes(tables, row) if code in _OF_OTHERS else [],
+        "next": None,
+    }
+    if not row["is_valid"]:
+        answer["next"] = tables.row(
+            "select depth, prev, should_supersede from {set_next} where set_id = $set", set=row["set_id"]
+        )
+    return answer
+
+
+def _explain_causes(tables: Tables, row: dict) -> list[dict]:
+    """Walk along `prev`, and from there to awaited messages of accounts, to what is missing or not valid by itself."""
+    rows = tables.rows(
+        f"""select message_id, reject_reason, awaited_ids from {{set_messages}}
+        where set_id = $set and not is_valid and not is_held order by message_id limit {MOST_LINKS}""",
+        set=row["set_id"],
+    )
+    bad = {each["message_id"]: each["reject_reason"] for each in [*rows, row]}
+    awaits = {each["message_id"]: each["awaited_ids"] for each in [*rows, row] if each["awaited_ids"]}
+    links = [(id_, other) for id_, ids in awaits.items() for other in ids]
+    links += [
+        (link["message_id"], link["other_id"])
+        for link in tables.rows(
+            f"""select message_id, unnest(prev) as other_id from {{int_set_entries}}
+            where set_id = $set and message_id in (select unnest($ids)) order by all limit {MOST_LINKS}""",
+            set=row["set_id"],
+            ids=list(bad.keys() - awaits.keys()),
+        )
+    ]
+    named = list({other for _, other in links})
+    known = {
+        each["message_id"]
+        for each in tables.rows(
+            "select message_id from {set_messages} where set_id = $set and message_id in (select unnest($ids))",
+            set=row["set_id"],
+            ids=named,
+        )
+    }
+    through = {id_ for id_, reason in bad.items() if reason in _OF_OTHERS}
+    ways = origins(links, through, (set(named) - known) | (bad.keys() - through), row["message_id"])
+    elsewhere = _in_log(tables, sorted(ways.keys() - bad.keys()))
+    return [{"id": end, "path": ways[end], **_trouble(bad.get(end), elsewhere.get(end))} for end in sorted(ways)]
+
+
+def _in_log(tables: Tables, ids: list[str]) -> dict[str, dict]:
+    """Look up which of some ids the log has after all."""
+    return {
+        row["message_id"]: row
+        for row in tables.rows(
+            """select message_id, has_data, reject_reason from {pzp_messages}
+            where message_id in (select unnest($ids)) order by message_id""",
+            ids=ids,
+        )
+    }
+
+
+def _trouble(code: str | None, found: dict | None) -> dict:
+    """Say what is wrong at the end of a way: in the set, or with what the log has of an id that is not there."""
+    code = code or (found or {}).get("reject_reason")
+    if code:
+        return {"trouble": code, "words": f"{code}: {messages.pzp(code)}"}
+    if found and not found["has_data"]:
+        return {"trouble": "erased", "words": "whose data is not in the log"}
+    if found:
+        return {"trouble": "elsewhere", "words": "which is in the log, and not in this tangle"}
+    return {"trouble": "missing", "words": "which is not in the log"}
+
+
+def write(page: Page, answer: dict) -> None:
+    """Show the answer."""
+    message = answer["message"]
+    page.line((answer["id"], ID))
+    page.line(f"pzp message of account {message.get('account')}, domain {message.get('domain')}", indent=1)
+    if answer["rule"]:
+        page.line(("not verified", BAD), f": {answer['rule']}. {answer['meaning']}", indent=1)
+    elif message.get("is_moot"):
+        page.line(("verified", GOOD), ": the root of a feed, which account and domain alone determine", indent=1)
+    elif message.get("is_signature_valid") is None:
+        page.line(("taken as it is", STRONG), ": nobody asked for its signature", indent=1)
+    else:
+        page.line(("verified", GOOD), ": well-formed, and its key signed it; the id is computed", indent=1)
+    for claim in answer["claimed_by"]:
+        page.line(f"besides, {claim['words']}", indent=2)
+    if message.get("is_id_consistent") is False:
+        page.line("a line of the log claims another id for it, which does not count", indent=2)
+        page.ids("the id that is claimed:", [message["claimed_id"]] if message["claimed_id"] else [], indent=3)
+    _write_key(page, message)
+    if message.get("has_data") is False:
+        page.line("its data is not there", indent=2)
+    if answer["unknown"]:
+        page.line(("sets: not known, as they are not built", DIM), indent=1)
+    elif answer["in_no_set"]:
+        page.line(f"sets: it is in none, as {answer['in_no_set']['meaning']}", indent=1)
+        if answer["in_no_set"]["has_items"]:
+            page.line("its data adds and deletes items as a set's does; no peer looks at them there", indent=2)
+    elif not answer["sets"]:
+        page.line(f"sets: it is in none that {answer['only']} names", indent=1)
+    page.ids("messages whose keys depend on it, while the log lacks it or its data:", answer["awaited_by"], indent=1)
+    for row in answer["sets"]:
+        _write_set(page, answer["id"], row)
+
+
+def _write_key(page: Page, message: dict) -> None:
+    """Say whether the key was the account's, where that is not so or not known."""
+    if message.get("is_key_authorised") is False:
+        page.line("its key was not one of the account's at the account tips that it names", indent=2)
+    elif message.get("awaited_ids"):
+        page.ids("it is not known whether its key was the account's; that depends on", message["awaited_ids"], indent=2)
+    elif (
+        message.get("is_usable")
+        and message.get("is_key_authorised") is None
+        and not message.get("is_moot")
+        and message.get("account") not in _OWN_ACCOUNTS
+    ):
+        page.line(
+            "it is not known whether its key was the account's: the log has no root of the account, "
+            "and the check of its key is left out",
+            indent=2,
+        )
+
+
+def _write_set(page: Page, message_id: str, row: dict) -> None:
+    name = ["set ", (row["set_id"], ID)] if row["set_id"] != message_id else ["set on itself"]
+    if row["is_valid"]:
+        what = [f"depth {row['depth']}, position {row['position']}"]
+        what += [word for word in ("root", "tip") if row[f"is_{word}"]] + ["item root"] * bool(row["is_item_root"])
+        page.line(*name, ": ", ("valid", GOOD), f", {', '.join(what)}; {row['purpose']}, {row['action']}", indent=1)
+    else:
+        verdict = "held, though not valid" if row["is_held"] else "not valid"
+        verdict = "undecided" if row["reject_reason"] in messages.UNDECIDED else verdict
+        page.line(*name, ": ", (verdict, BAD), f": {row['reject_reason']}. {row['meaning']}", indent=1)
+    write_links(page, "follows", "other_id", row["follows"], "set")
+    write_links(page, "followed by", "message_id", row["followed_by"], "set")
+    for fault in row["faults"]:
+        page.ids(f"its writer's fault: {fault['rule']} {fault['item'] or ''}:", fault["left_out"], indent=2)
+    write_causes(page, row["causes"])
+    if not row["is_valid"]:
+        _write_again(page, row)
+
+
+def _write_again(page: Page, row: dict) -> None:
+    if row["reject_reason"] in messages.UNDECIDED:
+        page.line("get these messages from a peer: they decide; the message need not be published again", indent=2)
+        return
+    if row["causes"] and all(cause["trouble"] == "missing" for cause in row["causes"]):
+        page.line("getting what is missing from a peer would help", indent=2)
+    if row["next"] is None:
+        page.line("there is nothing to publish upon: the set has no root here", indent=2)
+        return
+    page.ids(f"published again: with depth {row['next']['depth']} and prev", row["next"]["prev"], indent=2)
+    page.ids("and, if it adds anything, superseding", row["next"]["should_supersede"], indent=2)

@@ -1,0 +1,213 @@
+"""A message in each tangle that it claims: a member, or what holds it back and where that begins."""
+
+from __future__ import annotations
+
+from dbt_tangles.cli import messages
+from dbt_tangles.cli.cause_path import write_causes
+from dbt_tangles.cli.claims import claims_of
+from dbt_tangles.cli.forms import as_sigil, texts_of
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, counted, listed
+from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.twins import together
+from dbt_tangles.cli.upstream import MOST_LINKS, paths
+
+_COLUMNS = """tangle_name, root_id, is_member, set_aside_reason, blocked_by, depth, is_root, is_tip, is_fork, is_merge,
+    position"""
+_MOST = 100
+#: As docs/decisions/028 has it.
+_MOST_CAUSES = 100
+
+
+def explain_tangles(tables: Tables, message_id: str, only: str | None = None) -> list[dict]:
+    """Say how a message stands in each tangle that it claims.
+
+    Args:
+        tables: Where to look.
+        message_id: The message.
+        only: Only tangles of this name, or on roots that begin so, or both as `NAME:ROOT`.
+    """
+    rows = tables.rows_of("tangle_messages", _COLUMNS, "message_id", message_id)
+    rows = sorted(rows, key=lambda row: (row["tangle_name"] or "", row["root_id"] or ""))[:_MOST]
+    if only is not None:
+        rows = [row for row in rows if _is_meant(row["tangle_name"] or "", row["root_id"] or "", only)]
+    return [_explain(tables, message_id, row) for row in rows]
+
+
+def _is_meant(name: str, root: str, only: str) -> bool:
+    texts = texts_of(only)
+    return name in texts or root.startswith(tuple(as_sigil(text.removeprefix(f"{name}:")) for text in texts))
+
+
+def _explain(tables: Tables, message_id: str, row: dict) -> dict:
+    code = row["set_aside_reason"]
+    answer = {**row, "meaning": messages.SET_ASIDE.get(code) if code else None, "follows": [], "followed_by": []}
+    answer |= {"causes": [], "next": None, "root_status": None, "faults": []}
+    if row["root_id"] is None:
+        answer["causes"] = [_cause(message_id, "", {}, {message_id: code}, {}, message_id)]
+        return answer
+    where = {"name": row["tangle_name"], "root": row["root_id"]}
+    # Of a message that is set aside, the links of all that are, too: the way up goes along them.
+    links = tables.rows(
+        f"""select message_id, previous_id from {{tangle_edges}}
+        where tangle_name = $name and root_id = $root
+            and (message_id = $id or previous_id = $id or (not is_member_edge and not $is_member))
+        order by message_id = $id desc, previous_id = $id desc, message_id, previous_id limit {MOST_LINKS}""",
+        id=message_id,
+        is_member=row["is_member"],
+        **where,
+    )
+    answer["follows"] = [link["previous_id"] for link in links if link["message_id"] == message_id][:_MOST]
+    answer["followed_by"] = [link["message_id"] for link in links if link["previous_id"] == message_id][:_MOST]
+    tangle = tables.row("select root_status from {tangles} where tangle_name = $name and root_id = $root", **where)
+    answer["root_status"] = tangle and tangle["root_status"]
+    if row["is_member"]:
+        answer["faults"] = tables.rows(
+            """select fault, message_ids from {tangle_writer_faults}
+            where tangle_name = $name and root_id = $root and message_id = $id order by fault""",
+            id=message_id,
+            **where,
+        )
+        return answer
+    answer["causes"] = _explain_causes(tables, message_id, row, where, links)
+    answer["next"] = tables.row(
+        "select previous, depth from {tangle_next} where tangle_name = $name and root_id = $root", **where
+    )
+    return answer
+
+
+def _explain_causes(tables: Tables, message_id: str, row: dict, where: dict, links: list[dict]) -> list[dict]:
+    """Say of each root cause what is wrong with it, and how the message comes to depend on it."""
+    causes = row["blocked_by"] or []
+    others = [cause for cause in causes if cause != message_id]
+    ways: dict[str, list[str]] = {message_id: [message_id]}
+    if others:
+        ways |= paths(((link["message_id"], link["previous_id"]) for link in links), message_id, others)
+    missing = {
+        gone.pop("missing_id"): gone
+        for gone in tables.rows(
+            """select missing_id, is_in_log, waiting_count, blocked_count, unlocks from {tangle_missing}
+            where tangle_name = $name and root_id = $root and missing_id in (select unnest($ids))""",
+            ids=causes,
+            **where,
+        )
+    }
+    bad = {message_id: row["set_aside_reason"]} if message_id in causes else {}
+    if unclear := [cause for cause in others if cause not in missing]:
+        bad |= _bad_ones(tables, unclear, where)
+    for id_, claims in claims_of(tables, missing, ["message"]).items():
+        missing[id_]["claimed_by"] = claims
+    in_log = [id_ for id_, gone in missing.items() if gone["is_in_log"]]
+    errors = _errors(tables, in_log) if in_log else {}
+    for id_ in in_log:
+        missing[id_]["check_error"] = errors.get(id_)
+    return [_cause(cause, where["root"], ways, bad, missing, message_id) for cause in causes]
+
+
+def _bad_ones(tables: Tables, ids: list[str], where: dict) -> dict[str, str]:
+    rows = tables.rows(
+        """select message_id, set_aside_reason from {tangle_messages}
+        where tangle_name = $name and root_id = $root and not is_member and message_id in (select unnest($ids))""",
+        ids=ids,
+        **where,
+    )
+    return {row["message_id"]: row["set_aside_reason"] for row in rows}
+
+
+def _errors(tables: Tables, ids: list[str]) -> dict[str, str | None]:
+    """Say of messages that are in the log why they are not usable, where they are not."""
+    rows = tables.rows(
+        "select message_id, check_error from {ssb_messages} where message_id in (select unnest($ids))", ids=ids
+    )
+    return {row["message_id"]: row["check_error"] for row in rows}
+
+
+def _cause(cause: str, root: str, ways: dict, bad: dict, missing: dict, message_id: str) -> dict:
+    way = ways.get(cause) or ([message_id, cause] if cause == root else None)
+    gone = {} if cause in bad else missing.get(cause, {})
+    trouble = bad.get(cause) or ("no_candidate" if gone.get("is_in_log") else "missing")
+    found = {"id": cause, "trouble": trouble, "path": way, **gone}
+    return {**found, "words": _trouble(found)}
+
+
+def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | None) -> None:
+    """Show how a message stands in its tangles, those of one root together where the answer is the same."""
+    if not tangles:
+        page.line(f"tangles: it claims none{'' if only is None else f' that {only} names'}", indent=1)
+    for names, tangle in together(tangles):
+        root = tangle["root_id"]
+        name = ["tangle ", (listed(names), STRONG)] if tangle["tangle_name"] is not None else [_NAMELESS]
+        name += [" on ", (root, ID)] if root else [", no root that can be read"]
+        if tangle["is_member"]:
+            page.line(*name, ": ", ("member", GOOD), _place(tangle), indent=1)
+        else:
+            page.line(*name, ": ", ("set aside", BAD), f": {tangle['set_aside_reason']}, {tangle['meaning']}", indent=1)
+        if tangle["root_status"] in _ROOTS:
+            page.line(_ROOTS[tangle["root_status"]], indent=2)
+        page.ids("follows", tangle["follows"], indent=2)
+        page.ids("followed by", tangle["followed_by"], indent=2)
+        for fault in tangle["faults"]:
+            page.ids(f"its writer's fault: {fault['fault']}:", fault["message_ids"], indent=2)
+        if not tangle["is_member"]:
+            _write_causes(page, message_id, tangle)
+
+
+_NAMELESS = "a claim that names no tangle"
+#: The form of a claim that is not malformed, for who writes the next message.
+_FORM = [
+    "in it, content.tangles is an object that maps each tangle's name to {root, previous}: root a message's id, "
+    "previous a list of ids; in a tangle's first message both are null",
+    "the names legacy_thread and feed are reserved; the older fields are root (an id) and branch (ids)",
+]
+_ROOTS = {
+    "missing": "the root is not in the log",
+    "unusable": "the root is in the log and is not verified, or is no root of such a tangle",
+    "too_large": "the tangle has more candidates than graph_limit allows",
+}
+
+
+def _place(tangle: dict) -> str:
+    what = [f"depth {tangle['depth']}, position {tangle['position']}"]
+    what += [word for word in ("root", "tip", "fork", "merge") if tangle[f"is_{word}"]]
+    return ", " + ", ".join(what)
+
+
+def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
+    if tangle["set_aside_reason"] == "tangle_too_large":
+        page.line("what would help: a build with a larger graph_limit, on workers that have memory for it", indent=2)
+        return
+    own = [cause for cause in tangle["causes"] if cause["id"] == message_id]
+    others = [cause for cause in tangle["causes"] if cause["id"] != message_id]
+    write_causes(page, others)
+    if len(tangle["causes"]) == _MOST_CAUSES:
+        page.line((f"there may be more: a build keeps the first {_MOST_CAUSES}", DIM), indent=2)
+    page.line("what would help:", indent=2)
+    missing = [cause for cause in others if cause["trouble"] == "missing"]
+    if missing and len(missing) == len(others) and not own:
+        page.line("getting what is missing from a peer; nothing need be published again", indent=3)
+    if own or len(missing) < len(others):
+        page.line("what is bad is signed and stays so: it takes a new message", indent=3)
+    if tangle["set_aside_reason"] == "malformed_tangle":
+        for text in _FORM:
+            page.line(text, indent=3)
+    if tangle["next"]:
+        page.ids(
+            f"if it is published again: with root {tangle['root_id']} and previous",
+            tangle["next"]["previous"],
+            indent=3,
+        )
+    elif tangle["root_id"]:
+        page.line("there is nothing to publish upon until the root is there", indent=3)
+
+
+def _trouble(cause: dict) -> str:
+    if cause["trouble"] == "missing":
+        unlocked = cause.get("unlocks")
+        unlocks = f"; with it alone {counted(unlocked, 'become{s a member| members}')}" if unlocked else ""
+        claimed = "".join(f"; {claim['words']}" for claim in cause.get("claimed_by", ())[:1])
+        return f"which is not in the log{unlocks}{claimed}"
+    if cause["trouble"] == "no_candidate":
+        error = cause.get("check_error")
+        if error:
+            return f"which is in the log and not verified, {error}: {messages.ssb(error)}"
+        return "which is in the log and says nothing of this tangle"
+    return f"{cause['trouble']}: {messages.SET_ASIDE.get(cause['trouble'], '')}"

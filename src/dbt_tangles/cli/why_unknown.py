@@ -1,0 +1,145 @@
+"""An id that no table has as its own: lines that claim it, who refers to it, and what it may have been meant to be."""
+
+from __future__ import annotations
+
+import shlex
+
+from dbt_tangles.cli import subjects
+from dbt_tangles.cli.claims import claims_of, write_claims
+from dbt_tangles.cli.ids import PLACES
+from dbt_tangles.cli.page import DIM, ID, Page, agreeing, counted, listed
+from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.twins import together
+
+_MOST = 100
+_NEAR, _SHOWN = 3, 10
+
+#: What refers to ids: how, the table, the column of the reference, that of who refers, and where that is.
+_REFERENCES = [
+    ("tangle", "tangle_edges", "previous_id", "message_id", "tangle_name || ':' || root_id", "tangle_name <> 'feed'"),
+    ("tangle root", "tangle_messages", "root_id", "message_id", "tangle_name", "message_id <> root_id"),
+    ("feed", "ssb_messages", "previous_id", "message_id", "author", "true"),
+    ("set", "set_links", "other_id", "message_id", "set_id", "true"),
+    ("set root", "set_messages", "set_id", "message_id", "domain", "message_id <> set_id"),
+    ("base", "autobase_links", "head_id", "node_id", "base_id", "true"),
+    ("timeline", "timeline_links", "cause_id", "event_id", "timeline_id", "kind = 'given'"),
+]
+_OF_MESSAGES = {"tangle", "tangle root", "feed"}
+
+
+def explain(tables: Tables, given: str) -> dict:
+    """Gather which lines claim an id and what refers to it; without either, the ids that begin most like it."""
+    is_sigil = given.startswith("%")
+    referrers = []
+    for how, table, column, who, where, condition in _REFERENCES:
+        if is_sigil and how not in _OF_MESSAGES and how != "timeline":
+            continue
+        if how == "timeline" and not tables.rows("select 1 from {timeline_links} where kind = 'given' limit 1"):
+            continue
+        rest = f"and {condition} order by all limit {_MOST}"
+        rows = tables.rows_of(table, f"{who} as id, {where} as place", column, given, rest)
+        referrers += [{"how": how, **row} for row in rows]
+    if not is_sigil:
+        rows = tables.rows(
+            f"""select message_id as id, account as place from {{pzp_messages}}
+            where list_contains(awaited_ids, $id) order by all limit {_MOST}""",
+            id=given,
+        )
+        referrers += [{"how": "account", **row} for row in rows]
+    missing = awaiting(tables, given)
+    whole = subjects.matching(tables, given)
+    claimed = claims_of(tables, [given]).get(given, [])
+    near = [] if referrers or missing or whole or claimed else _nearest(tables, given)
+    return {
+        "kind": None,
+        "id": given,
+        "referred_to_by": referrers,
+        "awaited_by": missing,
+        "claimed_by": claimed,
+        "known_as": [subject._asdict() for subject in whole],
+        "near": near,
+        "is_well": False,
+    }
+
+
+def awaiting(tables: Tables, id_: str) -> list[dict]:
+    """List the tangles that wait for an id, and what comes of it."""
+    return tables.rows(
+        f"""select tangle_name, root_id, is_in_log, waiting_count, blocked_count, unlocks from {{tangle_missing}}
+        where missing_id = $id order by all limit {_MOST}""",
+        id=id_,
+    )
+
+
+def _nearest(tables: Tables, given: str) -> list[dict]:
+    """List the ids that share the longest beginning with one, of those right before and behind it."""
+    near = []
+    for kind, places in PLACES.items():
+        if given.startswith("%") and kind != "message":
+            continue
+        table, column = places[0]
+        only = "message_id is null and " if kind == "event" else ""
+        found = tables.row(
+            f"""select min({column}, {_NEAR}) filter (where {column} >= $id) as behind,
+                max({column}, {_NEAR}) filter (where {column} < $id) as before
+            from {{{table}}} where {only}true""",
+            id=given,
+        )
+        near += [{"kind": kind, "id": id_} for ids in (found or {}).values() for id_ in ids or []]
+    near = [dict(pair) for pair in {tuple(each.items()) for each in near}]
+    near.sort(key=lambda each: (-_alike(each["id"], given), each["id"]))
+    return [each for each in near if _alike(each["id"], given) > given.startswith("%")][:_NEAR]
+
+
+def _alike(one: str, other: str) -> int:
+    """Count the characters with which both begin."""
+    differ = (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+    return next(differ, min(len(one), len(other)))
+
+
+def write_awaiting(page: Page, rows: list[dict]) -> None:
+    """Show the tangles that wait for an id, those of one root together where they wait alike."""
+    for names, row in together(rows):
+        there = "; a message of this id is in the log, and no candidate there" if row["is_in_log"] else ""
+        page.line(
+            f"tangle {listed(names)} on ",
+            (row["root_id"], ID),
+            agreeing(len(names), " wait{s|} for it: ") + f"{counted(row['waiting_count'], '{lists|list} it')}, "
+            f"{counted(row['blocked_count'], '{is|are} held back')}, "
+            f"{counted(row['unlocks'], 'become{s a member| members}')} with it alone{there}",
+            indent=1,
+        )
+
+
+def write(page: Page, answer: dict) -> None:
+    """Show the answer."""
+    page.line((answer["id"], ID))
+    kinds = " or ".join(dict.fromkeys(f"a {each['kind']}" for each in answer["known_as"]))
+    if answer["claimed_by"]:
+        write_claims(page, answer["claimed_by"])
+    elif kinds and not answer["referred_to_by"] and not answer["awaited_by"]:
+        page.line(f"no message, node or event begins so, but {kinds} does", indent=1)
+    else:
+        page.line("not in the log: no table has it as its own", indent=1)
+    write_awaiting(page, answer["awaited_by"])
+    if not answer["referred_to_by"] and not kinds:
+        page.line("nobody refers to it", indent=1)
+    referrers = _by_place(answer["referred_to_by"])
+    for place, row in referrers[:_SHOWN]:
+        page.line("referred to by ", (row["id"], ID), f" ({row['how']} {place})", indent=1)
+    if len(referrers) > _SHOWN:
+        page.line((f"… and {len(referrers) - _SHOWN:,} more (--json has them)", DIM), indent=1)
+    page.ids("nearest ids:", [each["id"] for each in answer["near"]], indent=1)
+    for names, each in together(answer["known_as"], "name"):
+        name = f"{each['name']}:{each['id']}" if each["kind"] == "tangle" and len(names) == 1 else each["id"]
+        page.line((shlex.join(["tangles", "show", name, "--as", each["kind"]]), ID), indent=1)
+
+
+def _by_place(referrers: list[dict]) -> list[tuple[str, dict]]:
+    """Say where each reference is; one of two tangles of the same root once, under both names."""
+    split = []
+    for row in referrers:
+        # The place of a link is `NAME:ROOT`, that of a claim on a root is its name.
+        name, colon, root = row["place"].rpartition(":") if row["how"] == "tangle" else (row["place"], "", "")
+        split.append({"how": row["how"], "id": row["id"], "name": name, "root": f"{colon}{root}"})
+    return [(f"{listed(names)}{row['root']}", row) for names, row in together(split, "name")]

@@ -1,0 +1,447 @@
+"""The Arrow kernel: lines of an Autobase log in, one checked row each out.
+
+A line is a JSON object that names its `base`, and is one of two kinds: a node (`writer`, `length`, `heads`, perhaps
+`batch` and `value`) or, if it has none of the first three, a base (`indexers`, perhaps `relayed` and `start`). Whatever
+else it has is ignored, and a field that is null is as good as missing. No line raises an error: what cannot be used is
+a row with a reason.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from json import loads
+from json.encoder import encode_basestring
+from operator import itemgetter
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.formats.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact
+from dbt_tangles.ingest.json_numbers import MAX_INT32, whole_number
+from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
+from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
+from dbt_tangles.kernel_runtime.row_schema import Int32, arrow_type, columns_of
+from dbt_tangles.reasons import Reasons
+
+BASE, NODE = "base", "node"
+
+# So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
+# one line that is no sound node not to hold up many that are.
+_TURN_ROWS = 256
+
+_WRITER = re.compile("[0-9A-Fa-f]{64}")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# In a text that is known to be JSON.
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[][{}]|[^][{}",:\s]+')
+
+_NODE_FIELDS = ("writer", "length", "heads")
+_needed_of = itemgetter("base", *_NODE_FIELDS)
+
+_SORTED = orjson.OPT_SORT_KEYS
+
+
+class Reason(Reasons):
+    """Why a line gave neither a base nor a node. The value is the code in the tables.
+
+    Of several reasons the first counts.
+    """
+
+    TOO_LONG = "too_long", "The line is longer than lines may be."
+    INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."
+    MALFORMED_JSON = "malformed_json", "The line is not JSON, as JavaScript's JSON.parse judges it."
+    NOT_AN_OBJECT = "not_an_object", "The line is JSON, and not an object."
+    NO_BASE = "no_base", "The base is not a non-empty string of Unicode characters."
+    NEITHER = "neither", "The line is neither a base (indexers) nor a node (writer, length, heads)."
+    BAD_INDEXERS = "bad_indexers", "The indexers are not a list of writers (64 hex digits each)."
+    BAD_RELAYED = "bad_relayed", "relayed is not a list of writers (64 hex digits each)."
+    BAD_ROLES = "bad_roles", "A writer is both an indexer and relayed."
+    BAD_START = "bad_start", "start does not map distinct writers to whole numbers from 0 to 2^31 - 1."
+    BAD_WRITER = "bad_writer", "The writer is not 64 hex digits."
+    BAD_LENGTH = "bad_length", "The length is not a whole number from 1 to 2^31 - 1."
+    BAD_HEADS = (
+        "bad_heads",
+        "The heads are not a list of distinct writers with a length each, or one is not before the node.",
+    )
+    BAD_BATCH = "bad_batch", "The batch is not a whole number from 1 to 2^31 - 1."
+
+
+class Length(NamedTuple):
+    """A writer, and how much of its log."""
+
+    writer: str
+    length: Int32
+
+
+@dataclass(slots=True)
+class Row:
+    """What came of a line; see `check_batches`."""
+
+    base_id: str | None = None
+    kind: str | None = None
+    indexers: list[str] | None = None
+    relayed: list[str] | None = None
+    start: list[Length] | None = None
+    writer: str | None = None
+    length: Int32 | None = None
+    heads: list[Length] | None = None
+    batch: Int32 | None = None
+    value: str | None = None
+    is_ack: bool | None = None
+    reject_reason: Reasons | None = None
+    detail: str | None = None
+
+
+OUTPUT_SCHEMA = schema_of(Row)
+
+
+class _RefusedError(Exception):
+    """The line cannot be used: the reason, and what is wrong in more words."""
+
+
+def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
+    """Check the lines of an Autobase log.
+
+    Args:
+        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
+        max_line_bytes: longer lines are refused unread.
+
+    Returns:
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
+        as several. Writers are in lower case. The columns:
+            `kind`: `base`, `node`, or null where the line is neither;
+            `indexers`, `relayed`: of a base, distinct and sorted; `relayed` is empty where the line has none;
+            `start`: of a base, one entry for each writer, sorted, lengths of 0 included; null where the line has none;
+            `heads`: of a node, sorted, at most one for each writer, without the writer's node before it;
+            `batch`: of a node, 1 where the line has none;
+            `value`: of a node, its JSON with sorted keys and nothing between the tokens, so that equal values have
+            equal texts. Numbers are as orjson prints them; those that no double can hold are 1e999 and -1e999. Null
+            for an ack (`is_ack`);
+            `reject_reason`, `detail`: null for what is usable. Of any other line there are at most `base_id`, `kind`,
+            `writer` and `length`.
+    """
+    return check_in_turns(
+        batches, lambda lines, lengths: _check_turn(lines, lengths, max_line_bytes), _TURN_ROWS, OUTPUT_SCHEMA
+    )
+
+
+def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict[str, pa.Array | Sequence[Any]]:
+    """Check some lines: the columns of `Row`."""
+    raws = lines.to_pylist()
+    if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
+        columns = _read_sound_nodes(raws)
+        if columns is not None:
+            return columns
+    rows = [_read(raw, length, max_line_bytes) for raw, length in zip(raws, lengths.to_pylist(), strict=True)]
+    return columns_of(Row, rows)
+
+
+def _read_sound_nodes(raws: list[bytes | None]) -> dict[str, pa.Array] | None:
+    """Read lines that are all sound nodes, checking each column as a whole; None if any line is something else.
+
+    Gives exactly what `_read` gives, in a fraction of its time.
+    """
+    try:
+        documents = list(map(orjson.loads, raws))
+        bases, writers, lengths, heads = zip(*map(_needed_of, documents), strict=True)
+        values = [document.get("value") for document in documents]
+        texts = [None if value is None else orjson.dumps(value, option=_SORTED) for value in values]
+        if not _are(heads, list):
+            return None
+        flat = list(chain.from_iterable(heads))
+        if not _are(flat, list) or not {2}.issuperset(map(len, flat)):
+            return None
+    except (ValueError, LookupError, TypeError):  # not JSON, something missing, not an object, nested too deep
+        return None
+    batches = [document.get("batch", 1) for document in documents]
+    head_writers, head_lengths = zip(*flat, strict=True) if flat else ((), ())
+    if not (
+        _are(bases, str)
+        and all(bases)
+        and _are(writers, str)
+        and _are(head_writers, str)
+        and _are_lengths(lengths)
+        and _are_lengths(head_lengths)
+        and _are_lengths(batches)
+    ):
+        return None
+    spellings = {*writers, *head_writers}
+    if not all(map(_WRITER.fullmatch, spellings)):
+        return None
+
+    # From here on a writer is its place among the sorted names.
+    names = sorted(set(map(str.lower, spellings)))
+    places = {name: place for place, name in enumerate(names)}
+    place_of = {spelling: places[spelling.lower()] for spelling in spellings}.__getitem__
+    count = len(raws)
+    own = np.fromiter(map(place_of, writers), np.int32, count)
+    own_length = np.array(lengths, np.int32)
+    node = np.repeat(np.arange(count), np.fromiter(map(len, heads), np.int64, count))
+    head = np.fromiter(map(place_of, head_writers), np.int32, len(flat))
+    head_length = np.array(head_lengths, np.int32)
+    if flat:
+        key = node * len(names) + head
+        order = np.argsort(key, kind="stable")
+        if (np.diff(key[order]) == 0).any():
+            return None
+        head, head_length = head[order], head_length[order]  # the nodes were in order
+        is_own = head == own[node]
+        ahead = own_length[node] - head_length
+        if (ahead[is_own] < 1).any():
+            return None
+        is_kept = ~is_own | (ahead != 1)
+        node, head, head_length = node[is_kept], head[is_kept], head_length[is_kept]
+    offsets = np.zeros(count + 1, np.int32)
+    np.cumsum(np.bincount(node, minlength=count), out=offsets[1:])
+
+    names_array = pa.array(names, pa.string())
+    structs = pa.StructArray.from_arrays(
+        [names_array.take(pa.array(head)), pa.array(head_length)], fields=list(arrow_type(Length))
+    )
+    value_array = pa.array(texts, pa.string())
+    return {
+        "base_id": pa.array(bases, pa.string()),
+        "kind": pa.repeat(NODE, count),
+        "writer": names_array.take(pa.array(own)),
+        "length": pa.array(own_length),
+        "heads": pa.ListArray.from_arrays(pa.array(offsets), structs),
+        "batch": pa.array(batches, pa.int32()),
+        "value": value_array,
+        "is_ack": value_array.is_null(),
+    }
+
+
+def _are(values: Sequence[Any], kind: type) -> bool:
+    return {kind}.issuperset(map(type, values))
+
+
+def _are_lengths(values: Sequence[Any]) -> bool:
+    return _are(values, int) and min(values, default=1) >= 1 and max(values, default=1) <= MAX_INT32
+
+
+def _read(raw: bytes | None, raw_length: int | None, max_line_bytes: int) -> Row:
+    """Read any line."""
+    raw = raw or b""
+    if max(len(raw), raw_length or 0) > max_line_bytes:
+        return _refused_line(*too_long(raw, Reason.TOO_LONG, max_line_bytes))
+    is_exact = False
+    try:
+        document = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        is_exact = True
+        try:
+            document = _parse_exact(raw)
+        except InvalidUtf8Error as error:
+            return _refused_line(*refusal(raw, Reason.INVALID_UTF8, str(error)))
+        except MalformedJsonError as error:
+            return _refused_line(*refusal(raw, Reason.MALFORMED_JSON, str(error)))
+    if type(document) is not dict:
+        return _refused_line(*(array_mistake(document) or (Reason.NOT_AN_OBJECT, "not a JSON object")))
+    return _read_document(document, is_exact)
+
+
+def _refused_line(reason: Reasons, detail: str) -> Row:
+    return Row(reject_reason=reason, detail=detail)
+
+
+def _read_document(document: dict[str, Any], is_exact: bool) -> Row:
+    base_id = document.get("base")
+    if type(base_id) is not str or base_id == "" or _SURROGATE.search(base_id):
+        base_id = None
+    kind = writer = length = None
+    if any(document.get(name) is not None for name in _NODE_FIELDS):
+        kind = NODE
+        writer, length = _writer_of(document.get("writer")), _length_of(document.get("length"))
+    elif document.get("indexers") is not None:
+        kind = BASE
+    try:
+        if base_id is None:
+            _refuse(Reason.NO_BASE, "no base" if document.get("base") is None else "base is not a non-empty string")
+        if kind is None:
+            _refuse(Reason.NEITHER, "neither a base nor a node")
+        if kind == BASE:
+            indexers, relayed, start = _read_base(document)
+            return Row(base_id=base_id, kind=kind, indexers=indexers, relayed=relayed, start=start)
+        if writer is None:
+            _refuse(Reason.BAD_WRITER, _wrong(document, "writer", "64 hex digits"))
+        if length is None:
+            _refuse(Reason.BAD_LENGTH, _wrong(document, "length", "a whole number from 1"))
+        heads = _heads_of(document, writer, length)
+        batch = document.get("batch")
+        batch = 1 if batch is None else _length_of(batch)
+        if batch is None:
+            _refuse(Reason.BAD_BATCH, "batch is not a whole number from 1")
+    except _RefusedError as error:
+        reason, detail = error.args
+        return Row(base_id=base_id, kind=kind, writer=writer, length=length, reject_reason=reason, detail=detail)
+    value = document.get("value")
+    return Row(
+        base_id=base_id,
+        kind=kind,
+        writer=writer,
+        length=length,
+        heads=heads,
+        batch=batch,
+        value=None if value is None else _text_of(value, is_exact),
+        is_ack=value is None,
+    )
+
+
+def _read_base(document: dict[str, Any]) -> tuple[list[str], list[str], list[Length] | None]:
+    """Read indexers, relayed and start."""
+    indexers = _writers_of(document["indexers"], "indexers", Reason.BAD_INDEXERS)
+    relayed = document.get("relayed")
+    relayed = [] if relayed is None else _writers_of(relayed, "relayed", Reason.BAD_RELAYED)
+    if not set(indexers).isdisjoint(relayed):
+        _refuse(Reason.BAD_ROLES, "a writer is in both indexers and relayed")
+    start = document.get("start")
+    if start is None:
+        return indexers, relayed, None
+    if type(start) is not dict:
+        _refuse(Reason.BAD_START, "start is not an object")
+    lengths = {_writer_of(name): _length_of(length, least=0) for name, length in start.items()}
+    if None in lengths:
+        _refuse(Reason.BAD_START, "start names something other than 64 hex digits")
+    if len(lengths) < len(start):
+        _refuse(Reason.BAD_START, "start has two lengths of one writer")
+    if None in lengths.values():
+        _refuse(Reason.BAD_START, "a length in start is not a whole number from 0")
+    return indexers, relayed, sorted(map(Length._make, lengths.items()))
+
+
+def _writers_of(values: Any, name: str, reason: Reason) -> list[str]:
+    if type(values) is not list:
+        _refuse(reason, f"{name} is not a list")
+    writers = set(map(_writer_of, values))
+    if None in writers:
+        _refuse(reason, f"an entry of {name} is not 64 hex digits")
+    return sorted(writers)
+
+
+def _heads_of(document: dict[str, Any], writer: str, length: int) -> list[Length]:
+    values = document.get("heads")
+    if type(values) is not list:
+        _refuse(Reason.BAD_HEADS, _wrong(document, "heads", "a list"))
+    heads = []
+    for pair in values:
+        is_pair = type(pair) is list and len(pair) == 2
+        name, head_length = (_writer_of(pair[0]), _length_of(pair[1])) if is_pair else (None, None)
+        if name is None or head_length is None:
+            _refuse(Reason.BAD_HEADS, "a head is not a writer and a length")
+        heads.append(Length(name, head_length))
+    heads.sort()
+    if any(before.writer == after.writer for before, after in pairwise(heads)):
+        _refuse(Reason.BAD_HEADS, "two heads are of one writer")
+    if any(name == writer and head_length >= length for name, head_length in heads):
+        _refuse(Reason.BAD_HEADS, "a head is the node itself or a later one of its writer")
+    previous = (writer, length - 1)  # which the node follows whether it says so or not
+    return [head for head in heads if head != previous]
+
+
+def _refuse(reason: Reason, detail: str) -> NoReturn:
+    raise _RefusedError(reason, detail)
+
+
+def _wrong(document: dict[str, Any], name: str, expected: str) -> str:
+    return f"no {name}" if document.get(name) is None else f"{name} is not {expected}"
+
+
+def _writer_of(value: Any) -> str | None:
+    return value.lower() if type(value) is str and _WRITER.fullmatch(value) else None
+
+
+def _length_of(value: Any, least: int = 1) -> int | None:
+    return whole_number(value, least, MAX_INT32)
+
+
+def _parse_exact(raw: bytes) -> Any:
+    """Parse what `orjson.loads` refuses and ``JSON.parse`` does not, as orjson would if it could.
+
+    That is lone surrogates, numbers that no double can hold (they become infinite), and any depth.
+
+    Raises:
+        InvalidUtf8Error: the bytes are not UTF-8.
+        MalformedJsonError: they are UTF-8, but not JSON.
+    """
+    parse_exact(raw)  # which judges the text, but makes every number a double
+    open_: list[list[Any]] = [[]]  # what has been read of each open container: a key is followed by its value
+    for token in _TOKEN.findall(raw.decode()):
+        if token in ("{", "["):
+            open_.append([])
+        elif token in ("}", "]"):
+            items = open_.pop()
+            open_[-1].append(items if token == "]" else dict(zip(items[::2], items[1::2], strict=True)))
+        else:
+            open_[-1].append(_scalar_of(token))
+    return open_[0][0]
+
+
+def _scalar_of(token: str) -> Any:
+    try:
+        return orjson.loads(token)
+    except orjson.JSONDecodeError:
+        return loads(token) if token[0] == '"' else float(token)
+
+
+def _text_of(value: Any, is_exact: bool) -> str:
+    """Print a value as JSON with sorted keys.
+
+    Args:
+        value: what a parser returned, nested as deep as you like.
+        is_exact: whether that was `_parse_exact`, so that there may be infinities, which orjson prints as null.
+    """
+    if not is_exact:
+        try:
+            return orjson.dumps(value, option=_SORTED).decode()
+        except TypeError:  # nested too deep
+            pass
+    return _exact_text(value)
+
+
+class _Text(str):
+    """A part of the text, among values that are still to be printed."""
+
+    __slots__ = ()
+
+
+_COMMA = _Text(",")
+
+
+def _exact_text(value: Any) -> str:
+    """Print without recursion, as orjson does where it prints the value."""
+    parts: list[str] = []
+    due = [value]  # the last first
+    while due:
+        value = due.pop()
+        kind = type(value)
+        if kind is _Text:
+            parts.append(value)
+        elif kind is dict:
+            parts.append("{")
+            pieces: list[Any] = []
+            for key in sorted(value):
+                pieces += _COMMA, _Text(_scalar_text(key) + ":"), value[key]
+            due.append(_Text("}"))
+            due.extend(reversed(pieces[1:]))
+        elif kind is list:
+            parts.append("[")
+            due.append(_Text("]"))
+            due.extend(reversed([piece for element in value for piece in (_COMMA, element)][1:]))
+        else:
+            parts.append(_scalar_text(value))
+    return "".join(parts)
+
+
+def _scalar_text(value: Any) -> str:
+    if type(value) is float and math.isinf(value):
+        return "1e999" if value > 0 else "-1e999"
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # a lone surrogate
+        return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", encode_basestring(value))

@@ -1,0 +1,178 @@
+"""The Arrow kernel: lines of an event log in, one checked row each out.
+
+A line is a JSON object: `timeline`, `event`, `after` (the ids of the event's causes), `arrival` (a whole number) and
+perhaps an `author`. Whatever else it has is ignored. No line raises an error: what cannot be used is a row that says
+what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from typing import Any
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.formats.ssb.canonical import InvalidUtf8Error, MalformedJsonError, json_fault, parse_exact
+from dbt_tangles.ingest.json_numbers import int64
+from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
+from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
+from dbt_tangles.kernel_runtime.row_schema import Int64, columns_of
+
+# So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
+# one bad line not to hold up many good ones.
+_TURN_ROWS = 256
+
+_INT64 = range(-(2**63), 2**63)
+#: The reason of every line that is no event; `detail` says more.
+MALFORMED = "malformed"
+
+_NEEDED = ("timeline", "event", "after", "arrival")
+_needed_of = itemgetter(*_NEEDED)
+
+
+@dataclass(slots=True)
+class Row:
+    """What came of a line; see `check_batches`."""
+
+    timeline_id: str | None = None
+    event_id: str | None = None
+    causes: list[str] | None = None
+    author: str | None = None
+    arrival: Int64 | None = None
+    reject_reason: str | None = None
+    detail: str | None = None
+
+
+OUTPUT_SCHEMA = schema_of(Row)
+
+
+def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
+    """Check the lines of an event log.
+
+    Args:
+        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
+        max_line_bytes: longer lines are refused unread.
+
+    Returns:
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
+        as several. In the row of a usable line `detail` is null and `causes` are the distinct ids of `after` by their
+        first occurrence, without the event itself. In any other row `reject_reason` and `detail` say what is wrong, and
+        of the rest there are at most the ids of the timeline and the event.
+    """
+    return check_in_turns(
+        batches, lambda lines, lengths: _check_turn(lines, lengths, max_line_bytes), _TURN_ROWS, OUTPUT_SCHEMA
+    )
+
+
+def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict[str, Sequence[Any]]:
+    """Check some lines: the columns of `Row`."""
+    raws = lines.to_pylist()
+    if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
+        columns = _read_sound(raws)
+        if columns is not None:
+            return columns
+    rows = [_read(raw, length, max_line_bytes) for raw, length in zip(raws, lengths.to_pylist(), strict=True)]
+    return columns_of(Row, rows)
+
+
+def _read_sound(raws: list[bytes | None]) -> dict[str, Sequence[Any]] | None:
+    """Read lines that are all sound, checking each column as a whole; None if there is a line that is not sound.
+
+    Gives exactly what `_read` gives, in half its time.
+    """
+    try:
+        documents = list(map(orjson.loads, raws))
+        timelines, events, after, arrivals = zip(*map(_needed_of, documents), strict=True)
+        if not _are(after, list):
+            return None
+        authors = [document.get("author") for document in documents]
+        listed = list(chain.from_iterable(after))
+    except (ValueError, LookupError, TypeError):  # not JSON, something missing, not an object
+        return None
+    is_sound = (
+        _are_ids(timelines)
+        and _are_ids(events)
+        and _are_ids(listed)
+        and _are(authors, str, type(None))
+        and _are(arrivals, int)
+        and min(arrivals) in _INT64
+        and max(arrivals) in _INT64
+    )
+    if not is_sound:
+        return None
+    causes = [
+        ids if len({event, *ids}) > len(ids) else _distinct(ids, event)
+        for event, ids in zip(events, after, strict=True)
+    ]
+    return {"timeline_id": timelines, "event_id": events, "causes": causes, "author": authors, "arrival": arrivals}
+
+
+def _are(values: Sequence[Any], *kinds: type) -> bool:
+    return set(kinds).issuperset(map(type, values))
+
+
+def _are_ids(values: Sequence[Any]) -> bool:
+    return _are(values, str) and all(values)
+
+
+def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> Row:
+    """Read any line."""
+    raw = raw or b""
+    if max(len(raw), length or 0) > max_line_bytes:
+        return _refused(too_long(raw, MALFORMED, max_line_bytes)[1])
+    try:
+        document = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        return _refused(refusal(raw, MALFORMED, _fault_of(raw, error))[1])
+    if type(document) is not dict:
+        return _refused((array_mistake(document) or (MALFORMED, "not a JSON object"))[1])
+    return _read_document(document)
+
+
+def _fault_of(raw: bytes, error: orjson.JSONDecodeError) -> str:
+    """Say where a line is not JSON; what `JSON.parse` lets in, orjson may still refuse: a lone surrogate, any depth."""
+    try:
+        parse_exact(raw)
+    except (InvalidUtf8Error, MalformedJsonError) as found:
+        return str(found)
+    return json_fault(error)
+
+
+def _read_document(document: dict[str, Any]) -> Row:
+    timeline, event, after = map(document.get, _NEEDED[:-1])
+    arrival = int64(document.get("arrival"))
+    author = document.get("author")
+    detail = None
+    if missing := [name for name in _NEEDED if name not in document]:
+        detail = f"no {missing[0]}"
+    elif not _is_id(timeline):
+        detail = "timeline is not a non-empty string"
+    elif not _is_id(event):
+        detail = "event is not a non-empty string"
+    elif type(after) is not list or not _are_ids(after):
+        detail = "after is not a list of ids"
+    elif arrival is None:
+        detail = "arrival is not a whole number of 64 bits"
+    elif author is not None and type(author) is not str:
+        detail = "author is not a string"
+    if detail is not None:
+        return _refused(detail, timeline if _is_id(timeline) else None, event if _is_id(event) else None)
+    causes = _distinct(after, event)
+    return Row(timeline_id=timeline, event_id=event, causes=causes, author=author, arrival=arrival)
+
+
+def _refused(detail: str, timeline: str | None = None, event: str | None = None) -> Row:
+    return Row(timeline_id=timeline, event_id=event, reject_reason=MALFORMED, detail=detail)
+
+
+def _is_id(value: Any) -> bool:
+    return type(value) is str and value != ""
+
+
+def _distinct(ids: list[str], event: str) -> list[str]:
+    return [cause for cause in dict.fromkeys(ids) if cause != event]

@@ -1,0 +1,168 @@
+"""Which messages of an account a question about its keys still awaits.
+
+The keys of an account at some tips are known once the log has those tips and all they lead to, each with its data. A
+message that is not there may add or delete any key, so it leaves the question open: unknown is not the same as refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.algorithms.graph.arrays import flags, runs, starts
+from dbt_tangles.algorithms.graph.links import Links, look_up
+from dbt_tangles.algorithms.graph.strings import Lists, Strings, lists_of, taken
+from dbt_tangles.kernel_runtime.compiled import inner
+
+if TYPE_CHECKING:
+    from dbt_tangles.formats.pzp.signers import Lanes, Places
+
+#: So many ids are listed of the messages that the tips of a question lead to: the list stays shorter than the message.
+MOST_GAPS = 16
+_ONE = np.uint64(1)
+
+
+class Gaps(NamedTuple):
+    """What the log lacks of the messages that it has.
+
+    Attributes:
+        start: int64[nodes + 1], where in `code` the gaps of each message begin.
+        code: int32[...]: equal for equal ids.
+    """
+
+    start: np.ndarray
+    code: np.ndarray
+
+
+class Named(NamedTuple):
+    """Ids, and the nodes that name them.
+
+    Attributes:
+        node: int[ids].
+        id: large_string[ids].
+    """
+
+    node: np.ndarray
+    id: pa.Array
+
+
+def find_gaps(table: pa.Table, foreign: pa.Table, places: Places, ids: Strings, links: Links) -> tuple[Gaps, pa.Array]:
+    """Find the listed ids that are awaited, and the messages whose data is not there.
+
+    Args:
+        table: As for `signers.key_authority`, and so is `foreign`.
+        foreign: Ids that are never awaited.
+        places: The numbered rows.
+        ids: The id of each row.
+        links: The edges from each message to what it lists.
+
+    Returns:
+        The gaps, and the id of each code.
+    """
+    nodes = places.nodes
+    # A root has no messages before it, so its list does not count.
+    lists_some = places.is_message.copy()
+    lists_some[places.root[places.root >= 0]] = False
+    parts = []
+    if (links.some_missing & lists_some).any():
+        prev = lists_of(table["prev"])
+        found = look_up(nodes, ids, prev, places.is_message, ~lists_some)
+        parts.append(find_missing(table, foreign, places, prev, found, lists_some))
+    erased = np.flatnonzero(flags(table, "is_erased")[nodes.row] & places.is_message)
+    parts.append(Named(erased, taken(ids, nodes.row[erased])))
+    node = np.concatenate([part.node for part in parts])
+    named = pa.chunked_array([part.id for part in parts]).combine_chunks().dictionary_encode()
+    code = named.indices.to_numpy()[np.argsort(node, kind="stable")]
+    return Gaps(starts(np.bincount(node, minlength=len(nodes.row))), code), named.dictionary
+
+
+def find_missing(
+    table: pa.Table, foreign: pa.Table, places: Places, lists: Lists, found: np.ndarray, is_owner: np.ndarray
+) -> Named:
+    """Find the listed ids that are awaited.
+
+    Args:
+        table: As for `signers.key_authority`, and so is `foreign`.
+        foreign: Ids that are never awaited.
+        places: The numbered rows.
+        lists: The list of each row.
+        found: int32[items], the node behind each, as `look_up` returns it.
+        is_owner: bool[nodes]; the lists of the others are passed over.
+    """
+    row = places.nodes.row
+    node_of_row = np.empty_like(row)
+    node_of_row[row] = np.arange(len(row), dtype=row.dtype)
+    owner = np.repeat(node_of_row, np.diff(lists.starts))
+    item = np.flatnonzero((found < 0) & lists.items.valid & is_owner[owner])
+    missing = Named(owner[item], taken(lists.items, item))
+    if not len(foreign) or not len(item):
+        return missing
+    accounts = table["account_id"].take(pa.array(row[missing.node])).to_pylist()
+    elsewhere = set(zip(foreign["account_id"].to_pylist(), foreign["message_id"].to_pylist(), strict=True))
+    is_awaited = np.array([pair not in elsewhere for pair in zip(accounts, missing.id.to_pylist(), strict=True)])
+    return Named(missing.node[is_awaited], missing.id.filter(pa.array(is_awaited)))
+
+
+def list_awaited(
+    places: Places, lanes: Lanes, named: Named, gap_end: np.ndarray, gap: np.ndarray, ids: pa.Array
+) -> pa.Array:
+    """List the ids that each question awaits.
+
+    Args:
+        places: The numbered rows.
+        lanes: The questions.
+        named: The tips that are awaited, and the questions that name them.
+        gap_end: int64[lanes], where the gaps end that each lane sees.
+        gap: int32[...], their codes.
+        ids: The id of each code.
+
+    Returns:
+        list<string>[rows], ascending and distinct; null where no id is awaited.
+    """
+    gap_start = np.concatenate([np.zeros(1, np.int64), gap_end])
+    lane = np.flatnonzero(np.diff(gap_start))
+    question_start, question = runs(lanes.question_start, lane)
+    code_start, code = runs(gap_start, np.repeat(lane, np.diff(question_start)))
+    node = np.repeat(lanes.question[question], np.diff(code_start))
+    seen = Named(node, ids.take(pa.array(gap[code])))
+    row = np.concatenate([places.nodes.row[part.node] for part in (named, seen)])
+    listed = pa.table({"row": row, "id": pa.chunked_array([named.id, seen.id], pa.large_string())})
+    listed = listed.group_by(["row", "id"]).aggregate([]).sort_by([("row", "ascending"), ("id", "ascending")])
+    counts = np.bincount(listed["row"].to_numpy(), minlength=len(places.nodes.row))
+    values = listed["id"].combine_chunks().cast(pa.string())
+    return pa.ListArray.from_arrays(pa.array(starts(counts).astype(np.int32)), values, mask=pa.array(counts == 0))
+
+
+@inner
+def collect_gaps(begin, end, root, by_tips, seen, gaps, lacking, counts):
+    """List, for each of up to 64 lanes, the first distinct gaps of the messages that it sees, in replay order.
+
+    Args:
+        begin: The first message of the account.
+        end: One more than its last.
+        root: Its root, whose gaps count in all lanes.
+        by_tips: The lanes, bit by bit, that see what their tips lead to; in these all gaps count.
+        seen: uint64[...], of each message the lanes that see it.
+        gaps: All gaps.
+        lacking: int32[64, MOST_GAPS], written: the codes.
+        counts: int64[64], written: how many.
+    """
+    start, code = gaps.start, gaps.code
+    for m in range(begin, end):
+        for at in range(start[m], start[m + 1]):
+            lanes = seen[m - begin]
+            if m != root:
+                lanes &= by_tips
+            lane = 0
+            while lanes:
+                if lanes & _ONE and counts[lane] < MOST_GAPS:
+                    is_new = True
+                    for k in range(counts[lane]):
+                        is_new &= lacking[lane, k] != code[at]
+                    if is_new:
+                        lacking[lane, counts[lane]] = code[at]
+                        counts[lane] += 1
+                lanes >>= _ONE
+                lane += 1

@@ -1,0 +1,88 @@
+"""Entries of ``add`` and ``del`` as strings.
+
+The peer keeps entries of any type in a JavaScript Set: strings, numbers, booleans and null are equal by value, while
+each object or array is equal to itself only. An entry becomes a *token*: a string is its own token, anything else is
+NUL and its JSON text (and so is a string that begins with NUL or has no UTF-8 form). So tokens are equal exactly where
+entries are, but for those that `are_unique`: two of them never are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.formats.ssb.canonical import TextTooLongError, compact_bytes
+
+MARK = "\0"
+_UNIQUE_MARKS = (MARK + "{", MARK + "[")
+# An infinite number and null print alike, and only one of them is a number.
+_INFINITIES = {float("inf"): "1e999", float("-inf"): "-1e999"}
+
+
+def token_of(entry: Any) -> str:
+    """Write an entry as a token."""
+    if type(entry) is str and not entry.startswith(MARK):
+        try:
+            entry.encode()
+            return entry
+        except UnicodeEncodeError:
+            pass
+    if type(entry) is float and entry in _INFINITIES:
+        return MARK + _INFINITIES[entry]
+    try:
+        return MARK + compact_bytes(entry).decode()
+    except TextTooLongError:
+        return MARK + "{}"
+
+
+def tokens_of(entries: list[Any]) -> list[str]:
+    """Write the entries of an array as tokens."""
+    for entry in entries:
+        if type(entry) is not str or entry < " " or not entry.isascii():
+            return [token_of(each) for each in entries]
+    return entries
+
+
+def are_unique(tokens: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """Say of each token whether it stands for an object or an array, which nothing else is equal to."""
+    is_unique = np.zeros(len(tokens), np.bool_)
+    for mark in _UNIQUE_MARKS:
+        is_unique |= pc.starts_with(tokens, mark).fill_null(False).to_numpy(zero_copy_only=False)
+    return is_unique
+
+
+def item_texts(tokens: pa.Array) -> pa.Array:
+    """Write tokens as the tables show them (see `item_of`)."""
+    marked = np.flatnonzero(pc.starts_with(tokens, MARK).fill_null(False).to_numpy(zero_copy_only=False))
+    if not len(marked):
+        return tokens
+    texts = pa.array([item_of(token) for token in tokens.take(pa.array(marked)).to_pylist()], tokens.type)
+    is_marked = np.zeros(len(tokens), np.bool_)
+    is_marked[marked] = True
+    return pc.replace_with_mask(tokens, pa.array(is_marked), texts)
+
+
+def are_strings(tokens: pa.Array) -> np.ndarray:
+    """Say of each token whether it stands for a string that the tables show as it is."""
+    is_string = ~pc.starts_with(tokens, MARK).fill_null(False).to_numpy(zero_copy_only=False)
+    for place in np.flatnonzero(~is_string):
+        token = tokens[place].as_py()
+        is_string[place] = item_of(token) != token[1:]
+    return is_string
+
+
+def item_of(token: str) -> str:
+    """Write one token: a string as it is, anything else as JSON text."""
+    if not token.startswith(MARK):
+        return token
+    text = token[1:]
+    if text.startswith('"'):
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError:  # a lone surrogate
+            return text
+    return text

@@ -1,0 +1,258 @@
+"""Which messages of feed tangles are valid, whatever the order they arrived in.
+
+The peer asks what it knows at that moment: a message may be refused today and taken tomorrow, and what it has taken it
+keeps when it deletes what that message followed. Here a message is *known* if it is in the log and there is nothing
+against it, or nothing but that all it follows is missing: then it is *held*. So a log is judged as the peer's own log
+would be, read back in any order: what is missing does not come, and what hangs on it stays. Ids are hashes, so links
+lead to what is older and never in a circle, and every message is decided after everything it lists.
+
+Whether a key was the account's can depend on messages of the account that are not in the log. Then a message that keeps
+every other rule is *undecided*, and so is one that follows undecided messages alone. Neither is valid, nor known to the
+messages that follow it; but its reason says that the log does not decide.
+
+Nothing recurses, and everything is linear in messages and links.
+
+Source: pzp-db 1.0.4, ``validateTangle``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.algorithms.graph.arrays import flags, sums
+from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_nodes
+from dbt_tangles.algorithms.graph.links import link
+from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
+from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
+from dbt_tangles.formats.pzp.rules import SELF, Reason
+from dbt_tangles.kernel_runtime.compiled import compiled
+
+VALIDITY_INPUT_SCHEMA = pa.schema(
+    [
+        ("root_id", pa.string()),
+        ("message_id", pa.string()),
+        ("is_moot", pa.bool_()),
+        ("account", pa.string()),
+        ("domain", pa.string()),
+        ("depth", pa.int64()),
+        ("prev", pa.list_(pa.string())),
+        ("defect", pa.string()),
+        ("reject_reason", pa.string()),
+        ("is_key_authorised", pa.bool_()),
+        ("awaited_ids", pa.list_(pa.string())),
+    ]
+)
+VALIDITY_OUTPUT_SCHEMA = pa.schema(
+    [
+        ("is_valid", pa.bool_()),
+        ("reject_reason", pa.string()),
+        ("is_held", pa.bool_()),
+    ]
+)
+
+_BY_RANK = {reason.rank: reason.value for reason in Reason}
+_RANKS = {reason.value: reason.rank for reason in Reason}
+# What `read_tangle` finds while it walks through prev: of these and what is known of the prev before, the first counts.
+_WALK_RANKS = (Reason.PREV_NOT_STRING.rank, Reason.NO_KNOWN_PREV.rank)
+_TANGLE_RANKS = (Reason.BAD_PREV.rank, Reason.CYCLE.rank)
+_PREV_NOT_LOWER = Reason.PREV_NOT_LOWER.rank
+_NO_KNOWN_PREV = Reason.NO_KNOWN_PREV.rank
+_DEPTH_GAP = Reason.DEPTH_GAP.rank
+_UNKNOWN_ACCOUNT_TIPS = Reason.UNKNOWN_ACCOUNT_TIPS.rank
+_UNDECIDED_PREV = Reason.UNDECIDED_PREV.rank
+_NEVER = 127
+# 32 bytes in base58.
+_ID = "^[1-9A-HJ-NP-Za-km-z]{32,44}$"
+
+
+def validity(table: pa.Table) -> pa.Table:
+    """Judge the messages of many feed tangles.
+
+    Args:
+        table: One row per tangle and message that names its root, and one for the root itself, in any order, whole
+            tangles only. A root that is missing or no moot needs no row. Columns of `VALIDITY_INPUT_SCHEMA`:
+            `root_id`, and `message_id`, unique within its tangle: of several lines with one id the one that
+            `check_batches` got furthest with (`reject_rank` 0, else the highest), then one with data;
+            `is_moot` bool; `account`, `domain` string; `depth`, `prev`, `defect` as in its entry of `tangles`, of no
+            account for the root; `reject_reason` as `check_batches` gives it;
+            `is_key_authorised` bool: whether its sigkey was the account's; null where the log has no root of the
+            account, and the check of keys is left out then (an account "any" has no keys), and where messages are
+            awaited;
+            `awaited_ids` list<string>: the messages of the account that this waits for; null or empty where it does
+            not wait.
+            More columns are passed over.
+
+    Returns:
+        One row per row of the input, in its order:
+            `is_valid` bool, whether a peer that has what is known takes the message;
+            `reject_reason` string, the first reason in the peer's order, null for what is valid;
+            `unknown_account_tips` and `undecided_prev` where no known reason is against the message;
+            `is_held` bool: the reason is `no_known_prev`, nothing else is wrong, and something in prev could be the
+            id of a message that is not in the tangle. A peer that took the message and deleted what it follows looks
+            like that, while a fresh replica refuses it. It is not valid, but it is in the tangle, and its successors
+            know it. So the tangle is what is valid or held.
+
+    Raises:
+        ValueError: A `message_id` is null.
+        OverflowError: There are more than 2^31 - 1 rows or listed ids.
+    """
+    ids = strings_of(table["message_id"])
+    if not ids.valid.all():
+        raise ValueError("a message_id is null")
+    graph, graph_count = group_rows(strings_of(table["root_id"]))
+    nodes = number_nodes(graph, graph_count, ids)
+    row = nodes.row
+    names_root = _equal(table["message_id"], table["root_id"])[row]
+    is_moot = flags(table, "is_moot")[row]
+    reject = _ranks(table["reject_reason"])[row]
+    defect = _ranks(table["defect"])[row]
+    graph_of = np.repeat(np.arange(graph_count), np.diff(nodes.graph_start))
+    is_root = names_root & is_moot & (reject == _NEVER)
+    root_row = np.full(graph_count, -1, np.int64)
+    root_row[graph_of[is_root]] = row[is_root]
+    of_root = root_row[graph_of]
+
+    # What comes before prev is looked at, what while, and what after.
+    is_tangles = (reject >= _TANGLE_RANKS[0]) & (reject <= _TANGLE_RANKS[1])
+    is_walked = (defect >= _WALK_RANKS[0]) & (defect <= _WALK_RANKS[1])
+    early = np.where(is_tangles | (reject == Reason.BAD_SIGNATURE.rank), _NEVER, reject)
+    late = np.where(reject == Reason.BAD_SIGNATURE.rank, reject, _NEVER)
+    early = np.minimum(early, np.where(is_walked, _NEVER, defect))
+    walked = np.where(is_walked, defect, _NEVER)
+    has_other_root = np.zeros(graph_count, np.bool_)
+    has_other_root[graph_of[names_root & ~is_moot & (reject == _NEVER)]] = True
+    no_root = np.where(has_other_root[graph_of], Reason.NOT_A_FEED.rank, Reason.MISSING_ROOT.rank)
+    early = np.minimum(early, np.where(of_root < 0, no_root, _NEVER))
+    account, domain = table["account"], table["domain"]
+    for fails, reason in (
+        (_equal(account, pa.scalar(SELF))[row], Reason.ACCOUNT_SELF),
+        (~table["is_key_authorised"].fill_null(True).to_numpy()[row], Reason.UNAUTHORISED_KEY),
+        (~_alike(domain, row, of_root), Reason.OTHER_DOMAIN),
+        (~_alike(account, row, of_root), Reason.OTHER_ACCOUNT),
+        (table["depth"].is_null().to_numpy()[row], Reason.BAD_DEPTH),
+    ):
+        early = np.minimum(early, np.where(fails, reason.rank, _NEVER))
+    early = np.where(is_root, 0, np.where(names_root & ~is_root & (early == _NEVER), Reason.NOT_A_FEED.rank, early))
+
+    depth = table["depth"].cast(pa.int64()).fill_null(0).to_numpy()[row]
+    depth = np.where(is_root, 0, depth)
+    everything = np.ones(len(row), np.bool_)
+    links = link(nodes, ids, lists_of(table["prev"]), everything, names_root)
+    level = levels(
+        nodes.graph_start,
+        links.start,
+        *children(links.start, links.previous),
+        everything,
+        names_root,
+        links.some_missing,
+        NOTHING_KNOWN,
+        False,
+    )
+    early = np.where(level < 0, np.minimum(early, Reason.CYCLE.rank), early)
+    codes, is_held = _judge_nodes(
+        np.argsort(level, kind="stable"),
+        links.start,
+        links.previous,
+        links.some_missing,
+        _may_miss(table["prev"], row, links.some_missing),
+        depth,
+        _awaits(table["awaited_ids"])[row],
+        early.astype(np.int8),
+        walked.astype(np.int8),
+        late.astype(np.int8),
+    )
+    by_row = np.empty_like(codes)
+    by_row[row] = codes
+    held_by_row = np.empty_like(is_held)
+    held_by_row[row] = is_held
+    reasons = pa.array([_BY_RANK.get(rank) for rank in range(_NEVER)], pa.string())
+    return pa.table(
+        [pa.array(by_row == 0), reasons.take(pa.array(by_row)), pa.array(held_by_row)], schema=VALIDITY_OUTPUT_SCHEMA
+    )
+
+
+def _may_miss(prev: pa.ChunkedArray | pa.Array, row: np.ndarray, some_missing: np.ndarray) -> np.ndarray:
+    """Whether a node lists something that is missing, and something that could be the id of a message."""
+    places = np.flatnonzero(some_missing)
+    may_miss = np.zeros(len(row), np.bool_)
+    if len(places):
+        lists = prev.take(pa.array(row[places]))
+        ends = lists_of(lists).starts
+        is_id = pc.match_substring_regex(pc.list_flatten(lists), _ID).fill_null(False).to_numpy()
+        may_miss[places] = sums(is_id, ends) > 0
+    return may_miss
+
+
+def _awaits(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """Whether a list has an entry."""
+    return pc.greater(pc.list_value_length(column), 0).fill_null(False).to_numpy()
+
+
+def _ranks(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """The rank of each reason of a column; one that is not in `Reason` makes the row no message."""
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = column.dictionary_encode()
+    ranks = np.array([_RANKS.get(code.as_py(), Reason.NOT_A_MESSAGE.rank) for code in encoded.dictionary] + [_NEVER])
+    return ranks[encoded.indices.fill_null(len(ranks) - 1).to_numpy(zero_copy_only=False)]
+
+
+def _numbered(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
+    """Number the values of a column; null is -1."""
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return column.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
+
+
+def _alike(column: pa.ChunkedArray | pa.Array, row: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Whether the values of two rows are the same and not null; a negative row has none."""
+    numbers = _numbered(column)
+    return (other >= 0) & (numbers[row] >= 0) & (numbers[row] == numbers[np.maximum(other, 0)])
+
+
+def _equal(column: pa.ChunkedArray | pa.Array, other: pa.ChunkedArray | pa.Array | pa.Scalar) -> np.ndarray:
+    return pc.equal(column, other).fill_null(False).to_numpy()
+
+
+@compiled
+def _judge_nodes(order, start, previous, some_missing, may_miss, depth, awaits, early, walked, late):
+    """Decide each node after what it lists: the rank of its first reason (0: valid), and whether it is held."""
+    n = len(order)
+    codes = np.zeros(n, np.int8)
+    held = np.zeros(n, np.bool_)
+    for place in range(n):
+        node = order[place]
+        code = np.int8(0)
+        if early[node] != _NEVER:
+            codes[node] = early[node]
+            continue
+        known_count = 0
+        is_prev_undecided = False
+        deepest = np.int64(-1)
+        for e in range(start[node], start[node + 1]):
+            p = previous[e]
+            if codes[p] == 0 or held[p]:
+                known_count += 1
+                deepest = max(deepest, depth[p])
+            elif codes[p] == _UNKNOWN_ACCOUNT_TIPS or codes[p] == _UNDECIDED_PREV:
+                is_prev_undecided = True
+        is_signed = late[node] == _NEVER
+        if deepest >= depth[node]:
+            code = np.int8(_PREV_NOT_LOWER)
+        elif walked[node] != _NEVER:
+            code = walked[node]
+        elif known_count == 0 and not may_miss[node] and not is_prev_undecided:
+            code = np.int8(_NO_KNOWN_PREV)
+        elif known_count == 0 and may_miss[node] and not (is_signed and awaits[node]):
+            code = np.int8(_NO_KNOWN_PREV)
+            held[node] = is_signed
+        elif known_count == start[node + 1] - start[node] and not some_missing[node] and depth[node] != deepest + 1:
+            code = np.int8(_DEPTH_GAP)
+        elif not is_signed:
+            code = late[node]
+        elif awaits[node]:
+            code = np.int8(_UNKNOWN_ACCOUNT_TIPS)
+        elif known_count == 0:
+            code = np.int8(_UNDECIDED_PREV)
+        codes[node] = code
+    return codes, held

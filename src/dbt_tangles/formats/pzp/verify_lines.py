@@ -1,0 +1,413 @@
+"""The Arrow kernel: lines of a pzp log in, one checked row each out.
+
+Nothing a line may hold raises an error: what cannot be used is a row with a reason.
+
+Source: pzp-db 1.0.4, msg v4; the rules are in `rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha512
+from typing import Any, NamedTuple
+
+import orjson
+import pyarrow as pa
+from nacl.bindings import crypto_sign_open
+from nacl.exceptions import BadSignatureError
+
+from dbt_tangles.formats.pzp import base58
+from dbt_tangles.formats.pzp.canonical import NoCanonicalFormError, canonical_bytes
+from dbt_tangles.formats.pzp.items import tokens_of
+from dbt_tangles.formats.pzp.rules import (
+    SELF,
+    Reason,
+    account_reason,
+    domain_reason,
+    is_moot,
+    read_tangle,
+    shape_reason,
+)
+from dbt_tangles.formats.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact, replace_surrogates
+from dbt_tangles.ingest.json_numbers import safe_integer
+from dbt_tangles.ingest.line_checks import LineOptions, check_in_turns, schema_of
+from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
+from dbt_tangles.kernel_runtime.row_schema import Int8, Int64, columns_of
+from dbt_tangles.reasons import Reasons
+
+_TURN_ROWS = 512
+_SIGNED_TAG = b":msg-v4:"
+_SIGKEY_BYTES, _SIGNATURE_BYTES, _HASH_BYTES = 32, 64, 32
+_SIGNING_PURPOSES = ("sig", "shs-and-sig")
+_SIGNING_ALGORITHM = "ed25519"
+
+
+class Tangle(NamedTuple):
+    """What a message says of a tangle that it names."""
+
+    root_id: str
+    depth: Int64 | None
+    prev: list[str]
+    defect: Reason | None
+
+
+@dataclass(slots=True)
+class Row:
+    """What came of a line; see `check_batches`."""
+
+    message_id: str | None = None
+    claimed_id: str | None = None
+    account: str | None = None
+    account_tips: list[str] | None = None
+    domain: str | None = None
+    sigkey: str | None = None
+    is_moot: bool = False
+    tangles: Sequence[Tangle] = ()
+    data_kind: str | None = None
+    add: list[str] | None = None
+    del_: list[str] | None = None
+    supersedes: list[str] | None = None
+    key_action: str | None = None
+    key: str | None = None
+    is_signing_key: bool | None = None
+    may_add_keys: bool | None = None
+    may_delete_keys: bool | None = None
+    is_data_valid: bool | None = None
+    is_signature_valid: bool | None = None
+    is_usable: bool = False
+    reject_reason: Reasons | None = None
+    reject_rank: Int8 = 0
+    detail: str | None = None
+
+
+OUTPUT_SCHEMA = schema_of(Row)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(LineOptions):
+    """How lines are checked.
+
+    Attributes:
+        verify_signatures: whether the full rules apply. If not (for logs whose signed bytes are gone) the claimed id is
+            the id, and only an account, a domain, data of a legal kind and readable tangles are asked for.
+    """
+
+    verify_signatures: bool = True
+
+
+def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> Iterator[pa.RecordBatch]:
+    """Check the lines of a log.
+
+    Args:
+        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
+        options: see `CheckOptions`.
+
+    Returns:
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
+        as several. The columns:
+            `message_id`: computed, or as claimed where signatures are not verified; null where there is none;
+            `claimed_id`: the envelope's `id`, which nothing vouches for;
+            `account_tips`: null like an array that has none;
+            `is_moot`: a feed's root. Its sigkey and signature are not covered by its id, and nobody looks at them;
+            `tangles`: one for each root that the message names; `prev` ends before the first bad entry, `defect` is
+            the first thing wrong with depth and prev, of whatever shows without other messages;
+            `data_kind`: `null`, `object`, `string`, `empty` (the string "", which the peer treats as erased), or null
+            where the line has no message;
+            `add`, `del`: tokens (see `items`), where the data is an object with arrays `add`, `del` and `supersedes`,
+            else null;
+            `supersedes`: its strings, empty where it is a string (nothing of which is an id); null where the data is
+            not erased and JavaScript cannot walk through its `supersedes`, so that the peer fails;
+            `key_action`, `key`, `is_signing_key`, `may_add_keys`, `may_delete_keys`: what a message of an account
+            tangle does to an ed25519 key;
+            `is_data_valid`: whether hash and size are those of the data; null without data, and where not verified;
+            `is_signature_valid`: null where it is not looked at: for moots, and what has been refused before;
+            `reject_reason`: the first in the peer's order of what shows without other messages, null for what is
+            usable (`is_usable`). A tangle's defect counts if every tangle has one. `reject_rank` is its place in that
+            order, from 1; 0 for null;
+            `detail`: more about a line that is not JSON, or not one message.
+    """
+    return check_in_turns(batches, _Checker(options).check, _TURN_ROWS, OUTPUT_SCHEMA)
+
+
+@dataclass(slots=True)
+class _Line(Row):
+    """A line as read: its row, and what takes many lines at a time.
+
+    Attributes:
+        digest: What the id is the base58 of.
+        text: The canonical metadata, which are signed.
+        sig: The signature in base58.
+        data_hash: What the metadata say of the data, in base58; None where the data have no verdict.
+        data_digest: What it should be the base58 of; None where the data have no canonical form.
+        is_data_sized: Whether the data are to have a verdict.
+        is_unsized: Whether the data are not as long as the metadata say.
+    """
+
+    digest: bytes | None = None
+    text: bytes = b""
+    sig: str | None = None
+    data_hash: str | None = None
+    data_digest: bytes | None = None
+    is_data_sized: bool = False
+    is_unsized: bool = False
+
+
+class _Checker:
+    """Reads lines and verifies signatures, remembering keys and verdicts.
+
+    Verdicts are kept in two generations of bounded size: a log may hold any number of messages, and repeats tend to be
+    close or whole.
+    """
+
+    _GENERATION = 2**16
+    _MAX_KEYS = 2**16
+
+    def __init__(self, options: CheckOptions) -> None:
+        self._max_line_bytes = options.max_line_bytes
+        self._is_trusted = not options.verify_signatures
+        self._keys: dict[str, bytes | None] = {}
+        self._verdicts: dict[tuple[bytes, str, str], bool] = {}
+        self._older_verdicts: dict[tuple[bytes, str, str], bool] = {}
+
+    def check(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
+        """Check some lines: the columns of `Row`."""
+        rows = list(map(self._read, lines.to_pylist(), lengths.to_pylist()))
+        ids = base58.encode([row.digest for row in rows])
+        if self._is_trusted:
+            computed = ids.to_pylist()
+            ids = [one if row.claimed_id is None else row.claimed_id for one, row in zip(computed, rows, strict=True)]
+        else:
+            self._judge_data(rows)
+        for row in rows:
+            if row.tangles and row.reject_reason is None:
+                defects = [tangle.defect for tangle in row.tangles]
+                if None not in defects:
+                    row.reject_reason = min(defects, key=lambda reason: reason.rank)
+        if not self._is_trusted:
+            self._verify(rows)
+        for row in rows:
+            row.is_usable = row.reject_reason is None
+            row.reject_rank = 0 if row.reject_reason is None else row.reject_reason.rank
+        return columns_of(Row, rows) | {"message_id": ids}
+
+    def _read(self, raw: bytes | None, raw_length: int | None) -> _Line:
+        if raw is None:
+            raw = b""
+        if len(raw) > self._max_line_bytes or (raw_length is not None and raw_length > self._max_line_bytes):
+            return _refused(*too_long(raw, Reason.TOO_LONG, self._max_line_bytes))
+        try:
+            return self._read_document(orjson.loads(raw))
+        except orjson.JSONDecodeError:
+            pass
+        try:
+            document = parse_exact(raw)
+        except InvalidUtf8Error as error:
+            return _refused(*refusal(raw, Reason.INVALID_UTF8, str(error)))
+        except MalformedJsonError as error:
+            return _refused(*refusal(raw, Reason.MALFORMED_JSON, str(error)))
+        return _storable(self._read_document(document))
+
+    def _read_document(self, document: Any) -> _Line:
+        if type(document) is not dict:
+            return _refused(*(array_mistake(document) or (Reason.NOT_A_MESSAGE, None)))
+        message = document
+        if "metadata" not in document and type(document.get("msg")) is dict:
+            message = document["msg"]
+        metadata = message.get("metadata")
+        row = _Line()
+        if message is not document and type(document.get("id")) is str:
+            row.claimed_id = document["id"]
+        if type(metadata) is not dict:
+            row.reject_reason = Reason.NOT_A_MESSAGE
+            return row
+        try:
+            row.text = canonical_bytes(metadata)
+        except NoCanonicalFormError:
+            if row.claimed_id is None or not self._is_trusted:
+                row.reject_reason = Reason.NO_ID
+                return row
+        else:
+            row.digest = sha512(row.text).digest()[:_HASH_BYTES]
+
+        row.reject_reason = shape_reason(message, self._is_trusted)
+        if row.reject_reason is not None:
+            return row
+        # What is shown of a message that is refused below: all that can be.
+        row.account, row.domain = _string(metadata["account"]), _string(metadata["domain"])
+        row.sigkey, row.sig = _string(message.get("sigkey")), _string(message.get("sig"))
+        row.account_tips = _strings(metadata["accountTips"])
+        data = message["data"]
+        reason = None if self._is_trusted else self._sigkey_reason(row.sigkey)
+        data_reason = self._read_data(row, data)
+        if reason is None:
+            reason = data_reason
+        if is_moot(message):
+            row.is_moot = True
+            row.reject_reason = reason
+            return row
+        self._read_tangles(row, metadata["tangles"])
+        if reason is None and not self._is_trusted:
+            reason = self._measure_data(row, metadata, data)
+        if reason is None:
+            reason = domain_reason(metadata["domain"], self._is_trusted) or account_reason(metadata)
+        if row.account == SELF:
+            _read_key_change(row, data)
+        elif reason is None and not row.tangles:
+            reason = Reason.NO_TANGLE
+        row.reject_reason = reason
+        return row
+
+    def _sigkey_reason(self, sigkey: str | None) -> Reason | None:
+        if sigkey is None:
+            return Reason.BAD_SIGKEY
+        if sigkey not in self._keys:
+            if len(sigkey) > base58.longest(_SIGKEY_BYTES):  # nothing else is safe to remember
+                return Reason.BAD_SIGKEY
+            if len(self._keys) >= self._MAX_KEYS:
+                self._keys.clear()
+            self._keys[sigkey] = base58.decode([sigkey], _SIGKEY_BYTES)[0]
+        return Reason.BAD_SIGKEY if self._keys[sigkey] is None else None
+
+    def _read_data(self, row: _Line, data: Any) -> Reason | None:
+        if data is None:
+            row.data_kind = "null"
+            row.supersedes = []
+            return None
+        if type(data) is str:
+            row.data_kind = "string" if data else "empty"
+            row.supersedes = None if data else []
+            return None
+        if type(data) is not dict:
+            return Reason.BAD_DATA
+        row.data_kind = "object"
+        add, deleted, supersedes = data.get("add"), data.get("del"), data.get("supersedes")
+        if type(supersedes) is list:
+            row.supersedes = _strings(supersedes)
+            if type(add) is list and type(deleted) is list:
+                row.add, row.del_ = tokens_of(add), tokens_of(deleted)
+        elif type(supersedes) is str:
+            row.supersedes = []
+        return None
+
+    def _read_tangles(self, row: _Line, tangles: Any) -> None:
+        if type(tangles) is dict:
+            row.tangles = [
+                Tangle(root, depth, prev, defect)
+                for root, entry in tangles.items()
+                if _is_truthy(entry)
+                for depth, prev, defect in [read_tangle(entry, self._is_trusted)]
+            ]
+
+    def _measure_data(self, row: _Line, metadata: dict[str, Any], data: Any) -> Reason | None:
+        """Compare the size, and leave the hash to `_judge_data`."""
+        size = safe_integer(metadata["dataSize"])
+        if size is None or size < 0:
+            return Reason.BAD_DATA_SIZE
+        if data is None:
+            return None
+        row.is_data_sized = True
+        row.data_hash = _string(metadata["dataHash"])
+        try:
+            text = canonical_bytes(data)
+        except NoCanonicalFormError:
+            return None
+        row.data_digest = sha512(text).digest()[:_HASH_BYTES]
+        row.is_unsized = len(text) != size
+        return None
+
+    def _judge_data(self, rows: list[_Line]) -> None:
+        hashes = base58.decode([row.data_hash for row in rows], _HASH_BYTES)
+        for row, claimed in zip(rows, hashes, strict=True):
+            if not row.is_data_sized:
+                continue
+            is_hash_right = claimed is not None and claimed == row.data_digest
+            row.is_data_valid = is_hash_right and not row.is_unsized
+            # Whatever has been found so far comes later in the peer's order.
+            if not is_hash_right:
+                row.reject_reason = Reason.DATA_HASH_MISMATCH
+            elif row.is_unsized:
+                row.reject_reason = Reason.DATA_SIZE_MISMATCH
+
+    def _verify(self, rows: list[_Line]) -> None:
+        """Verify the signatures that are due, or remember what came of them before."""
+        due = [row for row in rows if row.reject_reason is None and not row.is_moot]
+        signatures = base58.decode([row.sig for row in due], _SIGNATURE_BYTES)
+        if len(self._verdicts) >= self._GENERATION:
+            self._older_verdicts = self._verdicts
+            self._verdicts = {}
+        for row, signature in zip(due, signatures, strict=True):
+            verdict: bool | None = False
+            if signature is not None:
+                claim = (row.digest, row.sigkey, row.sig)
+                verdict = self._verdicts.get(claim)
+                if verdict is None:
+                    verdict = self._older_verdicts.get(claim)
+                    if verdict is None:
+                        verdict = _is_signed(self._keys.get(row.sigkey), signature, row)
+                    self._verdicts[claim] = verdict
+            if not verdict:
+                row.reject_reason = Reason.BAD_SIGNATURE
+            row.is_signature_valid = verdict
+
+
+def _refused(reason: Reasons, detail: str | None) -> _Line:
+    return _Line(reject_reason=reason, detail=detail)
+
+
+def _is_signed(key: bytes | None, signature: bytes, row: _Line) -> bool:
+    if key is None:  # forgotten since the line was read
+        [key] = base58.decode([row.sigkey], _SIGKEY_BYTES)
+    try:
+        crypto_sign_open(signature + _SIGNED_TAG + row.text, key)
+    except BadSignatureError:
+        return False
+    return True
+
+
+def _read_key_change(row: _Line, data: Any) -> None:
+    """Read what an account message does to an ed25519 key."""
+    key = data.get("key") if type(data) is dict else None
+    if type(key) is not dict or key.get("algorithm") != _SIGNING_ALGORITHM:
+        return
+    action, bytes_text, powers = data.get("action"), key.get("bytes"), data.get("powers")
+    if action not in ("add", "del") or type(bytes_text) is not str:
+        return
+    powers = powers if action == "add" and type(powers) is list else []
+    row.key_action, row.key = action, bytes_text
+    row.is_signing_key = key.get("purpose") in _SIGNING_PURPOSES
+    row.may_add_keys, row.may_delete_keys = "add" in powers, "del" in powers
+
+
+def _is_truthy(value: Any) -> bool:
+    """Whether JavaScript takes a parsed value for true: empty objects and arrays too."""
+    return bool(value) or type(value) is dict or type(value) is list
+
+
+def _string(value: Any) -> str | None:
+    return value if type(value) is str else None
+
+
+def _strings(values: Any) -> list[str] | None:
+    if type(values) is not list:
+        return None
+    return [value for value in values if type(value) is str]
+
+
+def _storable(row: _Line) -> _Line:
+    """Replace lone surrogates, for which Arrow has no form. Only what is refused, or trusted, can have them."""
+    for name in ("claimed_id", "account", "domain", "sigkey", "sig", "data_hash", "key"):
+        value = getattr(row, name)
+        if value is not None:
+            setattr(row, name, replace_surrogates(value))
+    for name in ("account_tips", "supersedes"):
+        values = getattr(row, name)
+        if values is not None:
+            setattr(row, name, list(map(replace_surrogates, values)))
+    # Names that differed only in those are one name now: the first stays.
+    tangles: dict[str, Tangle] = {}
+    for root, depth, prev, defect in row.tangles:
+        root = replace_surrogates(root)
+        tangles.setdefault(root, Tangle(root, depth, list(map(replace_surrogates, prev)), defect))
+    row.tangles = list(tangles.values())
+    return row

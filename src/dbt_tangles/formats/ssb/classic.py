@@ -1,0 +1,161 @@
+"""The rules that one classic message keeps or breaks, whatever its feed.
+
+The reference is ssb-validate's check of messages that come out of order. What a feed asks of a chain (``previous`` and
+the first sequence) is no rule of one message.
+
+Source: SSB protocol guide, "message format"; ssb-validate, out-of-order check.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from dbt_tangles.formats.ssb.canonical import utf16_length
+from dbt_tangles.formats.ssb.signature import decode_signature, is_valid, public_key
+from dbt_tangles.ingest.json_numbers import int32
+from dbt_tangles.reasons import Reasons
+
+#: The longest legal canonical text with its signature, in UTF-16 code units.
+MAX_UNITS = 8192
+
+ORDER = ("previous", "sequence", "author", "timestamp", "hash", "content", "signature")
+#: The order of early messages, legal to this day.
+ORDER_AUTHOR_FIRST = ("previous", "author", "sequence", "timestamp", "hash", "content", "signature")
+
+
+class Reason(Reasons):
+    """Why a line gave no usable message. The value is the code in the tables."""
+
+    INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."
+    MALFORMED_JSON = "malformed_json", "The line is not JSON, as JavaScript's JSON.parse judges it."
+    NOT_A_MESSAGE = "not_a_message", "The line is JSON without a message in it: a bare key, a live marker, ..."
+    OTHER_FORMAT = "other_format", "The author belongs to another feed format, so the classic rules do not apply."
+    ORDER_LOST = (
+        "order_lost",
+        "The seven fields are in alphabetical order: the export lost the signed order, nothing can be verified.",
+    )
+    MISSING_FIELD = "missing_field", "One of the seven fields of a message is missing."
+    EXTRA_FIELD = "extra_field", "The message has a field besides the seven."
+    BAD_ORDER = "bad_order", "The seven fields are in neither of the two legal orders."
+    BAD_AUTHOR = "bad_author", "The author is not a classic feed id (@<32 bytes>.ed25519)."
+    BAD_SEQUENCE = "bad_sequence", "The sequence is not a whole number of 32 bits."
+    BAD_TIMESTAMP = "bad_timestamp", "The timestamp is not a number."
+    BAD_HASH = "bad_hash", "The hash field is not the string sha256."
+    BAD_CONTENT = "bad_content", "The content is neither an object nor an encrypted string (<base64>.box...)."
+    BAD_TYPE = "bad_type", "The content's type is not a string of 3 to 52 UTF-16 units."
+    BAD_SIGNATURE_FORM = "bad_signature_form", "The signature is not of the form <64 bytes>.sig.ed25519."
+    TOO_LONG = (
+        "too_long",
+        "The canonical text has more than 8,192 UTF-16 units, or the line is longer than lines may be.",
+    )
+    BAD_SIGNATURE = "bad_signature", "The author did not sign this text (with this network key)."
+
+
+# Feed formats beside the classic one name themselves by URI, or by a suffix that carries a version.
+_OTHER_AUTHOR = re.compile(r"ssb:(?://)?feed/.*|@[A-Za-z0-9+/_=-]+\.[a-z][a-z0-9]*-v[0-9]+", re.DOTALL)
+# Any box version is let in, and whatever follows it on the same line; JavaScript ends lines at these four. A canonical
+# base64 has, besides, a length that is a multiple of four (asking that of the pattern would take ten times as long).
+_ENCRYPTED = re.compile("[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?(\\.box)[^\n\r\u2028\u2029]*")
+_MIN_TYPE_UNITS, _MAX_TYPE_UNITS = 3, 52
+_FIELDS = frozenset(ORDER)
+_ALPHABETICAL = tuple(sorted(ORDER))
+
+
+def check_message(value: dict[str, Any], text: bytes, hmac_key: bytes | None = None) -> Reason | None:
+    """Apply all the rules of one message.
+
+    Args:
+        value: the message's value, as signed.
+        text: its canonical text in UTF-8.
+        hmac_key: the network's key, 32 bytes; None on the public network.
+
+    Returns:
+        The first rule it breaks, or None for a usable message.
+    """
+    form = check_form(value)
+    if type(form) is Reason:
+        return form
+    if utf16_length(text.decode()) > MAX_UNITS:
+        return Reason.TOO_LONG
+    return None if is_valid(*form, text, hmac_key) else Reason.BAD_SIGNATURE
+
+
+def check_form(value: dict[str, Any]) -> Reason | tuple[bytes, bytes]:
+    """Apply the rules that need no canonical text: all but length and signature.
+
+    Args:
+        value: the message's value, keys in V8's order.
+
+    Returns:
+        The first rule that the message breaks; if it breaks none, the author's public key and the decoded signature.
+    """
+    order = tuple(value)
+    if order != ORDER and order != ORDER_AUTHOR_FIRST:
+        return _broken_order(value, order)
+    author = value["author"]
+    key = public_key(author) if type(author) is str else None
+    if key is None:
+        return Reason.OTHER_FORMAT if is_other_format(author) else Reason.BAD_AUTHOR
+    if int32(value["sequence"]) is None:
+        return Reason.BAD_SEQUENCE
+    kind = type(value["timestamp"])
+    if kind is not int and kind is not float:
+        return Reason.BAD_TIMESTAMP
+    if value["hash"] != "sha256":
+        return Reason.BAD_HASH
+    content = value["content"]
+    if type(content) is dict:
+        if not is_type(content.get("type")):
+            return Reason.BAD_TYPE
+    elif type(content) is not str or not is_encrypted(content):
+        return Reason.BAD_CONTENT
+    signature = decode_signature(value["signature"])
+    return Reason.BAD_SIGNATURE_FORM if signature is None else (key, signature)
+
+
+def check_trusted(value: dict[str, Any]) -> Reason | None:
+    """Apply what is asked of a message whose signed text is gone: an author, a sequence and a content.
+
+    Args:
+        value: the message's value, of any feed format, in any order.
+    """
+    if "author" not in value or "sequence" not in value or "content" not in value:
+        return Reason.MISSING_FIELD
+    if type(value["author"]) is not str:
+        return Reason.BAD_AUTHOR
+    if int32(value["sequence"]) is None:
+        return Reason.BAD_SEQUENCE
+    content = value["content"]
+    return None if type(content) is dict or type(content) is str else Reason.BAD_CONTENT
+
+
+def is_encrypted(content: str) -> bool:
+    """Whether a string is an encrypted content: canonical base64, then ``.box`` and the rest of the line."""
+    boxed = _ENCRYPTED.fullmatch(content)
+    return boxed is not None and boxed.start(1) % 4 == 0
+
+
+def is_other_format(author: Any) -> bool:
+    """Whether an author belongs to a feed format other than the classic one (a feed URI, a versioned suffix)."""
+    return type(author) is str and _OTHER_AUTHOR.fullmatch(author) is not None
+
+
+def _broken_order(value: dict[str, Any], order: tuple[str, ...]) -> Reason:
+    if is_other_format(value.get("author")):
+        return Reason.OTHER_FORMAT
+    if order == _ALPHABETICAL:
+        return Reason.ORDER_LOST
+    if not value.keys() >= _FIELDS:
+        return Reason.MISSING_FIELD
+    return Reason.EXTRA_FIELD if len(order) > len(ORDER) else Reason.BAD_ORDER
+
+
+def is_type(name: Any) -> bool:
+    """Whether a content may have this type: a string of 3 to 52 UTF-16 units."""
+    if type(name) is not str:
+        return False
+    # Between these lengths no number of surrogate pairs matters.
+    if _MIN_TYPE_UNITS <= len(name) <= _MAX_TYPE_UNITS // 2:
+        return True
+    return len(name) <= _MAX_TYPE_UNITS and _MIN_TYPE_UNITS <= utf16_length(name) <= _MAX_TYPE_UNITS

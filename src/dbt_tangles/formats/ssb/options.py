@@ -1,0 +1,30 @@
+"""Reads the one option of the check that is a secret."""
+
+import base64
+import os
+from collections.abc import Mapping
+
+from dbt_tangles.formats.ssb.signature import HMAC_KEY_BYTES
+
+HMAC_KEY_NAME = "TANGLES_SSB_HMAC_KEY"
+
+
+def hmac_key(environ: Mapping[str, str] = os.environ) -> bytes | None:
+    """Read the network's key from the environment: dbt writes vars and configs into its files, and this into none.
+
+    Returns:
+        32 bytes; None where the variable is absent or empty.
+
+    Raises:
+        ValueError: It is not the canonical base64 of 32 bytes; the message does not show it.
+    """
+    text = environ.get(HMAC_KEY_NAME)
+    if not text:
+        return None
+    try:
+        key = base64.b64decode(text, validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != HMAC_KEY_BYTES or base64.b64encode(key).decode() != text:
+        raise ValueError(f"{HMAC_KEY_NAME} must be {HMAC_KEY_BYTES} bytes as canonical base64 (its value is not shown)")
+    return key

@@ -1,0 +1,329 @@
+"""The Arrow kernel: lines of a log in, one checked row each out.
+
+Each line is parsed once and its canonical text printed once; signing, hashing and measuring share that text. Nothing a
+line may hold raises an error: what cannot be used is a row with a reason.
+
+Source: SSB protocol guide, "message format"; the rules are in `classic`, the export shapes in `shapes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Annotated, Any
+
+import orjson
+import pyarrow as pa
+
+from dbt_tangles.formats.ssb.canonical import (
+    InvalidUtf8Error,
+    MalformedJsonError,
+    TextTooLongError,
+    canonical_bytes,
+    compact_bytes,
+    parse_exact,
+    replace_surrogates,
+)
+from dbt_tangles.formats.ssb.claims import Claim, tangle_claims
+from dbt_tangles.formats.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted
+from dbt_tangles.formats.ssb.group_claims import GroupClaim, epoch_key, group_claim, sealed_with
+from dbt_tangles.formats.ssb.ids import hashed_bytes, hex_digests, normalise, sigil, sigils, utf8_strings
+from dbt_tangles.formats.ssb.redact import Redaction, has_secrets
+from dbt_tangles.formats.ssb.shapes import unwrap
+from dbt_tangles.formats.ssb.signature import HMAC_KEY_BYTES, is_valid
+from dbt_tangles.ingest.json_numbers import int32
+from dbt_tangles.ingest.line_checks import LineOptions, check_in_turns, schema_of
+from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
+from dbt_tangles.kernel_runtime.row_schema import Int32, columns_of
+from dbt_tangles.reasons import Reasons
+
+# Lines are read, their signatures verified and their columns built in turns of so many rows. Each of the three evicts
+# the others' code and data from the processor's caches, and texts of many lines are fresh memory: by one line or by a
+# whole batch, the same work takes longer.
+_TURN_ROWS = 512
+
+
+@dataclass(slots=True)
+class Row:
+    """What came of a line; see `check_batches`."""
+
+    message_id: Annotated[bytes | str, pa.string()] | None = None
+    claimed_id: str | None = None
+    author: str | None = None
+    sequence: Int32 | None = None
+    previous_id: str | None = None
+    asserted_at: float | None = None
+    received_at: float | None = None
+    content_type: str | None = None
+    content: Annotated[bytes, pa.string()] | None = None
+    is_encrypted: bool = False
+    is_decrypted: bool = False
+    is_signature_valid: bool | None = None
+    is_usable: bool = False
+    check_error: Reasons | None = None
+    detail: str | None = None
+    text_digest: Annotated[bytes, pa.string()] | None = None
+    claims: Sequence[Claim] = ()
+    group_claim: GroupClaim | None = None
+    epoch_key: bytes | None = None
+
+
+OUTPUT_SCHEMA = schema_of(Row)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(LineOptions):
+    """How lines are checked.
+
+    Attributes:
+        verify_signatures: whether the full rules apply. If not (for logs whose signed bytes are gone) the claimed key
+            is the id, every feed format is let in, and only an author, a sequence and a content are asked for.
+        hmac_key: the 32 bytes of a private network's key; None on the public network.
+    """
+
+    verify_signatures: bool = True
+    hmac_key: bytes | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a key of the wrong size, which would silently fail every message."""
+        if self.hmac_key is not None and len(self.hmac_key) != HMAC_KEY_BYTES:
+            raise ValueError(f"hmac_key must have {HMAC_KEY_BYTES} bytes")
+
+
+def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> Iterator[pa.RecordBatch]:
+    """Check the lines of a log.
+
+    Args:
+        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
+        options: see `CheckOptions`.
+
+    Returns:
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
+        as several. The columns:
+            `message_id`: computed, or as claimed where signatures are not verified; null where there is none;
+            `claimed_id`: the envelope's key, which nothing vouches for;
+            `content`: decrypted where the log has it decrypted, without secrets;
+            `is_encrypted`: what was signed is; `is_decrypted`: the log shows what it says;
+            `is_signature_valid`: null where it is not looked at: not verified, or refused before;
+            `check_error`: the first reason why it is not usable, null for what is (`is_usable`);
+            `detail`: more about a line that is not JSON, or not one message;
+            `text_digest`: of the canonical text in UTF-8, null where that was too long to print;
+            `claims`, `group_claim`: of what is usable;
+            `epoch_key`: a secret: no table may have it but the one that these rows are written to.
+    """
+    return check_in_turns(batches, _Checker(options).check, _TURN_ROWS, OUTPUT_SCHEMA, "check_error")
+
+
+@dataclass(slots=True)
+class _Line(Row):
+    """A line as read: its row as it is if the signature holds, and what the check of that takes.
+
+    In the row the id is a digest if signatures are verified: a column of ids is written in one go.
+
+    Attributes:
+        key: The author's public key; None where no check is due.
+        signature: Decoded, likewise.
+        text: The canonical text.
+    """
+
+    key: bytes | None = None
+    signature: bytes | None = None
+    text: bytes = b""
+
+
+class _Checker:
+    """Reads lines and verifies signatures, remembering the verdicts on signatures.
+
+    Verdicts are kept by the digest of the text, in two generations of bounded size: a log may hold any number of
+    messages, and repeats tend to be close or whole.
+    """
+
+    _GENERATION = 2**17
+
+    def __init__(self, options: CheckOptions) -> None:
+        self._max_line_bytes = options.max_line_bytes
+        self._hmac_key = options.hmac_key
+        self._is_verifying = options.verify_signatures
+        self._verdicts: dict[bytes, bool] = {}
+        self._older_verdicts: dict[bytes, bool] = {}
+
+    def check(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
+        """Check some lines: the columns of `Row`."""
+        rows = list(map(self.read, lines.to_pylist(), lengths.to_pylist()))
+        self._verify(rows)
+        columns = columns_of(Row, rows)
+        if self._is_verifying:
+            columns["message_id"] = sigils(columns["message_id"])
+        columns["content"] = utf8_strings(columns["content"])
+        columns["text_digest"] = hex_digests(columns["text_digest"])
+        columns["is_usable"] = [error is None for error in columns["check_error"]]
+        return columns
+
+    def read(self, raw: bytes | None, raw_length: int | None) -> _Line:
+        """Read a line."""
+        raw = raw or b""
+        if len(raw) > self._max_line_bytes or (raw_length or 0) > self._max_line_bytes:
+            return _refused(*too_long(raw, Reason.TOO_LONG, self._max_line_bytes))
+        try:
+            document = orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            return self._read_odd(raw)
+        return self._read_document(document, len(raw))
+
+    def _read_odd(self, raw: bytes) -> _Line:
+        """Read a line that orjson refused, as JavaScript may accept it."""
+        try:
+            document = parse_exact(raw)
+        except InvalidUtf8Error as error:
+            return _refused(*refusal(raw, Reason.INVALID_UTF8, str(error)))
+        except MalformedJsonError as error:
+            return _refused(*refusal(raw, Reason.MALFORMED_JSON, str(error)))
+        return _storable(self._read_document(document, len(raw)))
+
+    def _read_document(self, document: Any, line_bytes: int) -> _Line:
+        exported = unwrap(document)
+        if type(exported) is not tuple:
+            return _refused(*(array_mistake(document) or (exported, None)))
+        claimed, value, received, decrypted = exported
+        row = _Line()
+        units = MAX_UNITS + 1
+        is_plain_text = False
+        try:
+            text, is_plain_text = canonical_bytes(value, line_bytes)
+        except TextTooLongError:
+            pass
+        else:
+            row.text = text
+            row.message_id = row.text_digest = sha256(text).digest()
+            units = len(text)
+            if not text.isascii():
+                hashed = hashed_bytes(text.decode())  # a byte for each unit
+                units = len(hashed)
+                row.message_id = sha256(hashed).digest()
+
+        if type(claimed) is str:
+            row.claimed_id = normalise(claimed)
+        reason = None
+        if self._is_verifying:
+            form = check_form(value)
+            if type(form) is Reason:
+                reason = form
+                if reason is Reason.ORDER_LOST or reason is Reason.OTHER_FORMAT:
+                    row.message_id = None
+            elif units > MAX_UNITS:
+                reason = Reason.TOO_LONG
+            else:
+                row.key, row.signature = form
+        else:
+            reason = check_trusted(value)
+            if row.claimed_id is not None:
+                row.message_id = row.claimed_id
+            elif row.message_id is not None:
+                row.message_id = sigil(row.message_id)
+            elif reason is None:
+                reason = Reason.TOO_LONG
+        row.check_error = reason
+
+        content = signed_content = value.get("content")
+        if decrypted is not None:
+            content = decrypted
+            is_plain_text = False  # it is another that was printed
+            row.is_decrypted = True
+        row.is_encrypted = type(signed_content) is str
+        previous = value.get("previous")
+        is_linked = previous is None or type(previous) is str
+        if has_secrets(content) or (not is_linked and has_secrets(previous)):
+            redaction = Redaction(*filter(has_secrets, (content, previous)))
+            said = group_claim(content) if reason is None else None
+            if said is not None:  # judged with the secrets in place, and told without
+                if row.is_decrypted and said.invalid_reason is None:
+                    key = sealed_with(content, signed_content, value.get("author"), previous)
+                    said = said._replace(sealed_with=key)
+                row.group_claim = said.with_strings(redaction.text)
+                row.epoch_key = epoch_key(content, said)
+            # Nothing below sees a secret. Numbers and indices among the keys stay, so a plain text is still plain.
+            content = redaction.value(content)
+            if not is_linked:  # an id, which whoever picks it for a secret cannot break the feed by
+                previous = redaction.value(previous)
+        row.author = _string(value.get("author"))
+        row.sequence = int32(value.get("sequence"))
+        # What is neither null nor a string keeps its JSON text, so that no feed takes it for a first message's null.
+        if not is_linked:
+            previous = (_compact_bytes(previous) or b"").decode() or None
+        if previous is not None:
+            row.previous_id = normalise(previous)
+        row.asserted_at = _number(value.get("timestamp"))
+        row.received_at = _number(received)
+        if "content" in value:
+            row.content = orjson.dumps(content) if is_plain_text else _compact_bytes(content)
+        if type(content) is dict:
+            row.content_type = _string(content.get("type"))
+            if reason is None:
+                row.claims = tangle_claims(content)
+        return row
+
+    def _verify(self, rows: list[_Line]) -> None:
+        """Verify the signatures of some lines, or remember what came of them before."""
+        if len(self._verdicts) >= self._GENERATION:
+            self._older_verdicts = self._verdicts
+            self._verdicts = {}
+        known = self._verdicts
+        for row in rows:
+            key = row.key
+            if key is None:
+                continue
+            digest = row.text_digest
+            verdict = known.get(digest)
+            if verdict is None:
+                verdict = self._older_verdicts.get(digest)
+                if verdict is None:
+                    verdict = is_valid(key, row.signature, row.text, self._hmac_key)
+                known[digest] = verdict
+            row.is_signature_valid = verdict
+            if not verdict:
+                row.check_error = Reason.BAD_SIGNATURE
+                row.claims, row.group_claim, row.epoch_key = (), None, None
+
+
+def _refused(reason: Reasons, detail: str | None) -> _Line:
+    row = _Line()
+    row.check_error, row.detail = reason, detail
+    return row
+
+
+def _compact_bytes(value: Any) -> bytes | None:
+    try:
+        return compact_bytes(value)
+    except TextTooLongError:
+        return None
+
+
+def _string(value: Any) -> str | None:
+    return value if type(value) is str else None
+
+
+def _number(number: Any) -> float | None:
+    # Minus zero becomes zero: the two are equal wherever lines are compared, and still print differently.
+    return float(number) + 0.0 if type(number) is int or type(number) is float else None
+
+
+def _storable(row: _Line) -> _Line:
+    """Replace lone surrogates, for which UTF-8 and thus Arrow have no form. The content is JSON and escapes them."""
+    for name in ("message_id", "claimed_id", "author", "previous_id", "content_type"):
+        setattr(row, name, _storable_value(getattr(row, name)))
+    # Names that differed only in those are one name now, and a message makes one claim a tangle: the first stays.
+    claims: dict[str | None, Claim] = {}
+    for claim in row.claims:
+        claim = Claim(*map(_storable_value, claim))
+        claims.setdefault(claim.tangle_name, claim)
+    row.claims = list(claims.values())
+    if row.group_claim is not None:
+        row.group_claim = row.group_claim.with_strings(replace_surrogates)
+    return row
+
+
+def _storable_value(value: Any) -> Any:
+    if type(value) is str:
+        return replace_surrogates(value)
+    return list(map(replace_surrogates, value)) if type(value) is list else value

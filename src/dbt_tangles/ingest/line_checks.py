@@ -1,0 +1,113 @@
+"""What every check of a log's lines takes, and how it goes through them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dbt_tangles.kernel_runtime.row_schema import array_of, fields_of
+
+#: The longest line that is read, in bytes.
+MAX_LINE_BYTES = 2**21
+
+#: Where a line is; what the checks pass on.
+PLACE = (
+    pa.field("source_file", pa.string()),
+    pa.field("block_start", pa.int64()),
+    pa.field("row_id", pa.int64()),
+)
+
+#: May come with the lines, and is passed on too: of a line's bytes, null where that is not known.
+DIGEST = pa.field("line_digest", pa.binary())
+
+#: `raw` may be cut by the caller where `raw_length`, in bytes, exceeds the longest line that is read.
+INPUT_SCHEMA = pa.schema([*PLACE, pa.field("raw", pa.binary()), pa.field("raw_length", pa.int64())])
+
+#: May come with the lines. Where `fault` is not null a row is no line: it says what is wrong with its file.
+FAULT = (pa.field("fault", pa.string()), pa.field("fault_detail", pa.string()))
+
+# A batch of more bytes is worked on in slices of few rows, so that no column outgrows Arrow's 32-bit offsets.
+SLICE_BYTES = 2**26
+SLICE_ROWS = 32
+
+
+@dataclass(frozen=True, kw_only=True)
+class LineOptions:
+    """How the lines of any log are checked.
+
+    Attributes:
+        max_line_bytes: Longer lines are refused unread.
+    """
+
+    max_line_bytes: int = MAX_LINE_BYTES
+
+
+def schema_of(row: type) -> pa.Schema:
+    """The schema of checked lines: where each is, its digest, and what came of it, a row of this class."""
+    return pa.schema([*PLACE, DIGEST, *fields_of(row)])
+
+
+def check_in_turns(
+    batches: Iterator[pa.RecordBatch],
+    check_turn: Callable[[pa.Array, pa.Array], Mapping[str, pa.Array | Sequence[Any]]],
+    turn_rows: int,
+    schema: pa.Schema,
+    reason: str = "reject_reason",
+) -> Iterator[pa.RecordBatch]:
+    """Check the lines of a log, some at a time.
+
+    Args:
+        batches: Record batches with the columns of `INPUT_SCHEMA`, and perhaps `DIGEST` and those of `FAULT`.
+        check_turn: Takes some lines and their lengths, and returns columns by name, or what `array_of` makes them of.
+            Those that it leaves out are null.
+        turn_rows: How many lines at most it is given.
+        schema: Of the result, see `schema_of`.
+        reason: The column of the result that says why a line is not used.
+
+    Yields:
+        Record batches of `schema`: one row for each input row, in the same order. A very large batch comes back as
+        several. A row about a file is that of an empty line, but for `reason`, which is the fault, and `detail` if the
+        result has that column.
+    """
+    results = list(schema)[len(PLACE) + 1 :]
+    for batch in batches:
+        rows = SLICE_ROWS if batch.nbytes > SLICE_BYTES else max(batch.num_rows, 1)
+        for start in range(0, max(batch.num_rows, 1), rows):
+            part = batch.slice(start, rows)
+            places = [_cast(part.column(field.name), field.type) for field in PLACE]
+            digests = part.column(DIGEST.name) if DIGEST.name in part.schema.names else pa.nulls(len(part))
+            places.append(_cast(digests, DIGEST.type))
+            lines, lengths = part.column("raw"), part.column("raw_length")
+            turns = []
+            for first in range(0, max(len(lines), 1), turn_rows):
+                turn = lines.slice(first, turn_rows)
+                turns.append(_arrays(check_turn(turn, lengths.slice(first, turn_rows)), results, len(turn)))
+            joined = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
+            checked = pa.RecordBatch.from_arrays(places + joined, schema=schema)
+            yield _with_faults(checked, part, {reason: "fault", "detail": "fault_detail"})
+
+
+def _arrays(columns: Mapping[str, pa.Array | Sequence[Any]], fields: Sequence[pa.Field], count: int) -> list[pa.Array]:
+    arrays = []
+    for field in fields:
+        values = columns.get(field.name)
+        if values is None:
+            arrays.append(pa.nulls(count, field.type))
+        else:
+            arrays.append(values if isinstance(values, pa.Array) else array_of(values, field.type))
+    return arrays
+
+
+def _with_faults(checked: pa.RecordBatch, part: pa.RecordBatch, columns: dict[str, str]) -> pa.RecordBatch:
+    if "fault" not in part.schema.names or part.column("fault").null_count == part.num_rows:
+        return checked
+    arrays = dict(zip(checked.schema.names, checked.columns, strict=True))
+    for name in columns.keys() & arrays.keys():
+        arrays[name] = pc.coalesce(_cast(part.column(columns[name]), pa.string()), arrays[name])
+    return pa.RecordBatch.from_arrays(list(arrays.values()), schema=checked.schema)
+
+
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return column if column.type == kind else column.cast(kind)

@@ -1,0 +1,45 @@
+"""Says which kernels are being compiled on this machine, by whatever process."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+
+from dbt_tangles.kernel_runtime.machine_code import CODE, TURN, place_for
+
+_PACKAGE = Path(__file__).parent.parent
+
+
+def compiling_line(since: float) -> str | None:
+    """Say how many kernels were compiled since some time and which are being compiled now.
+
+    Args:
+        since: Seconds since 1970.
+
+    Returns:
+        A line; None where no kernel is being compiled.
+    """
+    folders = [file.parent for file in _PACKAGE.rglob("__init__.py")]
+    places = {place for place in map(place_for, map(str, folders)) if place}
+    now = sorted({_kernel(file) for place in places for file in place.glob(f"*{TURN}") if _is_held(file)})
+    if not now:
+        return None
+    done = sum(file.stat().st_mtime >= since for place in places for file in place.glob(f"*{CODE}"))
+    return f"compiling kernels, once a machine: {done} done, now {', '.join(now)}"
+
+
+def _kernel(file: Path) -> str:
+    """Read a kernel's name from that of its file, `module.kernel-package.…`."""
+    return file.name.partition("-")[0].rpartition(".")[2]
+
+
+def _is_held(turn: Path) -> bool:
+    """Whether a process has the file locked; it may have died and left the file."""
+    try:
+        with turn.open("rb") as opened:
+            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass
+    return False

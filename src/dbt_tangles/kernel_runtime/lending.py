@@ -1,0 +1,168 @@
+"""Arrays that are lent: functions that only kernels call take them without counting who holds them.
+
+Numba counts how many variables hold an array, up and down, wherever a tuple of arrays is taken apart or an array is
+sliced. A call keeps what it passes until it is over, so within a function its arguments, and slices of them, need not
+be counted: here they are of a type that is not. Nothing of that type gets out. A function that takes what is lent
+returns no array, and a variable that sometimes is an array of its own is refused.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from llvmlite import ir
+from numba.core import types, typing
+from numba.core.datamodel.models import StructModel
+from numba.core.errors import NumbaTypeError
+from numba.core.extending import lower_cast, register_model
+from numba.core.registry import CPUDispatcher
+from numba.np.numpy_support import as_dtype
+
+from dbt_tangles.kernel_runtime import interpreted
+
+_COUNT = ir.IntType(types.intp.bitwidth)
+
+
+class Lent(types.Array):
+    """The type of an array that somebody else holds."""
+
+    def __init__(self, dtype: types.Type, ndim: int, layout: str, readonly: bool = False, aligned: bool = True) -> None:
+        """Name it after the array's type."""
+        owned = types.Array(dtype, ndim, layout, readonly, aligned=aligned)
+        super().__init__(dtype, ndim, layout, readonly, f"lent {owned}", aligned)
+
+    def copy(
+        self,
+        dtype: types.Type | None = None,
+        ndim: int | None = None,
+        layout: str | None = None,
+        readonly: bool | None = None,
+    ) -> types.Array:
+        """Give the type of what numba makes of the array: with its memory, or, where it says `readonly`, with another.
+
+        Raises:
+            NumbaTypeError: The memory is looked at as another type.
+        """
+        owned = super().copy(dtype, ndim, layout, readonly)
+        if readonly is not None:
+            return owned
+        if owned.dtype != self.dtype:
+            raise NumbaTypeError("what is lent is not looked at as another type")
+        return _lent_array(owned)
+
+    def unify(self, typingctx: object, other: types.Type) -> None:
+        """Be nothing but what it is."""
+
+    def can_convert_to(self, typingctx: object, other: types.Type) -> None:
+        """Become nothing else."""
+
+
+@register_model(Lent)
+class _LentModel(StructModel):
+    """The fields of any array, but that who holds it is a plain pointer: numba counts by the types of fields.
+
+    What is passed to a function is where the array is, its shape, and its strides if they do not follow from that.
+    """
+
+    def __init__(self, manager, lent: Lent) -> None:
+        whole = types.UniTuple(types.intp, lent.ndim)
+        fields = {
+            "meminfo": types.voidptr,
+            "parent": types.pyobject,
+            "nitems": types.intp,
+            "itemsize": types.intp,
+            "data": types.CPointer(lent.dtype),
+            "shape": whole,
+            "strides": whole,
+        }
+        super().__init__(manager, lent, list(fields.items()))
+        passed = ("data", "shape") if lent.layout == "C" else ("data", "shape", "strides")
+        self._passed = [(name, manager.lookup(fields[name])) for name in passed]
+        self._item_size = as_dtype(lent.dtype).itemsize
+
+    def get_argument_type(self) -> tuple:
+        return tuple(model.get_argument_type() for _, model in self._passed)
+
+    def as_argument(self, builder, value) -> tuple:
+        return tuple(model.as_argument(builder, self.get(builder, value, name)) for name, model in self._passed)
+
+    def from_argument(self, builder, value):
+        found = {
+            name: model.from_argument(builder, part) for (name, model), part in zip(self._passed, value, strict=True)
+        }
+        size = ir.Constant(_COUNT, self._item_size)
+        strides = ir.Constant(ir.ArrayType(_COUNT, self._fe_type.ndim), ir.Undefined)
+        span, items = size, ir.Constant(_COUNT, 1)
+        for at in reversed(range(self._fe_type.ndim)):
+            strides = builder.insert_value(strides, span, at)
+            length = builder.extract_value(found["shape"], at)
+            span, items = (builder.mul(each, length, flags=["nsw"]) for each in (span, items))
+        array = ir.Constant(self.get_value_type(), None)
+        for name, part in ({"strides": strides} | found | {"nitems": items, "itemsize": size}).items():
+            array = self.set(builder, array, part, name)
+        return array
+
+
+def _lent_array(array: types.Array) -> Lent:
+    return Lent(array.dtype, array.ndim, array.layout, not array.mutable, array.aligned)
+
+
+def lent(argument: types.Type) -> types.Type:
+    """Give the type of an argument as a function takes it: arrays are lent, in tuples as well."""
+    if type(argument) is types.Array:
+        return _lent_array(argument)
+    if isinstance(argument, types.BaseTuple):
+        items = tuple(map(lent, argument))
+        if items == tuple(argument):
+            return argument
+        if isinstance(argument, types.StarArgTuple | types.StarArgUniTuple):
+            return types.StarArgTuple.from_types(items)
+        return types.BaseTuple.from_types(items, getattr(argument, "instance_class", None))
+    return argument
+
+
+def _has_array(found: types.Type) -> bool:
+    return isinstance(found, types.Array) or (isinstance(found, types.BaseTuple) and any(map(_has_array, found)))
+
+
+@lower_cast(types.Array, Lent)
+def _lend(context, builder, _, lent_type, value):
+    """Pass an array without the word of who holds it."""
+    array = context.make_helper(builder, lent_type, value)
+    for field in ("meminfo", "parent"):
+        setattr(array, field, context.get_constant_null({"meminfo": types.voidptr, "parent": types.pyobject}[field]))
+    return array._getvalue()
+
+
+@lower_cast(Lent, types.Array)
+def _keep(*_) -> NoReturn:
+    raise NumbaTypeError("a variable is an array that is lent at one place, and one of its own at another")
+
+
+@lower_cast(types.NamedTuple, types.NamedTuple)
+@lower_cast(types.NamedUniTuple, types.NamedUniTuple)
+def _lend_all(context, builder, owned, lent_type, value):
+    items = [
+        context.cast(builder, builder.extract_value(value, at), *both)
+        for at, both in enumerate(zip(owned, lent_type, strict=True))
+    ]
+    return context.make_tuple(builder, lent_type, items)
+
+
+class Borrower(CPUDispatcher):
+    """A function that compiled ones call: its arrays are lent."""
+
+    def __call__(self, *arguments):
+        """Interpret the function, for a kernel that is interpreted."""
+        return interpreted.call(self.py_func, arguments)
+
+    def get_call_template(self, args: tuple, kws: dict) -> tuple:
+        """Compile the function for what a call passes."""
+        signature, args = self._compiler.fold_argument_types(args, kws)
+        args = tuple(map(lent, args))
+        self.compile(args)
+        name = self.py_func.__name__
+        if _has_array(self.overloads[args].signature.return_type):
+            raise NumbaTypeError(f"{name} returns an array; it may be one that is lent")
+        template = typing.make_concrete_template(f"CallTemplate({name})", name, self.nopython_signatures)
+        return template, signature, args, {}

@@ -1,0 +1,42 @@
+"""An answer is there at once: the command loads nothing that takes long."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import ask_story as story
+
+SLOW = ["dbt", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "pyspark"]
+PROGRAM = """
+import sys
+from dbt_tangles.cli.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(*sorted(name for name in {slow!r} if name in sys.modules), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["why", story.B2],
+        ["why", "%nobody"],
+        ["why", "--line", "a.jsonl:1"],
+        ["status"],
+        ["show", story.ROOT],
+        ["show", story.ROOT, "--format", "svg"],
+        ["check", "answers.jsonl"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_loaded(tmp_path, words):
+    warehouse = story.write(tmp_path / "wh")
+    (tmp_path / "answers.jsonl").write_text(json.dumps({"feed": story.ALICE, "sequence": 9}))
+    for form in ([], ["--json"]) if words[0] in ("why", "status", "check") else ([],):
+        slow = [*SLOW, "rich"] if form else SLOW
+        command = [sys.executable, "-c", PROGRAM.format(slow=slow), words[0], "--warehouse", str(warehouse.root)]
+        done = subprocess.run([*command, *words[1:], *form], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 1) and done.stderr.split() == [], done.stderr

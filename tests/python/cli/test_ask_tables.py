@@ -1,0 +1,190 @@
+"""Tables are read in place, whatever happens to them meanwhile."""
+
+import itertools
+import re
+import shutil
+import threading
+import time
+
+import pytest
+import yaml
+
+import ask_story
+from ask_kit import Warehouse
+from conftest import ROOT
+from dbt_spark_python.table_store.atomic_swap import replace_folder
+from dbt_tangles.cli import init, options
+from dbt_tangles.cli.log_places import LOGS
+from dbt_tangles.cli.tables import AskError, Tables
+
+
+@pytest.fixture
+def warehouse(tmp_path):
+    return ask_story.write(tmp_path / "wh")
+
+
+def test_what_stands_in_values_is_no_sql(warehouse):
+    tables = Tables(warehouse.root, "tangles")
+    for hostile in ("' or 1=1 --", '"; drop table x', "{ssb_messages}", "$id", "?", "\0"):
+        assert tables.rows("select message_id from {ssb_messages} where message_id = $id", id=hostile) == []
+
+
+@pytest.mark.parametrize("name", ["wh[1]", "wh*", "w?h", "it's {here} $x"])
+def test_folders_of_any_name(tmp_path, name):
+    warehouse = ask_story.write(tmp_path / name)
+    (tmp_path / "wh1").mkdir()
+    assert warehouse.ask("why", ask_story.A1).exit_code == 0
+
+
+def test_a_table_that_is_not_there_is_named(warehouse):
+    shutil.rmtree(warehouse.folder / "feed_next")
+    tables = Tables(warehouse.root, "tangles")
+    assert tables.rows("select * from {feed_next}") == [] and tables.missing == {"feed_next"}
+    result = warehouse.ask("why", ask_story.B1)
+    assert result.exit_code == 0
+    assert "not built, so nothing is said of it: feed_next" in result.stdout
+    assert "feed_next" in warehouse.json("why", ask_story.B1)["missing_tables"]
+
+
+def test_of_what_is_not_built_nothing_is_said(warehouse):
+    """Neither that a message has no feed and claims no tangles, nor that all is well."""
+    for table in ("feeds", "tangle_messages"):
+        shutil.rmtree(warehouse.folder / table)
+    text = warehouse.ask("why", ask_story.A1).stdout
+    assert "feed: not known" in text and "tangles: not known" in text and "none" not in text
+    answer = warehouse.json("why", ask_story.A1)
+    assert answer["unknown"] == ["feeds", "tangle_messages"] and not answer["is_well"]
+    warehouse.write("pzp_messages", {"message_id": "abc", "is_usable": True})
+    assert "sets: not known" in warehouse.ask("why", "abc").stdout and not warehouse.json("why", "abc")["is_well"]
+
+
+def test_a_table_that_is_replaced_is_listed_again(warehouse, monkeypatch):
+    """A build exchanges the folder between the listing and the reading."""
+    tables = Tables(warehouse.root, "tangles")
+    listed = iter([[str(warehouse.folder / "feeds" / "gone.parquet")] * 1] * 2)
+    files = tables.files
+    monkeypatch.setattr(tables, "files", lambda name: next(listed, None) or files(name))
+    assert len(tables.rows("select * from {feeds}")) == 2
+
+
+def test_a_build_goes_on_meanwhile(warehouse, tmp_path):
+    """Tables are exchanged as a build does it; each answer is of a whole one."""
+    tables = Tables(warehouse.root, "tangles")
+    folder, other, done = warehouse.folder / "feeds", tmp_path / "other", threading.Event()
+
+    def build():
+        for number in itertools.count():
+            shutil.copytree(folder, other)
+            for file in other.iterdir():
+                file.rename(other / f"part-{number}.parquet")
+            replace_folder(other, folder, tmp_path / "aside")
+            shutil.rmtree(other)
+            if done.is_set():
+                return
+            time.sleep(0.02)
+
+    builder = threading.Thread(target=build)
+    builder.start()
+    try:
+        for _ in range(100):
+            assert len(tables.rows("select * from {feeds}")) == 2
+    finally:
+        done.set()
+        builder.join()
+
+
+def test_files_that_are_gone_are_looked_for_in_the_whole_table(warehouse):
+    tables = Tables(warehouse.root, "tangles")
+    gone = [str(warehouse.folder / "feeds" / "gone.parquet")]
+    assert len(tables.rows("select * from {feeds}", only=gone)) == 2
+
+
+def test_what_parquet_readers_pass_over(warehouse):
+    (warehouse.folder / "feeds" / "_table.json").write_text("{}")
+    (warehouse.folder / "feeds" / ".part-0.parquet.crc").write_text("x")
+    (warehouse.folder / "feeds" / "_x.parquet").write_text("x")
+    assert len(Tables(warehouse.root, "tangles").rows("select * from {feeds}")) == 2
+
+
+def test_a_damaged_table(warehouse):
+    (warehouse.folder / "ssb_messages" / "part-0.parquet").write_bytes(b"PAR1 no")
+    result = warehouse.ask("why", ask_story.A1)
+    assert result.exit_code == 2 and "cannot be read" in result.stderr
+
+
+def test_a_table_of_another_version(warehouse):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"author": ["x"]}), warehouse.folder / "feeds" / "part-0.parquet")
+    with pytest.raises(AskError, match=r"not the tables of this version \(feeds\)"):
+        Tables(warehouse.root, "tangles").rows("select status from {feeds}")
+
+
+@pytest.mark.parametrize("schema", ["../tangles", "Tangles", "1", "", "a b"])
+def test_a_schema_of_no_such_name(warehouse, schema):
+    with pytest.raises(AskError, match="the schema is"):
+        Tables(warehouse.root, schema)
+
+
+def test_no_tables_at_all(tmp_path):
+    (tmp_path / "x").mkdir()
+    result = Warehouse(tmp_path / "x" / "wh").ask("why", "--schema", "other", "%a")
+    assert result.exit_code == 2 and "there are no tables" in result.stderr
+
+
+def test_the_environment_says_where(warehouse):
+    from click.testing import CliRunner
+
+    from dbt_tangles.cli.cli import main
+
+    env = {"TANGLES_WAREHOUSE": str(warehouse.root), "TANGLES_SCHEMA": "tangles"}
+    assert CliRunner().invoke(main, ["why", ask_story.A1], env=env).exit_code == 0
+
+
+def test_defaults_are_those_of_the_profile():
+    profile = (ROOT / "profiles.yml").read_text()
+    (warehouse,) = set(re.findall(r"spark.dbt.warehouse: .*'TANGLES_WAREHOUSE', '(\w+)'", profile))
+    schemas = {output["schema"] for output in yaml.safe_load(profile)["tangles"]["outputs"].values()}
+    (schema,) = {re.search(r"'TANGLES_SCHEMA', '(\w+)'", each)[1] for each in schemas}
+
+    @options.of_tables
+    def function():
+        pass
+
+    assert {each.default for each in function.__click_params__} == {warehouse, schema}
+
+
+def test_nothing_is_read_that_holds_secrets():
+    """Staging has the keys of groups: one module reads it, and there the ids and places of lines alone."""
+    for path in (ROOT / "src" / "dbt_tangles").glob("*/*.py"):
+        if path.parent.name in ("cli", "report") and path.name != "log_places.py":
+            assert "stg_" not in path.read_text(), path.name
+    text = (ROOT / "src" / "dbt_tangles" / "cli" / "log_places.py").read_text()
+    secret = {"epoch_key", "content", "claims", "group_claim", "value", "add", "raw"}
+    for sql in [*re.findall(r'f"""(select.+?)"""', text, re.DOTALL), repr(LOGS)]:
+        assert not secret & set(re.findall(r"\w+", sql)) and "*" not in sql.replace("count(*)", ""), sql
+
+
+def test_a_warehouse_that_holds_other_schemas_names_them(tmp_path):
+    """Those with tables of this project first; folders without tables are no schemas."""
+    warehouse = ask_story.write(tmp_path / "wh")
+    warehouse.folder.rename(tmp_path / "wh" / "shop_tangles.db")
+    for folder in ("archive.db/orders", "shop_secret.db/stg_ssb__lines", "empty.db/.views", "logs/tangles"):
+        (tmp_path / "wh" / folder).mkdir(parents=True)
+    for command in (["status"], ["why", ask_story.A1], ["replay"], ["report", "--out", str(tmp_path / "report")]):
+        result = warehouse.ask(*command)
+        assert result.exit_code == 2
+        assert result.stderr == (
+            f"tangles: {tmp_path / 'wh'}: there is no schema tangles; --schema NAME names another one, "
+            "of these: shop_tangles, archive, shop_secret\n"
+        )
+
+
+@pytest.mark.parametrize(("is_wheel", "told"), [(True, "`dbt build` in your project"), (False, "`make build`")])
+def test_how_to_build_is_told_as_the_package_was_installed(tmp_path, monkeypatch, is_wheel, told):
+    monkeypatch.setattr(init, "project_folder", lambda: init.HERE / "project" if is_wheel else tmp_path)
+    (tmp_path / "wh").mkdir()
+    for folder, reason in (("wh", "there are no tables"), ("none", "there is no such folder")):
+        with pytest.raises(AskError, match=f"{folder}: {reason}; {re.escape(told)} "):
+            Tables(tmp_path / folder, "tangles")

@@ -1,0 +1,142 @@
+"""Tangles of one root under two names: where both agree there is one answer with both names, and two in JSON."""
+
+import json
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import ask_story as story
+from ask_kit import Warehouse
+from ask_story import A1, A2, B1, B2, GONE
+from dbt_tangles.cli.cli import main
+
+BOTH = "legacy_thread and thread"
+
+
+@pytest.fixture
+def warehouse(tmp_path) -> Warehouse:
+    return story.write_twins(tmp_path / "wh")
+
+
+def change(warehouse: Warehouse, table: str, name: str, **values) -> None:
+    """Let one of the two tangles say something else."""
+    rows = pq.read_table(warehouse.folder / table).to_pylist()
+    warehouse.write(table, *(row | (values if row["tangle_name"] == name else {}) for row in rows))
+
+
+@pytest.mark.parametrize("id_", [A1, B2])
+def test_why(warehouse, id_):
+    text = warehouse.ask("why", id_).stdout
+    assert text.count("tangle ") == text.count(f"tangle {BOTH} on {story.ROOT}: ") == 1
+    assert [row["tangle_name"] for row in warehouse.json("why", id_)["tangles"]] == ["legacy_thread", "thread"]
+    for name in ("thread", "legacy_thread"):
+        assert f"tangle {name} on {story.ROOT}: " in warehouse.ask("why", id_, "--in", name).stdout
+
+
+def test_why_where_they_do_not_agree(warehouse):
+    change(warehouse, "tangle_messages", "thread", position=7)
+    text = warehouse.ask("why", A1).stdout
+    assert f"tangle legacy_thread on {story.ROOT}: member, depth 1, position 1" in text
+    assert f"tangle thread on {story.ROOT}: member, depth 1, position 7" in text
+
+
+def test_why_of_an_id_that_both_wait_for(warehouse):
+    text = warehouse.ask("why", GONE).stdout
+    assert f"tangle {BOTH} on {story.ROOT} wait for it: 1 lists it, 2 are held back, 2 become members" in text
+    assert text.count("waits for it") == 0 and text.count("referred to by") == 1
+    assert f"referred to by {B1} (tangle {BOTH}:{story.ROOT})" in text
+    answer = warehouse.json("why", GONE)
+    assert len(answer["awaited_by"]) == len(answer["referred_to_by"]) == 2
+
+
+def test_why_of_a_root_that_is_not_there(warehouse):
+    rows = pq.read_table(warehouse.folder / "ssb_messages").to_pylist()
+    warehouse.write("ssb_messages", *(row for row in rows if row["message_id"] != story.ROOT))
+    text = warehouse.ask("why", story.ROOT).stdout
+    assert f"tangle root {BOTH}" in text
+    assert text.count("tangles show") == text.count(f"tangles show {story.ROOT} --as tangle\n") == 1
+
+
+def test_show(warehouse):
+    """By the root alone; which of two that differ is meant has to be said."""
+    shown = warehouse.ask("show", "%root")
+    assert shown.exit_code == 0 and shown.stdout.startswith(f"tangle {BOTH} {story.ROOT}\n")
+    alone = warehouse.ask("show", f"thread:{story.ROOT}").stdout
+    assert alone.splitlines()[1:] == shown.stdout.splitlines()[1:]
+    assert alone.startswith(f"tangle thread {story.ROOT}\n")
+    answer = warehouse.json("show", "%root")
+    assert (answer["name"], answer["also"]) == ("legacy_thread", ["thread"])
+    assert warehouse.json("show", "thread:%root")["also"] == []
+    assert f'digraph "tangle {BOTH} {story.ROOT}"' in warehouse.ask("show", "%root", "--format", "dot").stdout
+    change(warehouse, "tangle_messages", "thread", is_tip=True)
+    asked = warehouse.ask("show", "%root")
+    assert asked.exit_code == 2 and f"legacy_thread:{story.ROOT} --as tangle\n  thread:{story.ROOT}" in asked.stderr
+
+
+def test_status(warehouse):
+    text = warehouse.ask("status").stdout
+    assert "          1 tangle: present 1\n" in text
+    assert "          5 messages in tangles: member 3, missing_previous 1, previous_set_aside 1\n" in text
+    assert f"{BOTH} say the same of 1 root" in text
+    assert f"would make 2 members ({BOTH})" in text
+    answer = warehouse.json("status")
+    counts = {row["table"]: row for row in answer["counts"]}
+    assert counts["tangle_messages"]["total"] == 10 and counts["tangle_messages"]["once"]["total"] == 5
+    assert answer["alike"] == [{"names": ["legacy_thread", "thread"], "roots": 1}]
+
+
+@pytest.mark.parametrize(("table", "value"), [("tangles", {"set_aside_count": 9}), ("tangle_messages", {"depth": 9})])
+def test_status_where_they_do_not_agree(warehouse, table, value):
+    assert "say the same" in warehouse.ask("status").stdout
+    change(warehouse, table, "thread", **value)
+    text = warehouse.ask("status").stdout
+    assert "          2 tangles: present 2\n" in text and "         10 messages in tangles: " in text
+    assert "say the same" not in text
+
+
+def test_status_where_the_writers_faults_differ(warehouse):
+    fault = {"root_id": story.ROOT, "message_id": A2, "fault": "redundant_previous"}
+    both = [{**fault, "tangle_name": name} for name in ("thread", "legacy_thread")]
+    warehouse.write("tangle_writer_faults", *both)
+    assert "          1 fault of writers in tangles: redundant_previous 1\n" in warehouse.ask("status").stdout
+    warehouse.write("tangle_writer_faults", *both, {**both[0], "message_id": A1})
+    assert "          3 faults of writers in tangles: redundant_previous 3\n" in warehouse.ask("status").stdout
+
+
+def diff(a: Warehouse, b: Warehouse, *options: str) -> tuple[str, dict]:
+    """What `tangles diff` says as text, and as data by table."""
+    asked = ["diff", str(a.root), str(b.root), *options]
+    answer = json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)
+    return CliRunner().invoke(main, asked).stdout, {row["table"]: row for row in answer["tables"]}
+
+
+def test_diff(warehouse, tmp_path):
+    other = story.write_twins(tmp_path / "other")
+    names = ("thread", "legacy_thread")
+    for name in names:
+        change(other, "tangles", name, tips=[A1], member_count=2)
+        change(other, "tangle_messages", name, depth=4, position=5)
+    for each, id_ in ((warehouse, A1), (other, A2)):
+        event = {"position": 0, "event_id": id_, "message_id": id_}
+        each.write("timeline_events", *({**event, "timeline_id": f"{name}:{story.ROOT}"} for name in names))
+    text, tables = diff(warehouse, other)
+    root = "%rootAAAA"
+    assert f"1 tangle differs\n              {BOTH} {root}: member_count 3 / 2" in text
+    assert f"5 messages in tangles differ\n              {BOTH} {root} %a1AAAAAA: depth 1 / 4" in text
+    assert f"1 order of tangles differs\n              {BOTH} {root}: place 0" in text
+    assert f"1 order of timelines differs\n              {BOTH} {root}: place 0" in text
+    assert text.count(BOTH) == 3 + 5 and "more (--limit)" not in text
+    assert tables["tangle_messages"]["differ"]["total"] == 10
+    assert [row["tangle_name"] for row in tables["tangles"]["differ"]["first"]] == ["legacy_thread", "thread"]
+    limited, _ = diff(warehouse, other, "--limit", "2")
+    assert "… and 3 more" in limited and limited.count(BOTH) == 3 + 2
+
+
+def test_diff_where_they_do_not_agree(warehouse, tmp_path):
+    other = story.write_twins(tmp_path / "other")
+    change(other, "tangles", "thread", member_count=2)
+    change(other, "tangles", "legacy_thread", member_count=4)
+    text, _ = diff(warehouse, other)
+    assert "2 tangles differ\n" in text and f"thread {'%rootAAAA'}: member_count 3 / 2" in text
+    assert "legacy_thread %rootAAAA: member_count 3 / 4" in text

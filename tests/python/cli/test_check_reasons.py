@@ -1,0 +1,158 @@
+"""`tangles check` explains each difference by what the tables have."""
+
+import json
+
+import pytest
+
+import ask_story as story
+from ask_kit import HOSTILE, assert_harmless
+from ask_story import A1, A2, ALICE, B2, BAD, BOB, GONE, ROOT
+from dbt_tangles.cli.messages import pzp
+
+FEED = {"feed": ALICE}
+TANGLE = {"tangle": "thread", "root": ROOT}
+#: What a peer says, and why the tables say something else.
+DIFFERENCES = [
+    ({"message": BAD, "valid": True}, ["bad_signature: The author did not sign this text (with this network key)."]),
+    ({"message": A1, "valid": False}, ["it is well-formed, and its author signed it"]),
+    ({**FEED, "sequence": 9}, ["the feed is whole: 3 messages", "nothing behind 3 is in this log"]),
+    ({**FEED, "sequence": 2}, ["the feed is whole: 3 messages", f"the peer lacks {A2}, or does not take it"]),
+    ({**FEED, "id": GONE}, ["the feed is whole: 3 messages", f"{GONE} is not in the log"]),
+    ({**FEED, "id": B2}, ["the feed is whole: 3 messages", f"{B2} is of another author, {BOB}"]),
+    ({**FEED, "id": A1}, ["the feed is whole: 3 messages", f"{A1} is number 2 here"]),
+    (
+        {**TANGLE, "previous": [B2, GONE]},
+        [
+            f"{B2} is set aside: previous_set_aside, what it follows is set aside itself",
+            f"{GONE} is not in the log",
+            f"{A2} is a member, and no member follows it",
+        ],
+    ),
+    ({**TANGLE, "previous": [A2, A1]}, [f"{A1} is followed by {A2}"]),
+    ({**TANGLE, "previous": [A2, BAD]}, [f"{BAD} is not verified: bad_signature"]),
+    (
+        {**TANGLE, "members": 5},
+        [
+            "1 set aside: missing_previous, it lists a previous that is no candidate of this tangle",
+            "1 set aside: previous_set_aside, what it follows is set aside itself",
+            f"with {GONE}, 2 would be members",
+        ],
+    ),
+    (
+        {"epoch": "e", "members": ["out", "lost", "who"]},
+        [
+            "out is excluded by %x",
+            "lost is missing: it belongs to the epoch, and nobody added it",
+            "no message that counts adds who",
+            "in is added by %a",
+        ],
+    ),
+    ({"group": "g", "preferred": "f"}, ["it is preferred by the rule subset", "f is no tip"]),
+    ({"group": "g", "preferred": "?"}, ["it is preferred by the rule subset", "? is no epoch of the group"]),
+    (
+        {"set": "s", "items": ["gone", "never"]},
+        ["gone is deleted", "no valid message adds never", "carol is put there by m1"],
+    ),
+    ({"set": "s", "prev": ["m1"]}, ["m1 is no tip: another valid message follows it"]),
+    (
+        {"set": "s", "prev": ["m3"]},
+        ["m3 is not valid: no_known_prev. Nothing in prev is a valid message of the tangle."],
+    ),
+    ({"base": "b", "length": 9}, ["1 line is not used: hole. The node before it in its writer's log is not there."]),
+    (
+        {"set": "open", "prev": ["u1"]},
+        [
+            "u1 is undecided: unknown_account_tips. " + pzp("unknown_account_tips"),
+            "1 message of the set is not valid",
+            "2 messages of the set await messages of the account: t1, t2",
+        ],
+    ),
+    ({"base": "b", "confirmed": 2}, ["the first that is not settled is n1, as n7 stands beside it"]),
+    ({"base": "done", "confirmed": 0}, ["all nodes are settled"]),
+    ({"view": "b", "observer": "all", "order": ["n1", "n0"]}, ["n1 is at place 1 here, not settled"]),
+    (
+        {"view": "b", "observer": "all", "order": ["n0", "n9", "nx"]},
+        ["n9 is not used: hole. The node before it in its writer's log is not there.", "nx is not there"],
+    ),
+    ({"timeline": "t", "order": ["e1", "e0"]}, ["e1 is at place 1 here, rank 4"]),
+    (
+        {"timeline": "t", "order": ["e0", "e9"]},
+        ["e9 is not used: cycle. Something that follows the event is among its causes, so it would follow itself."],
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    warehouse = story.write(tmp_path_factory.mktemp("reasons") / "wh")
+    member = {"group_id": "g", "epoch_id": "e", **dict.fromkeys(("is_added", "is_excluded", "is_missing"), False)}
+    warehouse.write(
+        "group_members",
+        {**member, "feed_id": "in", "is_added": True, "added_by": ["%a"]},
+        {**member, "feed_id": "out", "is_excluded": True, "excluded_by": ["%x"]},
+        {**member, "feed_id": "lost", "is_missing": True},
+    )
+    epoch = {"group_id": "g", "preference": "subset"}
+    warehouse.write(
+        "group_epochs",
+        {**epoch, "epoch_id": "e", "is_preferred": True, "is_tip": True},
+        {**epoch, "epoch_id": "f", "is_preferred": False, "is_tip": False},
+    )
+    warehouse.write("sets", {"set_id": "s", "items": ["carol"]}, {"set_id": "open", "items": []})
+    warehouse.write("set_items", {"set_id": "s", "item": "carol", "added_by": "m1"})
+    warehouse.write(
+        "set_next",
+        {"set_id": "s", "prev": ["m2"], "depth": 3},
+        {"set_id": "open", "prev": ["root"], "depth": 1},
+    )
+    warehouse.write("set_next_items", {"set_id": "s", "item": "gone"})
+    valid = {"set_id": "s", "is_valid": True, "is_held": False, "is_tip": False}
+    bad = {**valid, "message_id": "m3", "is_valid": False, "is_held": True, "reject_reason": "no_known_prev"}
+    refused = {**valid, "set_id": "open", "is_valid": False}
+    undecided = {**refused, "message_id": "u1", "reject_reason": "unknown_account_tips", "awaited_ids": ["t1", "t2"]}
+    warehouse.write(
+        "set_messages",
+        {**valid, "message_id": "m1"},
+        {**valid, "message_id": "m2", "is_tip": True},
+        bad,
+        undecided,
+        {**refused, "message_id": "u2", "reject_reason": "undecided_prev"},
+        {**refused, "message_id": "r1", "reject_reason": "bad_depth"},
+    )
+    base = {"node_count": 2, "confirmed_length": 1}
+    warehouse.write("autobase_bases", {"base_id": "b", **base}, {"base_id": "done", **base})
+    views = [("b", "n0", 0, True), ("b", "n1", 1, False), ("done", "n0", 0, True)]
+    columns = ("base_id", "node_id", "position", "is_confirmed")
+    warehouse.write("autobase_views", *({"observer": "all", **dict(zip(columns, row, strict=True))} for row in views))
+    warehouse.write("autobase_confirmations", {"base_id": "b", "observer": "all", "node_id": "n1", "contender": "n7"})
+    warehouse.write("autobase_rejects", {"base_id": "b", "node_id": "n9", "reason": "hole"})
+    warehouse.write(
+        "timeline_events", *({"timeline_id": "t", "event_id": f"e{n}", "position": n, "rank": 3 + n} for n in range(2))
+    )
+    return warehouse.write("timeline_rejects", {"timeline_id": "t", "event_id": "e9", "reason": "cycle"})
+
+
+@pytest.mark.parametrize(("said", "because"), DIFFERENCES)
+def test_each_difference_is_explained(warehouse, tmp_path, said, because):
+    file = tmp_path / "answers.jsonl"
+    file.write_text(json.dumps(said))
+    (line,) = warehouse.json("check", str(file))["lines"]
+    assert line["verdict"] == "differ" and line["because"] == because
+    assert all(f"    {text}" in warehouse.ask("check", str(file)).stdout for text in because)
+
+
+def test_hostile_answers(warehouse, tmp_path):
+    file = tmp_path / "answers.jsonl"
+    told = [{**TANGLE, "previous": [HOSTILE]}, {"set": "s", "items": [HOSTILE]}, {"feed": ALICE, "id": HOSTILE}]
+    file.write_text("\n".join(map(json.dumps, told)))
+    result = warehouse.ask("check", str(file))
+    assert result.exit_code == 1
+    assert_harmless(result)
+
+
+def test_many_differences(warehouse, tmp_path):
+    """The first are explained."""
+    file = tmp_path / "answers.jsonl"
+    file.write_text(f"{json.dumps({**FEED, 'sequence': 9})}\n" * 300)
+    lines = warehouse.json("check", str(file))["lines"]
+    assert sum(line["because"] is None for line in lines) == 100

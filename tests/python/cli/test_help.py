@@ -1,0 +1,53 @@
+"""What `--help` says of the commands."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+import ask_story as story
+from dbt_tangles.cli.cli import COMMANDS, main
+from dbt_tangles.cli.peer_answers import KINDS
+
+
+def help_of(*words: str, width: int = 80) -> str:
+    result = CliRunner().invoke(main, [*words, "--help"], terminal_width=width, max_content_width=width)
+    assert result.exit_code == 0
+    return result.stdout
+
+
+def in_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_no_text_is_cut(width):
+    """The list of commands has of each the whole first sentence of its own help."""
+    listed = help_of(width=width)
+    assert "..." not in listed.partition("Commands:")[2]
+    for name in COMMANDS:
+        of_its_own = in_one_line(help_of(name, width=200).split("\n\n")[1])
+        first, *_ = re.split(r"(?<=\.) ", of_its_own)
+        assert f" {name} {first} " in f"{in_one_line(listed)} ", name
+
+
+def test_check_explains_its_lines(tmp_path):
+    """Each line that the help shows is read, and each kind of line is shown."""
+    text = help_of("check", width=100)
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("{")]
+    shown = [json.loads(line.replace("N,", "1,").replace("N}", "1}").replace(", …", "")) for line in lines]
+    assert [{*line} for line in shown] == [{*kind.keys, *kind.says} for kind in KINDS.values()]
+    assert all(kind.means and kind.means in in_one_line(text) for kind in KINDS.values())
+    (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, shown)))
+    answer = story.write(tmp_path / "wh").ask("check", str(tmp_path / "answers.jsonl"), "--json")
+    assert answer.exit_code == 1 and json.loads(answer.stdout)["counts"] == {
+        "agree": 0,
+        "differ": 0,
+        "unknown": len(KINDS),
+        "unreadable": 0,
+    }
+
+
+def test_help_does_not_send_readers_to_files_that_wheels_lack():
+    assert [name for name in COMMANDS if "docs/" in help_of(name) or ".venv" in help_of(name)] == []

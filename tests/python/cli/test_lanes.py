@@ -1,0 +1,67 @@
+"""Drawings in lanes: what is drawn can be read back, and says what the graph does."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt_tangles.cli.lanes import draw, order
+from lanes_reader import read
+
+
+@st.composite
+def graphs(draw_):
+    """Nodes, each with some of those before it as parents, and some that are nowhere."""
+    size = draw_(st.integers(1, 14))
+    parents = {}
+    for number in range(size):
+        known = draw_(st.lists(st.integers(0, number - 1), max_size=5)) if number else []
+        lost = draw_(st.lists(st.sampled_from(["x", "y"]), max_size=1))
+        parents[f"n{number}"] = [f"n{each}" for each in known] + lost
+    return parents
+
+
+@given(graphs())
+def test_what_is_drawn_is_the_graph(parents):
+    keys = {node: (0, node) for node in parents}
+    nodes = order(keys, parents)
+    assert sorted(nodes) == sorted(parents)
+    place = {node: at for at, node in enumerate(nodes)}
+    links = {(node, parent) for node in parents for parent in parents[node]}
+    within = {link for link in links if link[1] in parents}
+    assert all(place[child] < place[parent] for child, parent in within)
+    drawn, going_on = read(list(draw(nodes, parents)))
+    # A node that nothing follows and that follows nothing has no line; all other lines end where they must.
+    assert drawn == within
+    assert going_on == {child for child, parent in links if parent not in parents}
+
+
+@given(st.dictionaries(st.sampled_from("abcde"), st.lists(st.sampled_from("abcde"), max_size=3)))
+def test_cycles_are_drawn_somehow(parents):
+    nodes = order({node: (node,) for node in parents}, parents)
+    assert sorted(nodes) == sorted(parents)
+    assert [row.node for row in draw(nodes, parents) if row.node] == nodes
+
+
+def picture(parents: dict[str, str]) -> str:
+    """Draw a graph given as strings of letters."""
+    keys = {node: (node,) for node in parents}
+    rows = draw(order(keys, parents), parents)
+    return "\n".join(f"{row.cells} {row.node}" if row.node else row.cells for row in rows)
+
+
+def test_a_fork_and_a_merge():
+    assert picture({"a": "", "b": "a", "c": "a", "d": "bc"}) == "\n".join(
+        ["● d", "├─╮", "● │ b", "│ ● c", "├─╯", "● a"],
+    )
+
+
+def test_lines_that_pass():
+    assert picture({"a": "", "b": "a", "c": "", "d": "c", "e": "cba"}).splitlines()[:2] == ["● e", "├─┬─╮"]
+
+
+def test_who_has_nothing_below_stands_aside():
+    """One upon the other they would look linked."""
+    assert picture({"a": "", "b": "", "c": ""}) == "● c\n  ● b\n● a"
+
+
+def test_what_is_left_out_goes_on():
+    assert picture({"a": "xy"}) == "● a\n├─╮\n⋮ ⋮"

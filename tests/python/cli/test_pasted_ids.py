@@ -1,0 +1,172 @@
+"""Ids are found in each form in which people paste them, of each kind; a text that is no form of an id is wrong use."""
+
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ask_story as story
+from ask_kit import HOSTILE, assert_harmless
+from dbt_tangles.cli.forms import forms
+
+MESSAGE = "%AbnN51gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
+OTHER = "%25bSnN1gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
+FEED = "@P9+oVjR1xUerXF57obxs5G8/uERSdj0Xk/gU9AK8QS0=.ed25519"
+PZP = "7GjpEA9WBFQ7mT62XUpgqJqsA2kh3NECfDh1fnaXimfw"
+NODE = f"{'ab' * 32}:12"
+EVENT = "$event/of a room"
+BASE, TIMELINE = "my base", "!room:host"
+
+
+def digest_of(sigil: str) -> str:
+    """The digest of a sigil id as URIs have it."""
+    return sigil[1:45].replace("+", "-").replace("/", "_")
+
+
+#: What stands around an id, or how it is encoded.
+WRAPPERS = {
+    "as it is": "{}",
+    "spaces": "  {}\n",
+    "no-break space": "\u00a0{}\u200b",
+    "quotes": '"{}"',
+    "typographic quotes": "“{}”",
+    "backticks": "`{}`",
+    "angle brackets": "<{}>",
+    "parentheses": "({}),",
+    "Markdown": "[it]({})",
+}
+ENCODED = {
+    "encoded": "{}",
+    "encoded in quotes": " '{}' ",
+    "viewer": "https://viewer.scuttlebot.io/{}",
+    "local viewer": "<http://localhost:7777/#/msg/{}>",
+    "query": "https://example.org/show?id={}&page=2",
+    "fragment": "https://example.org/log.html#{}",
+}
+
+
+def pasted(id_: str) -> list[str]:
+    """An id in each form that does not depend on its kind."""
+    twice = quote(quote(id_, safe=""), safe="")
+    return [
+        *(text.format(id_) for name, text in WRAPPERS.items() if name != "Markdown" or " " not in id_),
+        *(text.format(quote(id_, safe="")) for text in ENCODED.values()),
+        f"https://example.org/login?next={twice}",
+    ]
+
+
+MESSAGES = [
+    f"ssb:message/sha256/{digest_of(MESSAGE)}",
+    f"ssb:message/classic/{digest_of(MESSAGE).rstrip('=')}",
+    f"<ssb://message/sha256/{digest_of(MESSAGE)}>",
+    f"SSB:message/sha256/{quote(digest_of(MESSAGE))}",
+    f"https://example.org/?uri={quote(f'ssb:message/sha256/{digest_of(MESSAGE)}', safe='')}",
+    f"%{quote(MESSAGE[1:], safe='')}",
+    f"{MESSAGE}?unbox=AAAA",
+    f"see {MESSAGE}.",
+    digest_of(MESSAGE),
+    MESSAGE[1:],
+    f" {MESSAGE[:9]}",
+    quote(MESSAGE[:18], safe=""),
+]
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    warehouse = story.write(tmp_path_factory.mktemp("pasted") / "wh")
+    messages = [story.message(MESSAGE, FEED, 1), story.message(OTHER, FEED, 2)]
+    warehouse.write("ssb_messages", *messages)
+    warehouse.write("feeds", story.feed(FEED, 2, OTHER))
+    warehouse.write("feed_messages", {"message_id": MESSAGE, "author": FEED, "sequence": 1, "in_chain": True})
+    warehouse.write("pzp_messages", {"message_id": PZP, "is_usable": True, "is_moot": True})
+    warehouse.write("sets", {"set_id": PZP, "domain": "d"})
+    warehouse.write("set_messages", {"set_id": PZP, "message_id": PZP, "is_valid": False})
+    warehouse.write("autobase_nodes", {"base_id": BASE, "node_id": NODE, "role": "indexing"})
+    warehouse.write("autobase_links")
+    warehouse.write("autobase_rejects")
+    warehouse.write("autobase_bases", {"base_id": BASE})
+    place = {
+        "source_file": "f",
+        "line": 1,
+        "rank": 0,
+        "position": 0,
+        "arrival": 0,
+        "missing_causes": [],
+        "cyclic_causes": [],
+    }
+    warehouse.write("timeline_events", {"timeline_id": TIMELINE, "event_id": EVENT, **place})
+    warehouse.write("timeline_rejects")
+    warehouse.write("timeline_stats", {"timeline_id": TIMELINE, "event_count": 1})
+    warehouse.write("timeline_links", {"timeline_id": TIMELINE, "event_id": EVENT, "cause_id": "c", "kind": "given"})
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def of_ssb(tmp_path_factory):
+    """A warehouse of an SSB log alone: no id in it is of free choice."""
+    return story.write(tmp_path_factory.mktemp("ssb") / "wh")
+
+
+@pytest.mark.parametrize("text", [*pasted(MESSAGE), *MESSAGES])
+def test_messages(warehouse, text):
+    answer = warehouse.json("why", text)
+    assert (answer["kind"], answer["id"]) == ("message", MESSAGE)
+
+
+@pytest.mark.parametrize(("kind", "id_"), [("message", OTHER), ("pzp", PZP), ("node", NODE), ("event", EVENT)])
+def test_other_ids(warehouse, kind, id_):
+    for text in pasted(id_):
+        answer = warehouse.json("why", text)
+        assert (answer["kind"], answer["id"]) == (kind, id_), text
+
+
+@pytest.mark.parametrize(
+    ("kind", "id_"),
+    [("tangle", f"thread:{story.ROOT}"), ("feed", FEED), ("base", BASE), ("timeline", TIMELINE), ("set", PZP)],
+)
+def test_what_is_shown(warehouse, kind, id_):
+    for text in pasted(id_):
+        answer = warehouse.json("show", text, "--as", kind)
+        assert answer["id"] == id_.removeprefix("thread:"), text
+    assert warehouse.ask("show", "--as", "feed", f"ssb:feed/classic/{digest_of(FEED)}").exit_code == 0
+
+
+@pytest.mark.parametrize(("id_", "whole"), [(NODE, BASE), (EVENT, TIMELINE), (PZP, PZP)])
+def test_in_what(warehouse, id_, whole):
+    for text in (f"<{whole}>", quote(whole, safe="")):
+        assert warehouse.ask("why", id_, "--in", text).exit_code == 0
+    assert warehouse.ask("why", id_, "--in", "another").exit_code == 1
+
+
+@pytest.mark.parametrize("text", ["hello world", "not-an-id!", "https://example.org/", "<>", "%%", "???", HOSTILE])
+@pytest.mark.parametrize("command", ["why", "show"])
+def test_no_form_of_an_id(of_ssb, command, text):
+    result = of_ssb.ask(command, "--", text)
+    assert result.exit_code == 2 and "is no form of an id" in result.output
+    assert "not in the log" not in result.output
+    assert_harmless(result)
+
+
+def test_names_of_free_choice(warehouse):
+    """Where events have any name, one that is not there is not in the log; a sentence is no name."""
+    assert warehouse.ask("why", "not-an-id!").exit_code == 1
+    assert warehouse.ask("why", "hello world").exit_code == 2
+    assert warehouse.ask("why", "hello world", "--kind", "event").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "text", [MESSAGE, story.ROOT[:9], f"ssb:message/sha256/{digest_of(MESSAGE)}", "no1", "@x", NODE, PZP]
+)
+def test_forms_that_are_not_in_the_log(of_ssb, text):
+    result = of_ssb.ask("why", text.replace("root", "r0ot"))
+    assert result.exit_code == 1 and "not in the log" in result.stdout
+
+
+@given(st.text(max_size=200) | st.text("%25<>\"'ssb:/A=.@", max_size=200))
+def test_forms_end(text):
+    """Of any text there are few forms, each once, and the text itself is the first."""
+    found = [form.text for form in forms(text)]
+    assert len(found) == len({*found}) <= 50
+    if text and not text.lower().startswith("ssb:"):
+        assert found[0] == text

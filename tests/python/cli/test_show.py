@@ -1,0 +1,260 @@
+"""`tangles show`: each kind of graph, in each format, and no more of it than was asked for."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import ask_story as story
+from ask_kit import HOSTILE, Warehouse, assert_harmless
+from ask_story import A1, A2, B1, B2, GONE
+from dbt_tangles.cli import formats, graphs
+from dbt_tangles.cli.graph import Edge, Graph, Node, label
+from dbt_tangles.cli.tables import Tables
+
+
+@pytest.fixture
+def warehouse(tmp_path):
+    return story.write(tmp_path / "wh")
+
+
+def links(answer: dict) -> set[tuple[str, str]]:
+    return {(edge["child"], edge["parent"]) for edge in answer["edges"]}
+
+
+def states(answer: dict) -> dict[str, str]:
+    return {node["id"]: node["state"] for node in answer["nodes"]}
+
+
+@pytest.mark.parametrize("given", [story.ROOT, "%roo", f"thread:{story.ROOT}", "thread:%r", "ssb:message/classic/root"])
+def test_a_tangle(warehouse, given):
+    answer = warehouse.json("show", given)
+    assert (answer["kind"], answer["name"], answer["total"], answer["left_out"]) == ("tangle", "thread", 5, 0)
+    assert states(answer) == dict.fromkeys((story.ROOT, A1, A2), "in") | {B1: "aside", B2: "aside", GONE: "missing"}
+    assert links(answer) == {(A1, story.ROOT), (A2, A1), (B1, GONE), (B2, B1)}
+
+
+def test_in_the_terminal(warehouse):
+    lines = warehouse.ask("show", "%root").stdout.splitlines()
+    assert lines[0] == f"tangle thread {story.ROOT}"
+    names = [label(id_) for id_ in (A2, A1, story.ROOT, B2, B1, GONE)]
+    assert [line.split()[1] for line in lines[1:7]] == names
+    assert lines[1] == f"● {names[0]} tip by {story.ALICE}" and lines[5].endswith("missing_previous")
+    assert lines[6].endswith("not in the log") and "root" in lines[3]
+
+
+def test_the_limit(warehouse):
+    answer = warehouse.json("show", "%root", "--limit", "2")
+    assert list(states(answer).values()).count("missing") == 0 and answer["left_out"] == 3
+    assert states(answer) == {A2: "in", A1: "in"}
+    text = warehouse.ask("show", "%root", "--limit", "2").stdout
+    assert "3 of 5 are left out" in text and "⋮" in text
+    assert states(warehouse.json("show", "%root", "--limit", "4"))[B2] == "aside"
+    dot = warehouse.ask("show", "%root", "--limit", "2", "--format", "dot")
+    assert 'label="..."' in dot.stdout and "3 of 5 are left out" in dot.stderr
+    assert warehouse.ask("show", "%root", "--limit", "0").exit_code == 2
+
+
+def test_a_feed(warehouse):
+    answer = warehouse.json("show", "@alice")
+    assert answer["kind"] == "feed" and links(answer) == {(A1, story.ROOT), (A2, A1)}
+    answer = warehouse.json("show", "@alice", "--limit", "1")
+    assert links(answer) == {(A2, A1)} and answer["left_out"] == 2
+
+
+def test_a_feed_that_is_broken(tmp_path):
+    answer = story.write_broken_feed(Warehouse(tmp_path / "wh")).json("show", "@carol")
+    nodes = {node["id"]: node for node in answer["nodes"]}
+    assert {id_ for id_, node in nodes.items() if node["state"] == "in"} == {story.C1}
+    assert nodes[story.C1]["marks"] == ["root", "tip", "fork"] and nodes[story.C2]["words"] == "2, forked"
+    assert (nodes[story.C6]["state"], nodes[story.C6]["place"]) == ("missing", 6)
+    assert nodes[story.C6]["words"] == "4 to 6 are not in the log"
+    assert nodes[A1]["words"] == "no message of this feed" and answer["left_out"] == 0
+    assert links(answer) >= {(story.C2, story.C1), (story.C2B, story.C1), (story.C7, story.C6), (story.ELSEWHERE, A1)}
+
+
+def test_a_feed_shown_in_part_lacks_nothing(tmp_path):
+    """What is left out is not missing."""
+    warehouse = story.write_broken_feed(Warehouse(tmp_path / "wh"))
+    answer = warehouse.json("show", "@carol", "--limit", "1")
+    assert [(node["id"], node["state"]) for node in answer["nodes"]][:1] == [(story.ELSEWHERE, "aside")]
+    graph = graphs.feed(Tables(warehouse.root, "tangles"), "", story.CAROL, 2, until=3)
+    assert {node.id: node.state for node in graph.nodes} == {story.C3: "aside", story.C2B: "aside"}
+    assert graph.left_out == 5
+
+
+def test_a_set(tmp_path):
+    warehouse = Warehouse(tmp_path / "wh")
+    warehouse.write("sets", {"set_id": "set1", "domain": "set_v1__x", "root_status": "present"})
+    row = {"set_id": "set1", "is_held": False, "is_item_root": False}
+    row |= {"is_valid": True, "is_root": False, "is_tip": False, "purpose": "goal"}
+    warehouse.write(
+        "set_messages",
+        {**row, "message_id": "set1", "depth": 0, "position": 0, "is_root": True},
+        {**row, "message_id": "m", "depth": 1, "position": 1},
+        {**row, "message_id": "n", "depth": 2, "is_valid": False, "reject_reason": "bad_depth"},
+    )
+    link = {"set_id": "set1", "message_id": "m", "is_known": True}
+    warehouse.write(
+        "set_links",
+        {**link, "other_id": "set1", "kind": "prev"},
+        {**link, "other_id": "lost", "kind": "prev", "is_known": False},
+        {**link, "other_id": "set1", "kind": "supersedes"},
+    )
+    answer = warehouse.json("show", "set")
+    assert states(answer) == {"set1": "in", "m": "in", "n": "aside", "lost": "missing"}
+    assert [edge["kind"] for edge in answer["edges"]] == ["prev", "prev", "supersedes"]
+    text = warehouse.ask("show", "set").stdout
+    assert "m goal supersedes set1" in text and "n bad_depth" in text
+
+
+def test_a_group(tmp_path):
+    warehouse = Warehouse(tmp_path / "wh")
+    row = {"group_id": "%g", "is_tip": False, "is_preferred": False, "added_count": 2, "excluded_count": 0}
+    row |= {"missing_count": 0, "preference": "single_tip"}
+    warehouse.write(
+        "group_epochs",
+        {**row, "epoch_id": "%g", "depth": 0, "previous_epochs": []},
+        {**row, "epoch_id": "%h", "depth": 1, "previous_epochs": ["%g"], "is_tip": True, "is_preferred": True},
+    )
+    assert links(warehouse.json("show", "%g")) == {("%h", "%g")}
+    assert "● %h tip preferred 2 added, 0 excluded, single_tip" in warehouse.ask("show", "%g").stdout
+
+
+def test_a_base(tmp_path):
+    warehouse = Warehouse(tmp_path / "wh")
+    a, b, c = (f"{letter * 64}:1" for letter in "abc")
+    warehouse.write("autobase_bases", {"base_id": "x"}, {"base_id": "xy"})
+    node = {"base_id": "x", "role": "indexing", "is_ack": False}
+    warehouse.write(
+        "autobase_nodes",
+        {**node, "node_id": a, "depth": 0, "is_head": False},
+        {**node, "node_id": b, "depth": 1, "is_head": True},
+    )
+    warehouse.write("autobase_rejects", *[{"base_id": "x", "node_id": c, "reason": "missing_head"}] * 2)
+    link = {"base_id": "x", "kind": "head", "is_known": True, "is_before_start": False}
+    warehouse.write(
+        "autobase_links",
+        {**link, "node_id": b, "head_id": a},
+        {**link, "node_id": c, "head_id": "gone:1", "is_known": False},
+        {**link, "node_id": a, "head_id": "old:1", "is_known": False, "is_before_start": True},
+    )
+    warehouse.write(
+        "autobase_views", {"base_id": "x", "observer": "all", "node_id": a, "position": 0, "is_confirmed": True}
+    )
+    answer = warehouse.json("show", "x")
+    assert states(answer) == {a: "in", b: "in", c: "aside", "gone:1": "missing", "old:1": "missing"}
+    assert answer["total"] == 3
+    text = warehouse.ask("show", "x").stdout
+    assert "aaaaaaaa:1 indexing, position 0, settled" in text and "old:1 before this log" in text
+
+
+def test_a_timeline(tmp_path):
+    warehouse = Warehouse(tmp_path / "wh")
+    warehouse.write("timeline_stats", {"timeline_id": "t", "event_count": 2})
+    event = {"timeline_id": "t", "is_tip": False}
+    warehouse.write(
+        "timeline_events",
+        {**event, "event_id": "one", "rank": 0, "position": 0},
+        {**event, "event_id": "two", "rank": 1, "position": 1, "author": "x"},
+    )
+    link = {"timeline_id": "t", "event_id": "two", "kind": "given"}
+    warehouse.write(
+        "timeline_links",
+        {**link, "cause_id": "one", "is_known": True},
+        {**link, "cause_id": "lost", "is_known": False},
+    )
+    answer = warehouse.json("show", "t")
+    assert links(answer) == {("two", "one"), ("two", "lost")} and states(answer)["lost"] == "missing"
+
+
+def test_tables_that_are_not_there(tmp_path):
+    warehouse = Warehouse(tmp_path / "wh")
+    result = warehouse.ask("show", "x")
+    assert result.exit_code == 2 and "none of the tables of what can be shown is built" in result.stderr
+    warehouse.write("sets", {"set_id": "y"})
+    result = warehouse.ask("show", "x")
+    assert result.exit_code == 1 and "not built" in result.stderr and "tangles," in result.stderr
+
+
+def test_what_may_be_meant(warehouse):
+    assert warehouse.ask("show", "%nobody").exit_code == 1
+    tangle = {"tangle_name": "other", "root_id": story.ROOT, "root_status": "present"}
+    warehouse.write("tangles", tangle, {**tangle, "tangle_name": "thread"}, {**tangle, "tangle_name": "feed"})
+    result = warehouse.ask("show", "%root")
+    assert result.exit_code == 2
+    assert f"other:{story.ROOT} --as tangle" in result.stderr and "feed" not in result.stderr
+    assert warehouse.json("show", "thread:%root")["name"] == "thread"
+    warehouse.write("timeline_stats", {"timeline_id": f"thread:{story.ROOT}"})
+    assert warehouse.json("show", "thread:%root")["kind"] == "tangle"
+    assert warehouse.json("show", "thread:%root", "--as", "timeline")["kind"] == "timeline"
+    assert warehouse.ask("show", "%root", "--as", "feed").exit_code == 1
+
+
+HOSTILE_GRAPH = Graph(
+    "tangle",
+    HOSTILE,
+    HOSTILE,
+    2,
+    [Node('a"]; x -> y; "', words='<script>"\\'), Node(HOSTILE, "aside", words=HOSTILE)],
+    [Edge('a"]; x -> y; "', HOSTILE, "previous"), Edge(HOSTILE, "end }", "supersedes")],
+)
+
+
+def test_dot_of_hostile_names():
+    text = formats.dot(HOSTILE_GRAPH)
+    assert all(c == "\n" or c.isprintable() for c in text)
+    strings = r'"(?:[^"\\]|\\.)*"'
+    line = rf"n\d+ \[label={strings}(, [\w=, ]+)?\];|n\d+ -> n\d+( \[style=dashed\])?;"
+    head, *body, end = text.splitlines()
+    assert re.fullmatch(rf"digraph {strings} {{", head) and end == "}"
+    assert [each for each in body[2:] if not re.fullmatch(f"  ({line})", each)] == []
+
+
+def test_mermaid_of_hostile_names():
+    head, *body = formats.mermaid(HOSTILE_GRAPH).splitlines()
+    text = r'"([\w .,:/%@+=()-]|#\d+;)*"'
+    line = rf"  n\d+(\[{text}\]|\(\[{text}\]\)|\{{\{{{text}\}}\}}| (-->|-\.->) n\d+)"
+    assert head == "flowchart BT" and [each for each in body if not re.fullmatch(line, each)] == []
+
+
+def test_a_hostile_tangle(tmp_path):
+    warehouse = Warehouse(tmp_path / "wh")
+    warehouse.write("tangles", {"tangle_name": HOSTILE, "root_id": HOSTILE})
+    warehouse.write("tangle_messages", story.candidate(HOSTILE, HOSTILE, 0, tangle_name=HOSTILE, root_id=HOSTILE))
+    for form in ("text", "json", "dot", "mermaid", "svg"):
+        result = warehouse.ask("show", HOSTILE, "--format", form)
+        assert result.exit_code == 0
+        assert_harmless(result) if form != "svg" else ET.fromstring(result.stdout)
+    assert_harmless(warehouse.ask("show", HOSTILE + "?"))
+
+
+def test_svg(warehouse):
+    result = warehouse.ask("show", "%root", "--format", "svg")
+    root = ET.fromstring(result.stdout)
+    text = "".join(root.itertext())
+    assert label(A2) in text and label(GONE) in text
+    assert "http" not in result.stdout.replace('xmlns="http://www.w3.org/2000/svg"', "")
+
+
+def test_terminals_that_have_no_boxes(warehouse, monkeypatch):
+    from dbt_tangles.cli.page import Page
+
+    monkeypatch.setattr(Page, "is_unicode", False)
+    assert warehouse.ask("show", "%root", "--limit", "4").stdout.isascii()
+
+
+def test_labels_are_prefixes():
+    for id_ in (A1, "f" * 64 + ":12", "7" * 44, "7" * 43):
+        writer, _, _ = label(id_).partition(":")
+        assert id_.startswith(writer) and len(label(id_)) < 20
+    assert label("figure_2") == "figure_2"
+
+
+def test_wide_graphs_stay_on_the_line(tmp_path):
+    roots = [story.sigil(f"r{n:03}") for n in range(80)]
+    warehouse = story.write(tmp_path / "wh")
+    warehouse.write("tangle_messages", *(story.candidate(id_, "x", 1) for id_ in roots), story.candidate(A1, "x", 2))
+    warehouse.write("tangle_edges", *(story.edge(A1, id_, True) for id_ in roots))
+    result = warehouse.ask("show", "%root", "--limit", "100")
+    assert max(map(len, result.stdout.splitlines())) < 110

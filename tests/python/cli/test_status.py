@@ -1,0 +1,233 @@
+"""`tangles status`: what is built, what it counts, and what it points at."""
+
+import json
+import re
+import shlex
+
+import pyarrow.parquet as pq
+import pytest
+
+import ask_story as story
+from ask_kit import HOSTILE, assert_harmless
+from ask_story import run
+from dbt_tangles.cli.runs import _name
+
+
+@pytest.fixture
+def warehouse(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return story.write(tmp_path / "wh")
+
+
+def test_counts(warehouse):
+    answer = warehouse.json("status")
+    counts = {row["table"]: row["counts"] for row in answer["counts"]}
+    assert counts["ssb_messages"] == {"usable": 5, "bad_signature": 1}
+    assert counts["tangle_messages"] == {"member": 3, "missing_previous": 1, "previous_set_aside": 1}
+    assert counts["feeds"] == {"complete": 2} and counts["tangle_writer_faults"] == {}
+    assert "sets" in answer["missing_tables"] and "sets" not in counts
+    text = warehouse.ask("status").stdout
+    assert "5 messages in tangles: member 3, missing_previous 1, previous_set_aside 1" in text
+
+
+def test_what_to_look_at(warehouse):
+    (missing,) = warehouse.json("status")["look_at"]
+    assert missing["ask"] == f"tangles why {story.GONE}" and "2 members" in missing["words"]
+    warehouse.write("sets", {"set_id": "s", "root_status": "missing"}).write(
+        "autobase_bases", {"base_id": "b; reboot", "status": "incomplete"}, {"base_id": "c", "status": "ok"}
+    ).write("group_findings", {"group_id": "%g", "finding": "same_key"}).write(
+        "ssb_rejects", {"source_file": "/a b", "line": 3, "reason": "truncated_file"}
+    ).write("feed_messages", {"message_id": "%f", "author": "@x", "sequence": 2, "in_chain": False, "reason": "forked"})
+    waits = {"set_id": "s", "is_valid": False, "is_held": False, "reject_reason": "unknown_account_tips"}
+    warehouse.write(
+        "set_messages",
+        *({**waits, "message_id": f"m{n}", "awaited_ids": ids} for n, ids in enumerate([["u"], ["t", "u"]])),
+    )
+    asks = [shlex.split(item["ask"])[1:] for item in warehouse.json("status")["look_at"]]
+    assert asks == [
+        ["why", "--line", "/a b:3"],
+        ["why", story.GONE],
+        ["why", "u"],
+        ["why", "t"],
+        ["why", "%f"],
+        ["show", "%g", "--as", "group"],
+        ["why", "s"],
+        ["show", "b; reboot", "--as", "base"],
+    ]
+
+
+def test_runs_and_their_logs(warehouse):
+    log = {"var": "ssb_log", "path": "/logs/*.jsonl", "files": 2, "bytes": 1000, "lines": 5}
+    warehouse.write("runs", run("old", 1), run("new", 2, inputs=[log], tables=["tangles.feeds"]))
+    answer = warehouse.json("status")
+    assert [row["run_id"] for row in answer["runs"]] == ["new", "old"]
+    assert answer["runs"][0] | {"vars": 0} == {
+        "run_id": "new",
+        "status": "success",
+        "is_full": True,
+        "project_version": "1",
+        "tables": 1,
+        "started_at": "2026-01-01 02:00:00",
+        "finished_at": "2026-01-01 02:01:00",
+        "seconds": 60.0,
+        "inputs": [log],
+        "vars": 0,
+    }
+    assert answer["runs"][0]["vars"] == {"edit_batch_size": 1}
+    text = warehouse.ask("status").stdout
+    assert "run of 2026-01-01 02:00:00 UTC: success, took 60.0 s; 1 table is of it" in text
+    assert "ssb_log /logs/*.jsonl: 2 files, 1,000 bytes, 5 lines" in text and "01:00:00" not in text
+
+
+def test_times_as_spark_writes_them(warehouse):
+    """With 96 bits, and without a zone."""
+    warehouse.write("runs", run("one", 1))
+    (file,) = (warehouse.folder / "runs").iterdir()
+    pq.write_table(pq.read_table(file), file, use_deprecated_int96_timestamps=True)
+    answer = warehouse.json("status")["runs"][0]
+    assert (answer["started_at"], answer["seconds"]) == ("2026-01-01 01:00:00", 60.0)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [("running", "a build goes on"), ("error", "ended with error"), ("interrupted", "interrupted")]
+)
+def test_a_run_that_is_no_success(warehouse, status, said):
+    warehouse.write("runs", run("one", 1, tables=["tangles.feeds"]), run("two", 2, status, tables=["tangles.tangles"]))
+    words = [item["words"] for item in warehouse.json("status")["look_at"]]
+    assert said in words[0] and "2 runs" in words[1]
+    assert warehouse.ask("status").exit_code == 0
+
+
+def results(tmp_path, run_id: str = "one", **statuses: str) -> None:
+    """Write dbt's artifact."""
+    rows = [
+        {"unique_id": f"test.tangles.{name}.abc", "status": status, "failures": 1} for name, status in statuses.items()
+    ]
+    rows.append({"unique_id": "model.tangles.feeds", "status": "error"})
+    meta = {"invocation_id": run_id, "generated_at": "2026-01-01T01:00:30.000Z"}
+    (tmp_path / "target").mkdir(exist_ok=True)
+    (tmp_path / "target" / "run_results.json").write_text(json.dumps({"metadata": meta, "results": rows}))
+
+
+def test_results_of_tests(warehouse, tmp_path):
+    assert warehouse.json("status")["tests"] is None
+    results(tmp_path, good="pass", bad="fail", odd="warn")
+    warehouse.write("runs", run("one", 1))
+    tests = warehouse.json("status")["tests"]
+    assert tests["counts"] == {"pass": 1, "fail": 1, "warn": 1} and tests["is_of_these_tables"]
+    assert [row["name"] for row in tests["failed"]] == ["bad", "odd"]
+    text = warehouse.ask("status").stdout
+    assert "fail bad, 1 row" in text and "test bad: fail" in text and "another run" not in text
+    results(tmp_path, "other", good="pass")
+    assert (
+        "of another run than these tables" in warehouse.ask("status", "--target-path", str(tmp_path / "target")).stdout
+    )
+
+
+def test_a_failed_run_names_what_failed(warehouse, tmp_path):
+    """Models before tests, with what is wrong; where dbt's results are of another run, where to look."""
+    warehouse.write("runs", run("one", 1, "error"))
+    (tmp_path / "target").mkdir()
+    rows = [
+        ("test.p.unique_x.0a1b", "fail", "Got 2 results"),
+        (
+            "model.p.feeds",
+            "error",
+            "Runtime Error in model feeds (models/feeds.sql)\n  no column \x1b[31mx\n  at line 2",
+        ),
+        ("model.p.tangles", "error", "no memory"),
+        ("seed.p.names", "error", None),
+        ("model.p.after", "skipped", None),
+        ("model.p.good", "success", "OK"),
+    ]
+    results = [{"unique_id": id_, "status": status, "message": message} for id_, status, message in rows]
+    meta = {"invocation_id": "one", "generated_at": "2026-01-01T01:00:30.000Z"}
+    (tmp_path / "target" / "run_results.json").write_text(json.dumps({"metadata": meta, "results": results}))
+    result = warehouse.ask("status")
+    assert "error model feeds: no column \\x1b[31mx\n" in result.stdout
+    assert "error model tangles: no memory\n" in result.stdout and "1 step was skipped" in result.stdout
+    words = warehouse.json("status")["look_at"][0]["words"]
+    assert words == "the last run ended with error: model feeds, model tangles, seed names and 1 more"
+    assert_harmless(result)
+    warehouse.write("runs", run("one", 1), run("two", 2, "error"))
+    answer = warehouse.ask("status").stdout
+    assert "model feeds" not in answer and "--target-path DIR" in answer
+
+
+def test_no_rows_of_zero_for_a_log_that_is_not_there(tmp_path):
+    """Of a log that is there, none refused is worth knowing; of one that is not, it says no more than its absence."""
+    empty = ["pzp_messages", "pzp_rejects", "sets", "set_messages", "autobase_bases", "autobase_nodes"]
+    empty += ["autobase_rejects", "timeline_rejects", "group_messages", "group_findings", "ssb_rejects"]
+    warehouse = story.write(tmp_path / "wh").write("timeline_stats", {"timeline_id": "ssb:log", "edit_count": 0})
+    for table in [*empty, "timeline_events"]:
+        warehouse.write(table)
+    told = re.findall(r"^ +([0-9,]+) (.+?)(?:: .*)?$", warehouse.ask("status").stdout, re.MULTILINE)
+    assert told == [
+        ("6", "messages of SSB"),
+        ("0", "lines of the SSB log that gave none"),
+        ("2", "feeds"),
+        ("5", "messages in their feeds"),
+        ("1", "tangle"),
+        ("5", "messages in tangles"),
+        ("0", "faults of writers in tangles"),
+        ("1", "timeline"),
+    ]
+    warehouse.write("timeline_events", {"timeline_id": "t", "event_id": "e"})
+    assert "0 lines of the event log" in warehouse.ask("status").stdout
+    warehouse.write("pzp_rejects", {"source_file": "p", "line": 1, "reason": "malformed"})
+    text = warehouse.ask("status").stdout
+    assert "0 pzp messages" in text and "1 line of the pzp log that gave none: malformed 1" in text
+
+
+def test_names_of_tests():
+    assert _name("test.tangles.unique_feeds_author.0a1b2c") == "unique_feeds_author"
+    assert _name("unit_test.tangles.int_set_entries.what_is_an_entry") == "int_set_entries.what_is_an_entry"
+    assert _name("test.tangles.singular") == "singular"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"results": [1]}', '{"results": [{"unique_id": 1}]}', "\x00"])
+def test_results_that_are_none(warehouse, tmp_path, text):
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target" / "run_results.json").write_text(text)
+    result = warehouse.ask("status")
+    assert result.exit_code == 2 and "cannot be read as the results" in result.stderr
+
+
+def test_hostile_names(warehouse):
+    log = {"var": "ssb_log", "path": HOSTILE, "files": 2, "bytes": 1000, "lines": None}
+    warehouse.write("runs", run(HOSTILE, 2, HOSTILE, inputs=[log]))
+    warehouse.write("autobase_bases", {"base_id": HOSTILE, "status": "incomplete"})
+    warehouse.write("ssb_rejects", {"source_file": HOSTILE, "line": 3, "reason": "corrupt_file"})
+    warehouse.write("tangle_messages", story.candidate(HOSTILE, HOSTILE, None, set_aside_reason=HOSTILE))
+    assert_harmless(warehouse.ask("status"))
+    assert_harmless(warehouse.ask("status", "--json"))
+
+
+@pytest.mark.parametrize(
+    ("frontier", "others", "said"),
+    [
+        (False, 0, "SQL rounds settled 2 of 2 members: every depth down to 1"),
+        (False, 5, "settled 2 of 2 members of the tangles that the last run computed: every depth down to 1"),
+        (
+            True,
+            0,
+            "settled 2 of 3 members: rounds stopped at depth 1 of a log with 2 edges, and the kernel went on",
+        ),
+    ],
+    ids=["all", "changed", "some"],
+)
+def test_how_far_sql_rounds_went(warehouse, frontier, others, said):
+    """In words and as JSON; with the kernel alone no round ran."""
+    tangle = {"tangle_name": "thread", "root_id": "%r"}
+    depths = [{**tangle, "message_id": f"%{n}", "depth": n, "is_frontier": frontier and n == 1} for n in range(2)]
+    deeper = [{**tangle, "message_id": "%2", "depth": 2}] if frontier else []
+    levels = [{name: row[name] for name in (*tangle, "message_id", "depth")} for row in [*depths, *deeper]]
+    warehouse.write("int_tangle_depths", *depths).write("int_tangle_levels", *levels)
+    warehouse.write("int_tangle_edges", *({**tangle, "message_id": f"%{n}"} for n in (1, 2)))
+    members = 2 + frontier + others
+    warehouse.write("tangle_messages", *({**tangle, "message_id": f"%{n}", "is_member": True} for n in range(members)))
+    assert said in warehouse.ask("status").stdout
+    assert warehouse.json("status")["rounds"] == {
+        **{"settled": 2, "members": 2 + frontier, "all_members": members, "last_round": 1, "edges": 2},
+        "stopped": "limit" if frontier else "settled",
+    }

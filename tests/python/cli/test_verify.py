@@ -1,0 +1,119 @@
+"""`tangles status --verify`: the bytes of tables, compared with those that were published."""
+
+import json
+import os
+import shlex
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import ask_story as story
+from ask_kit import assert_harmless
+from dbt_spark_python.table_store.warehouse import Warehouse
+from dbt_tangles.cli.cli import main
+
+
+@pytest.fixture
+def built(tmp_path):
+    """A warehouse with the tables `feeds` and `tangles`, each of two files, as builds publish them."""
+    warehouse = Warehouse(tmp_path / "wh")
+    for name in ("feeds", "tangles"):
+        place = warehouse.private_place("tangles", name)
+        place.mkdir(parents=True)
+        for number in range(2):
+            rows = pa.table({"author": [f"{name} {number} {row}" for row in range(1000)]})
+            pq.write_table(rows, place / f"part-{number}.parquet", compression="none", use_dictionary=False)
+        warehouse.publish("tangles", name, "run")
+    warehouse.close()
+    return tmp_path / "wh"
+
+
+def ask(warehouse, *words):
+    """The answer as data, its exit code, and the answer for people."""
+    command = ["status", "--verify", "--warehouse", str(warehouse), *words]
+    text, data = CliRunner().invoke(main, command), CliRunner().invoke(main, [*command, "--json"])
+    assert text.exit_code == data.exit_code
+    assert_harmless(text)
+    return json.loads(data.stdout)["verified"], data.exit_code, text.stdout
+
+
+def flip_bit(path, at=1000):
+    """Change one bit; the size and the times stay."""
+    found, content = path.stat(), bytearray(path.read_bytes())
+    content[at] ^= 4
+    path.write_bytes(content)
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+
+
+def test_tables_as_they_were_published(built):
+    size = sum(path.stat().st_size for path in built.rglob("*.parquet"))
+    found, code, text = ask(built)
+    assert code == 0
+    assert found == {"tables": 2, "files": 4, "bytes": size, "damaged": [], "unknown": []}
+    assert f"2 tables, 4 files, {size:,} bytes: no table is damaged" in text
+
+
+def test_a_flipped_bit_is_found(built):
+    path = built / "tangles.db" / "feeds" / "part-1.parquet"
+    flip_bit(path)
+    assert pq.read_table(path).num_rows == 1000, "whoever reads the table notices no fault"
+    found, code, text = ask(built)
+    assert code == 1
+    fault = "its bytes are not those that were published"
+    assert found["damaged"] == [{"table": "feeds", "file": str(path), "fault": fault}]
+    assert f"  feeds: {path} {fault}" in text.splitlines()
+    command = shlex.split(text.splitlines()[-1])
+    assert command == ["dbt", "build", "--full-refresh", "--select", "feeds+"]
+
+
+@pytest.mark.parametrize("name", ["part-0.parquet", "part-1.parquet"])
+def test_every_bit_counts(built, name):
+    path = built / "tangles.db" / "tangles" / name
+    for at in (0, 4, path.stat().st_size // 2, path.stat().st_size - 1):
+        flip_bit(path, at)
+        assert ask(built)[1] == 1
+        flip_bit(path, at)
+    assert ask(built)[1] == 0
+
+
+def test_other_damage(built):
+    feeds, tangles = (built / "tangles.db" / name for name in ("feeds", "tangles"))
+    os.truncate(feeds / "part-0.parquet", 100)
+    os.mkfifo(feeds / "part-2.parquet")
+    (tangles / "part-0.parquet").unlink()
+    found, code, text = ask(built)
+    assert code == 1
+    faults = {row["file"].rpartition("/")[2]: row["fault"] for row in found["damaged"] if row["table"] == "feeds"}
+    assert faults.keys() == {"part-0.parquet", "part-2.parquet"}
+    assert faults["part-0.parquet"].startswith("is no parquet file (100 bytes): ")
+    assert faults["part-2.parquet"] == "is a pipe and no file"
+    (missing,) = (row for row in found["damaged"] if row["table"] == "tangles")
+    assert missing["file"].endswith("/tangles/part-0.parquet") and missing["fault"] == "is missing"
+    assert "--select feeds+ tangles+" in text
+
+
+def test_a_manifest_that_says_something_else(built):
+    for name, text in (("feeds", "[" * 100_000), ("tangles", '{"files": "x"}')):
+        (built / "tangles.db" / name / "_table.json").write_text(text)
+    found, code, text = ask(built)
+    assert (code, found["damaged"], found["unknown"]) == (0, [], ["feeds", "tangles"])
+    assert "not verified, as `_table.json` has no digests: feeds, tangles" in text
+
+
+def test_a_pipe_keeps_no_question_waiting(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    os.mkfifo(warehouse.folder / "feeds" / "part-2.parquet")
+    result = warehouse.ask("status")
+    assert result.exit_code == 2
+    assert "feeds/part-2.parquet: this is no file" in result.stderr
+
+
+def test_a_damaged_table_is_named_to_whoever_asks(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    os.truncate(warehouse.folder / "feeds" / "part-0.parquet", 50)
+    result = warehouse.ask("status")
+    assert result.exit_code == 2
+    assert "feeds/part-0.parquet" in result.stderr
+    assert "`tangles status --verify` lists what is damaged" in result.stderr
