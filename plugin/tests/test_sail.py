@@ -50,7 +50,7 @@ def test_statements_that_count(statement, counts):
 
 SERVER = """
 import glob, os, signal, sys
-from dbt_spark_python import sail
+from dbt_spark_python.engines import sail
 session = sail.connect({}, sys.argv[1])
 print(session.sql("select 1").first()[0])
 listening = [line.split() for line in open("/proc/net/tcp").read().splitlines()[1:]]
@@ -73,7 +73,7 @@ def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
 
 BOUNDED = """
 import json, os, sys
-from dbt_spark_python import sail
+from dbt_spark_python.engines import sail
 from dbt_spark_python.session.memory import short_memory
 
 # One task at a time: of two, one may find that the other has all there is, and then its groups go nowhere.
@@ -116,8 +116,13 @@ def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
 def test_its_variables_are_for_its_own_server_alone(tmp_path):
     """A process that this one starts has no setting of this one's, which would pass for its user's."""
     pytest.importorskip("pysail")
-    code = "import os, sys\nfrom dbt_spark_python.engines import sail; before = dict(os.environ); sail.start({}, sys.argv[1]); "
-    code += "print(sorted(before.items() ^ os.environ.items()))"
+    code = """
+import os, sys
+from dbt_spark_python.engines import sail
+before = dict(os.environ)
+sail.start({}, sys.argv[1])
+print(sorted(before.items() ^ os.environ.items()))
+"""
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
     )
@@ -132,7 +137,7 @@ from pyspark.sql.connect.client import core
 if hasattr(core, "RpcDeadlines"):  # as if ten minutes were one second
     core.RpcDeadlines = partial(core.RpcDeadlines, reattachable_execute_plan=1.0, reattach_execute=1.0)
 
-from dbt_spark_python import sail
+from dbt_spark_python.engines import sail
 
 def wait(batches):
     for batch in batches:
@@ -158,7 +163,8 @@ def test_what_takes_long_comes_to_its_end(tmp_path):
 
 LEFT_RUNNING = """
 import tempfile, time
-from dbt_spark_python import deadlines, sail
+from dbt_spark_python.engines import sail
+from dbt_spark_python.session import timeout
 
 def wait(batches):
     for batch in batches:
@@ -169,7 +175,7 @@ def wait(batches):
 spark = sail.connect({}, tempfile.mkdtemp())
 spark.addTag("slow")
 try:
-    with deadlines.Deadline(spark, "slow", 1):
+    with timeout.Deadline(spark, "slow", 1):
         spark.range(1).repartition(1).mapInArrow(wait, "id bigint").collect()
 except TimeoutError:
     print("took too long")

@@ -17,7 +17,7 @@ from plugin_projects import make_project
 SERVER = """
 import sys
 from pysail.spark import SparkConnectServer
-from dbt_spark_python import sail
+from dbt_spark_python.engines import sail
 
 sail._teach_worker()
 server = SparkConnectServer("127.0.0.1", 0)
@@ -127,8 +127,8 @@ def on_a_server(address: str, folder, **variables) -> None:
 
 CURRENT = """
 from types import SimpleNamespace
-from dbt_spark_python import sessions
-sessions.current(SimpleNamespace(method="thrift"))
+from dbt_spark_python.session import connection
+connection.current(SimpleNamespace(method="thrift"))
 """
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from dbt_spark_python import environment, handles, writing
+from dbt_spark_python.python_model import write
+from dbt_spark_python.session import environment, error_translation
 
 environment.prepare()
 place = Path(sys.argv[1])
@@ -30,9 +31,9 @@ spark.sql("create schema made")
 for name, within in (("by_sql", "_temporary"), ("by_python", "_temporary"), ("of_others", "rows")):
     (place / "made.db" / name / within / "0").mkdir(parents=True)
     (place / "made.db" / name / "part-0.parquet").write_bytes(b"half of a file")
-cursor = handles.handle(spark).cursor()
+cursor = error_translation.handle(spark).cursor()
 cursor.execute("create table made.by_sql using parquet as select 1 as number")
-writing.write(spark, pa.table({"number": [2]}), "made.by_python", {"file_format": "parquet"})
+write.write(spark, pa.table({"number": [2]}), "made.by_python", {"file_format": "parquet"})
 print([spark.table(f"made.{name}").collect()[0].number for name in ("by_sql", "by_python")])
 try:
     cursor.execute("create table made.of_others using parquet as select 3 as number")

@@ -45,7 +45,7 @@ def bare(tmp_path_factory):
 
 def look(python, *names, **variables) -> dict:
     """What another Python says of packages."""
-    command = [python, "-c", LOOK, environment.HERE, *names]
+    command = [python, "-c", LOOK, environment.HERE / "python_model", *names]
     done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
@@ -97,7 +97,7 @@ def test_nothing_is_asked_for_a_run_without_python():
 
 CHECK = """
 from types import SimpleNamespace
-from dbt_spark_python import workers
+from dbt_spark_python.python_model import workers
 workers.check(SimpleNamespace(method="thrift"), [{"name": "second"}, {"name": "first"}])
 """
 
