@@ -1,5 +1,5 @@
 # make build | test | test-all | integration | docs | notebook | bench | cluster-demo | cluster-faults | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
-# ENGINE=sail builds with Sail in place of Spark (docs/engines.md).
+# ENGINE=sail builds with Sail in place of Spark (docs/reference/engines.md).
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,7 +31,7 @@ test test-all: $(VENV)/installed lint
 	@$(MAKE) --no-print-directory $(VENV)/sail || echo "no Sail here: all tests run on Spark"
 	tests/run.sh $(if $(filter test-all,$@),all)
 
-# The project that installs this one, as docs/package.md has it; its tables go to integration_tests/target/warehouse.
+# The project that installs this one, as docs/how-to/package.md has it; its tables go to integration_tests/target/warehouse.
 integration: export TANGLES_WAREHOUSE := target/warehouse
 integration: $(READY)
 	cd integration_tests && for step in deps seed build; do \

@@ -1,6 +1,6 @@
 """The contracts of the public tables: what readers rely on, kept in a file and compared with the project.
 
-    python -m bench.contracts        # writes docs/contracts.yml: when a version is released
+    python -m bench.contracts        # writes docs/reference/contracts.yml: when a version is released
 
 It reads target/manifest.json, which any dbt command writes.
 """
@@ -15,14 +15,14 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).parents[1]
-CONTRACTS = ROOT / "docs" / "contracts.yml"
+CONTRACTS = ROOT / "docs" / "reference" / "contracts.yml"
 
 #: A table's columns and their types.
 Columns = dict[str, str]
 
 _HEAD = """\
 # The public tables as readers know them: columns and types. Written by `python -m bench.contracts` when a version is
-# released; what a test says of a difference is in docs/upgrade.md.
+# released; what a test says of a difference is in docs/how-to/upgrade.md.
 """
 
 

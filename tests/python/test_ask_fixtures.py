@@ -373,7 +373,8 @@ def test_lines_that_have_one_message(tables):
 # The page
 
 
-EXAMPLES = re.findall(r"```console\n\$ tangles ([^\n]+)\n(.+?)```", (ROOT / "docs" / "ask.md").read_text(), re.DOTALL)
+COMMANDS = (ROOT / "docs" / "reference" / "commands.md").read_text()
+EXAMPLES = re.findall(r"```console\n\$ tangles ([^\n]+)\n(.+?)```", COMMANDS, re.DOTALL)
 
 
 def test_there_are_examples():

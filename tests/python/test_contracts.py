@@ -9,7 +9,7 @@ from conftest import ROOT
 
 
 def test_nothing_changed_that_readers_are_not_told(manifest):
-    """As docs/upgrade.md has it; a line that fails here says what is to be done."""
+    """As docs/how-to/upgrade.md has it; a line that fails here says what is to be done."""
     changes = re.split("^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)[1]
     found = contracts.contracts_of(manifest.to_dict(omit_none=False))
     assert len(found) > 40 and found["feeds"][0]["author"] == "string"

@@ -18,7 +18,7 @@ from dbt_tangles.ingest.line_framing import Framing
 
 
 def test_every_reason_is_documented():
-    parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
+    parts = re.split("^## ", (ROOT / "docs" / "reference" / "reasons.md").read_text(), flags=re.M)
     of_ssb, of_groups, of_pzp, of_bases, of_events, of_files, of_framing = (
         re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts
     )
@@ -47,11 +47,24 @@ def test_every_var_is_in_the_readme():
     assert [name for name in project["vars"] if f"| `{name}` |" not in readme] == []
 
 
+def anchors(page) -> set[str]:
+    """Name the headings of a page as GitHub and the site do."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.S), re.M)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", heading) for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in plain}
+
+
 def test_links_lead_somewhere():
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]
+    """Files exist, and headings within Markdown pages."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]
+    broken, found = [], 0
     for page in [*pages, *(ROOT / "plugin").glob("*.md")]:
-        for link in re.findall(r"\]\((?!https:)([^)#]+)\)", page.read_text()):
-            assert (page.parent / link).exists(), f"{page.name}: {link}"
+        for path, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#]*)#?([^)]*)\)", page.read_text()):
+            found += 1
+            target = page.parent / path if path else page
+            if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+                broken.append(f"{page.relative_to(ROOT)}: {path}#{anchor}")
+    assert broken == [] and found > 200
 
 
 def test_every_public_model_is_in_the_readme():

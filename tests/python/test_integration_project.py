@@ -306,8 +306,8 @@ def test_what_names_no_table_is_refused(given, manifest, project):
 
 
 def test_the_example_is_what_is_documented():
-    """Each YAML in docs/package.md that names a file is a part of that file."""
-    text = (ROOT / "docs" / "package.md").read_text()
+    """Each YAML in docs/how-to/package.md that names a file is a part of that file."""
+    text = (ROOT / "docs" / "how-to" / "package.md").read_text()
     blocks = [block.split("```")[0] for block in text.split("```yaml\n")[1:]]
     named = [block.split("\n", 1) for block in blocks if block.startswith("# integration_tests/")]
     assert len(named) >= 5
@@ -327,8 +327,8 @@ def is_part(some, whole) -> bool:
 
 
 def test_the_parts_are_those_that_are_documented():
-    """The table in docs/package.md has each part, its folders, and what it needs."""
-    text = (ROOT / "docs" / "package.md").read_text()
+    """The table in docs/how-to/package.md has each part, its folders, and what it needs."""
+    text = (ROOT / "docs" / "how-to" / "package.md").read_text()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| **")]
     documented = {row[0].strip("*"): row[2:] for row in rows}
     assert documented == {

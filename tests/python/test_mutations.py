@@ -217,8 +217,8 @@ def test_every_line_of_shuffled_claims(kind, shuffled):
 
 
 def reasons_by_kind() -> dict[str, set[str]]:
-    """List the reasons that docs/reasons.md describes, by kind of log."""
-    parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
+    """List the reasons that docs/reference/reasons.md describes, by kind of log."""
+    parts = re.split("^## ", (ROOT / "docs" / "reference" / "reasons.md").read_text(), flags=re.M)
     names = ("ssb", "group", "pzp", "autobase", "event", "file", "any")
     found = {name: set(re.findall(r"^\| `(\w+)` \|", part, re.M)) for name, part in zip(names, parts, strict=False)}
     for name in ("ssb", "pzp", "autobase"):  # an event line is `malformed` instead

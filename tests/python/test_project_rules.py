@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 from project_rules import RULES, Project
 
-RECORD = ROOT / "docs" / "decisions" / "034-rules-of-the-ecosystem.md"
+RECORD = ROOT / "docs" / "adr" / "034-rules-of-the-ecosystem.md"
 
 
 def exceptions() -> dict[str, list[str]]:

@@ -1,6 +1,6 @@
 """Where the lines of the logs are: which files were read, and what each of their lines gave.
 
-This is the one place that reads staging, which has the keys of groups too (docs/decisions/019-secrets.md): the columns
+This is the one place that reads staging, which has the keys of groups too (docs/adr/019-secrets.md): the columns
 named here, and no other.
 """
 

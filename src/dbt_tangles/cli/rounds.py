@@ -1,4 +1,4 @@
-"""How far SQL rounds settled the depths of tangles, and why they stopped (docs/decisions/005-engines.md)."""
+"""How far SQL rounds settled the depths of tangles, and why they stopped (docs/adr/005-engines.md)."""
 
 from __future__ import annotations
 

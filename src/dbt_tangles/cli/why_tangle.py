@@ -14,7 +14,7 @@ from dbt_tangles.cli.upstream import MOST_LINKS, paths
 _COLUMNS = """tangle_name, root_id, is_member, set_aside_reason, blocked_by, depth, is_root, is_tip, is_fork, is_merge,
     position"""
 _MOST = 100
-#: As docs/decisions/028 has it.
+#: As docs/adr/028 has it.
 _MOST_CAUSES = 100
 
 

@@ -22,8 +22,8 @@ def test_codes_of_tables():
 
 
 def test_reasons_that_are_documented():
-    """The words are those of docs/reasons.md, but for links and what is said in brackets."""
-    parts = re.split("^## ", (ROOT / "docs" / "reasons.md").read_text(), flags=re.M)
+    """The words are those of docs/reference/reasons.md, but for links and what is said in brackets."""
+    parts = re.split("^## ", (ROOT / "docs" / "reference" / "reasons.md").read_text(), flags=re.M)
     tables = [re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts]
     for say, rows in zip((messages.ssb, messages.group, messages.pzp), tables[:3], strict=True):
         for code, meaning in rows:

@@ -175,7 +175,7 @@ def guard_ports(parameters: dict[str, str]) -> None:
     """Have a Spark session on this machine listen on 127.0.0.1 and ask for a secret, unless the profile says otherwise.
 
     The driver and its block manager deserialize Java objects from every client that they accept. On a cluster the
-    secret has to be set up on all machines; see `docs/clusters.md`.
+    secret has to be set up on all machines; see `docs/how-to/clusters.md`.
     """
     if ship_packages.is_local_master(parameters.get("spark.master", "")):
         for name, value in _GUARDED.items():

@@ -1,6 +1,6 @@
 """Makes the pictures of the README: the report of a warehouse of the fixtures, as Chromium shows it.
 
-.venv/bin/python docs/report/screenshots.py [WAREHOUSE]
+.venv/bin/python docs/images/screenshots.py [WAREHOUSE]
 """
 
 from __future__ import annotations
