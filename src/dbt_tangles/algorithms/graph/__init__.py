@@ -1,12 +1,12 @@
-"""Graphs of hash-linked nodes: who is in, how deep, and in which order.
+"""Graphs of hash-linked nodes: membership, depth and order (SSB improvement proposal "Tangles", "Specification").
 
-This layer knows nothing of any log format. A system hands it candidates with their graph, their id and the ids they
-list as previous, and takes back levels and orders:
+The package is independent of log formats. Its input is candidates, each with a graph, an id and the ids it lists as
+previous. Its output is depths and orders:
 
-* `walk_graphs` works on an Arrow table that holds many whole graphs, as Spark's `mapInArrow` delivers them;
-* `ancestor_pairs` and `author_clocks` list what each member follows, in batches of bounded size;
-* `root_causes` says of those that are set aside where the trouble upstream begins;
-* the modules below (`identity`, `links`, `levels`, `orders`, `redundancy`) are the same on arrays.
+* `walk_graphs` takes an Arrow table of whole graphs, as Spark's `mapInArrow` delivers them;
+* `ancestor_pairs` and `author_clocks` list the ancestors of each member, in batches of bounded size;
+* `root_causes` finds, for each node that is set aside, the first faulty nodes upstream;
+* `dense_ids`, `links`, `topological_generations`, `orders` and `transitive_reduction` are the steps on arrays.
 """
 
 from dbt_tangles.algorithms.graph.ancestors import ANCESTOR_SCHEMA, ancestor_pairs

@@ -1,4 +1,4 @@
-"""Every member with every ancestor, and how far apart they are."""
+"""The transitive closure of each graph: every pair of a member and an ancestor, with the longest distance."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ MAX_CHUNK_ROWS = 200_000
 
 
 def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS) -> Iterator[pa.RecordBatch]:
-    """List each member's ancestors, with the longest path to each.
+    """List each member's ancestors, with the length of the longest path to each.
 
-    A graph of m members has up to m * (m - 1) / 2 pairs, hence the limit. One member is walked at a time, from its
-    previous down, so that memory is a chunk of rows and one integer per member of a graph, whatever comes out.
+    A graph of m members has up to m * (m - 1) / 2 pairs, hence the limit. The kernel walks down from one member at a
+    time. Memory is one chunk of rows and one integer per member of a graph, however many pairs there are.
 
     Args:
         table: As for `members.number_members`.
-        limit: Graphs with more members than this are left out.
-        chunk_rows: The most rows in one batch.
+        limit: Graphs with more members are skipped.
+        chunk_rows: Maximum number of rows per batch.
 
     Yields:
         Batches of `ANCESTOR_SCHEMA`.
@@ -41,7 +41,7 @@ def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS
     sizes = np.diff(dag.graph_start)
     wanted = sizes <= limit
     distance = np.zeros(sizes[wanted].max(initial=0), np.int32)
-    # The graph, the member and the place on its way down at which the next batch goes on.
+    # Where the next batch resumes: graph, member, and the position of its walk.
     state = np.array([0, -1, -1], np.int64)
     room = min(chunk_rows, 1 + int((sizes * (sizes - 1) // 2)[wanted].sum()))
     while state[0] < len(sizes):

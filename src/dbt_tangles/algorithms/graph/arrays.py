@@ -1,4 +1,4 @@
-"""Small steps between columns and arrays that several kernels take."""
+"""Helpers for Arrow columns and compressed sparse rows (offsets and values)."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import pyarrow as pa
 
 
 def flags(table: pa.Table, name: str) -> np.ndarray:
-    """Lay a column of booleans open; null is false."""
+    """Convert a boolean column to an array; null becomes false."""
     return table[name].fill_null(False).to_numpy()
 
 
 def starts(counts: np.ndarray) -> np.ndarray:
-    """Say where runs of these lengths start, if they lie behind each other, and where the last one ends."""
+    """Compute offsets from lengths: int64[runs + 1]; the last entry is the total."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
 def sums(values: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Sum runs of values.
+    """Sum each run of values.
 
     Args:
         values: int or bool[values].
-        start: int64[runs + 1], into the values.
+        start: int64[runs + 1], offsets into the values.
 
     Returns:
         int64[runs].
@@ -30,28 +30,28 @@ def sums(values: np.ndarray, start: np.ndarray) -> np.ndarray:
 
 
 def keep_entries(start: np.ndarray, values: np.ndarray, is_kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leave out some entries of compressed rows.
+    """Filter the entries of compressed rows.
 
     Args:
-        start: int64[rows + 1], into the values.
-        values: Of any type.
+        start: int64[rows + 1], offsets into the values.
+        values: The entries, of any type.
         is_kept: bool[values].
 
     Returns:
-        int64[rows + 1] into what is kept.
+        int64[rows + 1], offsets into the kept values; the kept values.
     """
     return starts(sums(is_kept, start)), values[is_kept]
 
 
 def runs(start: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Take some of the runs of compressed rows, in any order.
+    """Select some compressed rows, in any order.
 
     Args:
-        start: int64[all + 1], into some values.
-        rows: int[rows], which runs.
+        start: int64[all + 1], offsets into the values.
+        rows: int[rows], the rows to select.
 
     Returns:
-        int64[rows + 1] into int64[...], where in the values each entry is.
+        int64[rows + 1], offsets; int64[...], the index of each selected entry among the values.
     """
     first = start[rows]
     counts = start[1:][rows] - first
@@ -64,7 +64,7 @@ def first_rows(code: np.ndarray, count: int) -> np.ndarray:
 
     Args:
         code: int[rows].
-        count: How many codes there are; each is some row's.
+        count: The number of codes; each occurs in some row.
 
     Returns:
         int64[count].

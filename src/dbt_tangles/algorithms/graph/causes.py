@@ -1,4 +1,4 @@
-"""What holds back those that are set aside: the ids that are not there, or are bad themselves."""
+"""Root causes: for each node that is set aside, the missing or faulty nodes upstream that it waits for."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from dbt_tangles.algorithms.structures.components import strong_components
 from dbt_tangles.algorithms.structures.kahn import walk_by_depth
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-#: A merge may wait for any number of ids. Each node keeps this many of them, the first by id.
+#: A merge may wait for any number of ids. Each node keeps this many causes, the first in id order.
 MOST_CAUSES = 100
 
 
 def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
-    """Find, for nodes that are set aside, where the trouble upstream begins.
+    """Find, for nodes that are set aside, the nodes upstream where the fault begins.
 
-    A node that is missing or bad is its own cause, and so is one on a cycle. Any other has the causes of what it waits
-    for. So the node gets in as soon as all its causes are well, and not before.
+    A node that is missing, faulty or on a cycle is its own cause. Any other node has the causes of the nodes it waits
+    for. The node becomes a member once all its causes are resolved.
 
     Args:
-        table: One row per graph and node that is not in, in any order, whole graphs only. Columns: `graph_kind`,
-            `graph_id`, `node_id` string, unique within its graph; `is_cause` bool: it is missing, or bad itself;
-            `waits_for` list<string>: what it lists and is not in; each is a row of the table. What a cause waits for is
-            ignored.
-        most: How many causes of a node are kept.
+        table: One row per graph and node that is set aside or missing, in any order, whole graphs only. Columns:
+            `graph_kind`, `graph_id`, `node_id` string, unique within its graph; `is_cause` bool: the node is missing or
+            faulty itself; `waits_for` list<string>: the listed ids that are not members, each a row of the table. For a
+            cause this list is ignored.
+        most: Maximum number of causes kept per node.
 
     Returns:
-        list<string> for each row of the table: its causes by code point, never none. Time and memory grow with the
-        edges and rows times `most`.
+        list<string> for each row of the table: its causes by code point, at least one. Time and memory grow with the
+        edges and with rows times `most`.
 
     Raises:
-        ValueError: A node waits for what is no row of its graph, or for nothing and is no cause.
+        ValueError: A node waits for an id that has no row in its graph, or has an empty list without being a cause.
     """
     ids = strings_of(table["node_id"])
     graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
@@ -47,7 +47,7 @@ def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
     if (links.none_listed | links.some_missing).any():
         raise ValueError("a node waits for nothing, or for what is no row of its graph")
     start, cause = _causes(links.start, links.previous, is_cause, most)
-    # Back from nodes to rows, in the order of the rows.
+    # Map the causes from nodes back to the order of the rows.
     node_of = np.empty(len(nodes.row), np.int64)
     node_of[nodes.row] = np.arange(len(nodes.row))
     offsets, at = runs(start, node_of)
@@ -57,7 +57,7 @@ def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
 
 @compiled
 def _causes(start, previous, is_cause, most):
-    """The causes of each node, ascending: int64[nodes + 1] into int32[causes]."""
+    """Find the causes of each node, ascending: int64[nodes + 1] into int32[causes]."""
     n = len(is_cause)
     component, size = strong_components(start, previous, ~is_cause)
     waiting = np.empty(n, np.int32)
@@ -98,7 +98,7 @@ def _causes(start, previous, is_cause, most):
                 found[begin[node] : begin[node] + length] = merged[:length]
                 count = begin[node] + length
         end[node] = count
-    # From the order in which they were found to that of the nodes.
+    # Reorder from the order of discovery to the order of nodes.
     out_start = np.zeros(n + 1, np.int64)
     for node in range(n):
         out_start[node + 1] = out_start[node] + end[node] - begin[node]
@@ -110,7 +110,7 @@ def _causes(start, previous, is_cause, most):
 
 @inner
 def _merge(some, others, merged):
-    """Merge two rising runs without repetition, as far as there is room; how many there are."""
+    """Merge two ascending runs without duplicates, up to the capacity of `merged`; return the length."""
     i = j = count = 0
     while count < len(merged) and (i < len(some) or j < len(others)):
         is_of_some = j == len(others) or (i < len(some) and some[i] <= others[j])

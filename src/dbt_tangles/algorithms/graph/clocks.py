@@ -1,4 +1,4 @@
-"""What each member has seen of each author."""
+"""Vector clocks: for each member and each author among its ancestors, the highest sequence."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def author_clocks(
     chunk_rows: int = MAX_CHUNK_ROWS,
     memory: int = 64 * 2**20,
 ) -> Iterator[pa.RecordBatch]:
-    """List, for each member, the authors it follows and the highest sequence of each.
+    """List, for each member, the authors among its ancestors and the highest sequence of each.
 
-    A clock per member would fill members * authors integers. Authors are taken in blocks instead, as many as fit into
-    the memory allowed, and each block is one sweep over the graph.
+    All clocks at once would take members * authors integers. The kernel therefore takes authors in blocks, as many as
+    fit into the given memory, and sweeps the graph once per block.
 
     Args:
-        table: As for `members.number_members`, with `author` string and `sequence` int32. A row in which either is
-            null is followed by others but never counted.
-        limit: Graphs with no more members than this are left out: their ancestors are listed one by one.
-        max_rows: A graph is left out too, whole, when members * authors exceeds this. The product is known before
-            anything is computed and is never less than the rows that would come.
-        chunk_rows: The most rows in one batch.
-        memory: Bytes for the clocks of one block; a block holds at least one author (four bytes a member).
+        table: As for `members.number_members`, with `author` string and `sequence` int32. A row where either is null
+            counts as an ancestor, but adds no entry to a clock.
+        limit: Graphs with at most this many members are skipped: `ancestor_pairs` covers them.
+        max_rows: Graphs where members * authors exceeds this are skipped as a whole. The product is known in advance
+            and is an upper bound of the rows.
+        chunk_rows: Maximum number of rows per batch.
+        memory: Bytes for the clocks of one block; a block holds at least one author (four bytes per member).
 
     Yields:
         Batches of `CLOCK_SCHEMA`.
@@ -54,13 +54,13 @@ def author_clocks(
     known = table["author"].is_valid().to_numpy() & table["sequence"].is_valid().to_numpy()
     sequence = table["sequence"].cast(pa.int32()).fill_null(0).to_numpy()[row]
     codes = authors.dictionary_encode().indices.fill_null(0).to_numpy().astype(np.int64)
-    # An author may write to many graphs: `author` numbers those of one graph from 0, in order of appearance.
+    # An author may write to many graphs: `author` numbers the authors of each graph from 0, by first appearance.
     author, author_start, author_row = _number_authors(dag.graph_start, np.where(known, codes, -1)[row])
     sizes, counts = np.diff(dag.graph_start), np.diff(author_start)
     wanted = (sizes > limit) & (sizes * counts <= max_rows)
     widths = np.where(wanted, np.clip(memory // 4 // np.maximum(sizes, 1), 1, np.maximum(counts, 1)), 0)
     clock = np.empty((sizes * widths).max(initial=0), np.int32)
-    # The graph, the first author of the block, the member and the author at which the next batch goes on.
+    # Where the next batch resumes: graph, first author of the block, member, and author.
     state = np.array([0, 0, -1, 0], np.int64)
     room = min(chunk_rows, 1 + int((sizes * counts)[wanted].sum()))
     while state[0] < len(sizes):

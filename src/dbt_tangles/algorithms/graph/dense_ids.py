@@ -1,10 +1,9 @@
-"""Who is who: from strings to dense integers, exactly.
+"""Dense integer ids: nodes numbered by graph, then by id, so that kernels compare integers instead of strings.
 
-The kernels count nodes, they never see a string. A node's number says two things: nodes of one graph are neighbours,
-and within a graph they stand in the order of their ids (by UTF-8 byte, which is the order of code points), so that
-"ties by id" is a comparison of two integers.
+The nodes of a graph are contiguous. Within a graph they ascend by id (by UTF-8 byte, which is code point order), so a
+tie-break by id is a comparison of two integers.
 
-Ids are matched by their bytes. Hash tables only narrow the search.
+The numbering is exact: hash tables narrow the search, and the bytes of the ids decide.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 class Nodes(NamedTuple):
-    """The rows of many graphs, numbered.
+    """The numbered rows of many graphs.
 
     Attributes:
         graph_start: int64[graphs + 1]; the nodes of graph g are graph_start[g] to graph_start[g + 1] - 1.
-        row: int32[nodes]; the row each node came from. Within a graph, nodes ascend by id.
+        row: int32[nodes], the row of each node. Within a graph, nodes ascend by id.
     """
 
     graph_start: np.ndarray
@@ -34,10 +33,10 @@ def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
     """Number the graphs of a table.
 
     Args:
-        parts: The columns that name each row's graph, one or two. Null is a value of its own.
+        parts: The key columns of a graph, one or two. Null is a value of its own.
 
     Returns:
-        int32[rows], the graph of each row, and how many there are. Numbers follow the first appearance.
+        int32[rows], the graph of each row, numbered by first appearance; and the number of graphs.
 
     Raises:
         OverflowError: There are more than 2^31 - 1 rows.
@@ -49,7 +48,7 @@ def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
         for part in parts[:-1]:
             hashes ^= hash_strings(part, keys[::-1].copy())
         graph, first_row = _group(hashes)
-        # Two values share all 64 bits about once in a lifetime. Then the dice are thrown again.
+        # A collision of all 64 bits is very rare. The loop then repeats with fresh hash keys.
         if all(_all_alike(graph, first_row, *part) for part in parts):
             return graph, len(first_row)
 
@@ -57,16 +56,16 @@ def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
 def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
     """Number the rows of a table by graph, then by id.
 
-    Sorting whole strings costs a second a million. Nearly always the first eight bytes behind what all ids have in
-    common tell two ids of a graph apart: integers are sorted, and only the ties are looked at again.
+    Sorting whole strings takes about a second per million. The eight bytes after the common prefix of all ids nearly
+    always differ within a graph, so the function sorts these as integers and compares whole ids only where they tie.
 
     Args:
         graph: int32[rows], the graph of each row.
-        graph_count: How many graphs there are.
+        graph_count: The number of graphs.
         ids: The id of each row.
 
     Returns:
-        The nodes. Rows that share graph and id (there should be none) stand next to each other.
+        The nodes. Rows that share graph and id (callers avoid these) are adjacent.
     """
     keys = _prefix_keys(ids.offsets, ids.data, _common_prefix(ids.offsets, ids.data))
     graph_start, row = gather(np.argsort(keys), graph, graph_count)
@@ -79,7 +78,7 @@ def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
 
 
 def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:
-    """Number the distinct ids of each graph where several rows may share one.
+    """Number the distinct ids of each graph, where several rows may share one.
 
     Args:
         nodes: The numbered rows.
@@ -93,7 +92,7 @@ def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:
 
 @compiled
 def _group(hashes):
-    """Number rows by their hash alone, and keep the first row of each number."""
+    """Number the rows by hash; return the number of each row and the first row of each number."""
     n = len(hashes)
     graph = np.empty(n, np.int32)
     first_row = np.empty(n, np.int32)
@@ -135,7 +134,7 @@ def _all_alike(graph, first_row, offsets, data, valid):
 
 @compiled
 def _common_prefix(offsets, data):
-    """Measure how many leading bytes all strings share."""
+    """Measure the length of the prefix that all strings share, in bytes."""
     n = len(offsets) - 1
     if n == 0:
         return np.int64(0)
@@ -153,7 +152,7 @@ def _common_prefix(offsets, data):
 
 @compiled
 def _prefix_keys(offsets, data, skip):
-    """Make an integer of each string's next eight bytes: they sort as the strings do, or tie."""
+    """Read eight bytes of each string behind the prefix as a big-endian integer, which sorts as they do."""
     n = len(offsets) - 1
     keys = np.empty(n, np.uint64)
     for row in range(n):
@@ -170,15 +169,15 @@ def _prefix_keys(offsets, data, skip):
 
 @compiled
 def gather(order, graph, graph_count):
-    """Bring the rows of a graph together, and keep the order within: a counting sort.
+    """Group rows by graph and keep their order within each graph: a counting sort.
 
     Args:
         order: int[rows], each row once.
-        graph: int32[rows], what each row is to be sorted by.
-        graph_count: How many graphs there are.
+        graph: int32[rows], the sort key.
+        graph_count: The number of graphs.
 
     Returns:
-        int64[graphs + 1] into int32[rows], the rows of each graph.
+        int64[graphs + 1], offsets; int32[rows], the rows of each graph.
     """
     n = len(graph)
     start = np.zeros(graph_count + 1, np.int64)
@@ -213,7 +212,7 @@ def _number_ids(graph_start, row, offsets, data):
 
 @compiled
 def _tied(graph_start, row, keys):
-    """List the nodes whose key another node of the graph shares, and the number of the run they are in."""
+    """List the nodes whose key occurs twice or more in their graph, and number each run of equal keys."""
     n = len(row)
     count = 0
     place = np.empty(n, np.int64)

@@ -1,4 +1,4 @@
-"""The graph kernels as functions over the batches of a Spark partition that holds whole graphs."""
+"""The graph kernels as functions over the Arrow batches of a Spark partition of whole graphs."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
@@ -14,25 +14,25 @@ from dbt_tangles.kernel_runtime.arrow_batches import beside, collect, refused
 from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Held, counted
 
 GRAPH = DEPTH_SCHEMA.names[:2]
-#: So many rows of members are held whatever they are of.
+#: Up to this many rows are buffered before graphs are counted.
 FEW_ROWS = 1_000_000
-#: Rows with up to `causes.MOST_CAUSES` ids each go back to Spark in batches of so many.
+#: Rows per batch returned to Spark; each row has up to `causes.MOST_CAUSES` ids.
 CAUSES_PER_BATCH = 5_000
 
 
 def levels_of_partition(
     batches: Iterator[pa.RecordBatch], graph_limit: int = NO_LIMIT, rows_in_memory: int = NO_LIMIT
 ) -> Iterator[pa.RecordBatch]:
-    """Append `walk_graphs`' columns to the candidates of a partition.
+    """Append the columns of `walk_graphs` to the candidates of a partition.
 
     Args:
-        batches: Candidates. Where there is a column `known_depth`, a row that has one is no candidate, but says that
-            depth of the one that it names.
-        graph_limit: A graph of more candidates is not walked: they are all set aside, for `tangle_too_large`.
-        rows_in_memory: How many candidates may be in memory; more of them wait on disk while the graphs are walked.
+        batches: Candidates. If there is a column `known_depth`, a row with a value is not a candidate: it gives the
+            depth of the member that it names.
+        graph_limit: A graph with more candidates is not walked: all its candidates are set aside as `tangle_too_large`.
+        rows_in_memory: Maximum number of candidates in memory; the rest waits on disk during the walk.
 
     Raises:
-        ValueError: what `walk_graphs` raises.
+        ValueError: As `walk_graphs`.
     """
     held = Held(GRAPH, graph_limit, rows_in_memory)
     depths = []
@@ -56,12 +56,12 @@ def levels_of_partition(
 
 
 def _too_large(candidates: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Set all candidates aside, for their graph is too large, unless they are none."""
+    """Set all candidates aside as `tangle_too_large`; rows with a claim error keep that reason."""
     return refused(candidates, WALK_OUTPUT_SCHEMA, "set_aside_reason", "claim_error", "tangle_too_large")
 
 
 def causes_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the nodes of a partition that are there and set aside, with `root_causes` as `blocked_by`."""
+    """Yield the nodes of a partition that are in the log and set aside, with `root_causes` as `blocked_by`."""
     table = collect(batches)
     if table is None:
         return
@@ -71,23 +71,23 @@ def causes_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
 
 
 def graphs_with_pairs(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
-    """Leave graphs out that have more members than may have ancestor pairs, before all of them are held.
+    """Drop the rows of graphs with more members than the limit for ancestor pairs, before all rows are in memory.
 
-    Few rows pass whatever graph they are of.
+    Below `FEW_ROWS` rows in total, all rows pass.
     """
     return _small(batches, Held(GRAPH, limit, uncounted_rows=FEW_ROWS))
 
 
 def graphs_with_clocks(batches: Iterator[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
-    """Leave graphs out that have more members x authors than may have clocks, before all of them are held.
+    """Drop the rows of graphs where members * authors exceeds the limit for clocks, before all rows are in memory.
 
-    Few rows pass whatever graph they are of.
+    Below `FEW_ROWS` rows in total, all rows pass.
     """
     return _small(batches, _HeldForClocks(GRAPH, max_rows, uncounted_rows=FEW_ROWS))
 
 
 class _HeldForClocks(Held):
-    """Counts members x authors; a graph has at least one author, or no clocks."""
+    """Measures a graph by members * authors; a graph without authors has size 0."""
 
     def __init__(self, *arguments, **options) -> None:
         super().__init__(*arguments, **options)

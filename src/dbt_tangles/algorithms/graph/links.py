@@ -1,4 +1,4 @@
-"""Who names whom: the node behind each id that a node lists."""
+"""Edges between nodes: each listed id resolved to a node of the same graph by a hash join."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt_tangles.algorithms.graph.dense_ids import Nodes
 from dbt_tangles.algorithms.graph.strings import Lists, Strings, check_size, draw_keys, equal, hash_strings
 from dbt_tangles.kernel_runtime.compiled import compiled
 
-# So many ids are compared at a time, which bounds the memory for where they begin.
+# Number of ids compared at a time; it bounds the memory for their offsets.
 _PIECE = 2**16
 
 
@@ -19,10 +19,10 @@ class Links(NamedTuple):
 
     Attributes:
         start: int64[nodes + 1]; the edges of node n are start[n] to start[n + 1] - 1.
-        previous: int32[edges]; the distinct candidates of its own graph that a candidate lists, in its own order.
-            Roots and nodes that are not candidates have none.
-        none_listed: bool[nodes]; a candidate, not a root, that lists nothing at all.
-        some_missing: bool[nodes]; a candidate, not a root, that lists something that is not a candidate of its graph.
+        previous: int32[edges]; the distinct candidates of its own graph that a candidate lists, in the order of the
+            list. Roots and nodes that are not candidates have no edges.
+        none_listed: bool[nodes]; a candidate, not a root, with an empty list.
+        some_missing: bool[nodes]; a candidate, not a root, that lists an id that is not a candidate of its graph.
     """
 
     start: np.ndarray
@@ -32,17 +32,17 @@ class Links(NamedTuple):
 
 
 def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> Links:
-    """Find the node behind every listed id.
+    """Resolve every listed id to a node and build the edges.
 
     Args:
         nodes: The numbered rows.
         ids: The id of each row.
         previous: The list of each row; a null within a list counts as missing.
-        candidate: bool[nodes]; the others can neither be found nor have links.
-        root: bool[nodes]; what a root lists is ignored.
+        candidate: bool[nodes]; other nodes have no edges and are not found.
+        root: bool[nodes]; the list of a root is ignored.
 
     Returns:
-        The links.
+        The edges.
 
     Raises:
         OverflowError: There are more than 2^31 - 1 listed ids.
@@ -52,19 +52,20 @@ def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, roo
 
 
 def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Find a node for each listed id.
+    """Find the node of each listed id.
+
+    The kernel fills one small hash table per graph and joins by hash. Afterwards the bytes of each match are compared,
+    in the order in which they lie in memory.
 
     Args:
         nodes: The numbered rows.
         ids: The id of each row.
         previous: The list of each row.
-        candidate: bool[nodes]; the others can neither be found nor does anything look for what they list.
-        root: bool[nodes]; what a root lists is not looked for.
+        candidate: bool[nodes]; other nodes are not found, and their lists are ignored.
+        root: bool[nodes]; the list of a root is ignored.
 
     Returns:
-        int32[items], the node, or -1 where there is none; of candidates that share an id the first. One small hash
-        table a graph is filled with hashes, and what it finds is compared with what was looked for afterwards, in the
-        order in which it lies in memory.
+        int32[items], the node, or -1 without a match; of candidates that share an id, the first.
 
     Raises:
         OverflowError: There are more than 2^31 - 1 listed ids.
@@ -94,10 +95,10 @@ def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, 
 
 
 def _are_found(found: np.ndarray, nodes: Nodes, ids: Strings, items: Strings) -> bool:
-    """Check, byte by byte and piece by piece, that what was found is what was looked for."""
+    """Compare each match with the listed id, byte by byte, in pieces of bounded size."""
     for first in range(0, len(found), _PIECE):
         part = found[first : first + _PIECE]
-        # Where each id begins is collected before it is read: then the processor waits for many of them at a time.
+        # Gathering the offsets before reading the bytes lets the processor load many of them at once.
         at = nodes.row[part]
         offsets = items.offsets[first : first + len(part) + 1]
         if not _all_equal(part, ids.offsets[at], ids.offsets[at + 1], ids.data, offsets, items.data):
@@ -107,7 +108,7 @@ def _are_found(found: np.ndarray, nodes: Nodes, ids: Strings, items: Strings) ->
 
 @compiled
 def _look_up(graph_start, row, candidate, root, hashes, id_offsets, id_data, list_start, list_end, item_hashes):
-    """Find a node for each listed id, by its hash alone. Nothing is found for what is not looked up (-1)."""
+    """Find the node of each listed id by hash; -1 without a match, and for lists that are ignored."""
     largest = 0
     for g in range(len(graph_start) - 1):
         largest = max(largest, graph_start[g + 1] - graph_start[g])
@@ -150,7 +151,7 @@ def _look_up(graph_start, row, candidate, root, hashes, id_offsets, id_data, lis
 
 @compiled
 def _all_equal(found, id_at, id_end, id_data, item_offsets, item_data):
-    """Check, byte by byte, that what was found is what was looked for."""
+    """Compare each match with the listed id, byte by byte."""
     for item in range(len(found)):
         if found[item] >= 0 and not equal(
             id_data, id_at[item], id_end[item], item_data, item_offsets[item], item_offsets[item + 1]

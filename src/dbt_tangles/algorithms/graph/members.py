@@ -1,4 +1,4 @@
-"""The members of many graphs as arrays, from a table of levels that are already known."""
+"""Members of many graphs as a DAG on arrays, built from a table of known depths."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
 
 
 class Members(NamedTuple):
-    """A table of members, numbered.
+    """The numbered rows of a table of members.
 
     Attributes:
         dag: The members by graph and position, and their edges.
-        row: int32[members]; the row each member came from.
+        row: int32[members], the row of each member.
     """
 
     dag: Dag
@@ -30,15 +30,15 @@ def number_members(table: pa.Table) -> Members:
     """Number a table of members by graph, depth and id.
 
     Args:
-        table: One row per member, in any order: `graph_kind`, `graph_id`, `node_id`, `previous` list<string>,
-            `depth` int32 (a row without depth is left out). What a member at depth 0 lists is ignored, as is a
-            previous that is not a member.
+        table: One row per member, in any order: `graph_kind`, `graph_id`, `node_id`, `previous` list<string>, `depth`
+            int32 (a row without depth is skipped). The list of a member at depth 0 is ignored, as is a previous that is
+            not a member.
 
     Returns:
         The members.
 
     Raises:
-        ValueError: A depth is not greater than that of a previous, or is larger than any path in its graph can be.
+        ValueError: A depth does not exceed that of a previous, or exceeds the longest possible path of its graph.
     """
     ids = strings_of(table["node_id"])
     graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
@@ -54,14 +54,14 @@ def number_members(table: pa.Table) -> Members:
 
 
 def whole(column: pa.ChunkedArray, rows_at_once: int) -> pa.Array:
-    """Prepare a column for being gathered from, again and again.
+    """Combine the chunks of a string column, for repeated `take`.
 
     Args:
         column: A column of strings.
-        rows_at_once: How many rows one gathering asks for.
+        rows_at_once: Maximum number of rows of one `take`.
 
     Returns:
-        The same column in one chunk, with wide offsets where a gathering might exceed two gigabytes.
+        The column in one chunk, with 64-bit offsets where a `take` might exceed two gigabytes.
     """
     longest = pc.max(pc.binary_length(column)).as_py() or 0
     if column.nbytes >= 2**31 - 1 or longest * rows_at_once >= 2**31 - 1:

@@ -1,7 +1,7 @@
-"""Orders of the members of each graph.
+"""Orders of the members of each graph: by depth and id, and causal with the earliest timestamp first.
 
-Arrays as in `levels`: nodes of a graph are neighbours and ascend by id; members have a depth of 0 or more, and all
-that a member lists are members.
+Arrays are as in `topological_generations`: the nodes of a graph are contiguous and ascend by id; members have a depth
+of 0 or more, and all nodes that a member lists are members.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 class Dag(NamedTuple):
-    """The members of many graphs renumbered by graph and position, so that every edge leads to a lower number.
+    """The members of many graphs numbered by graph and position, so that every edge leads to a lower number.
 
     Attributes:
-        graph_start: int64[graphs + 1], into the members.
-        node: int32[members]; which node each is.
+        graph_start: int64[graphs + 1], offsets into the members.
+        node: int32[members], the node of each member.
         start: int64[members + 1].
         previous: int32[edges], numbers of members.
     """
@@ -32,17 +32,17 @@ class Dag(NamedTuple):
 
 @compiled
 def positions(graph_start, depth):
-    """Order the members of each graph by depth, then id.
+    """Order the members of each graph by depth, then id: a counting sort.
 
     Args:
         graph_start: int64[graphs + 1].
-        depth: int32[nodes], negative for those set aside; below the number of members of the graph.
+        depth: int32[nodes], negative for nodes set aside; less than the number of nodes of the graph.
 
     Returns:
-        int32[nodes], counted from 0; -1 for those set aside. A counting sort.
+        int32[nodes], positions from 0; -1 for nodes set aside.
 
     Raises:
-        ValueError: A depth is larger than any path in its graph can be.
+        ValueError: A depth exceeds the longest possible path of its graph.
     """
     n = len(depth)
     position = np.full(n, np.int32(-1))
@@ -65,15 +65,15 @@ def positions(graph_start, depth):
 
 
 def in_order(graph_start: np.ndarray, number: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sort nodes of each graph by some number, then as they are numbered.
+    """Sort nodes of each graph by a number, then by node.
 
     Args:
         graph_start: int64[graphs + 1].
         number: int64[nodes].
-        chosen: bool[nodes]; the others are left out.
+        chosen: bool[nodes]; other nodes are skipped.
 
     Returns:
-        `chosen_start` int64[graphs + 1] and int32[chosen], their nodes.
+        int64[graphs + 1], offsets; int32[chosen], the nodes.
     """
     return _in_order(graph_start, np.argsort(number, kind="stable"), chosen)
 
@@ -99,14 +99,14 @@ def _in_order(graph_start, by_number, chosen):
 
 
 def time_keys(asserted: np.ndarray, received: np.ndarray) -> np.ndarray:
-    """Make integers that sort as the earlier of two timestamps does.
+    """Encode the earlier of two timestamps as an integer of the same order.
 
     Args:
-        asserted: float64[rows]; NaN where there is none.
-        received: float64[rows]; NaN where there is none.
+        asserted: float64[rows]; NaN if absent.
+        received: float64[rows]; NaN if absent.
 
     Returns:
-        uint64[rows]; where there is neither, the highest.
+        uint64[rows]; the maximum where both are absent.
     """
     earliest = np.fmin(asserted, received) + 0.0  # Minus zero becomes zero.
     bits = earliest.view(np.uint64)
@@ -118,18 +118,18 @@ def time_keys(asserted: np.ndarray, received: np.ndarray) -> np.ndarray:
 
 @compiled
 def thread_positions(graph_start, start, child_start, child, depth, time):
-    """Order the members of each graph causally, the earliest of those that are ready first.
+    """Order the members of each graph topologically, the earliest ready member first.
 
     Args:
         graph_start: int64[graphs + 1].
         start: int64[nodes + 1], the edges to previous.
-        child_start: int64[nodes + 1], the edges turned round.
+        child_start: int64[nodes + 1], the reversed edges.
         child: int32[edges].
-        depth: int32[nodes], negative for those set aside.
-        time: uint64[nodes]; equal times are told apart by node, that is by id.
+        depth: int32[nodes], negative for nodes set aside.
+        time: uint64[nodes]; ties are broken by node, that is by id.
 
     Returns:
-        int32[nodes], counted from 0; -1 for those set aside.
+        int32[nodes], positions from 0; -1 for nodes set aside.
     """
     n = len(depth)
     position = np.full(n, np.int32(-1))
@@ -154,10 +154,10 @@ def renumber(graph_start: np.ndarray, start: np.ndarray, previous: np.ndarray, p
         graph_start: int64[graphs + 1].
         start: int64[nodes + 1].
         previous: int32[edges].
-        position: int32[nodes]; -1 for those set aside.
+        position: int32[nodes]; -1 for nodes set aside.
 
     Returns:
-        The members, their edges in the same order as before.
+        The members; each keeps the order of its edges.
 
     Raises:
         ValueError: An edge does not lead to an earlier position.

@@ -1,6 +1,6 @@
-"""Columns of strings as arrays of bytes, for kernels: laid open, collected anew, hashed, compared.
+"""String columns as byte arrays for kernels: extract, copy, hash, compare.
 
-What is hashed with is drawn anew each time, so that nobody can choose strings that collide.
+Hash keys are random per call, so that colliding strings cannot be prepared in advance.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 from dbt_tangles.kernel_runtime.interpreted import overflows
 
 MAX_ROWS = 2**31 - 1
-#: In one piece, in several, or in pieces that come one by one.
+#: One array, several chunks, or an iterator of chunks.
 Column = pa.ChunkedArray | pa.Array | Iterable[pa.Array]
 
 
 class Strings(NamedTuple):
-    """A column of strings as arrays: `offsets` int64[n + 1] into `data` uint8[...], and `valid` bool[n]."""
+    """A string column as arrays: `offsets` int64[n + 1] into `data` uint8[...], and `valid` bool[n]."""
 
     offsets: np.ndarray
     data: np.ndarray
@@ -30,26 +30,26 @@ class Strings(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """A column of lists of strings: `starts` int64[n + 1] into `items`; a null list is an empty one."""
+    """A column of string lists: `starts` int64[n + 1] into `items`; a null list is empty."""
 
     starts: np.ndarray
     items: Strings
 
 
 def strings_of(column: Column) -> Strings:
-    """Lay a column of strings open.
+    """Extract the bytes of a string column.
 
     Args:
-        column: A column of type string or large_string (others are cast), in any number of chunks. Of chunks that come
-            one by one only their bytes are kept.
+        column: A column of type string or large_string (others are cast), in any number of chunks. From an iterator of
+            chunks only the bytes are kept.
 
     Returns:
-        Its bytes. Offsets are 64 bits wide, so a column may be longer than two gigabytes.
+        The bytes, with 64-bit offsets, so a column may exceed two gigabytes.
     """
     offsets, valid = [np.zeros(1, np.int64)], []
     chunks = _chunks(column)
     is_one = isinstance(chunks, list) and len(chunks) == 1
-    data = bytearray()  # It grows where it is; many pieces would be there twice while they are joined.
+    data = bytearray()  # A bytearray grows in place; joining many pieces would need twice the memory.
     end = 0
     for chunk in chunks:
         if not (pa.types.is_string(chunk.type) or pa.types.is_large_string(chunk.type)):
@@ -72,13 +72,13 @@ def strings_of(column: Column) -> Strings:
 
 
 def lists_of(column: Column) -> Lists:
-    """Lay a column of lists of strings open.
+    """Extract the bytes of a column of string lists.
 
     Args:
-        column: A column of type list<string> or large_list<string>, in any number of chunks, as of `strings_of`.
+        column: A column of type list<string> or large_list<string>, in chunks as for `strings_of`.
 
     Returns:
-        Its lists. What lies below a null list is left out.
+        The lists; values below a null list are dropped.
     """
     starts = [np.zeros(1, np.int64)]
 
@@ -94,18 +94,18 @@ def lists_of(column: Column) -> Lists:
 
 
 def taken(strings: Strings, rows: np.ndarray) -> pa.Array:
-    """Collect some strings anew. Arrow's own `take` stops at two gigabytes, and first makes one piece of all chunks.
+    """Gather strings into an Arrow array. Arrow's own `take` fails at two gigabytes and first combines all chunks.
 
     Args:
-        strings: Some strings, none of them null.
-        rows: int[...], which of them.
+        strings: The strings, without nulls.
+        rows: int[...], the rows to gather.
     """
     offsets, data = copied(strings, rows)
     return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def copied(strings: Strings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Collect some strings anew, as arrays: int64[rows + 1] into uint8[...]."""
+    """Gather strings as arrays: int64[rows + 1], offsets into uint8[...]."""
     return _copy_strings(strings.offsets, strings.data, rows)
 
 
@@ -114,7 +114,7 @@ def hash_strings(strings: Strings, keys: np.ndarray) -> np.ndarray:
 
     Args:
         strings: The column.
-        keys: uint64[2], secret, so that nobody can choose strings that collide.
+        keys: uint64[2], secret, so that colliding strings cannot be prepared.
 
     Returns:
         uint64[n].
@@ -123,12 +123,12 @@ def hash_strings(strings: Strings, keys: np.ndarray) -> np.ndarray:
 
 
 def draw_keys() -> np.ndarray:
-    """Draw keys for `hash_strings`, uint64[2]."""
+    """Draw random keys for `hash_strings`: uint64[2]."""
     return np.frombuffer(secrets.token_bytes(16), np.uint64).copy()
 
 
 def check_size(rows: int) -> None:
-    """Refuse more rows than can be numbered.
+    """Raise an error if there are more rows than 32-bit ids.
 
     Raises:
         OverflowError: There are more than 2^31 - 1.
@@ -154,7 +154,7 @@ def _joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
 
 
 def _frozen(data: np.ndarray) -> np.ndarray:
-    """Make an array read-only, as Arrow's own buffers are: numba compiles once a type, and that is part of it."""
+    """Make an array read-only, as Arrow buffers are: numba compiles one kernel per type, writability included."""
     data = data.view()
     data.flags.writeable = False
     return data
@@ -177,7 +177,7 @@ def _copy_strings(offsets, data, rows):
 
 @inner
 def _word(data, at):
-    # Unsigned throughout: the compiler then sees one load of eight bytes.
+    # Unsigned arithmetic throughout lets the compiler emit one load of eight bytes.
     at = np.uint64(at)
     return (
         np.uint64(data[at])
@@ -194,7 +194,7 @@ def _word(data, at):
 @inner
 @overflows
 def _fold(a, b):
-    """Multiply to 128 bits, and fold the halves."""
+    """Multiply to 128 bits and combine the halves by XOR."""
     low = np.uint64(0xFFFFFFFF)
     half = np.uint64(32)
     a_low, a_high, b_low, b_high = a & low, a >> half, b & low, b >> half
@@ -224,7 +224,7 @@ def _hashes(offsets, data, valid, keys):
 
 @inner
 def equal(data, at, end, other_data, other_at, other_end):
-    """Whether two strings are the same, byte by byte: `data[at:end]` and `other_data[other_at:other_end]`."""
+    """Compare two strings byte by byte: `data[at:end]` and `other_data[other_at:other_end]`."""
     if end - at != other_end - other_at:
         return False
     while end - at >= 8:

@@ -1,8 +1,8 @@
-"""Membership, depth, and why the rest is set aside.
+"""Topological generations: membership and depth of nodes, and the reason why a node is set aside.
 
-All arrays are per node, nodes of a graph being neighbours (`graph_start` int64[graphs + 1]); edges are compressed
-rows (`start` int64[nodes + 1] into `previous` int32[edges]), distinct, and never leave their graph. Nothing here
-recurses, and everything is linear in nodes and edges.
+All arrays are per node, and the nodes of a graph are contiguous (`graph_start` int64[graphs + 1]). Edges are compressed
+rows (`start` int64[nodes + 1] into `previous` int32[edges]), distinct, and stay within a graph. The kernels are
+iterative and linear in nodes and edges.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ REASONS = (
     "previous_set_aside",
 )
 
-#: For `levels`, where no depth is known.
+#: Argument of `levels` if no depths are known.
 NOTHING_KNOWN = np.empty(0, np.int32)
 
 
 @compiled
 def children(start, previous):
-    """Turn the edges round.
+    """Reverse the edges.
 
     Args:
         start: int64[nodes + 1].
@@ -67,27 +67,26 @@ def levels(
     known,
     missing_previous_excludes,
 ):
-    """Compute who is in and how deep: one sequential pass over all graphs, each node after its last previous.
+    """Compute membership and depth in one pass over all graphs, each node after its last previous (Kahn).
 
-    A root is in, at depth 0. Another candidate is in when it lists something and all of that is in; its depth is the
-    longest path from a root. Without `missing_previous_excludes`, what a candidate lists and is not there does not
-    count, and a candidate that then has nothing to wait for is in at depth 0, with or without a root.
+    A root is a member at depth 0. Another candidate is a member if its list is not empty and all listed nodes are
+    members; its depth is the longest path from a root. Without `missing_previous_excludes`, listed ids that are missing
+    are ignored, and a candidate without any listed node is a member at depth 0, with or without a root.
 
     Args:
         graph_start: int64[graphs + 1].
         start: int64[nodes + 1], the edges to previous.
-        child_start: int64[nodes + 1], the edges turned round.
+        child_start: int64[nodes + 1], the reversed edges.
         child: int32[edges].
         candidate: bool[nodes].
-        root: bool[nodes], candidates all. Several roots in a graph are all in.
+        root: bool[nodes], all candidates. Every root of a graph is a member.
         some_missing: bool[nodes].
-        known: int32[nodes], the depth of nodes that were found to be members elsewhere, -1 for the rest, or
-            `NOTHING_KNOWN`. They are taken as they are (`first_wrong_level` checks them), and the pass goes on from
-            there.
+        known: int32[nodes], depths of members computed earlier, -1 for the rest, or `NOTHING_KNOWN`. The pass starts
+            from these depths; `first_wrong_level` checks them.
         missing_previous_excludes: Whether a missing previous keeps a candidate out.
 
     Returns:
-        int32[nodes], the depth of the members and -1 for the rest.
+        int32[nodes], the depth of members and -1 for the rest.
     """
     n = len(candidate)
     depth = np.full(n, np.int32(-1))
@@ -118,10 +117,10 @@ def levels(
 
 @compiled
 def first_wrong_level(start, previous, candidate, root, none_listed, some_missing, depth, missing_previous_excludes):
-    """Check depths that were computed elsewhere against the definition.
+    """Check depths computed elsewhere against the definition.
 
-    Each node's own previous are all that is looked at. As depths of members grow by at least one along an edge,
-    nothing can support itself, so depths that pass are the ones that `levels` finds.
+    Each node is compared with its own previous. Depths of members grow by at least one along an edge, so a chain of
+    wrong depths cannot confirm itself, and depths that pass are those of `levels`.
 
     Args:
         start: int64[nodes + 1].
@@ -130,11 +129,11 @@ def first_wrong_level(start, previous, candidate, root, none_listed, some_missin
         root: bool[nodes].
         none_listed: bool[nodes].
         some_missing: bool[nodes].
-        depth: int32[nodes], negative for those set aside.
+        depth: int32[nodes], negative for nodes set aside.
         missing_previous_excludes: As in `levels`.
 
     Returns:
-        The first node whose depth is not what its previous make it, or -1.
+        The first node whose depth contradicts its previous, or -1.
     """
     for node in range(len(candidate)):
         expected = 0
@@ -167,7 +166,7 @@ def set_aside_codes(
     depth,
     missing_previous_excludes,
 ):
-    """Say why each node that is not a member is not.
+    """Find the reason why each node that is not a member is set aside.
 
     Args:
         graph_start: int64[graphs + 1].
@@ -177,13 +176,13 @@ def set_aside_codes(
         root: bool[nodes].
         none_listed: bool[nodes].
         some_missing: bool[nodes].
-        depth: int32[nodes], negative for those set aside.
-        missing_previous_excludes: As in `levels`; without it a missing root, an empty list and a missing previous are
-            no reasons.
+        depth: int32[nodes], negative for nodes set aside.
+        missing_previous_excludes: As in `levels`; if false, a missing root, an empty list and a missing previous are
+            allowed.
 
     Returns:
-        int8[nodes], indices into `REASONS`: the first that applies, in that order. A node is in a cycle when a path
-        leads from it back to itself, over those left over only.
+        int8[nodes], indices into `REASONS`: the first that applies, in that order. A node is on a cycle if a path
+        through nodes set aside leads from it back to itself.
     """
     n = len(candidate)
     codes = np.zeros(n, np.int8)
@@ -208,7 +207,7 @@ def set_aside_codes(
                     left_over += 1
     if left_over == 0:
         return codes
-    # A cycle may lead through nodes that have an earlier reason, so they are walked as well.
+    # A cycle may pass through nodes with an earlier reason, so the search includes these.
     component, size = strong_components(start, previous, codes >= MISSING_PREVIOUS)
     for node in range(n):
         if codes[node] == PREVIOUS_SET_ASIDE:
@@ -227,7 +226,7 @@ def child_counts(start, previous, depth):
     Args:
         start: int64[nodes + 1].
         previous: int32[edges].
-        depth: int32[nodes], negative for those set aside.
+        depth: int32[nodes], negative for nodes set aside.
 
     Returns:
         int32[nodes].

@@ -1,13 +1,13 @@
-"""Which edges another path implies: an exact transitive reduction.
+"""Exact transitive reduction: the edges that a longer path implies.
 
-An edge from m to p is redundant when p is an ancestor of something else that m lists. That takes a q beside p which
-is deeper than p, so most edges are cleared by a glance at depths. The targets of the rest are taken 64 at a time, as
-the bits of a word: one sweep up the order from the first of them to the last node that has a doubtful edge to any
-says, for each node on the way, which of them are among its ancestors. Histories mostly cite what is recent, so sweeps
-are short; the few targets with far children are swept apart from the many with near ones.
+An edge from m to p is redundant if p is an ancestor of another node q that m lists. Such a q is deeper than p, so a
+comparison of depths clears most edges. The targets of the remaining (doubtful) edges are taken 64 at a time, as bits of
+a word. One sweep in topological order, from the first target to the last node with a doubtful edge to any of them,
+computes for each node the targets among its ancestors. Histories mostly cite recent nodes, so sweeps are short; the few
+targets with distant children are swept apart from the many with near ones.
 
-Time is O(nodes + edges) plus the sweeps: at most edges * targets / 64, and near linear where histories are honest.
-Memory is O(nodes).
+Time is O(nodes + edges) plus the sweeps: at most edges * targets / 64, and near linear for typical histories. Memory is
+O(nodes).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 @compiled
 def redundant_edges(graph_start, start, previous, depth):
-    """Mark the edges that another path implies.
+    """Mark the edges that a longer path implies.
 
     Args:
         graph_start: int64[graphs + 1], of members numbered as in `orders.Dag`.
@@ -88,7 +88,7 @@ def redundant_edges(graph_start, start, previous, depth):
 
 @inner
 def _size_class(span):
-    """Sort spans by size: up to 64, then by powers of four."""
+    """Classify spans by size: up to 64, then by powers of four."""
     size = 0
     span >>= 6
     while span > 0:

@@ -1,4 +1,4 @@
-"""A table of candidates in, levels and orders out."""
+"""The walk of tangles: a table of candidates to membership, depth and orders (SIP "Tangles", "Multi-author tangle")."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WALK_INPUT_SCHEMA = pa.schema(
         ("received_at", pa.float64()),
     ]
 )
-#: Members of which the depth is known.
+#: Members with a known depth.
 DEPTH_SCHEMA = pa.schema(
     [
         ("graph_kind", pa.string()),
@@ -55,46 +55,46 @@ WALK_OUTPUT_SCHEMA = pa.schema(
         ("redundant_previous", pa.list_(pa.string())),
     ]
 )
-# An Arrow array of strings ends at two gigabytes, so many of them make several chunks.
+# An Arrow array of strings holds at most two gigabytes, so larger results become several chunks.
 MAX_CHUNK_BYTES = 2**30
 
 
 def walk_graphs(
     table: pa.Table | Rows, missing_previous_excludes: bool = True, depths: pa.Table | None = None
 ) -> pa.Table:
-    """Find the members of many graphs, their depth and their orders, and say why the rest is set aside.
+    """Compute the members of many graphs, their depth and orders, and the reason why other nodes are set aside.
 
-    The root is in. A candidate is in when it lists something and everything it lists is in. So nothing depends on
-    the order of the rows, and what is in a cycle, or hangs in the air, never gets in.
+    The root is a member. A candidate is a member if its list is not empty and all listed ids are members. The result is
+    therefore independent of the order of rows, and nodes on a cycle or without a path to the root are set aside.
 
     Args:
-        table: One row per graph and candidate, in any order, whole graphs only. A graph is what shares
-            `graph_kind` and `graph_id` (nulls are values of their own). Columns:
+        table: One row per graph and candidate, in any order, whole graphs only. `graph_kind` and `graph_id` together
+            identify a graph (null is a value of its own). Columns:
             `node_id` string, unique within its graph;
             `previous` list<string>, null like empty; repeated ids count once, a null within counts as missing;
-            `is_root` bool: what such a row lists is ignored;
-            `claim_error` string: a row that has one is no candidate, and that is its reason;
+            `is_root` bool: the list of such a row is ignored;
+            `claim_error` string: if present, the row is not a candidate and this is its reason;
             `asserted_at`, `received_at` float64.
-            More columns are passed over.
-        missing_previous_excludes: Whether a previous that is not there keeps a candidate out. If not, it is ignored,
-            a candidate without any previous that is there is in at depth 0, and no root is needed.
-        depths: Members that were found elsewhere, in the columns of `DEPTH_SCHEMA` and in any order: any number of
-            them. The walk goes on from there. They are checked, not believed.
+            Further columns are ignored.
+        missing_previous_excludes: Whether a missing previous keeps a candidate out. If false, missing ids are ignored,
+            a candidate without any listed node is a member at depth 0, and a root is optional.
+        depths: Known depths of some members, in the columns of `DEPTH_SCHEMA` and in any order. The walk starts from
+            them and checks each.
 
     Returns:
         One row per row of the input, in its order:
-            `depth` int32, the longest path from the root, null for those set aside;
+            `depth` int32, the longest path from the root, null for nodes set aside;
             `set_aside_reason` string, null for members: the claim error, or the first that applies of
             `missing_root`, `empty_previous`, `missing_previous`, `cycle`, `previous_set_aside`;
             `position` int32, the members of a graph by depth, then id by code point, from 0;
-            `thread_position` int32, the members in causal order: of those whose previous have all been placed, always
-            the one with the least of asserted and received time (none at all comes last), then id;
+            `thread_position` int32, the members in topological order: among the members that are ready, the one
+            with the least of asserted and received time comes first (without a time: last), then the least id;
             `child_count` int32, the members that list this member;
-            `redundant_previous` list<string>, those of a member's previous that are ancestors of another of them.
-            The last four are null for those set aside.
+            `redundant_previous` list<string>, the previous that are ancestors of another previous.
+            The last four are null for nodes set aside.
 
     Raises:
-        ValueError: A `node_id` is null, a known depth is not the true one, or is that of no candidate.
+        ValueError: A `node_id` is null, a known depth is wrong, or a known depth names no candidate.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
     ids = strings_of(chunks_of(table, "node_id"))
@@ -171,17 +171,17 @@ def walk_graphs(
 
 
 def known_depths(table: pa.Table | Rows, depths: pa.Table) -> np.ndarray:
-    """Find the candidates of which the depth is known.
+    """Match known depths to candidates.
 
     Args:
         table: The candidates, as for `walk_graphs`.
         depths: As for `walk_graphs`.
 
     Returns:
-        int32[rows], -1 where it is not known.
+        int32[rows], -1 where the depth is unknown.
 
     Raises:
-        ValueError: A depth is negative, or that of no candidate.
+        ValueError: A depth is negative, or its node is not a candidate.
     """
     ids = DEPTH_SCHEMA.names[:3]
     places = pa.table([table[name] for name in ids], ids).cast(pa.schema([DEPTH_SCHEMA.field(name) for name in ids]))
@@ -214,7 +214,7 @@ def _reasons(codes: np.ndarray, claim_error: pa.ChunkedArray) -> pa.ChunkedArray
 
 
 def _redundant_previous(ids, row, dag, redundant, set_aside) -> pa.ChunkedArray:
-    """Collect the ids behind the marked edges, in the order of the rows."""
+    """Collect the ids of the redundant edges, in the order of the rows."""
     member = np.full(len(row), -1, np.int64)
     member[row[dag.node]] = np.arange(len(dag.node))
     starts, rows = _marked_rows(member, dag.start, dag.previous, redundant, row[dag.node])
