@@ -1,16 +1,16 @@
-"""Kernels of the tangles project: pure functions on arrays, no Spark."""
+"""Compiled kernels, wire formats and command line of the `tangles` dbt project, without Spark."""
 
 from __future__ import annotations
 
 
 def progress_line(since: float) -> str | None:
-    """Say what takes long besides the work itself, for the line of progress of `dbt_spark_python`.
+    """Report kernels that are being compiled, for the progress line of `dbt_spark_python`.
 
     Args:
-        since: When the model began, in seconds since 1970.
+        since: Start of the model, in seconds since 1970.
 
     Returns:
-        That kernels are being compiled, and which; None where none is.
+        The text; None if no kernel is being compiled.
     """
     from dbt_tangles.kernel_runtime.compile_progress import compiling_line  # numba takes a second to import
 

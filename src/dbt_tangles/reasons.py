@@ -1,4 +1,4 @@
-"""Codes that say why something was refused, each with its meaning."""
+"""Base class of the enumerations of reject reasons: each code with its description and rank."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ Self = TypeVar("Self", bound="Reasons")
 
 
 class Reasons(str, enum.Enum):
-    """The base of enumerations of reasons: a member's value is its code in the tables.
+    """Base of enumerations of reasons: a member's value is its code in the tables.
 
     Attributes:
-        description: What the code means, a sentence.
-        rank: The member's place in its enumeration, from 1. Where several reasons apply, the first counts.
+        description: The meaning of the code, a sentence.
+        rank: The member's position in its enumeration, from 1. If several reasons apply, the first counts.
     """
 
     description: str
     rank: int
 
     def __new__(cls: type[Self], code: str, description: str) -> Self:
-        """Make a member of its code and description."""
+        """Create a member from its code and description."""
         member = str.__new__(cls, code)
         member._value_ = code
         member.description = description

@@ -1,4 +1,4 @@
-"""How kernels run: batches of Arrow rows in and out, interpretation or compilation, the cache of machine code.
+"""The runtime of kernels: Arrow batches in and out, interpretation or compilation, the cache of machine code.
 
-Algorithms and verifiers import this package; it knows no tangle and no message.
+Algorithms and formats import this package. It is independent of tangles and messages.
 """

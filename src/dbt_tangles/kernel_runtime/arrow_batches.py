@@ -1,21 +1,21 @@
-"""What every function over the batches of a Spark partition does."""
+"""Helpers for functions over the Arrow batches of a Spark partition: collect rows, append columns."""
 
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-#: How many rows go back to Spark at a time.
+#: Rows per batch returned to Spark.
 ROWS_PER_BATCH = 50_000
 
 
 def collect(batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
-    """Collect the rows of a partition as one table; None where it has none, as Spark may not even name the columns."""
+    """Collect the rows of a partition as one table; None if it is empty, as Spark may then omit the columns."""
     found = [batch for batch in batches if batch.num_rows]
     return pa.Table.from_batches(found) if found else None
 
 
 def beside(batches: Iterable[pa.RecordBatch], table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the columns of a table behind theirs, row by row."""
+    """Append the columns of a table to batches, row by row."""
     begin = 0
     for batch in batches:
         found = table.slice(begin, len(batch))
@@ -27,14 +27,14 @@ def beside(batches: Iterable[pa.RecordBatch], table: pa.Table) -> Iterator[pa.Re
 def refused(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, reason: str, known: str, code: str
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches with columns behind theirs that are null, but for the reason.
+    """Append the columns of a schema to batches: null, except the reason.
 
     Args:
-        batches: Some rows.
-        schema: Of the columns behind.
-        reason: Which of them is the reason.
-        known: The column that has a reason already, or null.
-        code: The reason where it is null.
+        batches: The rejected rows.
+        schema: The columns to append.
+        reason: The name of the reason column in that schema.
+        known: A column of the batches; if it is not null, it is the reason.
+        code: The reason of the other rows.
     """
     for batch in batches:
         columns = [pa.nulls(len(batch), field.type) for field in schema]

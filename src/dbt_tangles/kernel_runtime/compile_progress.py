@@ -1,4 +1,4 @@
-"""Says which kernels are being compiled on this machine, by whatever process."""
+"""Reports the kernels that any process of this machine is compiling."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _PACKAGE = Path(__file__).parent.parent
 
 
 def compiling_line(since: float) -> str | None:
-    """Say how many kernels were compiled since some time and which are being compiled now.
+    """Report how many kernels were compiled since a time, and the names of those being compiled now.
 
     Args:
         since: Seconds since 1970.
 
     Returns:
-        A line; None where no kernel is being compiled.
+        The text; None if no kernel is being compiled.
     """
     folders = [file.parent for file in _PACKAGE.rglob("__init__.py")]
     places = {place for place in map(place_for, map(str, folders)) if place}
@@ -29,12 +29,12 @@ def compiling_line(since: float) -> str | None:
 
 
 def _kernel(file: Path) -> str:
-    """Read a kernel's name from that of its file, `module.kernel-package.…`."""
+    """Extract the kernel's name from a file name, `module.kernel-package.…`."""
     return file.name.partition("-")[0].rpartition(".")[2]
 
 
 def _is_held(turn: Path) -> bool:
-    """Whether a process has the file locked; it may have died and left the file."""
+    """Whether a process holds a lock on the file. A process that died may have left the file unlocked."""
     try:
         with turn.open("rb") as opened:
             fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)

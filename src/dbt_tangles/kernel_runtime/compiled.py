@@ -1,15 +1,15 @@
-"""How kernels run: interpreted where a log is small, compiled where it is not.
+"""Decorators for kernels: small calls are interpreted, large calls run as machine code.
 
-A kernel is a plain function on arrays. To compile one takes seconds, to interpret it on a small log milliseconds. So a
-call is interpreted while all of this holds:
+A kernel is a plain function on arrays. Compiling it takes seconds; interpreting it on a small log takes milliseconds. A
+call is therefore interpreted while all these conditions hold:
 
-* this process has no machine code of the kernel;
-* the arrays that are passed have at most SMALL_BYTES together;
+* this process has not loaded machine code of the kernel;
+* the array arguments have at most SMALL_BYTES in total;
 * interpreted calls of the kernel have taken less than BUDGET_S CPU seconds in this process;
-* no machine code for these types is kept on disk.
+* the disk cache has no machine code for these types.
 
-Every other call loads the machine code, or makes it, and so does an interpreted call that takes longer or in which a
-number overflows. Both ways give the same results.
+Every other call loads or compiles the machine code. An interpreted call that exceeds the budget, or in which a number
+overflows, starts again as machine code. Both ways give the same results.
 """
 
 from __future__ import annotations
@@ -26,26 +26,25 @@ from dbt_tangles.kernel_runtime import interpreted
 from dbt_tangles.kernel_runtime.lending import Borrower
 from dbt_tangles.kernel_runtime.machine_code import MachineCode
 
-#: The environment variable that says how kernels run, and its values; the first is the default.
+#: The environment variable that selects how kernels run, and its values; the first is the default.
 TIER = "TANGLES_KERNELS"
 TIERS = ("auto", "compiled", "interpreted")
-#: Bytes of all arrays of a call up to which it may be interpreted: of 20,000 numbers of 64 bits.
+#: Maximum total size of the arrays of an interpreted call: 20,000 numbers of 64 bits.
 SMALL_BYTES = 160_000
-#: CPU seconds that interpreted calls of one kernel may take in one process; a call that takes longer starts again,
-#: compiled.
+#: CPU seconds for interpreted calls of one kernel in one process; a call that takes longer starts again, compiled.
 BUDGET_S = 1.0
 
 
 class Kernel(CPUDispatcher):
-    """A function that Python calls: interpreted or compiled, call by call."""
+    """A function called from Python: each call is interpreted or compiled."""
 
-    _spent_s = 0.0  # CPU seconds that interpreted calls have taken.
+    _spent_s = 0.0  # CPU seconds of interpreted calls so far.
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the kernel.
 
         Raises:
-            ValueError: TANGLES_KERNELS is none of its values.
+            ValueError: TANGLES_KERNELS has an unknown value.
         """
         if interpreted.is_interpreting():
             return interpreted.call(self.py_func, arguments)
@@ -73,17 +72,17 @@ class Kernel(CPUDispatcher):
 
 
 def compiled(function: Callable) -> Callable:
-    """Make a kernel: compiled on the first call that is large, its machine code kept on disk where that is possible.
+    """Make a kernel: compiled on the first large call, with its machine code cached on disk.
 
-    Kernels may call those of other modules: what is kept counts only for the very sources it was made of.
+    A kernel may call kernels of other modules: the cache key covers the source of all of them.
 
     Args:
         function: A function on numpy arrays, named tuples of them and scalars.
 
     Returns:
-        What Python and other kernels call; the function itself where numba is told not to compile.
+        A kernel for Python and other kernels; the function itself if numba's JIT is disabled.
     """
-    # Where several tasks share a process, as they do in Sail's, the others go on meanwhile.
+    # Releasing the GIL lets other tasks of the same process (as in Sail) run meanwhile.
     if config.DISABLE_JIT:
         return function
     kernel = Kernel(function, targetoptions={"nopython": True, "nogil": True})
@@ -92,13 +91,14 @@ def compiled(function: Callable) -> Callable:
 
 
 def inner(function: Callable) -> Callable:
-    """Compile a function for kernels alone: it is kept with them, and no wrapper is made that Python could call.
+    """Compile a function that only kernels call: it is cached with them, and has no Python wrapper.
 
     Args:
-        function: A function on numpy arrays, tuples of them and scalars, which are lent to it. It returns no array.
+        function: A function on numpy arrays, tuples of them and scalars. It borrows its arguments (see `lending`), and
+            must not return an array.
 
     Returns:
-        What kernels call, where they are interpreted too; the function itself where numba is told not to compile.
+        A function for kernels, compiled or interpreted; the function itself if numba's JIT is disabled.
     """
     if config.DISABLE_JIT:
         return function

@@ -1,8 +1,7 @@
-"""Kernels as plain Python, for some time at most.
+"""Runs kernels as plain Python, within a time limit.
 
-Numbers there are numpy's and have the width of the array that they come from, where compiled code counts in 64 bits.
-So a call in which one overflows is given up, as is one that divides by zero. Functions whose numbers overflow on
-purpose are marked.
+Interpreted numbers are numpy scalars with the width of their array, while machine code computes with 64 bits. A call in
+which a number overflows, or with a division by zero, is therefore aborted. Functions with intended overflow are marked.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ import numpy as np
 
 
 class GivenUp(Exception):
-    """A kernel is not to be interpreted further: it is out of time, or a number has overflowed."""
+    """Interpretation was aborted: the time limit was reached, or a number overflowed."""
 
 
 class _Thread(threading.local):
-    # Until when the kernel that this thread interprets may go on, by the clock and in CPU seconds; 0 if there is none.
+    # Deadline of the kernel that this thread interprets, by the clock and in CPU seconds; 0 if there is none.
     clock_end_s = cpu_end_s = 0.0
 
 
@@ -30,7 +29,7 @@ _thread = _Thread()
 
 
 def is_interpreting() -> bool:
-    """Whether this thread interprets a kernel, whose calls of others are interpreted with it."""
+    """Whether this thread is interpreting a kernel; the kernels it calls are interpreted too."""
     return _thread.clock_end_s > 0
 
 
@@ -41,10 +40,10 @@ def overflows(function: Callable) -> Callable:
 
 
 def call(function: Callable, arguments: tuple) -> Any:
-    """Call a function for an interpreted kernel.
+    """Call a function from an interpreted kernel.
 
     Raises:
-        GivenUp: The kernel has taken longer than it may.
+        GivenUp: The kernel exceeded its time limit.
     """
     if 0 < _thread.clock_end_s < time.perf_counter():
         _check_cpu()
@@ -55,7 +54,7 @@ def call(function: Callable, arguments: tuple) -> Any:
 
 
 def _check_cpu() -> None:
-    """Ask for the CPU seconds, which on a busy machine are fewer; that takes ten times as long as to read the clock."""
+    """Check the limit of CPU seconds and extend the deadline by the rest (this costs ten times a clock reading)."""
     left_s = _thread.cpu_end_s - time.thread_time()
     if left_s <= 0:
         raise GivenUp("out of time")
@@ -68,13 +67,13 @@ def run(function: Callable, arguments: tuple, seconds: float = math.inf) -> Any:
     Args:
         function: The kernel.
         arguments: Numpy arrays, tuples of them and scalars. The kernel may write into the arrays.
-        seconds: CPU seconds that it may take. They are checked wherever it calls another function of kernels.
+        seconds: Limit of CPU seconds, checked at every call of another kernel function.
 
     Returns:
-        Its result; scalars are those of Python, as from compiled code.
+        The result; scalars are Python's, as from machine code.
 
     Raises:
-        GivenUp: It took longer, or a number overflowed, or was divided by zero. The arrays are as they were before.
+        GivenUp: The limit was exceeded, a number overflowed, or a divisor was zero. The arrays have their old contents.
     """
     kept = deepcopy(arguments)
     _thread.cpu_end_s = time.thread_time() + seconds
@@ -90,7 +89,7 @@ def run(function: Callable, arguments: tuple, seconds: float = math.inf) -> Any:
 
 
 def size_of(argument: Any) -> int:
-    """Count the bytes of all arrays of an argument, those in tuples included."""
+    """Sum the bytes of all arrays of an argument, including arrays in tuples."""
     if isinstance(argument, np.ndarray):
         return argument.nbytes
     return sum(map(size_of, argument)) if isinstance(argument, tuple) else 0

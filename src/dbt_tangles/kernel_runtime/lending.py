@@ -1,9 +1,9 @@
-"""Arrays that are lent: functions that only kernels call take them without counting who holds them.
+"""Borrowed arrays: functions called only by kernels take array arguments without reference counting.
 
-Numba counts how many variables hold an array, up and down, wherever a tuple of arrays is taken apart or an array is
-sliced. A call keeps what it passes until it is over, so within a function its arguments, and slices of them, need not
-be counted: here they are of a type that is not. Nothing of that type gets out. A function that takes what is lent
-returns no array, and a variable that sometimes is an array of its own is refused.
+Numba updates an array's reference count whenever a tuple of arrays is unpacked or an array is sliced. A caller keeps
+its arguments alive until the call returns, so within the callee its arguments and slices of them need no counting. They
+have the type `Lent`, which is not counted. The type stays inside the callee: a function with borrowed arguments must
+not return an array, and a variable that is a borrowed array on one path and an owned one on another is rejected.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _COUNT = ir.IntType(types.intp.bitwidth)
 
 
 class Lent(types.Array):
-    """The type of an array that somebody else holds."""
+    """The type of an array that the caller owns."""
 
     def __init__(self, dtype: types.Type, ndim: int, layout: str, readonly: bool = False, aligned: bool = True) -> None:
-        """Name it after the array's type."""
+        """Derive the name from the type of the array."""
         owned = types.Array(dtype, ndim, layout, readonly, aligned=aligned)
         super().__init__(dtype, ndim, layout, readonly, f"lent {owned}", aligned)
 
@@ -38,10 +38,10 @@ class Lent(types.Array):
         layout: str | None = None,
         readonly: bool | None = None,
     ) -> types.Array:
-        """Give the type of what numba makes of the array: with its memory, or, where it says `readonly`, with another.
+        """Return the type of a derived array: borrowed if it shares the memory, owned if `readonly` is given.
 
         Raises:
-            NumbaTypeError: The memory is looked at as another type.
+            NumbaTypeError: The memory is reinterpreted as another dtype.
         """
         owned = super().copy(dtype, ndim, layout, readonly)
         if readonly is not None:
@@ -51,17 +51,17 @@ class Lent(types.Array):
         return _lent_array(owned)
 
     def unify(self, typingctx: object, other: types.Type) -> None:
-        """Be nothing but what it is."""
+        """Refuse to unify with another type."""
 
     def can_convert_to(self, typingctx: object, other: types.Type) -> None:
-        """Become nothing else."""
+        """Refuse to convert to another type."""
 
 
 @register_model(Lent)
 class _LentModel(StructModel):
-    """The fields of any array, but that who holds it is a plain pointer: numba counts by the types of fields.
+    """The fields of an array, with the owner as a plain pointer, because numba counts references by field type.
 
-    What is passed to a function is where the array is, its shape, and its strides if they do not follow from that.
+    Arguments are passed as data pointer and shape, plus strides if the array is not contiguous.
     """
 
     def __init__(self, manager, lent: Lent) -> None:
@@ -108,7 +108,7 @@ def _lent_array(array: types.Array) -> Lent:
 
 
 def lent(argument: types.Type) -> types.Type:
-    """Give the type of an argument as a function takes it: arrays are lent, in tuples as well."""
+    """Return the parameter type for an argument: arrays are borrowed, also within tuples."""
     if type(argument) is types.Array:
         return _lent_array(argument)
     if isinstance(argument, types.BaseTuple):
@@ -127,7 +127,7 @@ def _has_array(found: types.Type) -> bool:
 
 @lower_cast(types.Array, Lent)
 def _lend(context, builder, _, lent_type, value):
-    """Pass an array without the word of who holds it."""
+    """Cast an array to a borrowed one: clear the pointers to its owner."""
     array = context.make_helper(builder, lent_type, value)
     for field in ("meminfo", "parent"):
         setattr(array, field, context.get_constant_null({"meminfo": types.voidptr, "parent": types.pyobject}[field]))
@@ -150,14 +150,14 @@ def _lend_all(context, builder, owned, lent_type, value):
 
 
 class Borrower(CPUDispatcher):
-    """A function that compiled ones call: its arrays are lent."""
+    """A function called from machine code; it borrows its array arguments."""
 
     def __call__(self, *arguments):
-        """Interpret the function, for a kernel that is interpreted."""
+        """Interpret the function, for an interpreted kernel."""
         return interpreted.call(self.py_func, arguments)
 
     def get_call_template(self, args: tuple, kws: dict) -> tuple:
-        """Compile the function for what a call passes."""
+        """Compile the function for the argument types of a call."""
         signature, args = self._compiler.fold_argument_types(args, kws)
         args = tuple(map(lent, args))
         self.compile(args)

@@ -1,19 +1,19 @@
-"""Where the machine code of kernels is kept from one process to the next.
+"""Disk cache for the machine code of kernels, shared by the processes of a machine.
 
-Numba keeps it beside the source, looks at that one file to see whether it is stale, and knows no good place for what
-is imported out of a zip file, as workers of a cluster do. Here it counts for a digest of the function's module and of
-all modules that this one imports, over any number of steps, as far as they are of the same package or of this one. It
-is kept in the first of these places that can be written to:
+Numba's own cache lies beside the source, checks only that one file for changes, and has no suitable folder for sources
+imported from a zip file, as workers of a cluster do. Here the key is a digest of the function's module and of all
+modules it imports, directly or indirectly, from its own package or from this one. The cache uses the first writable
+folder of this list:
 
-* the folder that NUMBA_CACHE_DIR names;
-* `__pycache__` beside the source, where Python keeps its own;
+* the folder in NUMBA_CACHE_DIR;
+* `__pycache__` beside the source;
 * the user's cache folder;
 * the folder for temporary files.
 
-What is read there is run. Everywhere but beside the source it is therefore in a folder that is the user's alone, and
-that nobody else can put another in the place of.
+Files of the cache are executed. Except beside the source, the cache therefore needs a folder that belongs to the user
+alone and that other users cannot replace.
 
-Processes of one machine do not make the same code at once: one does, and the others wait for it.
+A lock per file lets one process compile a kernel while the others wait for the result.
 """
 
 from __future__ import annotations
@@ -39,28 +39,29 @@ from numba.core.base import BaseContext
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
-#: Seconds after which the code of other sources is removed. Jobs of several editions may run on one machine.
+#: Seconds after which the code of other sources is removed; until then, several versions of the sources share a cache.
 KEPT_S = 7 * 24 * 3600
-#: Seconds to wait for another process that makes the same code; the slowest kernel takes a fifth of that.
+#: Seconds to wait for another process that compiles the same code; the slowest kernel takes a fifth of that.
 PATIENCE_S = 120
 
 _PACKAGE = __package__.partition(".")[0]
 
-#: How the names of files end: of machine code, and of the lock of a process that makes some.
+#: Suffixes of file names: machine code, and the lock of a process that compiles it.
 CODE, TURN = ".nbc", ".turn"
 
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)(?:[ \t]+import[ \t]+(\([^)]*\)|.+))?", re.MULTILINE)
 
 
 class _SignatureFiles:
-    """Files that are whole or not there, each of a name that says what is in it.
+    """Cache files, one per signature, each written atomically and named by a digest of its key.
 
-    Numba's own have an index. Two processes that write at once may then lose an entry, or read code for another.
+    Numba's own cache has an index file. Two processes that write it at once may lose an entry, or load code of another
+    entry.
     """
 
     def __init__(self, place: Path, name: str, stamp: str, line: int) -> None:
         self.place, self.name, self.stamp, self.line = place, name, stamp, line
-        self._turns: dict[Path, int | None] = {}  # open files, of what this process makes
+        self._turns: dict[Path, int | None] = {}  # lock files held while this process compiles
 
     def path(self, key: tuple) -> Path:
         signature, machine, source = key
@@ -68,7 +69,7 @@ class _SignatureFiles:
         return self.place / f"{self.name}-{self.stamp}-{sha256(said.encode()).hexdigest()[:16]}{CODE}"
 
     def load(self, key: tuple):
-        """The code; None where this process is to make it, for all that wait."""
+        """Load the code; None if this process is to compile it while others wait."""
         path = self.path(key)
         found = self._read(key)
         if found is None and path not in self._turns:
@@ -86,7 +87,7 @@ class _SignatureFiles:
         return data if known_key == key else None
 
     def end_turns(self) -> None:
-        """Let others go on: the code is there, or there is none that could be kept."""
+        """Release the locks: the code is in the cache, or cannot be cached."""
         while self._turns:
             path, held = self._turns.popitem()
             if held is not None:
@@ -109,10 +110,11 @@ class _SignatureFiles:
 
 
 def wait_for_turn(place: Path) -> int | None:
-    """Wait until no other process has this file open as its own.
+    """Lock a file, waiting for the process that holds it.
 
     Returns:
-        The file, open, which ends with this process; None if that takes too long, or nothing can be locked there.
+        The open file descriptor, locked until it is closed or this process ends; None after a timeout, or if locking
+        fails.
     """
     patience = time.monotonic() + PATIENCE_S
     try:
@@ -131,7 +133,7 @@ def wait_for_turn(place: Path) -> int | None:
 
 
 class _Locator:
-    """What numba asks for a place."""
+    """Locates the cache folder, for numba."""
 
     def __init__(self, function: Callable, file: str, place: Path) -> None:
         self._py_file, self.place, self.module = file, place, function.__module__
@@ -145,7 +147,7 @@ class _Locator:
         return str(self.place)
 
     def ensure_cache_path(self) -> None:
-        """Do nothing: if the folder is gone, nothing is kept."""
+        """Do nothing: without the folder, code is not cached."""
 
     def get_source_stamp(self) -> str | None:
         return stamp(self.module)
@@ -159,20 +161,20 @@ class _Impl(CompileResultCacheImpl):
 
 
 class MachineCode(FunctionCache):
-    """What numba asks for the machine code of one function.
+    """The machine code cache of one function, for numba.
 
-    A file that cannot be read or written never fails: the function is compiled then, as if there were none.
+    Errors in reading or writing a file are ignored: the function is then compiled as if the file were absent.
     """
 
     @classmethod
     def of(cls, function: Callable) -> MachineCode | None:
-        """Find where the code of a function is; None where nothing can be kept or the source is not known."""
+        """Create the cache of a function; None if there is no cache folder or no source."""
         return cls(function) if _Locator.from_function(function, function.__code__.co_filename) else None
 
     _impl_class = _Impl
 
     def __init__(self, function: Callable) -> None:
-        """Let numba do what it does, but with one file for each signature."""
+        """Replace numba's index by one file per signature."""
         super().__init__(function)
         line = function.__code__.co_firstlineno
         self._cache_file = _SignatureFiles(
@@ -184,14 +186,14 @@ class MachineCode(FunctionCache):
         return self._cache_file.path(self._index_key(types, target_context.codegen())).exists()
 
     def load_overload(self, sig, target_context):
-        """Load the code for a signature, if there is any."""
+        """Load the code for a signature, if it is cached."""
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # A damaged file may raise anything.
+        except Exception:  # A damaged file may raise any error.
             return None
 
     def save_overload(self, sig, data):
-        """Keep the code for a signature, if that is possible."""
+        """Cache the code for a signature, if possible."""
         with suppress(OSError):
             super().save_overload(sig, data)
         self._cache_file.end_turns()
@@ -199,13 +201,13 @@ class MachineCode(FunctionCache):
 
 @cache
 def stamp(module: str) -> str | None:
-    """Digest the source of a module and of all it imports, over any number of steps.
+    """Compute a digest of the source of a module and of all modules it imports, directly or indirectly.
 
     Args:
-        module: Its full name. Modules of other packages than its own and this one are passed over.
+        module: Its full name. Only modules of its own package and of this one are included.
 
     Returns:
-        Some hexadecimal digits, or None if the source cannot be read.
+        16 hexadecimal digits, or None if the source cannot be read.
     """
     packages = {module.partition(".")[0], _PACKAGE}
     sources: dict[str, str | None] = {}
@@ -222,7 +224,7 @@ def stamp(module: str) -> str | None:
 
 @cache
 def place_for(folder: str) -> Path | None:
-    """Find the place for the code of the sources in a folder; None where nothing can be kept."""
+    """Find the cache folder for the sources in a folder; None if no folder is writable."""
     for place, is_private in _places(Path(folder)):
         try:
             place.mkdir(mode=0o700 if is_private else 0o777, exist_ok=True)
@@ -236,7 +238,7 @@ def place_for(folder: str) -> Path | None:
 
 
 def is_own(place: Path) -> bool:
-    """Whether a folder is this user's alone, and nobody else can put another in its place.
+    """Whether a folder belongs to this user alone, and other users cannot replace it.
 
     Args:
         place: Its path, without symbolic links.
@@ -253,7 +255,7 @@ def is_own(place: Path) -> bool:
 
 
 def _places(folder: Path) -> Iterator[tuple[Path, bool]]:
-    """List the places, the first choice first, and whether they are to be the user's alone."""
+    """List the candidate folders in order of preference, and whether each must be private to the user."""
     own = f"{_PACKAGE}-{os.geteuid()}"
     if config.CACHE_DIR:
         with suppress(OSError):
@@ -271,7 +273,7 @@ _package = cache(files)
 
 @cache
 def _source(module: str) -> str | None:
-    """Read the source of a module, from a folder or a zip file; None if there is no such module."""
+    """Read the source of a module, from a folder or a zip file; None if the module is not found."""
     package, _, rest = module.partition(".")
     path = rest.replace(".", "/")
     try:
@@ -285,7 +287,7 @@ def _source(module: str) -> str | None:
 
 
 def _imports(source: str) -> Iterator[str]:
-    """List what a source imports: modules, and names that may be modules."""
+    """List the names that a source imports: modules, and names that may be modules."""
     for module, names in _IMPORT.findall(source):
         yield module
         for name in re.findall(r"\w+", names):

@@ -1,9 +1,8 @@
-"""Rows and their columns: a class says what a row has, and its Arrow schema is made from that.
+"""Arrow schemas and columns derived from the annotations of row classes.
 
-The type of a column is that of its field: `str`, `bytes`, `bool` and `float` have one Arrow type each, a sequence
-is a list, a named tuple is a struct. Where Python has one type for several of Arrow's, the field says which
-(`Int32`, or ``Annotated[..., type]``). A field that ends in an underscore is a column without it, as names of columns
-may be words that Python keeps to itself.
+The annotation of a field determines its column type: `str`, `bytes`, `bool` and `float` have one Arrow type each, a
+sequence is a list, a named tuple is a struct. For integers the field names the Arrow type (`Int32`, or ``Annotated[...,
+type]``). A trailing underscore is removed from a field's name, so that columns may have Python keywords as names.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ _TYPES = {bool: pa.bool_(), bytes: pa.binary(), float: pa.float64()}
 
 
 def fields_of(row: type) -> list[pa.Field]:
-    """List the columns of a class of rows, in the order of its fields."""
+    """List the columns of a row class, in the order of its fields."""
     return [pa.field(_column(name), arrow_type(hint)) for name, hint in _hints(row).items()]
 
 
 def arrow_type(hint: Any) -> pa.DataType:
-    """Find the Arrow type of what an annotation allows; all may be null."""
+    """Map an annotation to its Arrow type; every type is nullable."""
     arguments = get_args(hint)
     if get_origin(hint) is Annotated:
         return arguments[1]
@@ -46,32 +45,32 @@ def arrow_type(hint: Any) -> pa.DataType:
 
 
 def columns_of(row: type, rows: Sequence[Any]) -> dict[str, Sequence[Any]]:
-    """Turn some rows of a class, or of one that adds to it, into the values of each column, by its name."""
+    """Transpose rows of a class (or of a subclass) into the values of each column, by column name."""
     names = list(_hints(row))
     values = zip(*map(attrgetter(*names), rows), strict=True) if rows else [()] * len(names)
     return dict(zip(map(_column, names), values, strict=True))
 
 
 def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Arrange values as a column.
+    """Build an Arrow array from Python values.
 
     Args:
-        values: One for each row, each of them or None. Lists are lists or tuples; structs are tuples, in the order of
-            their fields.
-        kind: Its type. A nested column is built from its flat parts, which is much cheaper than value by value.
+        values: One per row, or None. A list column takes lists or tuples; a struct column takes tuples in the order of
+            its fields.
+        kind: The Arrow type. A nested array is built from flat parts, which is much cheaper than value by value.
     """
     if pa.types.is_list(kind):
         offsets = np.zeros(len(values) + 1, np.int32)
         np.cumsum([len(entries) if entries else 0 for entries in values], out=offsets[1:])
         flat = array_of(list(chain.from_iterable(filter(None, values))), kind.value_type)
         starts = pa.array(offsets)
-        if None in values:  # Arrow takes a list to be null where its first offset is
+        if None in values:  # Arrow reads a list as null if its first offset is null
             starts = pa.array(offsets, mask=np.array([*(entries is None for entries in values), False]))
         return pa.ListArray.from_arrays(starts, flat, type=kind)
     if pa.types.is_struct(kind):
         if not any(values):
             return pa.nulls(len(values), kind)
-        if None in values:  # what is there is often little: it is built alone, and put in its place
+        if None in values:  # most entries are often None: build the others and scatter them
             is_absent = np.array([entry is None for entry in values])
             present = array_of([entry for entry in values if entry is not None], kind)
             return present.take(pa.array(np.cumsum(~is_absent) - 1, mask=is_absent))

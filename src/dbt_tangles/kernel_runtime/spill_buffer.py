@@ -1,7 +1,7 @@
-"""The rows of whole groups as they come from Spark: counted, and beyond some number on disk.
+"""Buffers for the rows of whole groups: counted per group, and spilled to disk above a limit.
 
-A kernel looks at a few columns, one after another, and gives each row back with more columns. So of a large graph it
-holds what it made of those columns, numbers above all; the rows themselves can wait on the worker's disk.
+A kernel reads a few columns, one after another, and appends result columns to each row. For a large graph it keeps the
+arrays computed from those columns in memory; the rows themselves can wait on the worker's disk.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ import pyarrow.compute as pc
 
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 
-#: Where nothing is said: what fits.
+#: Default of limits: unlimited.
 NO_LIMIT = 2**63 - 1
 
 
 class Rows:
-    """Rows in memory up to some number, and beyond it on disk; read by column, or whole in batches.
+    """Rows in memory up to a limit and on disk above it; read by column, or as batches.
 
-    Each column has a file of its own, so that one is read without the others. Files have no names: nothing is left of
-    them, however the process ends.
+    Each column has its own file, so that one column is read without the others. The files are unnamed, so they vanish
+    when the process ends, even by a crash.
     """
 
     def __init__(self, schema: pa.Schema, in_memory: int) -> None:
-        """Begin without rows.
+        """Create an empty buffer.
 
         Args:
-            schema: Of the rows.
-            in_memory: How many may be in memory.
+            schema: The schema of the rows.
+            in_memory: Maximum number of rows in memory.
         """
         self.schema = schema
         self._in_memory = in_memory
@@ -44,21 +44,21 @@ class Rows:
         self._writers: list[pa.RecordBatchStreamWriter] = []
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Return the number of rows."""
         return self._count
 
     @property
     def column_names(self) -> list[str]:
-        """Name the columns."""
+        """The names of the columns."""
         return self.schema.names
 
     @property
     def is_on_disk(self) -> bool:
-        """Say where the rows are."""
+        """Whether rows are on disk."""
         return bool(self._files)
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Add rows."""
+        """Append rows."""
         if not len(batch):
             return
         self._waiting.append(batch)
@@ -71,11 +71,11 @@ class Rows:
         return pa.chunked_array(self.chunks(name), self.schema.field(name).type)
 
     def chunks(self, name: str) -> Iterator[pa.Array]:
-        """Read a column piece by piece, for who needs no more than one of them at a time."""
+        """Read a column chunk by chunk, without holding all of it."""
         return (batch[0] for batch in self.to_batches([name]))
 
     def to_batches(self, names: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Read all columns, or some, a few rows at a time and always in the same order."""
+        """Read all columns or some, in small batches and a stable order."""
         names = self.schema.names if names is None else list(names)
         schema = pa.schema([self.schema.field(name) for name in names])
         for batch in self._read(names):
@@ -107,21 +107,21 @@ class Rows:
         self._waiting = []
 
     def _close(self) -> None:
-        """End what is on disk, so that it can be read; rows that come later have other files."""
+        """Finish the files on disk, so that they can be read; later rows go to new files."""
         for writer in self._writers:
             writer.close()
         self._writers = []
 
 
 def chunks_of(table: pa.Table | Rows, name: str) -> Iterable[pa.Array]:
-    """List the pieces of a column, or read them one by one."""
+    """List the chunks of a column, or read them one by one."""
     return table.chunks(name) if isinstance(table, Rows) else table[name].chunks
 
 
 class Held:
-    """Takes the rows of groups from a stream, and gives back those of groups that are too large for one task.
+    """Buffers the rows of groups from a stream, and returns rows of groups above a size limit.
 
-    Nothing is counted as long as there are few rows in all.
+    Counting starts only when the total exceeds a threshold.
     """
 
     def __init__(
@@ -132,15 +132,15 @@ class Held:
         uncounted: str | None = None,
         uncounted_rows: int | None = None,
     ) -> None:
-        """Begin without rows.
+        """Create an empty buffer.
 
         Args:
-            keys: The columns that name a group; null is a name.
-            limit: How many rows a group may have.
-            in_memory: How many rows may be in memory, as of `Rows`.
-            uncounted: A column that may be there; rows for which it is true do not count.
-            uncounted_rows: Up to so many rows in all nothing is counted, and no group is too large; where nothing is
-                said, up to as many as one may have.
+            keys: The key columns of a group; null is a value.
+            limit: Maximum number of rows of a group.
+            in_memory: Maximum number of rows in memory, as for `Rows`.
+            uncounted: An optional column; rows where it is true are not counted.
+            uncounted_rows: Up to this total, rows are not counted and no group is too large; by default, the limit of a
+                group.
         """
         self.keys, self.limit, self._in_memory, self._uncounted = list(keys), limit, in_memory, uncounted
         self._least = limit if uncounted_rows is None else uncounted_rows
@@ -148,7 +148,7 @@ class Held:
         self.counts: Counter[tuple] | None = None
 
     def take(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Hold some rows, but yield those of groups that have shown to be too large."""
+        """Buffer rows; yield those of groups known to be too large."""
         if self._rows is None:
             self._rows = Rows(batch.schema, self._in_memory)
         if self.counts is None and len(self._rows) + len(batch) > self._least:
@@ -163,7 +163,7 @@ class Held:
         self._rows.add(batch)
 
     def give_up(self) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of groups that are too large, and were held before that showed; once all rows were taken."""
+        """After the last batch: yield the buffered rows of groups that turned out to be too large."""
         if self._rows is None or not self.has_large:
             return
         rows, self._rows = self._rows, Rows(self._rows.schema, self._in_memory)
@@ -175,16 +175,16 @@ class Held:
 
     @property
     def rows(self) -> Rows | None:
-        """What is held; None where there was nothing at all."""
+        """The buffered rows; None if there are none."""
         return self._rows if self._rows is not None and len(self._rows) else None
 
     @property
     def has_large(self) -> bool:
-        """Say whether some group is too large."""
+        """Whether a group is too large."""
         return self.counts is not None and any(map(self.is_large, self.counts))
 
     def split(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-        """Part rows into those of groups that are too large, and the others."""
+        """Split rows into those of groups that are too large, and the rest."""
         is_large = np.zeros(len(batch), np.bool_)
         for key, _ in counted(batch, self.keys) if self.counts else ():
             if self.is_large(key):
@@ -196,7 +196,7 @@ class Held:
         return batch.filter(pa.array(is_large)), batch.filter(pa.array(~is_large))
 
     def is_large(self, key: tuple) -> bool:
-        """Say whether a group is too large."""
+        """Whether a group is too large."""
         return self.counts[key] > self.limit
 
     def count(self, batch: pa.RecordBatch) -> None:
@@ -221,6 +221,6 @@ def _equal(column: pa.Array, value: str | None) -> np.ndarray:
 
 
 def _folder() -> str | None:
-    """Where Spark keeps a worker's files, if it says so; else where temporary files are."""
+    """Return Spark's folder for the files of a worker, if set; else None for the default temporary folder."""
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     return next((folder for folder in folders if folder and os.access(folder, os.W_OK)), None)
