@@ -1,1 +1,1 @@
-"""Data structures and algorithms that several kernels share, all compiled and on plain arrays."""
+"""Data structures and algorithms shared by several kernels, compiled and on plain arrays."""

@@ -1,4 +1,4 @@
-"""Bits of 64-bit words (H. S. Warren, Hacker's Delight, chapter 5)."""
+"""Population count and bit positions of 64-bit words (H. S. Warren, Hacker's Delight, chapter 5)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dbt_tangles.kernel_runtime.interpreted import overflows
 @inner
 @overflows
 def ones(word):
-    """Count the bits of a uint64 that are set."""
+    """Count the set bits of a uint64."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -20,13 +20,13 @@ def ones(word):
 
 @inner
 def lowest_bit(word):
-    """Tell which is the lowest bit of a uint64 that is set; one is."""
+    """Return the index of the lowest set bit of a uint64; at least one bit is set."""
     return ones(~word & (word - np.uint64(1)))
 
 
 @inner
 def highest_bit(word):
-    """Tell which is the highest bit of a uint64 that is set; 0 if none is."""
+    """Return the index of the highest set bit of a uint64; 0 for a word of zeros."""
     place = 0
     for width in (32, 16, 8, 4, 2, 1):
         if word >> np.uint64(width):

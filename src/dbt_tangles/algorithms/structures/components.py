@@ -1,4 +1,4 @@
-"""Strong components (R. Tarjan, Depth-first search and linear graph algorithms, 1972), without recursion."""
+"""Strongly connected components by Tarjan's algorithm (Depth-first search, 1972), without recursion."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 @compiled
 def strong_components(start, target, chosen):
-    """Find which nodes lead to each other, over any number of edges.
+    """Find the strongly connected components of a graph.
 
     Args:
-        start: int64[nodes + 1], into the edges.
-        target: int32[edges], where each leads; the same edge may be there repeatedly.
-        chosen: bool[nodes]; the others, and edges to them, are not there.
+        start: int64[nodes + 1], offsets into the edges.
+        target: int32[edges], the target of each edge; repeated edges are allowed.
+        chosen: bool[nodes]; other nodes, and edges to them, are ignored.
 
     Returns:
-        int32[nodes], the component of each, -1 for what is not chosen; and int32[components], how many nodes each has.
+        int32[nodes], the component of each node, -1 for ignored nodes; int32[components], the number of nodes of each.
         Linear in nodes and edges.
     """
     n = len(start) - 1
@@ -51,7 +51,7 @@ def strong_components(start, target, chosen):
                 if not chosen[t]:
                     edge[node] += 1
                 elif visited_as[t] == 0:
-                    # The edge is looked at again on the way back, to take over what was found.
+                    # On the way back the edge is examined again, to update the low link.
                     path[length] = t
                     length += 1
                     descended = True

@@ -1,6 +1,6 @@
-"""Sums and maxima of leading entries (P. M. Fenwick, A new data structure for cumulative frequency tables, 1994).
+"""Fenwick trees: prefix sums and maxima (P. M. Fenwick, A new data structure for cumulative frequency tables, 1994).
 
-A tree over n entries is an array of n + 1; entries count from 0, and `tree[0]` is not used. Each step takes
+A tree over n entries is an array of n + 1; entries count from 0, and `tree[0]` is unused. Each operation takes
 O(log(n)).
 """
 
@@ -13,11 +13,11 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def sum_before(tree, place):
-    """Add up the entries before a place.
+    """Sum the entries before an index.
 
     Args:
         tree: int[n + 1].
-        place: From 0 to n.
+        place: The index, from 0 to n.
     """
     total = np.int64(0)
     while place > 0:
@@ -32,9 +32,9 @@ def add(tree, size, place, number):
 
     Args:
         tree: int[size + 1 or more].
-        size: How many entries there are.
-        place: The entry.
-        number: What is added.
+        size: The number of entries.
+        place: The index of the entry.
+        number: The summand.
     """
     place += 1
     while place <= size:
@@ -44,11 +44,11 @@ def add(tree, size, place, number):
 
 @inner
 def gather_sums(tree, size):
-    """Make a tree of sums in linear time where each `tree[place + 1]` is an entry so far.
+    """Turn an array with each entry at `tree[place + 1]` into a tree of sums, in linear time.
 
     Args:
         tree: int[size + 1 or more].
-        size: How many entries there are.
+        size: The number of entries.
     """
     for at in range(1, size + 1):
         above = at + (at & -at)
@@ -58,15 +58,15 @@ def gather_sums(tree, size):
 
 @inner
 def find_sum(tree, size, number):
-    """Find the entry at which the sum passes a number.
+    """Find the entry at which the running sum exceeds a number.
 
     Args:
-        tree: int[size + 1 or more], of entries that are not negative.
-        size: How many entries there are.
-        number: Not negative, less than the sum of all.
+        tree: int[size + 1 or more], of non-negative entries.
+        size: The number of entries.
+        number: Non-negative, less than the total.
 
     Returns:
-        The entry, and what is left of the number after all entries before it.
+        The index of the entry, and the number minus the sum of all entries before it.
     """
     step = np.int64(1)
     while step * 2 <= size:
@@ -82,14 +82,14 @@ def find_sum(tree, size, number):
 
 @inner
 def raise_maximum(tree, size, place, item, key):
-    """Let an item stand at an entry of a tree of maxima; of equals those stay that were there first.
+    """Enter an item into a tree of prefix maxima; on ties the earlier item stays.
 
     Args:
-        tree: int[size + 1 or more], items, -1 for none.
-        size: How many entries there are.
-        place: The entry.
+        tree: int[size + 1 or more], items, -1 if empty.
+        size: The number of entries.
+        place: The index of the entry.
         item: The item.
-        key: What items are compared by, a number for each.
+        key: The sort key of each item.
     """
     place += 1
     while place <= size:

@@ -8,15 +8,15 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 
 def galloping(is_below: Callable) -> Callable:
-    """Make a search for the end of what lies below: steps that double, then halves.
+    """Make a search for the first index at which a predicate is false: doubling steps, then bisection.
 
     Args:
-        is_below: A compiled function of a place and of more that it needs: True up to some place, False from there on.
+        is_below: A compiled function of an index and further arguments: True up to some index, False from there on.
 
     Returns:
-        A function of `low`, which lies below or is not asked about, of `end`, which is not asked about either, and of
-        what `is_below` needs more. It returns the first place above `low` that does not lie below, or `end`; in steps
-        logarithmic in how far that is from `low`. It is compiled into whoever calls it.
+        A function of `low`, `end` and the further arguments of `is_below`. It returns the first index above `low` where
+        the predicate is false, or `end`, and evaluates the predicate only strictly between the two. The time is
+        logarithmic in the distance from `low`. It is compiled into its callers.
     """
 
     @inner

@@ -1,7 +1,7 @@
 """A binary heap of numbers (J. W. J. Williams, Algorithm 232: Heapsort, 1964), in an array that the caller owns.
 
-Entries are compared by `key`, an array with a number for each, and then themselves; where `key` is None, themselves
-alone. Whoever owns the heap counts its entries.
+Entries are ordered by `key`, an array with a number per entry, and then by the entry itself; if `key` is None, by the
+entry alone. The caller keeps the size of the heap.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def is_before(key, a, b):
-    """Say whether an entry comes before another.
+    """Whether an entry sorts before another.
 
     Args:
-        key: A number for each entry, or None.
+        key: A number per entry, or None.
         a: An entry.
-        b: Another.
+        b: Another entry.
     """
     if key is None:
         return a < b
@@ -25,16 +25,16 @@ def is_before(key, a, b):
 
 @inner
 def push(heap, size, entry, key):
-    """Put an entry in.
+    """Insert an entry.
 
     Args:
-        heap: int[...], with room for it.
-        size: How many there were.
-        entry: The new one.
+        heap: int[...], with space for the entry.
+        size: The number of entries before the call.
+        entry: The new entry.
         key: As in `is_before`.
 
     Returns:
-        How many there are now.
+        The number of entries after the call.
     """
     at = size
     while at > 0 and is_before(key, entry, heap[(at - 1) >> 1]):
@@ -46,15 +46,15 @@ def push(heap, size, entry, key):
 
 @inner
 def drop_first(heap, size, key):
-    """Take out the first entry, which is `heap[0]`.
+    """Remove the first entry, which is `heap[0]`.
 
     Args:
         heap: int[...].
-        size: How many there were, at least one.
+        size: The number of entries before the call, at least one.
         key: As in `is_before`.
 
     Returns:
-        How many are left.
+        The number of entries after the call.
     """
     size -= 1
     last = heap[size]

@@ -1,7 +1,7 @@
-"""Nodes after what they follow (A. B. Kahn, Topological sorting of large networks, 1962).
+"""Topological sorting by Kahn's algorithm (A. B. Kahn, Topological sorting of large networks, 1962).
 
-Edges are compressed rows, turned round: `child_start` int64[nodes + 1] into `child` int32[edges], what follows a node
-directly.
+Edges are compressed rows in the direction of the order: `child_start` int64[nodes + 1] into `child` int32[edges], the
+direct successors of each node.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def walk_by_depth(child_start, child, waiting, depth, deepest, queue, head, tail):
-    """Walk on from nodes that are ready, first in, first out, and find how deep each is.
+    """Continue a breadth-first Kahn pass from ready nodes and compute the depth of each node reached.
 
     Args:
         child_start: int64[nodes + 1].
         child: int32[edges].
-        waiting: int32[nodes], for how many nodes each waits; 0 or less for those that are ready or left out. Used up.
-        depth: int32[nodes], of those that are ready; filled for those that become ready.
-        deepest: int32[nodes], zeros: the depth of the deepest that a node need not wait for any more. Used up.
-        queue: int32[...], those that are ready, from `head` to `tail`; filled further.
-        head: Where the queue begins.
-        tail: Where it ends.
+        waiting: int32[nodes], unprocessed predecessors of each node; 0 or less for ready and excluded nodes.
+            Overwritten.
+        depth: int32[nodes], set for the ready nodes; written for the nodes reached.
+        deepest: int32[nodes], zeros: the greatest depth among the processed predecessors. Overwritten.
+        queue: int32[...], the ready nodes from `head` to `tail`; extended.
+        head: Start of the queue.
+        tail: End of the queue.
 
     Returns:
-        Where the queue ends now.
+        The new end of the queue.
     """
     while head < tail:
         node = queue[head]
@@ -44,25 +45,26 @@ def walk_by_depth(child_start, child, waiting, depth, deepest, queue, head, tail
 
 @inner
 def place_first_ready(nodes, child_start, child, chosen, hidden, waiting, key, heap, order, placed):
-    """Put nodes in order, of those that are ready always the first.
+    """Append nodes to a topological order, the first ready node by key each time.
 
     Args:
-        nodes: Some of the chosen, all of those that are ready among them.
+        nodes: Chosen nodes, including all ready ones.
         child_start: int64[nodes + 1].
         child: int32[edges].
-        chosen: bool[nodes]; what is to be placed, or has been.
-        hidden: bool[nodes], what takes no place, and lets go at once of what waits for it; None if that is nothing.
-        waiting: int32[nodes]; for how many nodes that are not placed each waits. Kept up to date.
-        key: What nodes are compared by, as in `heap.is_before`.
-        heap: int32[nodes that are placed, or more], scratch.
-        order: int32[...], filled from `placed` on.
-        placed: Where the order ends.
+        chosen: bool[nodes], the nodes to place or already placed.
+        hidden: bool[nodes], nodes that are skipped in the order and release their successors at once; None if all are
+            shown.
+        waiting: int32[nodes], unplaced predecessors of each node. Updated.
+        key: The sort key, as in `heap.is_before`.
+        heap: int32[number of placed nodes, or more], scratch.
+        order: int32[...], written from `placed` on.
+        placed: Length of the order before the call.
 
     Returns:
-        Where the order ends now.
+        The new length of the order.
     """
     size = 0
-    # Hidden nodes that are ready are stacked at the other end of the heap.
+    # The free end of the heap array holds a stack of ready hidden nodes.
     stacked = len(heap)
     for x in nodes:
         if waiting[x] == 0 and chosen[x]:

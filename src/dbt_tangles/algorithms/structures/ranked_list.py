@@ -1,8 +1,8 @@
-"""A list that is changed anywhere, and knows its places (C. R. Aragon and R. G. Seidel, Randomized search trees, 1989).
+"""A list with insertion anywhere and rank queries, as a treap (Aragon and Seidel, Randomized search trees, 1989).
 
-Items are numbers below some size, each in the list once at most. Some are shown and have their own number as a key,
-others are hidden and have none. The list is a binary tree in the order of the list whose priorities are hashes, so
-each step takes O(log(items)), as expected.
+Items are numbers below a size, each at most once in the list. Shown items have their own number as a key; hidden items
+have no key. The list is a binary tree in list order whose priorities are hashes, so each operation takes expected
+O(log(items)).
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from dbt_tangles.kernel_runtime.interpreted import overflows
 
 
 class RankedList(NamedTuple):
-    """Items in a tree; -1 is nothing.
+    """The treap as arrays; -1 stands for a missing item.
 
     Attributes:
         root: int32[1].
         left: int32[size].
         right: int32[size].
         parent: int32[size].
-        count: int32[size], items in the tree below an item, itself included.
-        shown: int32[size], those of them that are shown.
-        largest: int32[size], the largest key among them, or -1.
+        count: int32[size], the number of items in the subtree of an item, itself included.
+        shown: int32[size], the number of shown items in the subtree.
+        largest: int32[size], the largest key in the subtree, or -1.
         is_hidden: bool[size].
     """
 
@@ -41,7 +41,7 @@ class RankedList(NamedTuple):
 
 @compiled
 def ranked_list(size):
-    """Make an empty list for items below a size, all shown."""
+    """Create an empty list for items below a size, all shown."""
     return RankedList(
         np.full(1, np.int32(-1)),
         np.empty(size, np.int32),
@@ -56,13 +56,13 @@ def ranked_list(size):
 
 @inner
 def length(items):
-    """Count the items that are shown."""
+    """Count the shown items."""
     return np.int64(items.shown[items.root[0]]) if items.root[0] >= 0 else np.int64(0)
 
 
 @inner
 def place_of(items, x):
-    """Count the items before one: all of them, and those that are shown."""
+    """Return the rank of an item: the number of items before it, of all items and of shown items."""
     count, shown = np.int64(0), np.int64(0)
     below = items.left[x]
     if below >= 0:
@@ -79,13 +79,13 @@ def place_of(items, x):
 
 @inner
 def first_shown(items):
-    """Find the first item that is shown, or -1."""
+    """Find the first shown item, or -1."""
     return _first_shown_below(items, np.int64(items.root[0]))
 
 
 @inner
 def next_shown(items, x):
-    """Find the first item behind another that is shown, or -1."""
+    """Find the next shown item after an item, or -1."""
     y = _first_shown_below(items, np.int64(items.right[x]))
     while y < 0 and items.parent[x] >= 0:
         up = items.parent[x]
@@ -97,12 +97,12 @@ def next_shown(items, x):
 
 @inner
 def put_before_larger(items, x, after):
-    """Put an item in: hidden, right behind another; shown, before the first behind that which has a larger key.
+    """Insert an item: a hidden one directly after another, a shown one before the next larger key after it.
 
     Args:
         items: A `RankedList`.
         x: The item, not in the list.
-        after: Another that is, or -1: the beginning.
+        after: An item of the list, or -1 for the beginning.
     """
     if items.is_hidden[x]:
         _link_behind(items, x, after)
@@ -116,7 +116,7 @@ def put_before_larger(items, x, after):
 
 @inner
 def unlist(items, x):
-    """Take an item out."""
+    """Remove an item."""
     while items.left[x] >= 0 or items.right[x] >= 0:
         a, b = items.left[x], items.right[x]
         if b < 0 or (a >= 0 and _is_above(a, b)):
@@ -196,7 +196,7 @@ def _rotate_up(items, x):
 
 @inner
 def _first_shown_below(items, x):
-    """Find the first item that is shown in a tree, or -1."""
+    """Find the first shown item of a subtree, or -1."""
     if x < 0 or items.shown[x] == 0:
         return np.int64(-1)
     while True:
@@ -211,7 +211,7 @@ def _first_shown_below(items, x):
 
 @inner
 def _first_larger_below(items, x, root):
-    """Find the first item with a key larger than x in a tree that has one."""
+    """Find the first item with a key larger than x in a subtree that has one."""
     y = np.int64(root)
     while True:
         below = items.left[y]
@@ -225,7 +225,7 @@ def _first_larger_below(items, x, root):
 
 @inner
 def _first_larger(items, x, after):
-    """Find the first item behind another that has a key larger than x, or -1."""
+    """Find the first item after another that has a key larger than x, or -1."""
     if after < 0:
         root = items.root[0]
         return _first_larger_below(items, x, root) if root >= 0 and items.largest[root] > x else np.int64(-1)
@@ -245,7 +245,7 @@ def _first_larger(items, x, after):
 
 @inner
 def _link(items, x, up):
-    """Give an item, whose parent already has it below, its place in the tree."""
+    """Complete the insertion of an item that its parent already links to, and restore the heap order."""
     items.left[x] = -1
     items.right[x] = -1
     items.parent[x] = up

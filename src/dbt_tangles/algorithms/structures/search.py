@@ -1,4 +1,4 @@
-"""Binary search."""
+"""Binary search (lower bound) in ascending values."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def first_not_below(values, end, number):
-    """Find the first of ascending values that is not below a number.
+    """Find the first of ascending values that is not less than a number.
 
     Args:
         values: int[end or more].
-        end: How many are looked at.
+        end: The number of values to search.
         number: The number.
 
     Returns:
-        Its place, or `end`.
+        Its index, or `end`.
     """
     low = np.int64(0)
     high = np.int64(end)

@@ -1,4 +1,4 @@
-"""Sorting of what is nearly sorted."""
+"""Insertion sort and natural merge sort, fast on nearly sorted input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def insertion_sort(keys):
-    """Sort keys by insertion, or otherwise where that takes more than some moves a key.
+    """Sort keys by insertion; after eight moves per key, switch to numpy's sort.
 
     Args:
         keys: int[...], sorted in place.
@@ -28,11 +28,11 @@ def insertion_sort(keys):
 
 @inner
 def merge_sort(values, spare):
-    """Sort numbers by merging runs; those that follow each other in order already cost a comparison.
+    """Sort numbers by merging runs; two runs already in order cost one comparison.
 
     Args:
         values: int[...], sorted in place.
-        spare: int[as many or more].
+        spare: int[same length or more], scratch.
     """
     count = len(values)
     run = 1

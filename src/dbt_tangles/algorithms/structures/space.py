@@ -1,4 +1,4 @@
-"""Arrays that grow."""
+"""Growable arrays."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 @compiled
 def with_space(values, used, more):
-    """Make sure that there is space behind the used part of an array.
+    """Ensure that an array has space after its used part.
 
     Args:
-        values: Any array of one dimension.
-        used: How many entries of it are used, from the first.
-        more: How many are to come.
+        values: An array of one dimension.
+        used: The number of used entries, from the first.
+        more: The number of entries to add.
 
     Returns:
-        The array, or a copy of its used part that has at least twice its length.
+        The array, or a copy of its used part with at least twice the length.
     """
     if used + more <= len(values):
         return values
