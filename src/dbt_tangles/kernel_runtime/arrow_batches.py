@@ -9,7 +9,7 @@ ROWS_PER_BATCH = 50_000
 
 
 def collect(batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
-    """Collect the rows of a partition as one table; None if it is empty, as Spark may then omit the columns."""
+    """Collect the rows of a partition as one table, if it has rows; for an empty one Spark may omit the columns."""
     found = [batch for batch in batches if batch.num_rows]
     return pa.Table.from_batches(found) if found else None
 

@@ -17,7 +17,7 @@ def compiling_line(since: float) -> str | None:
         since: Seconds since 1970.
 
     Returns:
-        The text; None if no kernel is being compiled.
+        The text, if a kernel is being compiled.
     """
     folders = [file.parent for file in _PACKAGE.rglob("__init__.py")]
     places = {place for place in map(place_for, map(str, folders)) if place}

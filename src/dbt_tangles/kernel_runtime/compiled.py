@@ -6,7 +6,7 @@ call is therefore interpreted while all these conditions hold:
 * this process has not loaded machine code of the kernel;
 * the array arguments have at most SMALL_BYTES in total;
 * interpreted calls of the kernel have taken less than BUDGET_S CPU seconds in this process;
-* the disk cache has no machine code for these types.
+* the disk cache lacks machine code for these types.
 
 Every other call loads or compiles the machine code. An interpreted call that exceeds the budget, or in which a number
 overflows, starts again as machine code. Both ways give the same results.
@@ -91,7 +91,7 @@ def compiled(function: Callable) -> Callable:
 
 
 def inner(function: Callable) -> Callable:
-    """Compile a function that only kernels call: it is cached with them, and has no Python wrapper.
+    """Compile a function that only kernels call: it is cached with them, without a Python wrapper.
 
     Args:
         function: A function on numpy arrays, tuples of them and scalars. It borrows its arguments (see `lending`), and

@@ -21,7 +21,7 @@ class GivenUp(Exception):
 
 
 class _Thread(threading.local):
-    # Deadline of the kernel that this thread interprets, by the clock and in CPU seconds; 0 if there is none.
+    # Deadline of the kernel that this thread interprets, by the clock and in CPU seconds; 0 between kernels.
     clock_end_s = cpu_end_s = 0.0
 
 

@@ -1,6 +1,6 @@
 """Disk cache for the machine code of kernels, shared by the processes of a machine.
 
-Numba's own cache lies beside the source, checks only that one file for changes, and has no suitable folder for sources
+Numba's own cache lies beside the source, checks only that one file for changes, and lacks a suitable folder for sources
 imported from a zip file, as workers of a cluster do. Here the key is a digest of the function's module and of all
 modules it imports, directly or indirectly, from its own package or from this one. The cache uses the first writable
 folder of this list:
@@ -69,7 +69,7 @@ class _SignatureFiles:
         return self.place / f"{self.name}-{self.stamp}-{sha256(said.encode()).hexdigest()[:16]}{CODE}"
 
     def load(self, key: tuple):
-        """Load the code; None if this process is to compile it while others wait."""
+        """Load the code; if it is absent, take the lock to compile it while others wait."""
         path = self.path(key)
         found = self._read(key)
         if found is None and path not in self._turns:
@@ -113,7 +113,7 @@ def wait_for_turn(place: Path) -> int | None:
     """Lock a file, waiting for the process that holds it.
 
     Returns:
-        The open file descriptor, locked until it is closed or this process ends; None after a timeout, or if locking
+        The open file descriptor, locked until it is closed or this process ends; absent after a timeout, or if locking
         fails.
     """
     patience = time.monotonic() + PATIENCE_S
@@ -168,7 +168,7 @@ class MachineCode(FunctionCache):
 
     @classmethod
     def of(cls, function: Callable) -> MachineCode | None:
-        """Create the cache of a function; None if there is no cache folder or no source."""
+        """Create the cache of a function, if there are a cache folder and a source."""
         return cls(function) if _Locator.from_function(function, function.__code__.co_filename) else None
 
     _impl_class = _Impl
@@ -207,7 +207,7 @@ def stamp(module: str) -> str | None:
         module: Its full name. Only modules of its own package and of this one are included.
 
     Returns:
-        16 hexadecimal digits, or None if the source cannot be read.
+        16 hexadecimal digits, if the source can be read.
     """
     packages = {module.partition(".")[0], _PACKAGE}
     sources: dict[str, str | None] = {}
@@ -224,7 +224,7 @@ def stamp(module: str) -> str | None:
 
 @cache
 def place_for(folder: str) -> Path | None:
-    """Find the cache folder for the sources in a folder; None if no folder is writable."""
+    """Find the cache folder for the sources in a folder, if one is writable."""
     for place, is_private in _places(Path(folder)):
         try:
             place.mkdir(mode=0o700 if is_private else 0o777, exist_ok=True)
@@ -273,7 +273,7 @@ _package = cache(files)
 
 @cache
 def _source(module: str) -> str | None:
-    """Read the source of a module, from a folder or a zip file; None if the module is not found."""
+    """Read the source of a module, from a folder or a zip file, if it is found."""
     package, _, rest = module.partition(".")
     path = rest.replace(".", "/")
     try:

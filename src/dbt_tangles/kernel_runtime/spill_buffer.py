@@ -139,7 +139,7 @@ class Held:
             limit: Maximum number of rows of a group.
             in_memory: Maximum number of rows in memory, as for `Rows`.
             uncounted: An optional column; rows where it is true are not counted.
-            uncounted_rows: Up to this total, rows are not counted and no group is too large; by default, the limit of a
+            uncounted_rows: Up to this total, rows are not counted and every group passes; by default, the limit of a
                 group.
         """
         self.keys, self.limit, self._in_memory, self._uncounted = list(keys), limit, in_memory, uncounted
@@ -175,7 +175,7 @@ class Held:
 
     @property
     def rows(self) -> Rows | None:
-        """The buffered rows; None if there are none."""
+        """The buffered rows, if any."""
         return self._rows if self._rows is not None and len(self._rows) else None
 
     @property
@@ -221,6 +221,6 @@ def _equal(column: pa.Array, value: str | None) -> np.ndarray:
 
 
 def _folder() -> str | None:
-    """Return Spark's folder for the files of a worker, if set; else None for the default temporary folder."""
+    """Return Spark's folder for the files of a worker, if set; else the default temporary folder applies."""
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     return next((folder for folder in folders if folder and os.access(folder, os.W_OK)), None)

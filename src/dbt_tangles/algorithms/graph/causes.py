@@ -37,7 +37,7 @@ def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
         edges and with rows times `most`.
 
     Raises:
-        ValueError: A node waits for an id that has no row in its graph, or has an empty list without being a cause.
+        ValueError: A node waits for an id that has no row in its graph, or has an empty list and is not a cause.
     """
     ids = strings_of(table["node_id"])
     graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
