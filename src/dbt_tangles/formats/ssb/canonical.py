@@ -1,10 +1,10 @@
-"""JSON as V8 reads and prints it.
+"""Parse and print JSON exactly as V8 does (SSB protocol guide, "message format").
 
 An SSB classic message is signed and hashed as ``JSON.stringify(JSON.parse(line), null, 2)``, so a validator has to
-print exactly what V8 prints. Two ways lead to the same text:
+print the same text as V8. Two ways lead to the same text:
 
-* the fast way: orjson parses and prints, where the value holds nothing that V8 prints in another way;
-* the exact way: this module's own parser and printer, for whatever the fast way is not sure about.
+* the fast way: orjson parses and prints, for values that it prints as V8 does;
+* the exact way: the parser and printer of this module, for all other values.
 
 orjson and V8 print strings alike. They differ in keys that are array indices (V8 moves them to the front), in whole,
 huge and tiny floats, and in integers that a double cannot hold.
@@ -25,18 +25,18 @@ from typing import Any
 import orjson
 import rfc8785
 
-#: The longest text that is printed at all, in characters. Indentation makes a text quadratic in its depth, so a short
-#: line can ask for terabytes; a legal message has 8,192 units.
+#: Maximum length of a printed text, in characters. Indentation makes a text quadratic in its depth, so a short line can
+#: ask for terabytes; a legal message has at most 8,192 units.
 TEXT_LIMIT = 2**24
 
-#: Lines above this many bytes are printed by the exact way, which counts what it prints. Below it, even the deepest
+#: Longer lines, in bytes, are printed by the exact way, which counts its output. Up to this length, even the deepest
 #: nesting that orjson prints (254 levels) stays under `TEXT_LIMIT`.
 FAST_LINE_BYTES = 2**15
 
 _LAST_ARRAY_INDEX = 2**32 - 2
 _EXACT_INTEGER = 2**53
 
-# Floats between these bounds, and not whole, are laid out the same by orjson and V8: plain decimals.
+# orjson and V8 print fractions between these bounds alike: as plain decimals.
 _PLAIN_FLOAT_MIN, _PLAIN_FLOAT_MAX = 1e-4, 1e15
 
 _INDEX_KEY = re.compile(r"0|[1-9][0-9]{0,9}")
@@ -45,21 +45,21 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _LITERALS = (("true", True), ("false", False), ("null", None))
-# In a text that is JSON but for such numbers.
+# For a text that is JSON except for these numbers.
 _CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(NaN|-?Infinity)')
-# Python's parser ends a message so where a place follows it.
+# The end of a parser message of Python, before the position.
 _MESSAGE_END = re.compile(r"(?: starting)?(?: at)?(?:: ?)?$")
-# Of a text printed over several lines: one that opens or closes a bracket, or has a key.
+# A line of an object printed over several lines: an opening or closing bracket, or a key.
 _PRINTED_PART = re.compile(r'\s*(?:[{\[]|[}\]]+,?|"[^"\\]*(?:\\.[^"\\]*)*"\s*:.*)\s*', re.DOTALL)
 _PRINTED_HINT = "; a part of an object that is printed over several lines (ssb_log_format: pretty reads such SSB logs)"
 
 
 class MalformedJsonError(ValueError):
-    """The bytes are UTF-8, and ``JSON.parse`` would refuse them: where, and for which fault."""
+    """The bytes are UTF-8, but ``JSON.parse`` would reject them; the message gives fault and position."""
 
 
 class InvalidUtf8Error(ValueError):
-    """The bytes are not UTF-8, so there is no text to judge: the first that is not."""
+    """The bytes are not UTF-8; the message gives the position of the first invalid byte."""
 
 
 class TextTooLongError(ValueError):
@@ -70,15 +70,15 @@ def parse(raw: bytes) -> tuple[Any, bool]:
     """Parse a line as ``JSON.parse`` does.
 
     Args:
-        raw: one line's bytes; JSON white space around the value is allowed.
+        raw: The bytes of a line; JSON white space around the value is allowed.
 
     Returns:
-        The value, and whether the exact parser was needed. Only its values can hold lone surrogates and infinities;
-        all their numbers are floats.
+        The value, and whether the exact parser was needed. Only the exact parser returns lone surrogates and
+        infinities; all its numbers are floats.
 
     Raises:
-        InvalidUtf8Error: the bytes are not UTF-8.
-        MalformedJsonError: they are UTF-8, but not JSON (a byte order mark, NaN and raw control characters included).
+        InvalidUtf8Error: The bytes are not UTF-8.
+        MalformedJsonError: They are UTF-8, but not JSON (a byte order mark, NaN and raw control characters included).
     """
     try:
         return orjson.loads(raw), False
@@ -89,8 +89,8 @@ def parse(raw: bytes) -> tuple[Any, bool]:
 def parse_exact(raw: bytes) -> Any:
     """Parse as ``JSON.parse`` does, every number as a double; see `parse` for arguments and errors.
 
-    Accepts what orjson refuses although V8 does not: lone surrogates, numbers beyond the doubles (they become
-    infinite), and any depth.
+    It accepts inputs that V8 accepts and orjson rejects: lone surrogates, numbers beyond the range of doubles (they
+    become infinite), and any depth.
     """
     try:
         text = raw.decode("utf-8")
@@ -108,7 +108,7 @@ def parse_exact(raw: bytes) -> Any:
 
 
 def json_fault(error: json.JSONDecodeError) -> str:
-    """Say in words what a parser found wrong with a text, and at which column: characters from 1."""
+    """Describe the fault a parser found, and its column in characters from 1."""
     text = error.doc
     if not text.strip("\0 \t\r\n"):
         return "NUL bytes alone, of UTF-16 or of a hole in the file" if "\0" in text else "empty line"
@@ -122,13 +122,13 @@ def canonical_text(value: Any) -> str:
     """Print a parsed value as ``JSON.stringify(value, null, 2)`` in V8.
 
     Args:
-        value: what a JSON parser returns (dict, list, str, int, float, bool, None), nested as deep as you like.
+        value: A parsed JSON value (dict, list, str, int, float, bool, null) of any depth.
 
     Returns:
-        The text, without lone surrogates (they are escaped, as in V8 since 7.2).
+        The text, with lone surrogates escaped (as in V8 since 7.2).
 
     Raises:
-        TextTooLongError: the text would exceed `TEXT_LIMIT` characters.
+        TextTooLongError: The text would exceed `TEXT_LIMIT` characters.
     """
     text = plain_text(value) if type(value) is dict and _is_small(value) else None
     return exact_text(value) if text is None else text.decode()
@@ -138,14 +138,14 @@ def canonical_bytes(value: Any, line_bytes: int) -> tuple[bytes, bool]:
     """Print as `canonical_text` does, in UTF-8.
 
     Args:
-        value: a parsed value.
-        line_bytes: the length of the JSON it was parsed from; above `FAST_LINE_BYTES` the fast way is not tried.
+        value: A parsed value.
+        line_bytes: The length of its JSON text; above `FAST_LINE_BYTES` only the exact way is used.
 
     Returns:
         The text, and whether it is plain: then orjson prints every part of this value as V8 does, compact too.
 
     Raises:
-        TextTooLongError: see `canonical_text`.
+        TextTooLongError: See `canonical_text`.
     """
     if line_bytes <= FAST_LINE_BYTES and type(value) is dict:
         text = plain_text(value)
@@ -155,10 +155,10 @@ def canonical_bytes(value: Any, line_bytes: int) -> tuple[bytes, bool]:
 
 
 def plain_text(value: dict[str, Any]) -> bytes | None:
-    """Print by the fast way; None where it cannot vouch for the text.
+    """Print by the fast way, if orjson prints the value as V8 does.
 
     Args:
-        value: an object as orjson parses it.
+        value: An object as orjson parses it.
     """
     try:
         text = orjson.dumps(value, option=orjson.OPT_INDENT_2)
@@ -171,13 +171,13 @@ def is_plain(value: dict[str, Any]) -> bool:
     """Whether orjson prints an object, indented or compact, as V8 does.
 
     Args:
-        value: an object as a JSON parser returns it.
+        value: A parsed object.
 
     Raises:
-        RecursionError: it is nested deeper than Python's stack.
+        RecursionError: It is nested deeper than Python's stack.
     """
     for key, element in value.items():
-        if key < ":" and key >= "0":  # it begins with a digit, so it may be an array index
+        if key < ":" and key >= "0":  # a leading digit: it may be an array index
             return False
         kind = type(element)
         if kind is str or element is None or kind is bool:
@@ -206,10 +206,10 @@ def compact_bytes(value: Any) -> bytes:
     """Print as ``JSON.stringify(value)`` in V8, in UTF-8.
 
     Args:
-        value: a parsed value, nested as deep as you like.
+        value: A parsed value of any depth.
 
     Raises:
-        TextTooLongError: the text would exceed `TEXT_LIMIT` characters.
+        TextTooLongError: The text would exceed `TEXT_LIMIT` characters.
     """
     try:
         if type(value) is dict and is_plain(value):
@@ -220,9 +220,9 @@ def compact_bytes(value: Any) -> bytes:
 
 
 def number_text(number: int | float) -> str:
-    """Print a number as ECMAScript's ``Number::toString`` does; what is not finite becomes ``null``.
+    """Print a number as ECMAScript's ``Number::toString`` does; an infinite or undefined number becomes ``null``.
 
-    Integers are doubles too: those beyond 2**53 are rounded.
+    Integers are doubles too: beyond 2**53 they are rounded.
     """
     if type(number) is int:
         if -_EXACT_INTEGER <= number <= _EXACT_INTEGER:
@@ -244,7 +244,7 @@ def replace_surrogates(text: str) -> str:
 
 
 def utf16_length(text: str) -> int:
-    """Length in UTF-16 code units, JavaScript's ``text.length``."""
+    """Count UTF-16 code units, as JavaScript's ``text.length``."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -269,7 +269,7 @@ def _is_plain_list(elements: list[Any]) -> bool:
 
 
 class _ConstantError(Exception):
-    """The text has a number that Python's parser knows and JSON does not."""
+    """The text has a number that Python's parser accepts and JSON forbids."""
 
 
 def _refuse_constant(name: str) -> Any:
@@ -285,7 +285,7 @@ _decoder = json.JSONDecoder(parse_int=float, parse_constant=_refuse_constant)
 
 
 def _parse_deep(text: str) -> Any:
-    """Parse without recursion, for texts nested deeper than Python's own parser goes."""
+    """Parse without recursion, for texts nested too deep for Python's own parser."""
     try:
         return _parse_tokens(text)
     except IndexError:
@@ -299,7 +299,7 @@ def _parse_tokens(text: str) -> Any:
     keys: list[str | None] = []  # the key under which each open container will be stored
     position = 0
     while True:
-        # A value is due here.
+        # A value starts here.
         position = _skip_space(text, position)
         char = text[position]
         value: Any
@@ -315,7 +315,7 @@ def _parse_tokens(text: str) -> Any:
             position += 1
         else:
             value, position = _parse_scalar(text, position)
-        # The value is complete: store it, and close what it closes.
+        # The value is complete: store it, and close the containers that end here.
         while containers:
             container = containers[-1]
             if type(container) is dict:
@@ -366,7 +366,7 @@ def _parse_scalar(text: str, position: int) -> tuple[Any, int]:
 
 
 def _join_pairs(text: str) -> str:
-    """Join surrogate pairs that stand as two characters, which JavaScript cannot tell from the character itself."""
+    """Join surrogate pairs of two characters, which JavaScript cannot tell from the character itself."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
@@ -378,7 +378,7 @@ def _quote(text: str) -> str:
 
 
 def _ordered_items(value: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Items in V8's order: array indices ascending, then the others as they came."""
+    """List the items in V8's order: array indices ascending, then the other keys in their original order."""
     indices = [key for key in value if _INDEX_KEY.fullmatch(key) and int(key) <= _LAST_ARRAY_INDEX]
     if not indices:
         return list(value.items())
@@ -391,10 +391,10 @@ def _ordered_items(value: dict[str, Any]) -> list[tuple[str, Any]]:
 def _print(value: Any, pretty: bool) -> str:
     """Print without recursion, counting the characters."""
     parts: list[str] = []
-    frames: list[tuple[Any, bool]] = []  # what is left of each open container, and whether it is an object
+    frames: list[tuple[Any, bool]] = []  # the remaining entries of each open container, and whether it is an object
     length = 0
     colon = ": " if pretty else ":"
-    head = ""  # what goes before the value: separator, line break, indentation, key
+    head = ""  # the text before the next value: separator, line break, indentation, key
     while True:
         if type(value) is dict and value:
             parts.append(head + "{")
@@ -408,7 +408,7 @@ def _print(value: Any, pretty: bool) -> str:
             parts.append(head + _scalar_text(value))
             opened = False
         length += len(parts[-1])
-        # Move on to the next element, closing whatever is used up.
+        # Move on to the next element, and close finished containers.
         while frames:
             if length > TEXT_LIMIT:
                 raise TextTooLongError(f"more than {TEXT_LIMIT} characters")

@@ -1,8 +1,8 @@
-"""What a content says about the tangles it belongs to.
+"""Tangle claims of a message content (SSB improvement proposal "Tangles", "Tangle fields in messages").
 
-A claim is only that: whether the message becomes a member is for the graph to say.
+A claim asserts membership of a tangle; the graph algorithms decide on membership.
 
-Source: SSB improvement proposal "Tangles", "tangle fields in messages"; ssb-threads and ssb-backlinks for the older
+Source: SSB improvement proposal "Tangles", "Tangle fields in messages"; ssb-threads and ssb-backlinks for the older
 ``root`` and ``branch``.
 """
 
@@ -13,20 +13,20 @@ from typing import Any, NamedTuple
 from dbt_tangles.formats.ssb.ids import URI_SCHEME, normalise
 
 LEGACY_THREAD = "legacy_thread"
-#: Names of tangles that are not made by `content.tangles`: the older fields, and the feed itself.
+#: Reserved tangle names, not allowed in `content.tangles`: the older fields, and the feed itself.
 RESERVED = frozenset({LEGACY_THREAD, "feed"})
 MALFORMED_TANGLE = "malformed_tangle"
 
 
 class Claim(NamedTuple):
-    """A claim of a content; an entry of the column ``claims``.
+    """A tangle claim of a content; an entry of the column ``claims``.
 
     Attributes:
-        tangle_name: None where there is none to file the claim under.
-        root_id: None for a root claim, and where the content does not name one by a string.
-        previous: None for a root claim, and with a defect.
-        is_root: whether the message says that it is the root of a tangle.
-        defect: `MALFORMED_TANGLE` or None.
+        tangle_name: The tangle; absent if the claim has no usable name.
+        root_id: The root; absent for a root claim, and where the content gives no string.
+        previous: The listed ids; absent for a root claim, and with a defect.
+        is_root: Whether the message claims to be the root of a tangle.
+        defect: `MALFORMED_TANGLE`, if the fields are malformed.
     """
 
     tangle_name: str | None = None
@@ -37,7 +37,7 @@ class Claim(NamedTuple):
 
 
 _ABSENT: Any = object()
-#: `tangles` is not an object, or uses a name that is reserved.
+#: `tangles` is not an object, or uses a reserved name.
 _NAMELESS = Claim(defect=MALFORMED_TANGLE)
 
 
@@ -45,11 +45,11 @@ def tangle_claims(content: dict[str, Any]) -> list[Claim]:
     """List the tangle claims of a content.
 
     Args:
-        content: a message's content, decrypted if it was encrypted. Nothing about its types is taken for granted.
+        content: The content of a message, decrypted if it was encrypted; its fields may have any type.
 
     Returns:
-        A claim for each key of ``content.tangles``, then the claim of ``root`` and ``branch`` if they make one.
-        Message ids are normalised; they may be any string, and previous may be empty or repeat itself.
+        A claim for each key of ``content.tangles``, then the claim of ``root`` and ``branch``, if present. Message ids
+        are normalised; they may be any string, and previous may be empty or have duplicates.
     """
     if "tangles" not in content and "root" not in content and "branch" not in content:
         return []
@@ -64,7 +64,7 @@ def tangle_claims(content: dict[str, Any]) -> list[Claim]:
     branch = content.get("branch", _ABSENT)
     if root is None and (branch is None or branch is _ABSENT):
         return claims
-    # A content with tangles may use a lone `root` for something else, as group/add-member does.
+    # A content with tangles may use a lone `root` for another purpose, as group/add-member does.
     if branch is _ABSENT and type(tangles) is dict:
         return claims
     claims.append(_legacy_claim(root, branch))
@@ -94,7 +94,7 @@ def _claim(name: str, root_id: str, previous: list[str] | None) -> Claim:
 
 
 def _references(value: Any) -> list[str] | None:
-    """The strings of an array, normalised; None for anything but an array of strings."""
+    """Normalise an array of strings; reject any other value."""
     if type(value) is not list:
         return None
     are_sigils = True
@@ -107,5 +107,5 @@ def _references(value: Any) -> list[str] | None:
 
 
 def _legacy_id(reference: str) -> str:
-    """Old links to private messages carry their key after the id."""
+    """Drop the decryption key that old links to private messages append to the id."""
     return normalise(reference.partition("?unbox=")[0])

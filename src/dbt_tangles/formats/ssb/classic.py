@@ -1,7 +1,7 @@
-"""The rules that one classic message keeps or breaks, whatever its feed.
+"""Rules for a single classic message, independent of its feed (SSB protocol guide, "message format").
 
-The reference is ssb-validate's check of messages that come out of order. What a feed asks of a chain (``previous`` and
-the first sequence) is no rule of one message.
+The reference is ssb-validate's check of messages in any order. The rules of the feed's chain (``previous`` and the
+first sequence) are checked elsewhere.
 
 Source: SSB protocol guide, "message format"; ssb-validate, out-of-order check.
 """
@@ -16,16 +16,16 @@ from dbt_tangles.formats.ssb.signature import decode_signature, is_valid, public
 from dbt_tangles.ingest.json_numbers import int32
 from dbt_tangles.reasons import Reasons
 
-#: The longest legal canonical text with its signature, in UTF-16 code units.
+#: Maximum length of a canonical text with its signature, in UTF-16 code units.
 MAX_UNITS = 8192
 
 ORDER = ("previous", "sequence", "author", "timestamp", "hash", "content", "signature")
-#: The order of early messages, legal to this day.
+#: The field order of early messages, still legal.
 ORDER_AUTHOR_FIRST = ("previous", "author", "sequence", "timestamp", "hash", "content", "signature")
 
 
 class Reason(Reasons):
-    """Why a line gave no usable message. The value is the code in the tables."""
+    """Reasons why a line contains no usable message. The value is the code in the tables."""
 
     INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."
     MALFORMED_JSON = "malformed_json", "The line is not JSON, as JavaScript's JSON.parse judges it."
@@ -52,10 +52,10 @@ class Reason(Reasons):
     BAD_SIGNATURE = "bad_signature", "The author did not sign this text (with this network key)."
 
 
-# Feed formats beside the classic one name themselves by URI, or by a suffix that carries a version.
+# Other feed formats have a URI, or a suffix with a version.
 _OTHER_AUTHOR = re.compile(r"ssb:(?://)?feed/.*|@[A-Za-z0-9+/_=-]+\.[a-z][a-z0-9]*-v[0-9]+", re.DOTALL)
-# Any box version is let in, and whatever follows it on the same line; JavaScript ends lines at these four. A canonical
-# base64 has, besides, a length that is a multiple of four (asking that of the pattern would take ten times as long).
+# Any box version is allowed, followed by any text on the same line; JavaScript ends lines at these four characters. The
+# length of canonical base64 is a multiple of four; checking this in the pattern would take ten times as long.
 _ENCRYPTED = re.compile("[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?(\\.box)[^\n\r\u2028\u2029]*")
 _MIN_TYPE_UNITS, _MAX_TYPE_UNITS = 3, 52
 _FIELDS = frozenset(ORDER)
@@ -63,15 +63,15 @@ _ALPHABETICAL = tuple(sorted(ORDER))
 
 
 def check_message(value: dict[str, Any], text: bytes, hmac_key: bytes | None = None) -> Reason | None:
-    """Apply all the rules of one message.
+    """Apply all rules for a single message.
 
     Args:
-        value: the message's value, as signed.
-        text: its canonical text in UTF-8.
-        hmac_key: the network's key, 32 bytes; None on the public network.
+        value: The message's value, as signed.
+        text: Its canonical text in UTF-8.
+        hmac_key: The network's key, 32 bytes; null on the public network.
 
     Returns:
-        The first rule it breaks, or None for a usable message.
+        The first violated rule, if any.
     """
     form = check_form(value)
     if type(form) is Reason:
@@ -82,13 +82,13 @@ def check_message(value: dict[str, Any], text: bytes, hmac_key: bytes | None = N
 
 
 def check_form(value: dict[str, Any]) -> Reason | tuple[bytes, bytes]:
-    """Apply the rules that need no canonical text: all but length and signature.
+    """Apply the rules that need no canonical text: all except length and signature.
 
     Args:
-        value: the message's value, keys in V8's order.
+        value: The message's value, keys in V8's order.
 
     Returns:
-        The first rule that the message breaks; if it breaks none, the author's public key and the decoded signature.
+        The first violated rule; for a well-formed message, the author's public key and the decoded signature.
     """
     order = tuple(value)
     if order != ORDER and order != ORDER_AUTHOR_FIRST:
@@ -115,10 +115,10 @@ def check_form(value: dict[str, Any]) -> Reason | tuple[bytes, bytes]:
 
 
 def check_trusted(value: dict[str, Any]) -> Reason | None:
-    """Apply what is asked of a message whose signed text is gone: an author, a sequence and a content.
+    """Apply the rules for a message whose signed text is lost: it needs an author, a sequence and a content.
 
     Args:
-        value: the message's value, of any feed format, in any order.
+        value: The message's value, of any feed format, in any order.
     """
     if "author" not in value or "sequence" not in value or "content" not in value:
         return Reason.MISSING_FIELD
@@ -152,10 +152,10 @@ def _broken_order(value: dict[str, Any], order: tuple[str, ...]) -> Reason:
 
 
 def is_type(name: Any) -> bool:
-    """Whether a content may have this type: a string of 3 to 52 UTF-16 units."""
+    """Whether a value is a legal content type: a string of 3 to 52 UTF-16 units."""
     if type(name) is not str:
         return False
-    # Between these lengths no number of surrogate pairs matters.
+    # Between these lengths the number of surrogate pairs is irrelevant.
     if _MIN_TYPE_UNITS <= len(name) <= _MAX_TYPE_UNITS // 2:
         return True
     return len(name) <= _MAX_TYPE_UNITS and _MIN_TYPE_UNITS <= utf16_length(name) <= _MAX_TYPE_UNITS

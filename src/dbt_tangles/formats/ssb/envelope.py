@@ -1,11 +1,10 @@
-"""Which group's key opens the envelope that a private message was published in.
+"""Finds the group key that opens a private message (envelope specification 1.0.0, "Unboxing algorithm").
 
-An exporter that shows what a message says may keep the envelope beside it. The first of an envelope's slots is that of
-the group's key, so whether a key is the right one takes three derivations and one authentication; the message itself
-is not decrypted.
+An exporter of decrypted messages may keep the envelope beside the content. The first slot of an envelope belongs to the
+group's key, so testing a key takes three derivations and one authentication. The message itself is not decrypted.
 
 Source: envelope specification 1.0.0, "Unboxing algorithm" and "Derive Secret"; private group specification, for the
-place and the scheme of the group's slot.
+position and the scheme of the group's slot.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from nacl.exceptions import CryptoError
 
 SUFFIX = ".box2"
 GROUP_SCHEME = b"envelope-large-symmetric-group"
-#: A message hands out so many keys that it may be in the envelope of; the time for a line is bounded by it.
+#: Maximum number of candidate keys per message; it bounds the time for a line.
 MAX_KEYS = 16
 
 _BLOCK = 32
-# Header and first slot, as base64, with two bytes more, so that there is no padding.
+# Header and first slot as base64, plus two bytes, so that there is no padding.
 _HEAD = re.compile(r"[A-Za-z0-9+/]{88}")
 _FEED = re.compile(r"@([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)\.ed25519")
 _MESSAGE = re.compile(r"%([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)\.sha256")
@@ -34,14 +33,14 @@ _NONCE = bytes(24)
 
 
 def context_of(author: Any, previous: Any) -> bytes | None:
-    """Encode where a message is published, which all keys of its envelope are bound to.
+    """Encode the position of a message in its feed, to which all keys of its envelope are bound.
 
     Args:
-        author: the feed's id.
-        previous: id of the feed's message before; None for the first.
+        author: The feed's id.
+        previous: The id of the previous message of the feed; null for the first.
 
     Returns:
-        The start of what keys are derived with; None if either is of another format than classic.
+        The prefix of the derivation input, if both ids have the classic format.
     """
     feed = _FEED.fullmatch(author) if type(author) is str else None
     before = _MESSAGE.fullmatch(previous) if type(previous) is str else None
@@ -52,12 +51,12 @@ def context_of(author: Any, previous: Any) -> bytes | None:
 
 
 def derive_secret(key: bytes, context: bytes, *labels: bytes) -> bytes:
-    """Derive a key from another: HKDF-Expand with SHA-256.
+    """Derive a key from another by HKDF-Expand with SHA-256.
 
     Args:
         key: 32 bytes.
-        context: see `context_of`.
-        labels: what the new key is for.
+        context: See `context_of`.
+        labels: The purpose of the new key.
 
     Returns:
         32 bytes.
@@ -66,16 +65,16 @@ def derive_secret(key: bytes, context: bytes, *labels: bytes) -> bytes:
 
 
 def opening_key(content: Any, author: Any, previous: Any, keys: Iterable[bytes]) -> bytes | None:
-    """Find the key of a group that opens an envelope.
+    """Find the group key that opens an envelope.
 
     Args:
-        content: the content as it was signed, of any type; envelopes are base64 followed by `.box2`.
-        author: see `context_of`.
-        previous: likewise.
-        keys: of 32 bytes each; the first `MAX_KEYS` are tried.
+        content: The content as signed, of any type; an envelope is base64 followed by `.box2`.
+        author: See `context_of`.
+        previous: See `context_of`.
+        keys: Keys of 32 bytes; the first `MAX_KEYS` are tried.
 
     Returns:
-        The first that opens it; None if none does, or the content is no envelope of a classic feed.
+        The first key that opens it, if any; absent too if the content is not an envelope of a classic feed.
     """
     if type(content) is not str or not content.endswith(SUFFIX) or not _HEAD.match(content):
         return None
@@ -97,5 +96,5 @@ def opening_key(content: Any, author: Any, previous: Any, keys: Iterable[bytes])
 
 
 def _prefixed(*parts: bytes) -> bytes:
-    """Write parts one after another, each after its length."""
+    """Concatenate parts, each after its length."""
     return b"".join(len(part).to_bytes(2, "little") + part for part in parts)

@@ -1,9 +1,9 @@
-"""What a content says about a private group, if it is a valid message of one.
+"""Validates contents of private group messages (private group specification, JSON schemas of the group types).
 
-The rules are those that peers apply, loose ends included. Their JSON schemas give most arrays as tuples: only the first
-entry of ``excludes``, ``previous`` and ``oldSecrets`` has a pattern, and what follows may be anything. Entries of
-``recps`` are all checked. A pattern matches the whole string, as a JavaScript ``$`` does without flags; Python's would
-let a newline follow.
+The rules are those that peers apply, including their gaps. Their JSON schemas declare most arrays as tuples: only the
+first entry of ``excludes``, ``previous`` and ``oldSecrets`` has a pattern, and later entries may be anything. All
+entries of ``recps`` are checked. A pattern matches the whole string, as a JavaScript ``$`` does without flags; Python's
+``$`` would also match before a trailing newline.
 
 Source: private group specification, JSON schemas of ``group/init`` (root and epoch), ``group/add-member`` and
 ``group/exclude-member``.
@@ -44,10 +44,9 @@ _UNJUDGED: Any = object()
 
 
 class GroupReason(Reasons):
-    """Why a content of a group type is not valid. The value is the code in the tables.
+    """Reasons why a content of a group type is invalid. The value is the code in the tables.
 
-    The members stand in the order in which the rules are looked at, whatever the kind: of several reasons the first
-    counts (`rank`).
+    The members stand in the order of the checks, for every kind: if several apply, the first counts (`rank`).
     """
 
     BAD_VERSION = "bad_version", "version is not v2 (inits and adds)."
@@ -80,24 +79,25 @@ class GroupReason(Reasons):
 
 
 class GroupClaim(NamedTuple):
-    """A content of one of the group types, judged; the fields of the struct ``group_claim``. It holds no secret.
+    """The validated content of a group type; the fields of the struct ``group_claim``. It holds no secret.
 
     Attributes:
-        kind: `root_init`, `epoch_init`, `add` or `exclude`; also where the content is not valid, for what it would be.
-        invalid_reason: None, or the first rule that the content breaks; all that follows is then empty.
-        group_uri: the group id of the first recipient (an untrusted name); None for a root init.
-        group_root: root of the group tangle; None for a root init, whose own id is the root.
-        epoch_root: root of the epoch tangle; epoch inits only.
-        previous_epochs: what an epoch init lists in its epoch tangle, as often as it does; None stands for an entry
-            that is no string. The whole is None for other kinds.
-        epoch_id: the epoch that an add or exclude speaks of, the root of its members tangle.
-        key_fingerprint: of the epoch's secret: the new one (inits) or the one handed out (adds).
-        feeds: those added or excluded, as given, each once, in their order; entries that are no strings are left out.
-        author_root: the root feed that an epoch init names as its author's.
-        unchecked_count: entries that peers let through unchecked and that break the pattern of the first of their
-            list: ``excludes``, ``oldSecrets``, and ``previous`` of the tangles that the kind belongs to.
-        sealed_with: fingerprint of the key that opens the envelope that the message was published in, if that is one
-            of the keys that the message itself hands out; `group_claim` leaves it to `sealed_with`.
+        kind: `root_init`, `epoch_init`, `add` or `exclude`; for an invalid content, the nearest kind.
+        invalid_reason: The first violated rule, if any; all later fields are then empty.
+        group_uri: The group id in the first recipient (an untrusted name); absent for a root init.
+        group_root: Root of the group tangle; absent for a root init, whose own id is the root.
+        epoch_root: Root of the epoch tangle; epoch inits only.
+        previous_epochs: The previous of the epoch tangle of an epoch init, with duplicates; null stands for an entry
+            that is not a string. Absent for other kinds.
+        epoch_id: The epoch that an add or exclude belongs to, the root of its members tangle.
+        key_fingerprint: Fingerprint of the epoch's secret: the new one (inits) or the one handed out (adds).
+        feeds: The added or excluded feeds, as given, distinct, in their order; entries that are not strings are
+            dropped.
+        author_root: The root feed of the author, as given by an epoch init.
+        unchecked_count: Number of entries that violate the pattern of the first entry of their list, and that peers
+            accept unchecked: in ``excludes``, ``oldSecrets``, and ``previous`` of the tangles of the kind.
+        sealed_with: Fingerprint of the key that opens the message's envelope, if the message itself hands out that key;
+            `group_claim` leaves it to the function `sealed_with`.
     """
 
     kind: str
@@ -114,7 +114,7 @@ class GroupClaim(NamedTuple):
     sealed_with: str | None = None
 
     def with_strings(self, convert: Callable[[str], str]) -> GroupClaim:
-        """The same, all strings that are taken from the content converted; feeds that become equal are one."""
+        """Return a copy with all strings from the content converted; feeds that become equal are merged."""
 
         def convert_any(string: str | None) -> str | None:
             return None if string is None else convert(string)
@@ -132,14 +132,14 @@ class GroupClaim(NamedTuple):
 
 
 def group_claim(content: Any) -> GroupClaim | None:
-    """Judge a content.
+    """Validate a content.
 
     Args:
-        content: any JSON value, secrets still in place.
+        content: Any JSON value, with its secrets.
 
     Returns:
-        None if its type is not one of the group's (an encrypted or unrelated message), else what it says, or why it
-        is not valid. References to messages are normalised to the sigil form.
+        The claim or the reason why it is invalid; absent if the content has no group type (an encrypted or unrelated
+        message). References to messages are normalised to the sigil form.
     """
     if type(content) is not dict:
         return None
@@ -154,16 +154,16 @@ def group_claim(content: Any) -> GroupClaim | None:
 
 
 def epoch_key(content: Any, message: GroupClaim | None = _UNJUDGED) -> bytes | None:
-    """The secret of a valid init, whose order ties between epochs are broken by.
+    """Return the secret of a valid init; peers break ties between epochs by its order.
 
-    This is the secret. It may be in staging only.
+    The result is secret and must stay in staging.
 
     Args:
-        content: any JSON value, secrets still in place.
-        message: what `group_claim` says of it, if that is known already.
+        content: Any JSON value, with its secrets.
+        message: The result of `group_claim`, if already known.
 
     Returns:
-        Its 32 bytes; None if the content is no valid init.
+        Its 32 bytes, if the content is a valid init.
     """
     if message is _UNJUDGED:
         message = group_claim(content)
@@ -173,17 +173,17 @@ def epoch_key(content: Any, message: GroupClaim | None = _UNJUDGED) -> bytes | N
 
 
 def sealed_with(content: dict[str, Any], envelope: Any, author: Any, previous: Any) -> str | None:
-    """Tell which of the keys that a valid message hands out opens the envelope that it was published in.
+    """Find the key that opens a valid message's envelope, among the keys that the message hands out.
 
     Args:
-        content: a content that `group_claim` finds valid, secrets still in place.
-        envelope: the content as it was signed, of any type.
-        author: the feed that it was published on.
-        previous: id of that feed's message before; None for the first.
+        content: A content that `group_claim` finds valid, with its secrets.
+        envelope: The content as signed, of any type.
+        author: The feed of the message.
+        previous: The id of the previous message of that feed; null for the first.
 
     Returns:
-        The key's fingerprint: of the secret of an init or add, or of one of an add's older ones. None if there is no
-        envelope, or another key opens it.
+        The key's fingerprint: of the secret of an init or add, or of an older secret of an add. Absent without an
+        envelope, or if another key opens it.
     """
     old = content.get("oldSecrets", ())
     secrets = (secret for secret in (content.get("secret"), *old) if _matches(_SECRET, secret))
@@ -193,7 +193,7 @@ def sealed_with(content: dict[str, Any], envelope: Any, author: Any, previous: A
 
 def _init(content: dict[str, Any]) -> GroupClaim:
     tangles = content.get("tangles")
-    # Only a root says null where the group tangle has a root. An invalid init is judged as what it is nearer to.
+    # Only a root init has a null root in its group tangle. An invalid init gets the kind that it resembles more.
     group = tangles.get("group") if type(tangles) is dict else None
     is_root = type(group) is dict and group.get("root") is None
     kind = ROOT_INIT if is_root else EPOCH_INIT

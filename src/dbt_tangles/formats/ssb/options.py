@@ -1,4 +1,4 @@
-"""Reads the one option of the check that is a secret."""
+"""Reads the network key, the one secret option of the verification, from the environment."""
 
 import base64
 import os
@@ -10,13 +10,13 @@ HMAC_KEY_NAME = "TANGLES_SSB_HMAC_KEY"
 
 
 def hmac_key(environ: Mapping[str, str] = os.environ) -> bytes | None:
-    """Read the network's key from the environment: dbt writes vars and configs into its files, and this into none.
+    """Read the network's key from the environment, because dbt writes vars and configs into files.
 
     Returns:
-        32 bytes; None where the variable is absent or empty.
+        32 bytes, if the variable is set and not empty.
 
     Raises:
-        ValueError: It is not the canonical base64 of 32 bytes; the message does not show it.
+        ValueError: It is not the canonical base64 of 32 bytes; the error text omits the value.
     """
     text = environ.get(HMAC_KEY_NAME)
     if not text:

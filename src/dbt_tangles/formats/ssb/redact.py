@@ -1,10 +1,11 @@
-"""Group secrets replaced by fingerprints.
+"""Replaces group secrets by fingerprints (private group specification, ``group/init``, ``group/add-member``).
 
-A decrypted log holds the keys of its private groups. No table shows them: a fingerprint is enough to tell epochs apart.
+A decrypted log holds the keys of its private groups. Tables show fingerprints instead, which are enough to tell epochs
+apart.
 
-What is taken for a secret goes by names and by looks, as old and new versions of the messages have theirs in different
-places, and any client may copy one somewhere else. Forms that are looked for are those that clients write; whoever
-wants to give a secret away can spell it in ways that nobody finds.
+Secrets are recognised by key and by form, because old and new versions of the messages have them in different places,
+and a client may copy one elsewhere. The search covers the forms that clients write; a deliberately disguised secret
+stays undetected.
 
 Source: private group specification, ``group/init``, ``group/add-member`` and ``group/po-box``; RFC 4648, sections 4, 5
 and 8, for the forms.
@@ -21,22 +22,22 @@ from typing import Any
 
 FINGERPRINT_DIGITS = 16
 
-#: Contents whose type starts so carry secrets.
+#: Contents with this prefix of the type carry secrets.
 SECRETS_PREFIX = "group/"
-#: What stands under these keys is a secret, whatever it looks like.
+#: Values under these keys are secrets in any form.
 SECRET_KEYS = frozenset({"secret", "oldSecrets", "groupKey"})
 
 _BASE64_KEY = re.compile(r"[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=")
 _LOOSE_BASE64_KEY = re.compile(r"[A-Za-z0-9+/_-]{42}[AEIMQUYcgkosw048]=?")
 _HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
 
-# A form is looked up in one spelling: plain base64 without padding, lower-case hexadecimal.
+# Forms are looked up in one spelling: plain base64 without padding, lower-case hexadecimal.
 _BASE64_LETTERS, _HEX_LETTERS = 43, 64
 _BASE64_RUN = re.compile(rf"[A-Za-z0-9+/_-]{{{_BASE64_LETTERS},}}")
 _HEX_RUN = re.compile(rf"[0-9A-Fa-f]{{{_HEX_LETTERS},}}")
 _TO_PLAIN_ALPHABET = str.maketrans("-_", "+/")
 
-#: Where a part of a string starts and ends, and the fingerprint that goes there.
+#: Start and end of a part of a string, and the fingerprint that replaces it.
 _Region = tuple[int, int, str]
 
 
@@ -44,10 +45,10 @@ def has_secrets(value: Any) -> bool:
     """Whether a value is of a kind that carries group secrets.
 
     Args:
-        value: any JSON value.
+        value: Any JSON value.
 
     Returns:
-        True for an object whose type starts with ``group/``, and for an array that holds one, however deep.
+        True for an object whose type starts with ``group/``, and for an array that contains one at any depth.
     """
     if type(value) is dict:
         kind = value.get("type")
@@ -67,10 +68,10 @@ def has_secrets(value: Any) -> bool:
 
 
 def fingerprint(secret: str) -> str:
-    """Fingerprint a group secret.
+    """Compute the fingerprint of a group secret.
 
     Args:
-        secret: the canonical base64 of 32 bytes; any other string stands for its own UTF-8 bytes.
+        secret: The canonical base64 of 32 bytes; any other string stands for its own UTF-8 bytes.
 
     Returns:
         The first 16 hexadecimal digits of the sha256 of the secret's bytes.
@@ -79,17 +80,17 @@ def fingerprint(secret: str) -> str:
 
 
 class Redaction:
-    """The secrets of some contents, and their replacement in whatever else a line gives.
+    """The secrets of some contents, and their replacement in all other values of a line.
 
-    Secrets are: what stands under `SECRET_KEYS`, at any depth; and every string, keys of objects included, that is as
-    a whole the canonical base64 of 32 bytes. Those of 32 bytes are looked for in all strings.
+    Secrets are: the values under `SECRET_KEYS`, at any depth; and every string, keys of objects included, that is as a
+    whole the canonical base64 of 32 bytes. Secrets of 32 bytes are replaced in all strings.
 
-    Time and memory grow with the size of the values given, whatever is in them, and no depth raises.
+    Time and memory are linear in the size of the values, and any depth is allowed.
     """
 
     def __init__(self, *contents: Any) -> None:
-        """Find the secrets of contents, usually of one; they are left as they are."""
-        # By their forms, fingerprints.
+        """Find the secrets of contents, usually of one; the contents stay unchanged."""
+        # Form to fingerprint.
         self._base64: dict[str, str] = {}
         self._hex: dict[str, str] = {}
         self._hides_keys = False
@@ -100,13 +101,13 @@ class Redaction:
         """Replace the secrets in a value.
 
         Args:
-            value: any JSON value, nested as deep as you like; it is left as it is.
+            value: Any JSON value of any depth; it stays unchanged.
 
         Returns:
             The value itself if there are no secrets; else a copy, keys in the same order. Under `SECRET_KEYS`, a string
-            and the strings of an array are fingerprints, anything else is null. Elsewhere, strings and keys are as
-            `text` gives them. Keys that become equal by that are one, as where a JSON text has a key twice: it stands
-            in the place of the first and has the value of the last.
+            and the strings of an array become fingerprints, any other value becomes null. Elsewhere, strings and keys
+            are converted by `text`. Keys that become equal are merged, as for a duplicate key in a JSON text: position
+            of the first, value of the last.
         """
         if not self._hides_keys and not self._base64:
             return value
@@ -126,12 +127,12 @@ class Redaction:
         """Replace the secrets in a string.
 
         Args:
-            text: any string.
+            text: Any string.
 
         Returns:
-            The string with the fingerprint in place of each secret that is in it, as base64 (of either alphabet, with
-            or without padding) or hexadecimal, whatever stands before or after. Where several overlap, the fingerprint
-            of the first takes the place of them all.
+            The string with the fingerprint in place of each secret, in base64 (of either alphabet, with or without
+            padding) or hexadecimal, also within longer text. Overlapping secrets are replaced by the fingerprint of the
+            first.
         """
         if not self._base64 or len(text) < _BASE64_LETTERS:
             return text
@@ -150,7 +151,7 @@ class Redaction:
         return "".join(parts)
 
     def _copy(self, entry: Any, pending: list[tuple[Any, Any]]) -> Any:
-        """The copy of an entry. That of a container is empty, and pending to be filled."""
+        """Copy an entry; a container starts empty and is pending to be filled."""
         kind = type(entry)
         if kind is str:
             return self.text(entry)
@@ -177,7 +178,7 @@ class Redaction:
                     self._find_named(value[key])
 
     def _find_named(self, entry: Any) -> None:
-        """Find secrets in what stands under one of `SECRET_KEYS`: 32 bytes in any form count."""
+        """Find secrets under one of `SECRET_KEYS`: 32 bytes in any form count."""
         for secret in entry if type(entry) is list else [entry]:
             if type(secret) is not str:
                 continue
@@ -193,10 +194,9 @@ class Redaction:
 
 
 def _regions(run: re.Pattern[str], letters: int, forms: dict[str, str], text: str) -> Iterator[_Region]:
-    """Find forms of one length in a text: the parts that they cover, in order and apart from each other.
+    """Find the forms of one length in a text and yield the disjoint regions that they cover, in order.
 
-    Each window of that length is looked up once. So the time depends neither on how many forms there are nor on how
-    they overlap.
+    Each window of that length is looked up once, so the time is independent of the number of forms and of overlaps.
     """
     is_hex = run is _HEX_RUN
     for found in run.finditer(text):
@@ -213,7 +213,7 @@ def _regions(run: re.Pattern[str], letters: int, forms: dict[str, str], text: st
                 end = place + letters
         if end >= 0:
             end += found.start()
-            # A run holds no padding, which can only be behind it.
+            # A run excludes padding, which can only follow it.
             is_padded = not is_hex and end == found.end() and text.startswith("=", end)
             yield found.start() + start, end + is_padded, digits
 

@@ -1,8 +1,8 @@
-"""The shapes in which SSB databases export messages.
+"""Extracts the signed message from the export shapes of SSB databases.
 
 A line may be an envelope ``{key, value, timestamp}``, a bare value, an entry of the raw log ``{seq, value: envelope}``,
-or either of the forms in which a database shows a private message that it could decrypt. All come down to the value
-as it was signed.
+or one of two forms in which a database shows a private message that it could decrypt. The module reduces each to the
+value as it was signed.
 
 Source: ssb-db, ``createLogStream``, ``createRawLogStream`` and private messages; ssb-db2, private messages and live
 results; muxrpcli, output of ``ssb-server log``.
@@ -14,12 +14,12 @@ from typing import Any
 
 from dbt_tangles.formats.ssb.classic import Reason
 
-# What older databases set beside the fields of a message that they decrypted.
+# Fields that older databases add to a message that they decrypted.
 _UNBOX_FIELDS = frozenset(("meta", "cyphertext", "private", "unbox"))
 _MESSAGE_HINTS = ("content", "signature")
 
-#: Claimed key, signed value, receive timestamp and decrypted content, each but the value None where the line has none.
-#: Key and timestamp are as the line has them, of any type.
+#: Claimed key, signed value, receive timestamp and decrypted content; all except the value may be null. Key and
+#: timestamp are as in the line, of any type.
 Exported = tuple[Any, dict[str, Any], Any, dict[str, Any] | None]
 
 
@@ -27,7 +27,7 @@ def unwrap(document: Any) -> Exported | Reason:
     """Find the message in a parsed line.
 
     Args:
-        document: the parsed line.
+        document: The parsed line.
 
     Returns:
         The parts of `Exported`, or `Reason.NOT_A_MESSAGE` (a key alone, a live marker, a number, ...).
@@ -57,14 +57,14 @@ def _may_be_message(value: dict[str, Any]) -> bool:
 
 
 def _reseal_from_envelope(value: dict[str, Any], meta: Any) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """ssb-db2: the envelope's ``meta.originalContent`` is what was signed."""
+    """Restore the signed content of ssb-db2: the envelope's ``meta.originalContent``."""
     if type(meta) is not dict or type(meta.get("originalContent")) is not str or "content" not in value:
         return value, None
     return {**value, "content": meta["originalContent"]}, _decrypted(value)
 
 
 def _reseal_from_value(value: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """ssb-db: ``value.meta.original`` holds what was signed; before it, ``value.cyphertext`` did."""
+    """Restore the signed content of ssb-db: ``value.meta.original``, in older exports ``value.cyphertext``."""
     meta = value.get("meta")
     original = meta.get("original") if type(meta) is dict else None
     if type(original) is not dict or "content" not in original:

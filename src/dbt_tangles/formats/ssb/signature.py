@@ -1,7 +1,7 @@
-"""ed25519 signatures of classic messages, by libsodium.
+"""Verifies ed25519 signatures of classic messages with libsodium (SSB protocol guide, "signature").
 
-Libraries disagree on malleated signatures, small-order keys and non-canonical keys. SSB's peers run libsodium, which
-refuses all three; a library that lets them in lets anybody write to some feeds.
+Libraries disagree on malleable signatures, small-order keys and non-canonical keys. SSB's peers use libsodium, which
+rejects all three; with a library that accepts them, strangers could write to some feeds.
 
 Source: SSB protocol guide, "signature"; ssb-keys, ``verifyObj`` (hmac keys included).
 """
@@ -22,10 +22,10 @@ _FEED_ID_LENGTH = 53
 _FEED_ID = re.compile(r"@[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=\.ed25519")
 _SIGNATURE_LENGTH = 100
 _BASE64_LENGTH = 88
-# The last of 86 base64 characters holds two bits of the signature and four zeros.
+# The last of 86 base64 characters encodes two bits of the signature and four zeros.
 _SIGNATURE_ENDS = frozenset(f"{last}==.sig.ed25519" for last in "AQgw")
 
-# What `sign` adds to a canonical text: the last member with its separator, and the closing brace.
+# Length of the text that `sign` adds to a canonical text: the last member with its separator, and the closing brace.
 _SIGNATURE_TAIL = len(',\n  "signature": "') + _SIGNATURE_LENGTH + len('"\n}')
 
 _MAX_CACHED_KEYS = 2**16
@@ -33,16 +33,16 @@ _public_keys: dict[str, bytes | None] = {}
 
 
 def public_key(author: str) -> bytes | None:
-    """Decode a classic feed id, ``@<canonical base64 of 32 bytes>.ed25519``.
+    """Decode a classic feed id, ``@<canonical base64 of 32 bytes>.ed25519``; results are cached.
 
     Returns:
-        The 32 bytes, or None where the string is no classic feed id. Answers are remembered, as a log has few authors.
+        The 32 bytes, if the string is a classic feed id.
     """
     try:
         return _public_keys[author]
     except KeyError:
         pass
-    if len(author) != _FEED_ID_LENGTH:  # nothing else is worth remembering, nor safe to: it may be a megabyte
+    if len(author) != _FEED_ID_LENGTH:  # caching longer strings would waste memory: one may have a megabyte
         return None
     key = a2b_base64(author[1:45]) if _FEED_ID.fullmatch(author) else None
     if len(_public_keys) >= _MAX_CACHED_KEYS:
@@ -52,15 +52,15 @@ def public_key(author: str) -> bytes | None:
 
 
 def decode_signature(signature: object) -> bytes | None:
-    """Decode a signature, ``<canonical base64 of 64 bytes>.sig.ed25519`` and nothing more.
+    """Decode a signature, exactly ``<canonical base64 of 64 bytes>.sig.ed25519``.
 
     Returns:
-        The 64 bytes, or None where the value has another form.
+        The 64 bytes, if the value has that form.
     """
     if type(signature) is not str or len(signature) != _SIGNATURE_LENGTH or signature[85:] not in _SIGNATURE_ENDS:
         return None
     try:
-        # The decoder skips what is no base64 character, so only a string without any gives all 64 bytes.
+        # The decoder skips characters outside base64, so only a string of base64 alone gives all 64 bytes.
         decoded = a2b_base64(signature[:_BASE64_LENGTH])
     except ValueError:
         return None
@@ -68,20 +68,20 @@ def decode_signature(signature: object) -> bytes | None:
 
 
 def is_valid(key: bytes, signature: bytes, text: bytes, hmac_key: bytes | None = None) -> bool:
-    """Check the signature of a message.
+    """Verify the signature of a message.
 
     Args:
-        key: its author's public key, as `public_key` decodes it (32 bytes; libsodium does not look at the length).
-        signature: its signature, 64 bytes, as `decode_signature` decodes it.
-        text: its canonical text in UTF-8, the signature being the last member.
-        hmac_key: the 32 bytes of a private network's key; None on the public network.
+        key: The author's public key, as `public_key` decodes it (32 bytes; libsodium ignores the length).
+        signature: The signature, 64 bytes, as `decode_signature` decodes it.
+        text: The canonical text in UTF-8, with the signature as the last member.
+        hmac_key: The 32 bytes of a private network's key; null on the public network.
 
     Returns:
         Whether the key signed the text without its signature.
     """
     signed = text[:-_SIGNATURE_TAIL] + b"\n}"
     if hmac_key is not None:
-        # libsodium's crypto_auth: HMAC-SHA-512, cut to 32 bytes.
+        # libsodium's crypto_auth: HMAC-SHA-512, truncated to 32 bytes.
         signed = hmac.digest(hmac_key, signed, "sha512")[:32]
     try:
         crypto_sign_open(signature + signed, key)

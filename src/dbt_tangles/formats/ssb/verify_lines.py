@@ -1,9 +1,9 @@
-"""The Arrow kernel: lines of a log in, one checked row each out.
+"""Verifies the lines of an SSB log: one row per line (SSB protocol guide, "message format").
 
-Each line is parsed once and its canonical text printed once; signing, hashing and measuring share that text. Nothing a
-line may hold raises an error: what cannot be used is a row with a reason.
+Each line is parsed once and its canonical text printed once, for signature, hash and length. Any line is allowed: an
+unusable line becomes a row with a reason.
 
-Source: SSB protocol guide, "message format"; the rules are in `classic`, the export shapes in `shapes`.
+The rules are in `classic`, the export shapes in `shapes`.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
 from dbt_tangles.kernel_runtime.row_schema import Int32, columns_of
 from dbt_tangles.reasons import Reasons
 
-# Lines are read, their signatures verified and their columns built in turns of so many rows. Each of the three evicts
-# the others' code and data from the processor's caches, and texts of many lines are fresh memory: by one line or by a
-# whole batch, the same work takes longer.
+# Lines per turn of reading, verifying signatures and building columns. Each of these three steps evicts the others'
+# code and data from the processor's caches, so turns of one line are slower; the texts of a whole batch are fresh
+# memory, so larger turns are slower too.
 _TURN_ROWS = 512
 
 
 @dataclass(slots=True)
 class Row:
-    """What came of a line; see `check_batches`."""
+    """The result of a line; see `check_batches`."""
 
     message_id: Annotated[bytes | str, pa.string()] | None = None
     claimed_id: str | None = None
@@ -74,56 +74,56 @@ OUTPUT_SCHEMA = schema_of(Row)
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions(LineOptions):
-    """How lines are checked.
+    """Options of the verification.
 
     Attributes:
-        verify_signatures: whether the full rules apply. If not (for logs whose signed bytes are gone) the claimed key
-            is the id, every feed format is let in, and only an author, a sequence and a content are asked for.
-        hmac_key: the 32 bytes of a private network's key; None on the public network.
+        verify_signatures: Whether the full rules apply. If not (for logs whose signed bytes are lost), the claimed key
+            is the id, every feed format is allowed, and a message needs only an author, a sequence and a content.
+        hmac_key: The 32 bytes of a private network's key; null on the public network.
     """
 
     verify_signatures: bool = True
     hmac_key: bytes | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a key of the wrong size, which would silently fail every message."""
+        """Reject a key of the wrong size, which would silently fail every message."""
         if self.hmac_key is not None and len(self.hmac_key) != HMAC_KEY_BYTES:
             raise ValueError(f"hmac_key must have {HMAC_KEY_BYTES} bytes")
 
 
 def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> Iterator[pa.RecordBatch]:
-    """Check the lines of a log.
+    """Verify the lines of a log.
 
     Args:
-        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
-        options: see `CheckOptions`.
+        batches: Record batches with the columns of `INPUT_SCHEMA`, in any order.
+        options: See `CheckOptions`.
 
     Returns:
-        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
-        as several. The columns:
-            `message_id`: computed, or as claimed where signatures are not verified; null where there is none;
-            `claimed_id`: the envelope's key, which nothing vouches for;
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch is split.
+        The columns:
+            `message_id`: computed, or as claimed if signatures are not verified; null if neither is available;
+            `claimed_id`: the envelope's key, unverified;
             `content`: decrypted where the log has it decrypted, without secrets;
-            `is_encrypted`: what was signed is; `is_decrypted`: the log shows what it says;
-            `is_signature_valid`: null where it is not looked at: not verified, or refused before;
-            `check_error`: the first reason why it is not usable, null for what is (`is_usable`);
-            `detail`: more about a line that is not JSON, or not one message;
-            `text_digest`: of the canonical text in UTF-8, null where that was too long to print;
-            `claims`, `group_claim`: of what is usable;
-            `epoch_key`: a secret: no table may have it but the one that these rows are written to.
+            `is_encrypted`: the signed content is encrypted; `is_decrypted`: the log shows the decrypted content;
+            `is_signature_valid`: null where it was not checked: verification is off, or the line was rejected before;
+            `check_error`: the first reason why it is not usable, null for a usable line (`is_usable`);
+            `detail`: more about a line that is not JSON, or not a single message;
+            `text_digest`: of the canonical text in UTF-8, null if that was too long to print;
+            `claims`, `group_claim`: of a usable message;
+            `epoch_key`: a secret, allowed only in the table that these rows are written to.
     """
     return check_in_turns(batches, _Checker(options).check, _TURN_ROWS, OUTPUT_SCHEMA, "check_error")
 
 
 @dataclass(slots=True)
 class _Line(Row):
-    """A line as read: its row as it is if the signature holds, and what the check of that takes.
+    """A line as read: its row, provided that the signature holds, and the input of the signature check.
 
-    In the row the id is a digest if signatures are verified: a column of ids is written in one go.
+    If signatures are verified, the row has a digest as id, because a whole column of ids is formatted in one call.
 
     Attributes:
-        key: The author's public key; None where no check is due.
-        signature: Decoded, likewise.
+        key: The author's public key; null if the signature is not to be checked.
+        signature: The decoded signature, with the key.
         text: The canonical text.
     """
 
@@ -133,10 +133,10 @@ class _Line(Row):
 
 
 class _Checker:
-    """Reads lines and verifies signatures, remembering the verdicts on signatures.
+    """Reads lines and verifies signatures, with a cache of verdicts on signatures.
 
-    Verdicts are kept by the digest of the text, in two generations of bounded size: a log may hold any number of
-    messages, and repeats tend to be close or whole.
+    The cache is keyed by the digest of the text and has two generations of bounded size: a log may hold any number of
+    messages, and duplicates tend to be close together, or whole copies of a log.
     """
 
     _GENERATION = 2**17
@@ -149,7 +149,7 @@ class _Checker:
         self._older_verdicts: dict[bytes, bool] = {}
 
     def check(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
-        """Check some lines: the columns of `Row`."""
+        """Verify some lines and return the columns of `Row`."""
         rows = list(map(self.read, lines.to_pylist(), lengths.to_pylist()))
         self._verify(rows)
         columns = columns_of(Row, rows)
@@ -172,7 +172,7 @@ class _Checker:
         return self._read_document(document, len(raw))
 
     def _read_odd(self, raw: bytes) -> _Line:
-        """Read a line that orjson refused, as JavaScript may accept it."""
+        """Read a line that orjson rejects, with the rules of JavaScript."""
         try:
             document = parse_exact(raw)
         except InvalidUtf8Error as error:
@@ -198,7 +198,7 @@ class _Checker:
             row.message_id = row.text_digest = sha256(text).digest()
             units = len(text)
             if not text.isascii():
-                hashed = hashed_bytes(text.decode())  # a byte for each unit
+                hashed = hashed_bytes(text.decode())  # one byte per unit
                 units = len(hashed)
                 row.message_id = sha256(hashed).digest()
 
@@ -228,7 +228,7 @@ class _Checker:
         content = signed_content = value.get("content")
         if decrypted is not None:
             content = decrypted
-            is_plain_text = False  # it is another that was printed
+            is_plain_text = False  # the printed value has another content
             row.is_decrypted = True
         row.is_encrypted = type(signed_content) is str
         previous = value.get("previous")
@@ -236,19 +236,20 @@ class _Checker:
         if has_secrets(content) or (not is_linked and has_secrets(previous)):
             redaction = Redaction(*filter(has_secrets, (content, previous)))
             said = group_claim(content) if reason is None else None
-            if said is not None:  # judged with the secrets in place, and told without
+            if said is not None:  # validated with the secrets, stored without them
                 if row.is_decrypted and said.invalid_reason is None:
                     key = sealed_with(content, signed_content, value.get("author"), previous)
                     said = said._replace(sealed_with=key)
                 row.group_claim = said.with_strings(redaction.text)
                 row.epoch_key = epoch_key(content, said)
-            # Nothing below sees a secret. Numbers and indices among the keys stay, so a plain text is still plain.
+            # From here on all secrets are replaced. Numbers and index keys stay, so a plain text is still plain.
             content = redaction.value(content)
-            if not is_linked:  # an id, which whoever picks it for a secret cannot break the feed by
+            if not is_linked:  # an id stays, so that a secret chosen to equal it cannot break the feed
                 previous = redaction.value(previous)
         row.author = _string(value.get("author"))
         row.sequence = int32(value.get("sequence"))
-        # What is neither null nor a string keeps its JSON text, so that no feed takes it for a first message's null.
+        # A previous other than null or a string is stored as its JSON text, so that no feed treats it as the null of a
+        # first message.
         if not is_linked:
             previous = (_compact_bytes(previous) or b"").decode() or None
         if previous is not None:
@@ -264,7 +265,7 @@ class _Checker:
         return row
 
     def _verify(self, rows: list[_Line]) -> None:
-        """Verify the signatures of some lines, or remember what came of them before."""
+        """Verify the signatures of some lines, or take the verdicts from the cache."""
         if len(self._verdicts) >= self._GENERATION:
             self._older_verdicts = self._verdicts
             self._verdicts = {}
@@ -304,15 +305,15 @@ def _string(value: Any) -> str | None:
 
 
 def _number(number: Any) -> float | None:
-    # Minus zero becomes zero: the two are equal wherever lines are compared, and still print differently.
+    # Minus zero becomes zero: the two compare as equal and print differently.
     return float(number) + 0.0 if type(number) is int or type(number) is float else None
 
 
 def _storable(row: _Line) -> _Line:
-    """Replace lone surrogates, for which UTF-8 and thus Arrow have no form. The content is JSON and escapes them."""
+    """Replace lone surrogates, which UTF-8 and thus Arrow cannot store. The content is JSON and escapes them."""
     for name in ("message_id", "claimed_id", "author", "previous_id", "content_type"):
         setattr(row, name, _storable_value(getattr(row, name)))
-    # Names that differed only in those are one name now, and a message makes one claim a tangle: the first stays.
+    # Names that differed only in surrogates are now equal, and a message makes one claim per tangle: the first is kept.
     claims: dict[str | None, Claim] = {}
     for claim in row.claims:
         claim = Claim(*map(_storable_value, claim))
