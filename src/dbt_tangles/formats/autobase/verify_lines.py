@@ -1,9 +1,9 @@
-"""The Arrow kernel: lines of an Autobase log in, one checked row each out.
+"""Verifies the lines of an Autobase log: one row per line (Autobase Design, "Linearisation" and "Writer Roles").
 
-A line is a JSON object that names its `base`, and is one of two kinds: a node (`writer`, `length`, `heads`, perhaps
-`batch` and `value`) or, if it has none of the first three, a base (`indexers`, perhaps `relayed` and `start`). Whatever
-else it has is ignored, and a field that is null is as good as missing. No line raises an error: what cannot be used is
-a row with a reason.
+A line is a JSON object that names its `base`, and is of one of two kinds: a node (`writer`, `length`, `heads`,
+optionally `batch` and `value`) or, without the first three fields, a base (`indexers`, optionally `relayed` and
+`start`). Other fields are ignored, and a null field counts as missing. Any line is allowed: an unusable line becomes a
+row with a reason.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from dbt_tangles.reasons import Reasons
 
 BASE, NODE = "base", "node"
 
-# So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
-# one line that is no sound node not to hold up many that are.
+# Lines per turn: few enough for their objects to stay in the processor's caches, and for one invalid line to delay few
+# valid ones.
 _TURN_ROWS = 256
 
 _WRITER = re.compile("[0-9A-Fa-f]{64}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# In a text that is known to be JSON.
+# Matches the tokens of a valid JSON text.
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[][{}]|[^][{}",:\s]+')
 
 _NODE_FIELDS = ("writer", "length", "heads")
@@ -48,9 +48,9 @@ _SORTED = orjson.OPT_SORT_KEYS
 
 
 class Reason(Reasons):
-    """Why a line gave neither a base nor a node. The value is the code in the tables.
+    """Reasons why a line is neither a base nor a node. The value is the code in the tables.
 
-    Of several reasons the first counts.
+    If several apply, the first counts.
     """
 
     TOO_LONG = "too_long", "The line is longer than lines may be."
@@ -73,7 +73,7 @@ class Reason(Reasons):
 
 
 class Length(NamedTuple):
-    """A writer, and how much of its log."""
+    """A writer, and a length of its log."""
 
     writer: str
     length: Int32
@@ -81,7 +81,7 @@ class Length(NamedTuple):
 
 @dataclass(slots=True)
 class Row:
-    """What came of a line; see `check_batches`."""
+    """The result of a line; see `check_batches`."""
 
     base_id: str | None = None
     kind: str | None = None
@@ -102,29 +102,29 @@ OUTPUT_SCHEMA = schema_of(Row)
 
 
 class _RefusedError(Exception):
-    """The line cannot be used: the reason, and what is wrong in more words."""
+    """The line is unusable; the arguments are the reason and the detail."""
 
 
 def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
-    """Check the lines of an Autobase log.
+    """Verify the lines of an Autobase log.
 
     Args:
-        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
-        max_line_bytes: longer lines are refused unread.
+        batches: Record batches with the columns of `INPUT_SCHEMA`, in any order.
+        max_line_bytes: Longer lines are rejected unread.
 
     Returns:
-        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
-        as several. Writers are in lower case. The columns:
-            `kind`: `base`, `node`, or null where the line is neither;
-            `indexers`, `relayed`: of a base, distinct and sorted; `relayed` is empty where the line has none;
-            `start`: of a base, one entry for each writer, sorted, lengths of 0 included; null where the line has none;
-            `heads`: of a node, sorted, at most one for each writer, without the writer's node before it;
-            `batch`: of a node, 1 where the line has none;
-            `value`: of a node, its JSON with sorted keys and nothing between the tokens, so that equal values have
-            equal texts. Numbers are as orjson prints them; those that no double can hold are 1e999 and -1e999. Null
-            for an ack (`is_ack`);
-            `reject_reason`, `detail`: null for what is usable. Of any other line there are at most `base_id`, `kind`,
-            `writer` and `length`.
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch is split.
+        Writers are in lower case. The columns:
+            `kind`: `base`, `node`, or null if the line is neither;
+            `indexers`, `relayed`: of a base, distinct and sorted; `relayed` defaults to empty;
+            `start`: of a base, one entry for each writer, sorted, lengths of 0 included; null if missing;
+            `heads`: of a node, sorted, at most one for each writer, without the writer's own previous node;
+            `batch`: of a node, 1 if missing;
+            `value`: of a node, its JSON with sorted keys and without white space, so that equal values have equal
+            texts. Numbers are as orjson prints them; those beyond the doubles are 1e999 and -1e999. Null for an ack
+            (`is_ack`);
+            `reject_reason`, `detail`: null for a usable line. A rejected line has at most `base_id`, `kind`, `writer`
+            and `length`.
     """
     return check_in_turns(
         batches, lambda lines, lengths: _check_turn(lines, lengths, max_line_bytes), _TURN_ROWS, OUTPUT_SCHEMA
@@ -132,7 +132,7 @@ def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_L
 
 
 def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict[str, pa.Array | Sequence[Any]]:
-    """Check some lines: the columns of `Row`."""
+    """Verify some lines and return the columns of `Row`."""
     raws = lines.to_pylist()
     if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
         columns = _read_sound_nodes(raws)
@@ -143,9 +143,9 @@ def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict
 
 
 def _read_sound_nodes(raws: list[bytes | None]) -> dict[str, pa.Array] | None:
-    """Read lines that are all sound nodes, checking each column as a whole; None if any line is something else.
+    """Read lines if all are valid nodes, checking each column as a whole; give up at the first other line.
 
-    Gives exactly what `_read` gives, in a fraction of its time.
+    The result equals that of `_read`, in a fraction of the time.
     """
     try:
         documents = list(map(orjson.loads, raws))
@@ -157,7 +157,7 @@ def _read_sound_nodes(raws: list[bytes | None]) -> dict[str, pa.Array] | None:
         flat = list(chain.from_iterable(heads))
         if not _are(flat, list) or not {2}.issuperset(map(len, flat)):
             return None
-    except (ValueError, LookupError, TypeError):  # not JSON, something missing, not an object, nested too deep
+    except (ValueError, LookupError, TypeError):  # not JSON, a field missing, not an object, nested too deep
         return None
     batches = [document.get("batch", 1) for document in documents]
     head_writers, head_lengths = zip(*flat, strict=True) if flat else ((), ())
@@ -175,7 +175,7 @@ def _read_sound_nodes(raws: list[bytes | None]) -> dict[str, pa.Array] | None:
     if not all(map(_WRITER.fullmatch, spellings)):
         return None
 
-    # From here on a writer is its place among the sorted names.
+    # From here on a writer is its index among the sorted names.
     names = sorted(set(map(str.lower, spellings)))
     places = {name: place for place, name in enumerate(names)}
     place_of = {spelling: places[spelling.lower()] for spelling in spellings}.__getitem__
@@ -190,7 +190,7 @@ def _read_sound_nodes(raws: list[bytes | None]) -> dict[str, pa.Array] | None:
         order = np.argsort(key, kind="stable")
         if (np.diff(key[order]) == 0).any():
             return None
-        head, head_length = head[order], head_length[order]  # the nodes were in order
+        head, head_length = head[order], head_length[order]  # node is already in order
         is_own = head == own[node]
         ahead = own_length[node] - head_length
         if (ahead[is_own] < 1).any():
@@ -340,7 +340,7 @@ def _heads_of(document: dict[str, Any], writer: str, length: int) -> list[Length
         _refuse(Reason.BAD_HEADS, "two heads are of one writer")
     if any(name == writer and head_length >= length for name, head_length in heads):
         _refuse(Reason.BAD_HEADS, "a head is the node itself or a later one of its writer")
-    previous = (writer, length - 1)  # which the node follows whether it says so or not
+    previous = (writer, length - 1)  # the implicit previous node, which may be listed too
     return [head for head in heads if head != previous]
 
 
@@ -361,16 +361,16 @@ def _length_of(value: Any, least: int = 1) -> int | None:
 
 
 def _parse_exact(raw: bytes) -> Any:
-    """Parse what `orjson.loads` refuses and ``JSON.parse`` does not, as orjson would if it could.
+    """Parse JSON that `JSON.parse` accepts and `orjson.loads` rejects, with orjson's types.
 
-    That is lone surrogates, numbers that no double can hold (they become infinite), and any depth.
+    That is: lone surrogates, numbers beyond the doubles (they become infinite), and any depth.
 
     Raises:
-        InvalidUtf8Error: the bytes are not UTF-8.
-        MalformedJsonError: they are UTF-8, but not JSON.
+        InvalidUtf8Error: The bytes are not UTF-8.
+        MalformedJsonError: They are UTF-8, but not JSON.
     """
-    parse_exact(raw)  # which judges the text, but makes every number a double
-    open_: list[list[Any]] = [[]]  # what has been read of each open container: a key is followed by its value
+    parse_exact(raw)  # raises for invalid text; its own result has every number as a double
+    open_: list[list[Any]] = [[]]  # the entries read of each open container; in an object, keys and values alternate
     for token in _TOKEN.findall(raw.decode()):
         if token in ("{", "["):
             open_.append([])
@@ -393,8 +393,8 @@ def _text_of(value: Any, is_exact: bool) -> str:
     """Print a value as JSON with sorted keys.
 
     Args:
-        value: what a parser returned, nested as deep as you like.
-        is_exact: whether that was `_parse_exact`, so that there may be infinities, which orjson prints as null.
+        value: A parsed value of any depth.
+        is_exact: Whether it comes from `_parse_exact`, so that it may contain infinities, which orjson prints as null.
     """
     if not is_exact:
         try:
@@ -405,7 +405,7 @@ def _text_of(value: Any, is_exact: bool) -> str:
 
 
 class _Text(str):
-    """A part of the text, among values that are still to be printed."""
+    """A part of the output, among values that are still to be printed."""
 
     __slots__ = ()
 
@@ -414,9 +414,9 @@ _COMMA = _Text(",")
 
 
 def _exact_text(value: Any) -> str:
-    """Print without recursion, as orjson does where it prints the value."""
+    """Print without recursion, with the same text as orjson."""
     parts: list[str] = []
-    due = [value]  # the last first
+    due = [value]  # a stack: the next value is last
     while due:
         value = due.pop()
         kind = type(value)

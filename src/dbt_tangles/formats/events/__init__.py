@@ -1,1 +1,1 @@
-"""Event logs: lines that state which event of which timeline came after which others."""
+"""Event logs: lines that state the causes of each event of a timeline."""

@@ -1,8 +1,7 @@
-"""The Arrow kernel: lines of an event log in, one checked row each out.
+"""Verifies the lines of an event log: one row per line.
 
 A line is a JSON object: `timeline`, `event`, `after` (the ids of the event's causes), `arrival` (a whole number) and
-perhaps an `author`. Whatever else it has is ignored. No line raises an error: what cannot be used is a row that says
-what is wrong with it.
+optionally an `author`. Other fields are ignored. Any line is allowed: an unusable line becomes a row with a reason.
 """
 
 from __future__ import annotations
@@ -28,7 +27,8 @@ from dbt_tangles.kernel_runtime.row_schema import Int64, columns_of
 _TURN_ROWS = 256
 
 _INT64 = range(-(2**63), 2**63)
-#: The reason of every line that is no event; `detail` says more.
+#: The reason of every rejected line; `detail` says more.
+#: good ones.
 MALFORMED = "malformed"
 
 _NEEDED = ("timeline", "event", "after", "arrival")
@@ -37,7 +37,7 @@ _needed_of = itemgetter(*_NEEDED)
 
 @dataclass(slots=True)
 class Row:
-    """What came of a line; see `check_batches`."""
+    """The result of a line; see `check_batches`."""
 
     timeline_id: str | None = None
     event_id: str | None = None
@@ -52,17 +52,17 @@ OUTPUT_SCHEMA = schema_of(Row)
 
 
 def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
-    """Check the lines of an event log.
+    """Verify the lines of an event log.
 
     Args:
-        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
-        max_line_bytes: longer lines are refused unread.
+        batches: Record batches with the columns of `INPUT_SCHEMA`, in any order.
+        max_line_bytes: Longer lines are rejected unread.
 
     Returns:
-        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
-        as several. In the row of a usable line `detail` is null and `causes` are the distinct ids of `after` by their
-        first occurrence, without the event itself. In any other row `reject_reason` and `detail` say what is wrong, and
-        of the rest there are at most the ids of the timeline and the event.
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch is split.
+        In the row of a usable line `detail` is null and `causes` are the distinct ids of `after` by first occurrence,
+        without the event itself. In any other row `reject_reason` and `detail` give the fault, and only the ids of the
+        timeline and the event may be filled.
     """
     return check_in_turns(
         batches, lambda lines, lengths: _check_turn(lines, lengths, max_line_bytes), _TURN_ROWS, OUTPUT_SCHEMA
@@ -70,7 +70,7 @@ def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_L
 
 
 def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict[str, Sequence[Any]]:
-    """Check some lines: the columns of `Row`."""
+    """Verify some lines and return the columns of `Row`."""
     raws = lines.to_pylist()
     if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
         columns = _read_sound(raws)
@@ -81,9 +81,9 @@ def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict
 
 
 def _read_sound(raws: list[bytes | None]) -> dict[str, Sequence[Any]] | None:
-    """Read lines that are all sound, checking each column as a whole; None if there is a line that is not sound.
+    """Read lines if all are valid, checking each column as a whole; give up at the first invalid one.
 
-    Gives exactly what `_read` gives, in half its time.
+    The result equals that of `_read`, in half the time.
     """
     try:
         documents = list(map(orjson.loads, raws))
@@ -92,7 +92,7 @@ def _read_sound(raws: list[bytes | None]) -> dict[str, Sequence[Any]] | None:
             return None
         authors = [document.get("author") for document in documents]
         listed = list(chain.from_iterable(after))
-    except (ValueError, LookupError, TypeError):  # not JSON, something missing, not an object
+    except (ValueError, LookupError, TypeError):  # not JSON, a field missing, not an object
         return None
     is_sound = (
         _are_ids(timelines)
@@ -135,7 +135,7 @@ def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> Row:
 
 
 def _fault_of(raw: bytes, error: orjson.JSONDecodeError) -> str:
-    """Say where a line is not JSON; what `JSON.parse` lets in, orjson may still refuse: a lone surrogate, any depth."""
+    """Locate the fault of a line; orjson also rejects JSON that `JSON.parse` accepts: lone surrogates, great depth."""
     try:
         parse_exact(raw)
     except (InvalidUtf8Error, MalformedJsonError) as found:

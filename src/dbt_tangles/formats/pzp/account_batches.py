@@ -1,4 +1,4 @@
-"""The authority of keys as a function over the batches of a Spark partition that holds whole accounts."""
+"""Key authority as a function over the Arrow batches of a Spark partition of whole accounts."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from dbt_tangles.algorithms.graph.arrays import flags
 from dbt_tangles.formats.pzp.signers import SIGNERS_INPUT_SCHEMA, SIGNERS_OUTPUT_SCHEMA, key_authority
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
 
-#: One row per question, with the answer.
+#: One row per question, with its result.
 AUTHORITY_SCHEMA = pa.schema(
     [
         *(SIGNERS_INPUT_SCHEMA.field(name) for name in ("account_id", "account_tips", "sigkey")),
@@ -18,14 +18,14 @@ AUTHORITY_SCHEMA = pa.schema(
 
 
 def authority_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Answer the questions of a partition.
+    """Compute the results for the questions of a partition.
 
     Args:
         batches: Messages and questions as for `key_authority`, and rows with `is_foreign`: `account_id` and
             `message_id` of the ids that are never awaited.
 
     Raises:
-        ValueError: What `key_authority` raises.
+        ValueError: As `key_authority`.
     """
     table = collect(batches)
     if table is None:

@@ -1,7 +1,7 @@
-"""Which messages of an account a question about its keys still awaits.
+"""The messages of an account that are awaited before a question about its keys can be decided.
 
-The keys of an account at some tips are known once the log has those tips and all they lead to, each with its data. A
-message that is not there may add or delete any key, so it leaves the question open: unknown is not the same as refused.
+The keys of an account at given tips are known once the log has those tips and all their ancestors, each with its data.
+A missing message may add or delete any key, so it leaves the question open: unknown differs from refused.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from dbt_tangles.kernel_runtime.compiled import inner
 if TYPE_CHECKING:
     from dbt_tangles.formats.pzp.signers import Lanes, Places
 
-#: So many ids are listed of the messages that the tips of a question lead to: the list stays shorter than the message.
+#: Maximum number of awaited ids per question among the ancestors of its tips; it keeps the list shorter than the
+#: message.
 MOST_GAPS = 16
 _ONE = np.uint64(1)
 
 
 class Gaps(NamedTuple):
-    """What the log lacks of the messages that it has.
+    """The ids that messages of the log depend on and that the log lacks.
 
     Attributes:
-        start: int64[nodes + 1], where in `code` the gaps of each message begin.
+        start: int64[nodes + 1], offsets of the gaps of each message in `code`.
         code: int32[...]: equal for equal ids.
     """
 
@@ -37,7 +38,7 @@ class Gaps(NamedTuple):
 
 
 class Named(NamedTuple):
-    """Ids, and the nodes that name them.
+    """Ids, and the nodes that list them.
 
     Attributes:
         node: int[ids].
@@ -49,20 +50,20 @@ class Named(NamedTuple):
 
 
 def find_gaps(table: pa.Table, foreign: pa.Table, places: Places, ids: Strings, links: Links) -> tuple[Gaps, pa.Array]:
-    """Find the listed ids that are awaited, and the messages whose data is not there.
+    """Find the listed ids that are awaited, and the messages with missing data.
 
     Args:
-        table: As for `signers.key_authority`, and so is `foreign`.
-        foreign: Ids that are never awaited.
+        table: As for `signers.key_authority`.
+        foreign: Ids that are never awaited, as for `signers.key_authority`.
         places: The numbered rows.
         ids: The id of each row.
-        links: The edges from each message to what it lists.
+        links: The edges from each message to its `prev`.
 
     Returns:
         The gaps, and the id of each code.
     """
     nodes = places.nodes
-    # A root has no messages before it, so its list does not count.
+    # A root is the first message, so its list is ignored.
     lists_some = places.is_message.copy()
     lists_some[places.root[places.root >= 0]] = False
     parts = []
@@ -84,12 +85,12 @@ def find_missing(
     """Find the listed ids that are awaited.
 
     Args:
-        table: As for `signers.key_authority`, and so is `foreign`.
-        foreign: Ids that are never awaited.
+        table: As for `signers.key_authority`.
+        foreign: Ids that are never awaited, as for `signers.key_authority`.
         places: The numbered rows.
         lists: The list of each row.
-        found: int32[items], the node behind each, as `look_up` returns it.
-        is_owner: bool[nodes]; the lists of the others are passed over.
+        found: int32[items], the node of each listed id, as `look_up` returns it.
+        is_owner: bool[nodes]; other lists are ignored.
     """
     row = places.nodes.row
     node_of_row = np.empty_like(row)
@@ -113,13 +114,13 @@ def list_awaited(
     Args:
         places: The numbered rows.
         lanes: The questions.
-        named: The tips that are awaited, and the questions that name them.
-        gap_end: int64[lanes], where the gaps end that each lane sees.
+        named: The awaited tips, and the questions that name them.
+        gap_end: int64[lanes], the end of each lane's gaps.
         gap: int32[...], their codes.
         ids: The id of each code.
 
     Returns:
-        list<string>[rows], ascending and distinct; null where no id is awaited.
+        list<string>[rows], ascending and distinct; null if the list would be empty.
     """
     gap_start = np.concatenate([np.zeros(1, np.int64), gap_end])
     lane = np.flatnonzero(np.diff(gap_start))
@@ -137,17 +138,17 @@ def list_awaited(
 
 @inner
 def collect_gaps(begin, end, root, by_tips, seen, gaps, lacking, counts):
-    """List, for each of up to 64 lanes, the first distinct gaps of the messages that it sees, in replay order.
+    """List, for each of up to 64 lanes, the first distinct gaps of the messages it sees, in replay order.
 
     Args:
         begin: The first message of the account.
         end: One more than its last.
-        root: Its root, whose gaps count in all lanes.
-        by_tips: The lanes, bit by bit, that see what their tips lead to; in these all gaps count.
-        seen: uint64[...], of each message the lanes that see it.
+        root: Its root; the root's gaps count in all lanes.
+        by_tips: Bit set of the lanes with tips; in these, the gaps of all seen messages count.
+        seen: uint64[...], the lanes that see each message.
         gaps: All gaps.
-        lacking: int32[64, MOST_GAPS], written: the codes.
-        counts: int64[64], written: how many.
+        lacking: int32[64, MOST_GAPS], output: the codes.
+        counts: int64[64], output: the number of codes.
     """
     start, code = gaps.start, gaps.code
     for m in range(begin, end):

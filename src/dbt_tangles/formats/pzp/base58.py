@@ -1,8 +1,9 @@
-"""Base58, many strings at a time.
+"""Base58 encoding and decoding of whole columns (bs58, base-x).
 
-One string costs Python's big integers several microseconds; a column of them is a matrix product and a few carries.
+With Python's big integers one string takes several microseconds; a column takes a matrix product and a few carries.
 
-Source: bs58 and base-x (the alphabet is Bitcoin's; each leading zero byte is a leading "1"; nothing else is skipped).
+Source: bs58 and base-x (the alphabet is Bitcoin's; each leading zero byte is a leading "1"; other characters are
+errors).
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ _LETTERS = np.frombuffer(ALPHABET, np.uint8)
 _DIGITS = np.full(256, 255, np.uint8)
 _DIGITS[_LETTERS] = np.arange(58, dtype=np.uint8)
 
-# Five digits make a group (less than 30 bits), two bytes a piece; sums of products stay far below 2**63. They are
-# integers because a product of floats goes to a library that may keep other cores spinning for it.
+# Five digits form a group (less than 30 bits), two bytes a piece; sums of products stay far below 2**63. Integers are
+# used because a product of floats runs in a library that may keep other cores busy waiting.
 _GROUP_DIGITS = 5
 _GROUP = 58**_GROUP_DIGITS
 
 
 @cache
 def longest(size: int) -> int:
-    """The most characters that so many bytes (32 or 64) can take; anything longer decodes to more bytes."""
+    """Return the maximum length of the base58 of 32 or 64 bytes; a longer string decodes to more bytes."""
     return len(_digits_of(256**size - 1))
 
 
 def encode(digests: Sequence[bytes | None], size: int = 32) -> pa.StringArray:
-    """Write many byte strings in base58.
+    """Encode many byte strings.
 
     Args:
-        digests: byte strings of one size; None becomes null.
-        size: that size.
+        digests: Byte strings of one size; missing ones become null.
+        size: That size.
     """
     is_present = np.array([digest is not None for digest in digests], np.bool_)
     raw = np.frombuffer(b"".join(filter(None, digests)), np.uint8).reshape(-1, size)
@@ -63,14 +64,14 @@ def encode(digests: Sequence[bytes | None], size: int = 32) -> pa.StringArray:
 
 
 def decode(texts: Sequence[str | None], size: int) -> list[bytes | None]:
-    """Read many strings that should be base58 of so many bytes.
+    """Decode many strings to a fixed number of bytes.
 
     Args:
-        texts: any strings; None stays None.
+        texts: Any strings; missing ones stay missing.
         size: 32 or 64.
 
     Returns:
-        The bytes of each, None where a string is not base58 or has another number of bytes.
+        The bytes of each string; missing if it is not base58 or has another number of bytes.
     """
     width = longest(size)
     decoded: list[bytes | None] = [None] * len(texts)
@@ -81,7 +82,7 @@ def decode(texts: Sequence[str | None], size: int) -> list[bytes | None]:
     digits = _DIGITS[np.frombuffer(lines, np.uint8)].reshape(-1, width)
     is_base58 = (digits < 58).all(axis=1)
     lengths = np.array([len(texts[place]) for place in fitting])  # type: ignore[arg-type]
-    # One piece more in front, for what does not fit.
+    # One extra piece in front receives the overflow.
     groups = np.zeros((len(digits), -(-width // _GROUP_DIGITS) * _GROUP_DIGITS), np.int64)
     groups[:, -width:] = digits * is_base58[:, None]
     groups = groups.reshape(len(digits), -1, _GROUP_DIGITS) @ 58 ** np.arange(_GROUP_DIGITS - 1, -1, -1)
@@ -91,7 +92,7 @@ def decode(texts: Sequence[str | None], size: int) -> list[bytes | None]:
         pieces[place] += carry
         carry = pieces[place] >> 16
     raw = np.ascontiguousarray(pieces.T).astype(np.uint16).astype(">u2").view(np.uint8)
-    # The string says how many bytes it has: one for each leading "1", and those of the number.
+    # The encoded length in bytes: one for each leading "1", plus those of the number.
     ones = np.minimum(_leading_zeros(digits) - (width - lengths), lengths)
     counts = ones + raw.shape[1] - _leading_zeros(raw)
     is_sound = is_base58 & (counts == size)
@@ -116,18 +117,18 @@ def _digits_of(number: int) -> list[int]:
 
 @cache
 def _piece_weights(size: int) -> np.ndarray:
-    """What each two bytes of `size` add to each group of digits, biggest first."""
+    """Expand the weight of each two bytes of `size` in groups of digits, most significant first."""
     return _expansions(2**16, size // 2, _GROUP, -(-longest(size) // _GROUP_DIGITS))
 
 
 @cache
 def _group_weights(size: int) -> np.ndarray:
-    """What each group of digits adds to each two bytes, biggest first."""
+    """Expand the weight of each group of digits in pieces of two bytes, most significant first."""
     return _expansions(_GROUP, -(-longest(size) // _GROUP_DIGITS), 2**16, size // 2 + 1)
 
 
 def _expansions(base: int, powers: int, other: int, width: int) -> np.ndarray:
-    """Write the powers of one base in another, the greatest first."""
+    """Expand the powers of one base in another, most significant first."""
     weights = np.zeros((powers, width), np.int64)
     for row in range(powers):
         number = base ** (powers - 1 - row)

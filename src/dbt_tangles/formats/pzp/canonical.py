@@ -1,7 +1,7 @@
-"""JSON as json-canon prints it: keys sorted by UTF-16 code unit, nothing between the tokens.
+"""Canonical JSON as json-canon 1.0.1 prints it (RFC 8785): keys sorted by UTF-16 code unit, no white space.
 
-Numbers and strings are JavaScript's. What has no such text (infinities, which ``JSON.parse`` makes of huge numbers,
-and lone surrogates) makes the peer throw, so no message can hold it.
+Numbers and strings are JavaScript's. The peer throws on values without such a text (infinities, which ``JSON.parse``
+makes of huge numbers, and lone surrogates), so a message cannot contain them.
 
 Source: json-canon 1.0.1; RFC 8785.
 """
@@ -17,17 +17,17 @@ from dbt_tangles.formats.ssb.canonical import is_plain_number, number_text
 
 
 class NoCanonicalFormError(ValueError):
-    """The value holds something that the canonical form has no text for."""
+    """The value contains a part without canonical form."""
 
 
 def canonical_bytes(value: Any) -> bytes:
     """Print a parsed value.
 
     Args:
-        value: what a JSON parser returns, nested as deep as you like.
+        value: A parsed JSON value of any depth.
 
     Raises:
-        NoCanonicalFormError: it holds an infinity or a lone surrogate.
+        NoCanonicalFormError: It contains an infinity or a lone surrogate.
     """
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
@@ -39,15 +39,15 @@ def canonical_bytes(value: Any) -> bytes:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether orjson, sorting keys, prints a value as json-canon does; it may be nested as deep as you like."""
+    """Whether orjson, sorting keys, prints a value of any depth as json-canon does."""
     pending = [value]
-    for entry in pending:  # which grows meanwhile
+    for entry in pending:  # the list grows meanwhile
         kind = type(entry)
         if kind is str:
             continue
         if kind is dict:
             for key in entry:
-                # orjson sorts by code point, which is another order only where astral characters meet U+E000 and above.
+                # orjson sorts by code point, which differs only between astral characters and U+E000 and above.
                 if not key.isascii():
                     return False
             pending += entry.values()
@@ -65,7 +65,7 @@ def _code_units(key: str) -> bytes:
 def _print(value: Any) -> bytes:
     """Print without recursion."""
     parts: list[bytes] = []
-    frames: list[tuple[Any, bytes]] = []  # what is left of each open container, and what closes it
+    frames: list[tuple[Any, bytes]] = []  # the remaining entries of each open container, and its closing bracket
     head = b""
     while True:
         if type(value) is dict and value:

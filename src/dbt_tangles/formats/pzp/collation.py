@@ -1,8 +1,8 @@
-"""One order of ids for every host.
+"""A fixed collation of message ids: ICU's root collation, restricted to base58.
 
-The peers compare ids by the collation of the host they run on, so that two of them may reduce one set differently.
-Here it is pinned to ICU's root collation, as it applies to base58: letters without their case first, digits before
-letters, the shorter of two before the longer; then, at the first difference of case, lower before upper.
+Peers compare ids by the collation of their host, so two peers may reduce one set differently. Here the collation is
+fixed: letters by their lower case first, digits before letters, a prefix before the longer string; then, at the first
+difference of case, lower before upper.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import pyarrow.compute as pc
 
 
 def collation_keys(ids: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
-    """Make strings that sort, byte by byte, as ids do under the pinned collation.
+    """Compute strings that sort bytewise as the ids do under the fixed collation.
 
     Args:
-        ids: A column of ids. Only ASCII letters are folded; ids of other letters get some order, always the same.
+        ids: A column of ids. Only ASCII letters are folded; the order of other letters is arbitrary and stable.
 
     Returns:
-        A column of large strings, different for different ids.
+        A column of large strings, distinct for distinct ids.
     """
-    # Folded before they are widened: pyarrow 26 takes the wrong bytes of a slice that has been widened.
+    # Fold before widening: pyarrow 26 reads the wrong bytes of a slice that was widened first.
     folded = (fold(ids).cast(pa.large_string()) for fold in (pc.ascii_lower, pc.ascii_swapcase))
     return pc.binary_join_element_wise(*folded, pa.scalar("\0", pa.large_string()))

@@ -1,9 +1,9 @@
-"""Entries of ``add`` and ``del`` as strings.
+"""Set items as strings: entries of ``add`` and ``del`` encoded as tokens (pzp-set specification, data of a message).
 
 The peer keeps entries of any type in a JavaScript Set: strings, numbers, booleans and null are equal by value, while
-each object or array is equal to itself only. An entry becomes a *token*: a string is its own token, anything else is
-NUL and its JSON text (and so is a string that begins with NUL or has no UTF-8 form). So tokens are equal exactly where
-entries are, but for those that `are_unique`: two of them never are.
+each object or array equals only itself. A string is its own *token*; the token of any other entry is NUL and its JSON
+text (also for a string that begins with NUL or has no UTF-8 form). So tokens are equal exactly where entries are,
+except tokens that `are_unique`: two of these are never equal.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dbt_tangles.formats.ssb.canonical import TextTooLongError, compact_bytes
 
 MARK = "\0"
 _UNIQUE_MARKS = (MARK + "{", MARK + "[")
-# An infinite number and null print alike, and only one of them is a number.
+# An infinite number and null print alike in JSON, so infinities have their own text.
 _INFINITIES = {float("inf"): "1e999", float("-inf"): "-1e999"}
 
 
 def token_of(entry: Any) -> str:
-    """Write an entry as a token."""
+    """Encode an entry as a token."""
     if type(entry) is str and not entry.startswith(MARK):
         try:
             entry.encode()
@@ -40,7 +40,7 @@ def token_of(entry: Any) -> str:
 
 
 def tokens_of(entries: list[Any]) -> list[str]:
-    """Write the entries of an array as tokens."""
+    """Encode the entries of an array as tokens."""
     for entry in entries:
         if type(entry) is not str or entry < " " or not entry.isascii():
             return [token_of(each) for each in entries]
@@ -48,7 +48,7 @@ def tokens_of(entries: list[Any]) -> list[str]:
 
 
 def are_unique(tokens: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Say of each token whether it stands for an object or an array, which nothing else is equal to."""
+    """Mark the tokens of objects and arrays, which equal only themselves."""
     is_unique = np.zeros(len(tokens), np.bool_)
     for mark in _UNIQUE_MARKS:
         is_unique |= pc.starts_with(tokens, mark).fill_null(False).to_numpy(zero_copy_only=False)
@@ -56,7 +56,7 @@ def are_unique(tokens: pa.Array | pa.ChunkedArray) -> np.ndarray:
 
 
 def item_texts(tokens: pa.Array) -> pa.Array:
-    """Write tokens as the tables show them (see `item_of`)."""
+    """Format tokens as the tables show them (see `item_of`)."""
     marked = np.flatnonzero(pc.starts_with(tokens, MARK).fill_null(False).to_numpy(zero_copy_only=False))
     if not len(marked):
         return tokens
@@ -67,7 +67,7 @@ def item_texts(tokens: pa.Array) -> pa.Array:
 
 
 def are_strings(tokens: pa.Array) -> np.ndarray:
-    """Say of each token whether it stands for a string that the tables show as it is."""
+    """Mark the tokens of strings that the tables show unchanged."""
     is_string = ~pc.starts_with(tokens, MARK).fill_null(False).to_numpy(zero_copy_only=False)
     for place in np.flatnonzero(~is_string):
         token = tokens[place].as_py()
@@ -76,7 +76,7 @@ def are_strings(tokens: pa.Array) -> np.ndarray:
 
 
 def item_of(token: str) -> str:
-    """Write one token: a string as it is, anything else as JSON text."""
+    """Format a token: a string unchanged, any other entry as JSON text."""
     if not token.startswith(MARK):
         return token
     text = token[1:]

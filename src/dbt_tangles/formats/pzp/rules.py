@@ -1,7 +1,4 @@
-"""The rules that one pzp message keeps or breaks, in the peer's order.
-
-Source: pzp-db 1.0.4, validation of msg v4 and ``isMoot``.
-"""
+"""Rules for a single pzp message, in the peer's order (pzp-db 1.0.4, validation of msg v4 and ``isMoot``)."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ _SHAPE = frozenset(("dataHash", "dataSize", "account", "accountTips", "tangles",
 
 
 class Reason(Reasons):
-    """Why a line or a message of a feed tangle is refused. The value is the code in the tables.
+    """Reasons why a line or a message of a feed tangle is rejected. The value is the code in the tables.
 
-    The members stand in the order in which the peer looks: of several reasons the first counts (`rank`).
+    The members stand in the order of the peer's checks: if several apply, the first counts (`rank`).
     """
 
     TOO_LONG = "too_long", "The line is longer than lines may be."
@@ -62,7 +59,7 @@ class Reason(Reasons):
     DEPTH_GAP = "depth_gap", "All prev are known, and depth is not one more than their greatest."
     CYCLE = "cycle", "The message follows itself, or one that does. No real ids can do that."
     BAD_SIGNATURE = "bad_signature", "sigkey did not sign the metadata."
-    # Known reasons come first: these say that the log does not decide.
+    # Known reasons come first; the last two mean that the log leaves the question open.
     UNKNOWN_ACCOUNT_TIPS = (
         "unknown_account_tips",
         "Messages of the account that the message rests on, or their data, are not in the log: its key may be good.",
@@ -74,7 +71,7 @@ class Reason(Reasons):
 
 
 def is_moot(message: dict[str, Any]) -> bool:
-    """Whether a well-shaped message is a feed's root."""
+    """Whether a well-formed message is a feed's root."""
     metadata = message["metadata"]
     return (
         message["data"] is None
@@ -88,11 +85,11 @@ def is_moot(message: dict[str, Any]) -> bool:
 
 
 def shape_reason(message: dict[str, Any], is_trusted: bool) -> Reason | None:
-    """Check that everything is there.
+    """Check that all fields are present.
 
     Args:
-        message: an object with an object as metadata.
-        is_trusted: whether version and signature are not asked for.
+        message: An object with an object as metadata.
+        is_trusted: Whether version and signature may be missing.
     """
     metadata = message["metadata"]
     names = {"data": message, "domain": metadata}
@@ -118,7 +115,7 @@ def domain_reason(domain: Any, is_trusted: bool) -> Reason | None:
 
 
 def account_reason(metadata: dict[str, Any]) -> Reason | None:
-    """Check the account as far as one message shows it."""
+    """Check the account as far as a single message shows it."""
     account = metadata["account"]
     if type(account) is not str or (account == SELF and metadata["accountTips"] is not None):
         return Reason.BAD_ACCOUNT
@@ -126,14 +123,14 @@ def account_reason(metadata: dict[str, Any]) -> Reason | None:
 
 
 def read_tangle(entry: Any, is_trusted: bool) -> tuple[int | None, list[str], Reason | None]:
-    """Read what a message says about one tangle.
+    """Read a message's entry for one tangle.
 
     Args:
-        entry: the value in ``metadata.tangles``, neither null nor false nor 0 nor "".
-        is_trusted: whether a prev need not be sorted (its tangle does not look, and only strings count).
+        entry: The value in ``metadata.tangles``; null, false, 0 and "" are excluded.
+        is_trusted: Whether the order of prev is unchecked; only strings count then.
 
     Returns:
-        Depth, prev up to the first bad entry, and the first thing wrong with them, in the peer's order.
+        Depth, prev up to the first bad entry, and the first defect in the peer's order.
     """
     if type(entry) is not dict or type(entry.get("prev")) is not list:
         return None, [], Reason.BAD_PREV

@@ -1,18 +1,19 @@
-"""Which keys sign for an account, as the writer of a message knew the account.
+"""Key authority: whether a key signs for an account at given account tips (pzp-db 1.0.4).
 
-An account is a tangle of messages: its root brings a first key, later messages add keys and delete keys. A message in
-a feed names the account and its `accountTips`, the messages of the account its writer knew. These and all they follow
-are what the message sees of the account; replayed in order, they say which keys sign.
+An account is a tangle of messages: its root adds a first key, later messages add and delete keys. A message in a feed
+names the account and its `accountTips`, the latest messages of the account that its writer knew. These and all their
+ancestors are the part of the account that the message sees; its replay in order yields the keys that sign.
 
-Most accounts are small, and a few are asked about at thousands of different tips. So 64 different questions share a
-word, one bit each: a sweep over the account's messages from late to early finds for every message which questions see
-it, and one replay from early to late keeps for every key in which questions it signs, may add and may delete.
+Most accounts are small; a few are the subject of questions at thousands of different tips. The kernel therefore packs
+64 different questions into a word, one bit (lane) each. One sweep over the account's messages from late to early
+computes the questions that see each message. One replay from early to late computes, for each key, the questions in
+which it signs, may add and may delete.
 
-Source: pzp-db 1.0.4. The peer looks at the account as it has it at that moment: any key that some message of the
-account adds is good for every message, whatever tips that names, and deletions change nothing. There the answer may
-become another when more of the account arrives. Here a message is judged at its own tips, and a key that was deleted
-before them no longer signs, so that what arrives beside or after them does not count; only what they lead to does.
-Where a part of that is not in the log, the answer is not known (see `awaited`).
+Source: pzp-db 1.0.4. The peer uses its current state of the account: any key added by some message of the account is
+valid for every message, at any tips, and deletions have no effect. The peer's verdict can change when more of the
+account arrives. Here a message is judged at its own tips, and a key deleted before them no longer signs. Messages after
+or beside the tips are irrelevant; only ancestors of the tips count. If an ancestor is missing in the log, the result is
+unknown (see `awaited`).
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ SIGNERS_INPUT_SCHEMA = pa.schema(
     ]
 )
 SIGNERS_OUTPUT_SCHEMA = pa.schema([("is_key_authorised", pa.bool_()), ("awaited_ids", pa.list_(pa.string()))])
-#: Ids that are no messages of an account, although a tip or a `prev` names them as such.
+#: Ids that a tip or a `prev` lists, although they are not messages of the account.
 FOREIGN_SCHEMA = pa.schema([("account_id", pa.string()), ("message_id", pa.string())])
 
 _NOTHING, _ADD, _DELETE = 0, 1, 2
-# What a key can do; the columns of `grants` and `held`.
+# The powers of a key: the columns of `grants` and `held`.
 _SIGNS, _MAY_ADD, _MAY_DELETE = 0, 1, 2
 _POWERS = 3
 _LANES = 64
@@ -68,7 +69,7 @@ class Places(NamedTuple):
     Attributes:
         nodes: The numbered rows. Messages ascend by depth, then id; questions by row.
         message_end: int64[accounts], one more than the last message of each.
-        root: int32[accounts], the message that is an account's root, or -1.
+        root: int32[accounts], the root of each account, or -1.
         is_message: bool[nodes].
     """
 
@@ -79,13 +80,13 @@ class Places(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What messages do to keys. Keys are codes: equal for equal keys, in whatever account, and -1 for none.
+    """The key changes that messages make. Keys are codes: equal for equal keys of all accounts, -1 if absent.
 
     Attributes:
-        action: int8[nodes]: nothing, add or delete.
-        key: int32[nodes], what is added or deleted.
+        action: int8[nodes]: unchanged, add or delete.
+        key: int32[nodes], the key added or deleted.
         grants: bool[nodes, 3]: whether an addition lets the key sign, add keys, delete keys.
-        signer_start: int64[nodes], where in `signer` the signers of each message begin.
+        signer_start: int64[nodes], start of the signers of each message in `signer`.
         signer_end: int64[nodes].
         signer: int32[...].
     """
@@ -99,13 +100,13 @@ class Changes(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The questions, those of an account that name the same known tips together in one lane.
+    """The questions, grouped into lanes: questions about an account that name the same known tips share a lane.
 
     Attributes:
         start: int64[accounts + 1]; the lanes of account a are start[a] to start[a + 1] - 1.
         question_start: int64[lanes + 1], into `question`.
         question: int32[questions], nodes.
-        tip_start: int64[lanes], where in `tip` the tips of each lane begin.
+        tip_start: int64[lanes], start of the tips of each lane in `tip`.
         tip_end: int64[lanes]; a lane without tips sees the whole account.
         tip: int32[...], messages.
     """
@@ -119,42 +120,41 @@ class Lanes(NamedTuple):
 
 
 def key_authority(table: pa.Table, foreign: pa.Table | None = None) -> pa.Table:
-    """Say of keys whether they signed for an account, as it was at some tips.
+    """Decide whether keys signed for an account, as it was at given tips.
 
-    The messages of an account are ordered by depth (the root's is 0), then id (see `collation`). What a message lists
-    in `prev` leads somewhere only if it is there, and earlier in that order. A question sees those of its tips that
-    are there, and all they lead to; where it names no tip, or foreign ones alone, it sees all messages of the account.
+    The messages of an account are ordered by depth (the root's is 0), then id (see `collation`). An id listed in `prev`
+    counts as an edge only if its message is present and earlier in that order. A question sees those of its tips that
+    are present, and all their ancestors. Without tips, or with foreign tips alone, it sees all messages of the account.
 
-    What it sees is replayed in order. The root's addition counts, whoever signed it; a later one counts if a signer of
-    the message may add keys at that point, and a deletion if one may delete keys. An addition gives the key the powers
-    it names, and takes none away; a deletion takes all.
+    The seen messages are replayed in order. The root's addition always counts; a later addition counts if a signer of
+    the message may add keys at that point, and a deletion if a signer may delete keys. An addition gives the key the
+    named powers and keeps earlier ones; a deletion removes all.
 
-    A question has no answer while a message is awaited: a tip that is neither there nor foreign, such a `prev` of a
-    message that the question sees by its tips, or a message it sees so whose data was erased. A question that sees all
-    messages awaits the data of the root alone.
+    A question is undecided while a message is awaited: a tip that is neither present nor foreign, such a `prev` of a
+    message that the question sees by its tips, or a message seen by its tips with erased data. A question that sees all
+    messages awaits only the data of the root.
 
-    Takes (messages + links + signers) * different tips / 64 steps for each account, and memory in proportion to the
-    table.
+    Time is (messages + links + signers) * different tips / 64 for each account, and memory is linear in the table.
 
     Args:
         table: One row per message of an account tangle, and one per question, in any order, whole accounts only
-            (`SIGNERS_INPUT_SCHEMA`; more columns are passed over; null is false, and an empty list):
+            (`SIGNERS_INPUT_SCHEMA`; further columns are ignored; null means false or an empty list):
             `account_id`;
             `message_id`, unique in its account; null makes the row a question. Of messages:
             `is_root`; `depth` as declared, ignored for the root; `prev` list<string>, ignored for the root;
-            `signers` list<string>, the keys with a valid signature: copies of one message may have different ones;
-            `key_action` "add" or "del" (all else changes nothing) and its `key`;
-            `is_signing_key`, `may_add_keys`, `may_delete_keys`: what an addition grants;
-            `is_erased`: whether no copy has the data. Of questions:
+            `signers` list<string>, the keys with a valid signature: copies of a message may differ in them;
+            `key_action` "add" or "del" (other values change no key) and its `key`;
+            `is_signing_key`, `may_add_keys`, `may_delete_keys`: the powers that an addition grants;
+            `is_erased`: whether all copies lack the data. Of questions:
             `account_tips` list<string> and `sigkey`.
         foreign: Ids that the log has, but not as messages of the account (`FOREIGN_SCHEMA`): they are never awaited.
 
     Returns:
         One row per row of the input, in its order (`SIGNERS_OUTPUT_SCHEMA`). Of a question:
-            `is_key_authorised`, whether `sigkey` signs for the account at its tips; null where the account has no root
-            here, and while a message is awaited;
-            `awaited_ids` list<string>, the awaited messages, ascending by code point: all of its tips, and of what
-            these lead to the first `MOST_GAPS`; null where none is awaited. Of a message both are null.
+            `is_key_authorised`, whether `sigkey` signs for the account at its tips; null if the account has no root
+            here, or while a message is awaited;
+            `awaited_ids` list<string>, the awaited messages, ascending by code point: all awaited tips, and the first
+            `MOST_GAPS` awaited ancestors; null if the list would be empty. Of a message both are null.
 
     Raises:
         ValueError: An account_id is null, a message is in an account twice, a depth is missing, or an account has two
@@ -166,7 +166,7 @@ def key_authority(table: pa.Table, foreign: pa.Table | None = None) -> pa.Table:
     changes, sigkey, code_count = _changes(table, places)
     links = link(places.nodes, ids, lists_of(table["prev"]), places.is_message, ~places.is_message)
     tips = lists_of(table["account_tips"])
-    # A question has no id, so nothing finds it.
+    # Questions have null ids, so a tip never resolves to a question.
     found = look_up(places.nodes, ids, tips, np.ones(len(places.is_message), np.bool_), places.is_message)
     lanes = _lanes(places, tips, found)
     foreign = FOREIGN_SCHEMA.empty_table() if foreign is None else foreign
@@ -182,7 +182,7 @@ def key_authority(table: pa.Table, foreign: pa.Table | None = None) -> pa.Table:
 
 
 def _number(table: pa.Table, ids: Strings) -> Places:
-    """Put the messages of each account in order, and the questions behind them."""
+    """Number the messages of each account in replay order, followed by the questions."""
     if table["account_id"].null_count:
         raise ValueError("an account_id is null")
     account, account_count = group_rows(strings_of(table["account_id"]))
@@ -217,7 +217,7 @@ def _number(table: pa.Table, ids: Strings) -> Places:
 
 
 def _changes(table: pa.Table, places: Places) -> tuple[Changes, np.ndarray, int]:
-    """Lay open what messages do to keys; also int32[nodes], the sigkey of each question, and one more than any code."""
+    """Encode the key changes; also return int32[nodes], the sigkey of each question, and the number of key codes."""
     rows = len(table)
     signers = table["signers"]
     chunks = [*table["key"].chunks, *table["sigkey"].chunks, *(chunk.flatten() for chunk in signers.chunks)]
@@ -239,7 +239,7 @@ def _changes(table: pa.Table, places: Places) -> tuple[Changes, np.ndarray, int]
 
 
 def _lanes(places: Places, tips: Lists, found: np.ndarray) -> Lanes:
-    """Bring together the questions about an account that name the same tips, of those that were found."""
+    """Group the questions about an account that name the same tips, counting only tips that are present."""
     nodes = places.nodes
     question = np.flatnonzero(~places.is_message)
     row = nodes.row[question]
@@ -247,7 +247,7 @@ def _lanes(places: Places, tips: Lists, found: np.ndarray) -> Lanes:
     start, words = _known_tips(account, tips.starts[row], tips.starts[row + 1], found)
     data = words.view(np.uint8)
     data.flags.writeable = False
-    # Lanes are numbered as they appear, hence by account.
+    # Lanes are numbered by first appearance, hence by account.
     lane, lane_count = group_rows(Strings(start * words.itemsize, data, np.ones(len(question), np.bool_)))
     by_lane = np.argsort(lane, kind="stable")
     question_start = starts(np.bincount(lane, minlength=lane_count))
@@ -265,7 +265,7 @@ def _lanes(places: Places, tips: Lists, found: np.ndarray) -> Lanes:
 
 @compiled
 def _known_tips(account, list_start, list_end, found):
-    """Write each question as words: int64[questions + 1] into int32[...], its account and those tips that are there."""
+    """Encode each question as words: int64[questions + 1] into int32[...], its account and its present tips."""
     questions = len(account)
     start = np.zeros(questions + 1, np.int64)
     words = np.empty(questions + len(found), np.int32)
@@ -283,20 +283,20 @@ def _known_tips(account, list_start, list_end, found):
 
 @compiled
 def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
-    """Answer all questions, those of up to 64 lanes of an account at a time.
+    """Decide all questions, up to 64 lanes of an account at a time.
 
     Args:
         places: The rows.
-        links: The edges from each message to what it lists.
-        changes: What messages do.
+        links: The edges from each message to its `prev`.
+        changes: The key changes.
         lanes: The questions.
-        gaps: What messages lack.
-        sigkey: int32[nodes], of a question the key it asks about, or -1.
-        code_count: One more than any code of a key.
+        gaps: The gaps of messages.
+        sigkey: int32[nodes], the key of each question, or -1.
+        code_count: The number of key codes.
 
     Returns:
-        int8[nodes]: 0 or 1 of a question, -1 of a message and where the account has no root; and what each lane lacks,
-        int64[lanes], where that ends in int32[...].
+        int8[nodes]: 0 or 1 for a question, -1 for a message and for an account without root; and the gaps of each lane:
+        int64[lanes], their ends in int32[...].
     """
     start, message_end, root = places.nodes.graph_start, places.message_end, places.root
     action, key = changes.action, changes.key
@@ -306,7 +306,7 @@ def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
     largest = 0
     for a in range(len(root)):
         largest = max(largest, message_end[a] - start[a])
-    # Bit by bit: which lanes see a message; in which lanes a key signs, may add, may delete.
+    # Bit sets of lanes: those that see a message; those in which a key signs, may add, may delete.
     seen = np.zeros(largest, np.uint64)
     held = np.zeros((code_count, _POWERS), np.uint64)
     lacking, counts = np.empty((_LANES, MOST_GAPS), np.int32), np.empty(_LANES, np.int64)
@@ -344,7 +344,7 @@ def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
 
 @inner
 def _see(begin, end, first_lane, end_lane, lanes, links, seen):
-    """Note which of some lanes see each message; return those that see what their tips lead to, and not all."""
+    """Mark the messages that each lane sees; return the bit set of lanes with tips."""
     tip_start, tip_end, tip = lanes.tip_start, lanes.tip_end, lanes.tip
     by_tips = np.uint64(0)
     for lane in range(first_lane, end_lane):
@@ -362,7 +362,7 @@ def _see(begin, end, first_lane, end_lane, lanes, links, seen):
 
 @inner
 def _spread_lanes(begin, end, links, seen):
-    """Let the lanes that see a message see what it lists. Links that lead to no earlier message lead nowhere."""
+    """Propagate the lanes of each message to its `prev`, ignoring links to later messages."""
     start, previous = links.start, links.previous
     for m in range(end - 1, begin - 1, -1):
         lanes = seen[m - begin]
@@ -381,7 +381,7 @@ def _replay(begin, end, root, changes, seen, held):
         if action[m] == _NOTHING or not lanes:
             continue
         needed = _MAY_ADD if action[m] == _ADD else _MAY_DELETE
-        # Before the root no key has any power, so there is nothing that the root could delete.
+        # Before the root all keys lack powers, so a deletion by the root is without effect.
         if m != root:
             allowed = np.uint64(0)
             for s in range(changes.signer_start[m], changes.signer_end[m]):

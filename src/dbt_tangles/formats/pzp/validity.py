@@ -1,18 +1,16 @@
-"""Which messages of feed tangles are valid, whatever the order they arrived in.
+"""Validity of messages in feed tangles, independent of the order of arrival (pzp-db 1.0.4, ``validateTangle``).
 
-The peer asks what it knows at that moment: a message may be refused today and taken tomorrow, and what it has taken it
-keeps when it deletes what that message followed. Here a message is *known* if it is in the log and there is nothing
-against it, or nothing but that all it follows is missing: then it is *held*. So a log is judged as the peer's own log
-would be, read back in any order: what is missing does not come, and what hangs on it stays. Ids are hashes, so links
-lead to what is older and never in a circle, and every message is decided after everything it lists.
+The peer decides by its current knowledge: it may reject a message today and accept it tomorrow, and it keeps an
+accepted message after deleting its ancestors. Here a message is *known* if it is in the log and either has no reject
+reason or lacks only its `prev` messages; in the second case it is *held*. A log is thus judged as the peer's own log,
+read back in any order: missing messages stay missing, and their successors stay. Ids are hashes, so links lead to older
+messages and never form a cycle, and every message is decided after all messages it lists.
 
-Whether a key was the account's can depend on messages of the account that are not in the log. Then a message that keeps
-every other rule is *undecided*, and so is one that follows undecided messages alone. Neither is valid, nor known to the
-messages that follow it; but its reason says that the log does not decide.
+Whether a key belonged to the account can depend on messages of the account that the log lacks. A message that keeps
+every other rule is then *undecided*, and so is one that follows undecided messages alone. Neither is valid, nor known
+to its successors; its reason says that the log leaves the question open.
 
-Nothing recurses, and everything is linear in messages and links.
-
-Source: pzp-db 1.0.4, ``validateTangle``.
+The kernels are iterative and linear in messages and links.
 """
 
 from __future__ import annotations
@@ -54,7 +52,8 @@ VALIDITY_OUTPUT_SCHEMA = pa.schema(
 
 _BY_RANK = {reason.rank: reason.value for reason in Reason}
 _RANKS = {reason.value: reason.rank for reason in Reason}
-# What `read_tangle` finds while it walks through prev: of these and what is known of the prev before, the first counts.
+# Defects that `read_tangle` finds while iterating over prev: the first of these and of the defects of the known prev
+# counts.
 _WALK_RANKS = (Reason.PREV_NOT_STRING.rank, Reason.NO_KNOWN_PREV.rank)
 _TANGLE_RANKS = (Reason.BAD_PREV.rank, Reason.CYCLE.rank)
 _PREV_NOT_LOWER = Reason.PREV_NOT_LOWER.rank
@@ -68,31 +67,31 @@ _ID = "^[1-9A-HJ-NP-Za-km-z]{32,44}$"
 
 
 def validity(table: pa.Table) -> pa.Table:
-    """Judge the messages of many feed tangles.
+    """Decide the validity of the messages of many feed tangles.
 
     Args:
         table: One row per tangle and message that names its root, and one for the root itself, in any order, whole
-            tangles only. A root that is missing or no moot needs no row. Columns of `VALIDITY_INPUT_SCHEMA`:
+            tangles only. A root that is missing or not a moot needs no row. Columns of `VALIDITY_INPUT_SCHEMA`:
             `root_id`, and `message_id`, unique within its tangle: of several lines with one id the one that
             `check_batches` got furthest with (`reject_rank` 0, else the highest), then one with data;
-            `is_moot` bool; `account`, `domain` string; `depth`, `prev`, `defect` as in its entry of `tangles`, of no
-            account for the root; `reject_reason` as `check_batches` gives it;
-            `is_key_authorised` bool: whether its sigkey was the account's; null where the log has no root of the
-            account, and the check of keys is left out then (an account "any" has no keys), and where messages are
-            awaited;
-            `awaited_ids` list<string>: the messages of the account that this waits for; null or empty where it does
-            not wait.
-            More columns are passed over.
+            `is_moot` bool; `account`, `domain` string; `depth`, `prev`, `defect` as in its entry of `tangles`, ignored
+            for the root; `reject_reason` as `check_batches` gives it;
+            `is_key_authorised` bool: whether its sigkey was the account's; null if the log has no root of the
+            account (the check of keys is then skipped, as for an account "any", which has no keys), and while messages
+            are awaited;
+            `awaited_ids` list<string>: the awaited messages of the account; null or empty if complete.
+            Further columns are ignored.
 
     Returns:
         One row per row of the input, in its order:
-            `is_valid` bool, whether a peer that has what is known takes the message;
-            `reject_reason` string, the first reason in the peer's order, null for what is valid;
-            `unknown_account_tips` and `undecided_prev` where no known reason is against the message;
-            `is_held` bool: the reason is `no_known_prev`, nothing else is wrong, and something in prev could be the
-            id of a message that is not in the tangle. A peer that took the message and deleted what it follows looks
-            like that, while a fresh replica refuses it. It is not valid, but it is in the tangle, and its successors
-            know it. So the tangle is what is valid or held.
+            `is_valid` bool, whether a peer with the known messages accepts the message;
+            `reject_reason` string, the first reason in the peer's order, null for a valid message;
+            `unknown_account_tips` and `undecided_prev` apply only if no known reason does;
+            `is_held` bool: the reason is `no_known_prev`, all other rules are kept, and an entry of prev has the form
+            of
+            an id of a message outside the tangle. A peer that accepted the message and deleted its prev is in this
+            state, while a fresh replica rejects it. The message is not valid, but belongs to the tangle and is known to
+            its successors. The tangle therefore consists of the valid and the held messages.
 
     Raises:
         ValueError: A `message_id` is null.
@@ -114,7 +113,7 @@ def validity(table: pa.Table) -> pa.Table:
     root_row[graph_of[is_root]] = row[is_root]
     of_root = root_row[graph_of]
 
-    # What comes before prev is looked at, what while, and what after.
+    # The checks before the loop over prev, within it, and after it.
     is_tangles = (reject >= _TANGLE_RANKS[0]) & (reject <= _TANGLE_RANKS[1])
     is_walked = (defect >= _WALK_RANKS[0]) & (defect <= _WALK_RANKS[1])
     early = np.where(is_tangles | (reject == Reason.BAD_SIGNATURE.rank), _NEVER, reject)
@@ -174,7 +173,7 @@ def validity(table: pa.Table) -> pa.Table:
 
 
 def _may_miss(prev: pa.ChunkedArray | pa.Array, row: np.ndarray, some_missing: np.ndarray) -> np.ndarray:
-    """Whether a node lists something that is missing, and something that could be the id of a message."""
+    """Whether a node lists a missing id, and an id with the form of a message id."""
     places = np.flatnonzero(some_missing)
     may_miss = np.zeros(len(row), np.bool_)
     if len(places):
@@ -191,7 +190,7 @@ def _awaits(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
 
 
 def _ranks(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
-    """The rank of each reason of a column; one that is not in `Reason` makes the row no message."""
+    """Map each reason of a column to its rank; a code outside `Reason` counts as `not_a_message`."""
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = column.dictionary_encode()
     ranks = np.array([_RANKS.get(code.as_py(), Reason.NOT_A_MESSAGE.rank) for code in encoded.dictionary] + [_NEVER])
@@ -205,7 +204,7 @@ def _numbered(column: pa.ChunkedArray | pa.Array) -> np.ndarray:
 
 
 def _alike(column: pa.ChunkedArray | pa.Array, row: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Whether the values of two rows are the same and not null; a negative row has none."""
+    """Whether the values of two rows are equal and not null; a negative row has a null value."""
     numbers = _numbered(column)
     return (other >= 0) & (numbers[row] >= 0) & (numbers[row] == numbers[np.maximum(other, 0)])
 
@@ -216,7 +215,7 @@ def _equal(column: pa.ChunkedArray | pa.Array, other: pa.ChunkedArray | pa.Array
 
 @compiled
 def _judge_nodes(order, start, previous, some_missing, may_miss, depth, awaits, early, walked, late):
-    """Decide each node after what it lists: the rank of its first reason (0: valid), and whether it is held."""
+    """Decide each node after its prev: the rank of its first reason (0: valid), and whether it is held."""
     n = len(order)
     codes = np.zeros(n, np.int8)
     held = np.zeros(n, np.bool_)

@@ -1,8 +1,6 @@
-"""The Arrow kernel: lines of a pzp log in, one checked row each out.
+"""Verifies the lines of a pzp log: one row per line (pzp-db 1.0.4, msg v4).
 
-Nothing a line may hold raises an error: what cannot be used is a row with a reason.
-
-Source: pzp-db 1.0.4, msg v4; the rules are in `rules`.
+Any line is allowed: an unusable line becomes a row with a reason. The rules are in `rules`.
 """
 
 from __future__ import annotations
@@ -44,7 +42,7 @@ _SIGNING_ALGORITHM = "ed25519"
 
 
 class Tangle(NamedTuple):
-    """What a message says of a tangle that it names."""
+    """A message's entry for a tangle that it names."""
 
     root_id: str
     depth: Int64 | None
@@ -54,7 +52,7 @@ class Tangle(NamedTuple):
 
 @dataclass(slots=True)
 class Row:
-    """What came of a line; see `check_batches`."""
+    """The result of a line; see `check_batches`."""
 
     message_id: str | None = None
     claimed_id: str | None = None
@@ -86,62 +84,62 @@ OUTPUT_SCHEMA = schema_of(Row)
 
 @dataclass(frozen=True, kw_only=True)
 class CheckOptions(LineOptions):
-    """How lines are checked.
+    """Options of the verification.
 
     Attributes:
-        verify_signatures: whether the full rules apply. If not (for logs whose signed bytes are gone) the claimed id is
-            the id, and only an account, a domain, data of a legal kind and readable tangles are asked for.
+        verify_signatures: Whether the full rules apply. If not (for logs whose signed bytes are lost), the claimed id
+            is the id, and a message needs only an account, a domain, data of a legal kind and readable tangles.
     """
 
     verify_signatures: bool = True
 
 
 def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> Iterator[pa.RecordBatch]:
-    """Check the lines of a log.
+    """Verify the lines of a log.
 
     Args:
-        batches: record batches with the columns of `INPUT_SCHEMA`, in any order.
-        options: see `CheckOptions`.
+        batches: Record batches with the columns of `INPUT_SCHEMA`, in any order.
+        options: See `CheckOptions`.
 
     Returns:
-        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch comes back
-        as several. The columns:
-            `message_id`: computed, or as claimed where signatures are not verified; null where there is none;
-            `claimed_id`: the envelope's `id`, which nothing vouches for;
-            `account_tips`: null like an array that has none;
-            `is_moot`: a feed's root. Its sigkey and signature are not covered by its id, and nobody looks at them;
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch is split.
+        The columns:
+            `message_id`: computed, or as claimed if signatures are not verified; null if neither is available;
+            `claimed_id`: the envelope's `id`, unverified;
+            `account_tips`: null as well if the message has null or another value instead of an array;
+            `is_moot`: a feed's root. Its id does not cover its sigkey and signature, so these are ignored;
             `tangles`: one for each root that the message names; `prev` ends before the first bad entry, `defect` is
-            the first thing wrong with depth and prev, of whatever shows without other messages;
+            the first defect of depth and prev that is visible without other messages;
             `data_kind`: `null`, `object`, `string`, `empty` (the string "", which the peer treats as erased), or null
-            where the line has no message;
-            `add`, `del`: tokens (see `items`), where the data is an object with arrays `add`, `del` and `supersedes`,
+            if the line has no message;
+            `add`, `del`: tokens (see `items`), if the data is an object with arrays `add`, `del` and `supersedes`,
             else null;
-            `supersedes`: its strings, empty where it is a string (nothing of which is an id); null where the data is
-            not erased and JavaScript cannot walk through its `supersedes`, so that the peer fails;
-            `key_action`, `key`, `is_signing_key`, `may_add_keys`, `may_delete_keys`: what a message of an account
-            tangle does to an ed25519 key;
-            `is_data_valid`: whether hash and size are those of the data; null without data, and where not verified;
-            `is_signature_valid`: null where it is not looked at: for moots, and what has been refused before;
-            `reject_reason`: the first in the peer's order of what shows without other messages, null for what is
-            usable (`is_usable`). A tangle's defect counts if every tangle has one. `reject_rank` is its place in that
+            `supersedes`: its strings, empty if it is itself a string (whose characters are not ids); null if the data
+            is not erased and JavaScript cannot iterate over its `supersedes`, so that the peer fails;
+            `key_action`, `key`, `is_signing_key`, `may_add_keys`, `may_delete_keys`: the change that a message of an
+            account tangle makes to an ed25519 key;
+            `is_data_valid`: whether hash and size are those of the data; null without data, and if not verified;
+            `is_signature_valid`: null if not checked: for moots, and lines rejected before;
+            `reject_reason`: the first in the peer's order that is visible without other messages, null for a usable
+            line (`is_usable`). A tangle's defect counts if every tangle has one. `reject_rank` is its place in that
             order, from 1; 0 for null;
-            `detail`: more about a line that is not JSON, or not one message.
+            `detail`: more about a line that is not JSON, or not a single message.
     """
     return check_in_turns(batches, _Checker(options).check, _TURN_ROWS, OUTPUT_SCHEMA)
 
 
 @dataclass(slots=True)
 class _Line(Row):
-    """A line as read: its row, and what takes many lines at a time.
+    """A line as read: its row, and the input of the steps that process many lines at once.
 
     Attributes:
-        digest: What the id is the base58 of.
+        digest: The hash whose base58 is the id.
         text: The canonical metadata, which are signed.
         sig: The signature in base58.
-        data_hash: What the metadata say of the data, in base58; None where the data have no verdict.
-        data_digest: What it should be the base58 of; None where the data have no canonical form.
-        is_data_sized: Whether the data are to have a verdict.
-        is_unsized: Whether the data are not as long as the metadata say.
+        data_hash: The hash of the data according to the metadata, in base58; null if the data are not verified.
+        data_digest: The actual hash; null if the data have no canonical form.
+        is_data_sized: Whether the data are verified.
+        is_unsized: Whether the size differs from the metadata.
     """
 
     digest: bytes | None = None
@@ -154,10 +152,10 @@ class _Line(Row):
 
 
 class _Checker:
-    """Reads lines and verifies signatures, remembering keys and verdicts.
+    """Reads lines and verifies signatures, with caches of keys and verdicts.
 
-    Verdicts are kept in two generations of bounded size: a log may hold any number of messages, and repeats tend to be
-    close or whole.
+    The cache of verdicts has two generations of bounded size: a log may hold any number of messages, and duplicates
+    tend to be close together, or whole copies of a log.
     """
 
     _GENERATION = 2**16
@@ -171,7 +169,7 @@ class _Checker:
         self._older_verdicts: dict[tuple[bytes, str, str], bool] = {}
 
     def check(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
-        """Check some lines: the columns of `Row`."""
+        """Verify some lines and return the columns of `Row`."""
         rows = list(map(self._read, lines.to_pylist(), lengths.to_pylist()))
         ids = base58.encode([row.digest for row in rows])
         if self._is_trusted:
@@ -233,7 +231,7 @@ class _Checker:
         row.reject_reason = shape_reason(message, self._is_trusted)
         if row.reject_reason is not None:
             return row
-        # What is shown of a message that is refused below: all that can be.
+        # A message rejected below still shows all fields that were read.
         row.account, row.domain = _string(metadata["account"]), _string(metadata["domain"])
         row.sigkey, row.sig = _string(message.get("sigkey")), _string(message.get("sig"))
         row.account_tips = _strings(metadata["accountTips"])
@@ -262,7 +260,7 @@ class _Checker:
         if sigkey is None:
             return Reason.BAD_SIGKEY
         if sigkey not in self._keys:
-            if len(sigkey) > base58.longest(_SIGKEY_BYTES):  # nothing else is safe to remember
+            if len(sigkey) > base58.longest(_SIGKEY_BYTES):  # longer strings are unsafe to cache
                 return Reason.BAD_SIGKEY
             if len(self._keys) >= self._MAX_KEYS:
                 self._keys.clear()
@@ -300,7 +298,7 @@ class _Checker:
             ]
 
     def _measure_data(self, row: _Line, metadata: dict[str, Any], data: Any) -> Reason | None:
-        """Compare the size, and leave the hash to `_judge_data`."""
+        """Compare the size; `_judge_data` compares the hash."""
         size = safe_integer(metadata["dataSize"])
         if size is None or size < 0:
             return Reason.BAD_DATA_SIZE
@@ -323,14 +321,14 @@ class _Checker:
                 continue
             is_hash_right = claimed is not None and claimed == row.data_digest
             row.is_data_valid = is_hash_right and not row.is_unsized
-            # Whatever has been found so far comes later in the peer's order.
+            # All reasons found so far come later in the peer's order.
             if not is_hash_right:
                 row.reject_reason = Reason.DATA_HASH_MISMATCH
             elif row.is_unsized:
                 row.reject_reason = Reason.DATA_SIZE_MISMATCH
 
     def _verify(self, rows: list[_Line]) -> None:
-        """Verify the signatures that are due, or remember what came of them before."""
+        """Verify the outstanding signatures, or take the verdicts from the cache."""
         due = [row for row in rows if row.reject_reason is None and not row.is_moot]
         signatures = base58.decode([row.sig for row in due], _SIGNATURE_BYTES)
         if len(self._verdicts) >= self._GENERATION:
@@ -356,7 +354,7 @@ def _refused(reason: Reasons, detail: str | None) -> _Line:
 
 
 def _is_signed(key: bytes | None, signature: bytes, row: _Line) -> bool:
-    if key is None:  # forgotten since the line was read
+    if key is None:  # dropped from the cache since the line was read
         [key] = base58.decode([row.sigkey], _SIGKEY_BYTES)
     try:
         crypto_sign_open(signature + _SIGNED_TAG + row.text, key)
@@ -366,7 +364,7 @@ def _is_signed(key: bytes | None, signature: bytes, row: _Line) -> bool:
 
 
 def _read_key_change(row: _Line, data: Any) -> None:
-    """Read what an account message does to an ed25519 key."""
+    """Read the change that an account message makes to an ed25519 key."""
     key = data.get("key") if type(data) is dict else None
     if type(key) is not dict or key.get("algorithm") != _SIGNING_ALGORITHM:
         return
@@ -380,7 +378,7 @@ def _read_key_change(row: _Line, data: Any) -> None:
 
 
 def _is_truthy(value: Any) -> bool:
-    """Whether JavaScript takes a parsed value for true: empty objects and arrays too."""
+    """Whether a parsed value is truthy in JavaScript, where empty objects and arrays are too."""
     return bool(value) or type(value) is dict or type(value) is list
 
 
@@ -395,7 +393,7 @@ def _strings(values: Any) -> list[str] | None:
 
 
 def _storable(row: _Line) -> _Line:
-    """Replace lone surrogates, for which Arrow has no form. Only what is refused, or trusted, can have them."""
+    """Replace lone surrogates, which Arrow cannot store. Only rejected or trusted messages can have them."""
     for name in ("claimed_id", "account", "domain", "sigkey", "sig", "data_hash", "key"):
         value = getattr(row, name)
         if value is not None:
@@ -404,7 +402,7 @@ def _storable(row: _Line) -> _Line:
         values = getattr(row, name)
         if values is not None:
             setattr(row, name, list(map(replace_surrogates, values)))
-    # Names that differed only in those are one name now: the first stays.
+    # Names that differed only in surrogates are now equal: the first is kept.
     tangles: dict[str, Tangle] = {}
     for root, depth, prev, defect in row.tangles:
         root = replace_surrogates(root)
