@@ -26,7 +26,7 @@ from bench.report import RESULTS, Goal, at_least, at_most, say
 from bench.turns import beside_limit, in_turns, power, seconds_of
 from dbt_tangles.algorithms.set import reduce_sets
 from dbt_tangles.algorithms.set.reduction import GHOST_SPAN
-from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA, sets_of_partition
+from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA, reduce_set_batches
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -192,7 +192,7 @@ class InSpark:
         batches = pq.read_table(self.folder, columns=INPUT_SCHEMA.names).select(INPUT_SCHEMA.names).to_batches()
 
         def work() -> None:
-            for _ in sets_of_partition(iter(batches), GHOST_SPAN, False):
+            for _ in reduce_set_batches(iter(batches), GHOST_SPAN, False):
                 pass
 
         return round(median(seconds_of(work) for _ in range(repeats)), 2)

@@ -9,7 +9,7 @@ import pytest
 import pzp_kit
 from bench import __main__ as command
 from bench import logs, pzp_peer, pzp_sets, sets, stand_in, verify_kernel
-from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, sets_of_partition
+from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, reduce_set_batches
 from set_cases import cases, rows_of
 from set_oracle import NaiveSet
 from set_tables import reduced
@@ -20,7 +20,7 @@ HAS_NODE = pytest.mark.skipif(pzp_peer.node() is None, reason="needs node")
 def answer(table: pa.Table) -> list[dict]:
     """Judge and reduce the sets of a table."""
     batches = table.select(pzp_sets.INPUT_SCHEMA.names).to_batches()
-    return pa.Table.from_batches(list(sets_of_partition(iter(batches), 32, False)), OUTPUT_SCHEMA).to_pylist()
+    return pa.Table.from_batches(list(reduce_set_batches(iter(batches), 32, False)), OUTPUT_SCHEMA).to_pylist()
 
 
 def reference(table: pa.Table) -> NaiveSet:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.set.breaches import RULES
-from dbt_tangles.algorithms.set.chain_clocks import ROOM
-from dbt_tangles.algorithms.set.faults import writer_faults
+from dbt_tangles.algorithms.set.chain_clocks import CLOCK_ENTRIES_PER_SET
 from dbt_tangles.algorithms.set.item_touches import Touches
+from dbt_tangles.algorithms.set.writer_faults import writer_faults
+from dbt_tangles.algorithms.set.writer_rules import RULES
 from faults_oracle import DEFAULTS, NaiveFaults
 
 SECONDS = 20
@@ -50,7 +50,9 @@ def csr(lists: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
     return starts, np.array([entry for entries in lists for entry in entries], np.int32)
 
 
-def kernel(sets: list[list[dict]], rng: np.random.Generator | None = None, room: int = ROOM) -> list[list | None]:
+def kernel(
+    sets: list[list[dict]], rng: np.random.Generator | None = None, room: int = CLOCK_ENTRIES_PER_SET
+) -> list[list | None]:
     """The faults of each set as the oracle has them, or None if it is not checked."""
     arrays, items = arrays_of(sets, rng)
     found = writer_faults(**arrays, room=room)

@@ -13,8 +13,8 @@ import numpy as np
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 #: For each set, how many entries its clocks may have, and in how many times as many steps they are made.
-ROOM = 2**22
-STEPS = 16
+CLOCK_ENTRIES_PER_SET = 2**22
+STEPS_PER_ENTRY = 16
 
 
 class Clocks(NamedTuple):
@@ -38,7 +38,7 @@ class Clocks(NamedTuple):
 
 
 @compiled
-def room_for_clocks(set_start, room):
+def allocate_clocks(set_start, room):
     """Make room for the clocks of any one of some sets.
 
     Args:
@@ -62,7 +62,7 @@ def room_for_clocks(set_start, room):
 
 
 @inner
-def cover(begin, end, start, previous, clocks, limit):
+def build_chain_clocks(begin, end, start, previous, clocks, limit):
     """Cover the messages of a set with chains, and note for each message how far along the others it has come.
 
     A message prolongs a chain whose end it follows, the latest of them, or begins a new one. One that just prolongs the
@@ -125,14 +125,14 @@ def cover(begin, end, start, previous, clocks, limit):
 
 
 @inner
-def knows(m, x, begin, clocks):
+def reaches(m, x, begin, clocks):
     """Say whether a message knows an earlier one.
 
     Args:
         m: A message of the set.
         x: An earlier one.
         begin: The first message of the set.
-        clocks: A `Clocks` that `cover` filled.
+        clocks: A `Clocks` that `build_chain_clocks` filled.
     """
     c = clocks.chain[x - begin]
     here = m - begin

@@ -27,7 +27,7 @@ class Touches(NamedTuple):
     count: int
 
 
-class Linked(NamedTuple):
+class LinkedTouches(NamedTuple):
     """The touches of one set, numbered in the order of its messages, and linked backwards.
 
     Attributes:
@@ -39,14 +39,14 @@ class Linked(NamedTuple):
     """
 
     latest: np.ndarray
-    toucher: np.ndarray
-    code_of: np.ndarray
+    touch_message: np.ndarray
+    touch_item: np.ndarray
     deletes: np.ndarray
     before: np.ndarray
 
 
 @compiled
-def room_for_touches(set_start, counted, touches):
+def allocate_touches(set_start, counted, touches):
     """Make room for the touches of any one of some sets: no more than the entries of its messages.
 
     Args:
@@ -55,7 +55,7 @@ def room_for_touches(set_start, counted, touches):
         touches: A `Touches`.
 
     Returns:
-        A `Linked`.
+        A `LinkedTouches`.
     """
     add_start, del_start = touches.add_start, touches.del_start
     most = 0
@@ -65,7 +65,7 @@ def room_for_touches(set_start, counted, touches):
             if counted[m]:
                 count += add_start[m + 1] - add_start[m] + del_start[m + 1] - del_start[m]
         most = max(most, count)
-    return Linked(
+    return LinkedTouches(
         np.full(touches.count, np.int64(-1)),
         np.empty(most, np.int32),
         np.empty(most, np.int32),
@@ -75,7 +75,7 @@ def room_for_touches(set_start, counted, touches):
 
 
 @inner
-def touch(m, count, touches, base, linked):
+def add_touches(m, count, touches, base, linked):
     """Number the touches of a message behind those before, and link each to the one before on its item.
 
     Args:
@@ -83,21 +83,21 @@ def touch(m, count, touches, base, linked):
         count: How many touches there are before.
         touches: A `Touches`.
         base: More than anything that `linked.latest` has of other sets.
-        linked: A `Linked`, to be filled.
+        linked: A `LinkedTouches`, to be filled.
 
     Returns:
         How many touches there are now.
     """
     add_start, added, del_start, deleted, _ = touches
-    latest, toucher, code_of, deletes, before = linked
+    latest, touch_message, touch_item, deletes, before = linked
     first = count
     for kind in range(2):
         item_start, items = (add_start, added) if kind == 0 else (del_start, deleted)
         for k in range(item_start[m], item_start[m + 1]):
             t = np.int32(max(latest[items[k]] - base, -1))
             if t < first:
-                toucher[count] = m
-                code_of[count] = items[k]
+                touch_message[count] = m
+                touch_item[count] = items[k]
                 deletes[count] = kind == 1
                 before[count] = t
                 latest[items[k]] = base + count
@@ -117,7 +117,7 @@ def link_touches(begin, end, counted, touches, base, linked):
         counted: bool[messages]; the others touch nothing.
         touches: A `Touches`.
         base: More than anything in `linked.latest`.
-        linked: A `Linked`, to be filled.
+        linked: A `LinkedTouches`, to be filled.
 
     Returns:
         How many touches there are.
@@ -125,5 +125,5 @@ def link_touches(begin, end, counted, touches, base, linked):
     count = 0
     for m in range(begin, end):
         if counted[m]:
-            count = touch(m, count, touches, base, linked)
+            count = add_touches(m, count, touches, base, linked)
     return count

@@ -11,7 +11,7 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 @compiled
-def replay(set_start, counted, touches):
+def list_live_items(set_start, counted, touches):
     """Apply the additions and deletions of each message, one message after another.
 
     An addition of what is in the set changes nothing, and the deletions of a message follow its additions. What is

@@ -21,12 +21,12 @@ CLOCK_ENTRIES = 2**25
 
 
 @compiled
-def oldest_standing(set_start, root, start, previous, is_entry, touches, clock_entries):
+def find_oldest_live(set_start, root, start, previous, is_entry, touches, clock_entries):
     """Find, for each set, the earliest message that adds or deletes an item and is followed by no other that does.
 
     The last message on each item is followed by none, so the earliest of those is a bound, and only items that were
-    touched before it are looked at. Then there are two ways to learn what follows what; see `_by_clocks` and
-    `_by_sweeps`. The second takes (messages + links) * items / 64 steps at the very most; the first is given up before
+    touched before it are looked at. Then there are two ways to learn what follows what; see `_oldest_by_clocks` and
+    `_oldest_by_sweeps`. The second takes (messages + links) * items / 64 steps at the very most; the first is given up before
     it takes longer than that, and needs steps in proportion to the messages while few of them are concurrent.
 
     Args:
@@ -67,7 +67,7 @@ def oldest_standing(set_start, root, start, previous, is_entry, touches, clock_e
             continue
         # The messages of each item, ascending.
         touch_start = np.zeros(items + 1, np.int64)
-        touch = np.empty(count, np.int32)
+        add_touches = np.empty(count, np.int32)
         for turn in range(2):
             if turn == 1:
                 for i in range(items, 0, -1):
@@ -85,28 +85,40 @@ def oldest_standing(set_start, root, start, previous, is_entry, touches, clock_e
                             if turn == 0:
                                 touch_start[i] += 1
                             else:
-                                touch[fill[i]] = m
+                                add_touches[fill[i]] = m
                                 fill[i] += 1
         bound = end
         for i in range(items):
-            bound = min(bound, touch[touch_start[i + 1] - 1])
+            bound = min(bound, add_touches[touch_start[i + 1] - 1])
         open_items = 0
-        while open_items < items and touch[touch_start[open_items]] < bound:
+        while open_items < items and add_touches[touch_start[open_items]] < bound:
             open_items += 1
         sweeps = (open_items + 63) // 64
         found = -1
         if sweeps > FEW_SWEEPS:
-            found = _by_clocks(
-                begin, end, start, previous, is_entry, touch_start, touch, open_items, bound, sweeps, clock_entries
+            found = _oldest_by_clocks(
+                begin,
+                end,
+                start,
+                previous,
+                is_entry,
+                touch_start,
+                add_touches,
+                open_items,
+                bound,
+                sweeps,
+                clock_entries,
             )
         if found < 0:
-            found = _by_sweeps(begin, end, start, previous, is_entry, touch_start, touch, open_items, bound)
+            found = _oldest_by_sweeps(
+                begin, end, start, previous, is_entry, touch_start, add_touches, open_items, bound
+            )
         oldest[s] = found
     return oldest
 
 
 @inner
-def _by_clocks(begin, end, start, previous, is_entry, touch_start, touch, open_items, bound, width, room):
+def _oldest_by_clocks(begin, end, start, previous, is_entry, touch_start, add_touches, open_items, bound, width, room):
     """Cover the messages of a set with chains, and note for each message how far along each chain it has come.
 
     A message prolongs a chain whose end it follows, the latest of them, or begins a new one.
@@ -152,7 +164,7 @@ def _by_clocks(begin, end, start, previous, is_entry, touch_start, touch, open_i
     for i in range(open_items):
         count = 0
         for k in range(touch_start[i], touch_start[i + 1]):
-            m = touch[k]
+            m = add_touches[k]
             own = clock[clock_start[m - begin] : clock_start[m - begin + 1]]
             left = 0
             for j in range(count):
@@ -167,7 +179,7 @@ def _by_clocks(begin, end, start, previous, is_entry, touch_start, touch, open_i
 
 
 @inner
-def _by_sweeps(begin, end, start, previous, is_entry, touch_start, touch, open_items, bound):
+def _oldest_by_sweeps(begin, end, start, previous, is_entry, touch_start, add_touches, open_items, bound):
     """Sweep over the messages of a set from late to early: which of 64 items does something that follows touch?
 
     Returns:
@@ -177,15 +189,15 @@ def _by_sweeps(begin, end, start, previous, is_entry, touch_start, touch, open_i
     touched = np.zeros(end - begin, np.uint64)
     followed = np.zeros(end - begin, np.uint64)
     for first_item in range(0, open_items, 64):
-        lowest = touch[touch_start[first_item]]
+        lowest = add_touches[touch_start[first_item]]
         if lowest >= bound:
             break
         end_item = min(first_item + 64, open_items)
         highest = lowest
         for i in range(first_item, end_item):
             for k in range(touch_start[i], touch_start[i + 1]):
-                touched[touch[k] - begin] |= one << np.uint64(i - first_item)
-            highest = max(highest, touch[touch_start[i + 1] - 1])
+                touched[add_touches[k] - begin] |= one << np.uint64(i - first_item)
+            highest = max(highest, add_touches[touch_start[i + 1] - 1])
         for m in range(highest, lowest - 1, -1):
             bits = touched[m - begin] | followed[m - begin]
             if bits and is_entry[m]:
@@ -194,10 +206,10 @@ def _by_sweeps(begin, end, start, previous, is_entry, touch_start, touch, open_i
                         followed[previous[e] - begin] |= bits
         for i in range(first_item, end_item):
             for k in range(touch_start[i], touch_start[i + 1]):
-                if touch[k] >= bound:
+                if add_touches[k] >= bound:
                     break
-                if not followed[touch[k] - begin] >> np.uint64(i - first_item) & one:
-                    bound = touch[k]
+                if not followed[add_touches[k] - begin] >> np.uint64(i - first_item) & one:
+                    bound = add_touches[k]
                     break
         touched[lowest - begin : highest - begin + 1] = 0
         followed[lowest - begin : highest - begin + 1] = 0

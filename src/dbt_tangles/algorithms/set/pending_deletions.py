@@ -15,16 +15,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.set.chain_clocks import knows
-from dbt_tangles.algorithms.set.superseding import is_superseded_for
+from dbt_tangles.algorithms.set.chain_clocks import reaches
+from dbt_tangles.algorithms.set.superseding import is_superseded_at
 from dbt_tangles.algorithms.structures.sorting import merge_sort
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-# The fields of `Opened.mark`: how much of the pool is used, and which of the two it is.
-USED, SIDE = range(2)
+# The fields of `PendingLists.pool_state`: how much of the pool is used, and which of the two it is.
+USED, ACTIVE = range(2)
 
 
-class Opened(NamedTuple):
+class PendingLists(NamedTuple):
     """The lists of one set, whose messages count from its first.
 
     Attributes:
@@ -39,19 +39,19 @@ class Opened(NamedTuple):
     """
 
     pool: np.ndarray
-    mark: np.ndarray
+    pool_state: np.ndarray
     at: np.ndarray
     count: np.ndarray
-    last_follower: np.ndarray
+    last_child: np.ndarray
     merged: np.ndarray
     merged_by: np.ndarray
     spare: np.ndarray
 
 
 @compiled
-def room_for_opened(messages, touches, room):
+def allocate_pending_lists(messages, touches, room):
     """Make room for the lists of any set of so many messages and touches; `room` is for all its lists together."""
-    return Opened(
+    return PendingLists(
         np.empty((2, room), np.int32),
         np.zeros(2, np.int64),
         np.empty(messages, np.int64),
@@ -64,84 +64,84 @@ def room_for_opened(messages, touches, room):
 
 
 @inner
-def begin_lists(scene, end, opened):
+def reset_pending_lists(state, end, pending):
     """Forget the lists of another set, and note how long each of this set's is needed."""
-    opened.mark[USED] = 0
-    opened.last_follower[: end - scene.begin] = -1
-    for m in range(scene.begin, end):
-        for e in range(scene.start[m], scene.start[m + 1]):
-            opened.last_follower[scene.previous[e] - scene.begin] = m
+    pending.pool_state[USED] = 0
+    pending.last_child[: end - state.begin] = -1
+    for m in range(state.begin, end):
+        for e in range(state.start[m], state.start[m + 1]):
+            pending.last_child[state.previous[e] - state.begin] = m
 
 
 @inner
-def merge_lists(m, scene, opened):
+def merge_pending_lists(m, state, pending):
     """List what is open for a message that has not just one previous.
 
     Args:
         m: The message.
-        scene: A `breaches.Scene`.
-        opened: An `Opened`; `merged` is filled.
+        state: A `breaches.SetState`.
+        pending: An `PendingLists`; `merged` is filled.
 
     Returns:
         How many deletions are open.
     """
-    begin, budget = scene.begin, scene.budget
-    latest, toucher, code_of, _, before = scene.linked
-    merged = opened.merged
-    side = opened.mark[SIDE]
+    begin, budget = state.begin, state.budget
+    latest, touch_message, touch_item, _, before = state.linked
+    merged = pending.merged
+    side = pending.pool_state[ACTIVE]
     count = 0
-    for e in range(scene.start[m], scene.start[m + 1]):
-        p = scene.previous[e] - begin
-        budget[0] -= opened.count[p]
+    for e in range(state.start[m], state.start[m + 1]):
+        p = state.previous[e] - begin
+        budget[0] -= pending.count[p]
         if budget[0] < 0:
             break
-        for k in range(opened.at[p], opened.at[p] + opened.count[p]):
-            q = opened.pool[side, k]
-            if opened.merged_by[q] != m:
-                opened.merged_by[q] = m
+        for k in range(pending.at[p], pending.at[p] + pending.count[p]):
+            q = pending.pool[side, k]
+            if pending.merged_by[q] != m:
+                pending.merged_by[q] = m
                 merged[count] = q
                 count += 1
     left_open = 0
     for k in range(count):
         q = merged[k]
-        d = toucher[q]
-        if is_superseded_for(m, d, begin, scene.clocks, scene.superseding, budget):
+        d = touch_message[q]
+        if is_superseded_at(m, d, begin, state.clocks, state.superseders, budget):
             continue
-        t = np.int32(latest[code_of[q]] - scene.base)
-        while scene.depth[toucher[t]] > scene.depth[d] and not knows(m, toucher[t], begin, scene.clocks):
+        t = np.int32(latest[touch_item[q]] - state.base)
+        while state.depth[touch_message[t]] > state.depth[d] and not reaches(m, touch_message[t], begin, state.clocks):
             t = before[t]
             budget[0] -= 1
-        if scene.depth[toucher[t]] <= scene.depth[d]:
+        if state.depth[touch_message[t]] <= state.depth[d]:
             merged[left_open] = q
             left_open += 1
         if budget[0] < 0:
             break
-    merge_sort(merged[:left_open], opened.spare)
+    merge_sort(merged[:left_open], pending.spare)
     return left_open
 
 
 @inner
-def pass_on(m, first, count, is_only, here_open, scene, opened):
+def store_pending_list(m, first, count, is_only, inherited, state, pending):
     """Make the list of a message: what is open for it and it does not close, and what it deletes itself.
 
     Args:
         m: The message.
         first: Its first touch.
         count: Behind its last.
-        is_only: Whether `here_open` is the list of its only previous, where that lies.
+        is_only: Whether `inherited` is the list of its only previous, where that lies.
         here_open: int32[...], what is open for it.
-        scene: A `breaches.Scene`.
-        opened: An `Opened`, to be filled.
+        state: A `breaches.SetState`.
+        pending: An `PendingLists`, to be filled.
     """
-    latest, toucher, code_of, deletes, _ = scene.linked
-    here = m - scene.begin
-    pool, spare = opened.pool, opened.spare
+    latest, touch_message, touch_item, deletes, _ = state.linked
+    here = m - state.begin
+    pool, spare = pending.pool, pending.spare
     room = pool.shape[1]
     kept = 0
-    for q in here_open:
-        d = toucher[q]
-        is_deeper = scene.depth[m] > scene.depth[d] and toucher[latest[code_of[q]] - scene.base] == m
-        if scene.superseding.listed_by[d - scene.begin] != m and not is_deeper:
+    for q in inherited:
+        d = touch_message[q]
+        is_deeper = state.depth[m] > state.depth[d] and touch_message[latest[touch_item[q]] - state.base] == m
+        if state.superseders.listed_by[d - state.begin] != m and not is_deeper:
             spare[kept] = q
             kept += 1
     total = kept
@@ -151,38 +151,38 @@ def pass_on(m, first, count, is_only, here_open, scene, opened):
             total += 1
     # What has to be written, and from where.
     done = 0
-    if is_only and kept == len(here_open) and (total == kept or opened.at[here] + kept == opened.mark[USED]):
+    if is_only and kept == len(inherited) and (total == kept or pending.at[here] + kept == pending.pool_state[USED]):
         done = kept
     else:
-        opened.at[here] = opened.mark[USED]
-    opened.count[here] = total
-    if opened.mark[USED] + total - done > room:
-        _make_way(m, here, scene.budget, opened)
-        opened.at[here] = opened.mark[USED]
+        pending.at[here] = pending.pool_state[USED]
+    pending.count[here] = total
+    if pending.pool_state[USED] + total - done > room:
+        _compact_pool(m, here, state.budget, pending)
+        pending.at[here] = pending.pool_state[USED]
         done = 0
-    used = opened.mark[USED]
-    if scene.budget[0] < 0 or used + total - done > room:
-        scene.budget[0] = -1
+    used = pending.pool_state[USED]
+    if state.budget[0] < 0 or used + total - done > room:
+        state.budget[0] = -1
         return
-    pool[opened.mark[SIDE], used : used + total - done] = spare[done:total]
-    opened.mark[USED] = used + total - done
+    pool[pending.pool_state[ACTIVE], used : used + total - done] = spare[done:total]
+    pending.pool_state[USED] = used + total - done
 
 
 @inner
-def _make_way(m, here, budget, opened):
+def _compact_pool(m, here, budget, pending):
     """Move the lists that are still needed to the other pool; they may fill half of it."""
-    pool = opened.pool
-    side = opened.mark[SIDE]
+    pool = pending.pool
+    side = pending.pool_state[ACTIVE]
     used = 0
     for x in range(here):
-        if opened.last_follower[x] > m:
-            at, count = opened.at[x], opened.count[x]
+        if pending.last_child[x] > m:
+            at, count = pending.at[x], pending.count[x]
             if used + count > pool.shape[1] // 2:
                 budget[0] = -1
                 break
             pool[1 - side, used : used + count] = pool[side, at : at + count]
-            opened.at[x] = used
+            pending.at[x] = used
             used += count
     budget[0] -= here
-    opened.mark[SIDE] = 1 - side
-    opened.mark[USED] = used
+    pending.pool_state[ACTIVE] = 1 - side
+    pending.pool_state[USED] = used

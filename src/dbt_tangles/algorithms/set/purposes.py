@@ -16,7 +16,7 @@ ACTIONS = ("keep", "erase", "delete")
 KEEP, ERASE, DELETE = range(3)
 
 
-def actions(is_kept: np.ndarray, is_bridged: np.ndarray, start: np.ndarray, previous: np.ndarray) -> np.ndarray:
+def pruning_actions(is_kept: np.ndarray, is_bridged: np.ndarray, start: np.ndarray, previous: np.ndarray) -> np.ndarray:
     """Say what may become of each message so that no item changes, whatever is written by those who keep the rules.
 
     The data of all that is not kept may go. So may the whole message, where those who follow it link back beyond it:

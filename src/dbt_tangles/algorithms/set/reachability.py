@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.set.chain_clocks import STEPS, cover, knows, room_for_clocks
-from dbt_tangles.algorithms.set.item_touches import link_touches, room_for_touches
+from dbt_tangles.algorithms.set.chain_clocks import STEPS_PER_ENTRY, allocate_clocks, build_chain_clocks, reaches
+from dbt_tangles.algorithms.set.item_touches import allocate_touches, link_touches
 from dbt_tangles.algorithms.structures.space import with_space
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 
-class Known(NamedTuple):
-    """What `known` finds.
+class Reachability(NamedTuple):
+    """What `find_reachability` finds.
 
     Attributes:
         fault: int32[faults], the messages that leave a backlink out, ascending.
@@ -36,7 +36,9 @@ class Known(NamedTuple):
 
 
 @compiled
-def known(set_start, start, previous, depth, backlink, next_backlink, counted, item_start, item, touches, room):
+def find_reachability(
+    set_start, start, previous, depth, backlink, next_backlink, counted, item_start, item, touches, room
+):
     """Look at what the messages of each set know, each set for itself.
 
     A message leaves a backlink out if it lists not all messages that it knows at the depth it should link back to,
@@ -59,10 +61,10 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
             it may take.
 
     Returns:
-        A `Known`.
+        A `Reachability`.
     """
     sets = len(set_start) - 1
-    limit = STEPS * room
+    limit = STEPS_PER_ENTRY * room
     is_checked = np.ones(sets, np.bool_)
     is_bridged = np.zeros(len(depth), np.bool_)
     fault = np.empty(64, np.int32)
@@ -73,12 +75,12 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
     held_start = np.zeros(len(item) + 1, np.int64)
     held_by = np.empty(len(touches.added), np.int32)
     held = 0
-    clocks = room_for_clocks(set_start, room)
+    clocks = allocate_clocks(set_start, room)
     chain, clock_at, width, clock, _, _ = clocks
     most = len(chain)
     listed_by = np.full(most, np.int32(-1))
-    linked = room_for_touches(set_start, counted, touches)
-    latest, toucher, _, deletes, before = linked
+    linked = allocate_touches(set_start, counted, touches)
+    latest, touch_message, _, deletes, before = linked
     base = np.int64(0)
     # How far along each chain the messages know that stand on an item; which item that is about.
     reach = np.empty(most, np.int32)
@@ -87,7 +89,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
         begin, end = set_start[s], set_start[s + 1]
         touch_count = link_touches(begin, end, counted, touches, base, linked)
         first_fault, first_left, first_held = faults, left, held
-        steps = cover(begin, end, start, previous, clocks, limit)
+        steps = build_chain_clocks(begin, end, start, previous, clocks, limit)
         is_within = steps >= 0
 
         for m in range(begin, end):
@@ -97,7 +99,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
             if 0 <= wanted < depth[m]:
                 x = begin + np.searchsorted(depth[begin:m], wanted)
                 while x < m and depth[x] == wanted and not is_bridged[m]:
-                    is_bridged[m] = knows(m, x, begin, clocks)
+                    is_bridged[m] = reaches(m, x, begin, clocks)
                     x += 1
                     steps += 1
             wanted = backlink[m]
@@ -107,7 +109,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
                 count = 0
                 x = begin + np.searchsorted(depth[begin:m], wanted)
                 while x < m and depth[x] == wanted:
-                    if listed_by[x - begin] != m and knows(m, x, begin, clocks):
+                    if listed_by[x - begin] != m and reaches(m, x, begin, clocks):
                         left_out = with_space(left_out, left, 1)
                         left_out[left] = x
                         left += 1
@@ -129,7 +131,7 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
             first = held
             t = np.int32(latest[item[i]] - base)
             while t >= 0:
-                x = toucher[t]
+                x = touch_message[t]
                 c = chain[x - begin]
                 if reach_of[c] != i or reach[c] < x:
                     if not deletes[t]:
@@ -158,11 +160,11 @@ def known(set_start, start, previous, depth, backlink, next_backlink, counted, i
             is_bridged[begin:end] = False
             faults, left, held = first_fault, first_left, first_held
             for i in range(item_start[s], item_start[s + 1]):
-                held_by[held] = toucher[latest[item[i]] - base]
+                held_by[held] = touch_message[latest[item[i]] - base]
                 held += 1
                 held_start[i + 1] = held
         base += touch_count
-    return Known(
+    return Reachability(
         fault[:faults].copy(),
         left_start[: faults + 1].copy(),
         left_out[:left].copy(),

@@ -15,16 +15,16 @@ from dbt_tangles.algorithms.graph.members import whole
 from dbt_tangles.algorithms.graph.orders import in_order
 from dbt_tangles.algorithms.graph.strings import Lists, Strings, lists_of, strings_of
 from dbt_tangles.algorithms.set.backlinks import NO_BACKLINK, backlink_depths
-from dbt_tangles.algorithms.set.chain_clocks import ROOM
-from dbt_tangles.algorithms.set.deciding import deciding, places_left
-from dbt_tangles.algorithms.set.faults import with_backlinks, writer_faults
+from dbt_tangles.algorithms.set.chain_clocks import CLOCK_ENTRIES_PER_SET
+from dbt_tangles.algorithms.set.deciding_messages import find_deciding_messages, positions_after_pruning
 from dbt_tangles.algorithms.set.item_touches import Touches
-from dbt_tangles.algorithms.set.live_items import item_roots, replay
-from dbt_tangles.algorithms.set.oldest_live_message import CLOCK_ENTRIES, oldest_standing
-from dbt_tangles.algorithms.set.purposes import ACTIONS, PURPOSES, actions, purposes, required_depths
-from dbt_tangles.algorithms.set.reachability import known
+from dbt_tangles.algorithms.set.live_items import item_roots, list_live_items
+from dbt_tangles.algorithms.set.oldest_live_message import CLOCK_ENTRIES, find_oldest_live
+from dbt_tangles.algorithms.set.purposes import ACTIONS, PURPOSES, pruning_actions, purposes, required_depths
+from dbt_tangles.algorithms.set.reachability import find_reachability
 from dbt_tangles.algorithms.set.schemas import OUTPUT_SCHEMA
-from dbt_tangles.algorithms.set.set_rows import fault_column, item_column, next_column, quoted
+from dbt_tangles.algorithms.set.set_rows import fault_column, item_column, next_column, output_texts
+from dbt_tangles.algorithms.set.writer_faults import with_backlinks, writer_faults
 from dbt_tangles.formats.pzp.collation import collation_keys
 from dbt_tangles.formats.pzp.items import are_unique
 from dbt_tangles.formats.pzp.rules import SET_DOMAIN
@@ -32,7 +32,7 @@ from dbt_tangles.formats.pzp.rules import SET_DOMAIN
 GHOST_SPAN = 32
 
 
-class Places(NamedTuple):
+class SetMessages(NamedTuple):
     """The messages of many sets, numbered by set, then reduction order.
 
     Attributes:
@@ -56,7 +56,7 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     """Reduce many sets, each by its own messages.
 
     The messages of a set are ordered by declared depth, then id (see `dbt_tangles.formats.pzp.collation`), and applied
-    one after another; see `replay`. Nothing depends on the order of the rows. What a message lists and is not there, be
+    one after another; see `list_live_items`. Nothing depends on the order of the rows. What a message lists and is not there, be
     it as previous or as superseded, does not keep it out; it just leads nowhere. A message whose data was erased is
     still in the order and in the tangle, but neither adds, deletes nor supersedes.
 
@@ -83,11 +83,11 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
             `is_tip`: no message lists it; false in a set without root;
             `is_oldest_standing`: of all messages that stand behind an item of their set, the oldest; see `squeeze`;
             `items`: the present items that it put where they are, in the set's order, with their place in it, their
-            place after pruning (`position_left`), and what holds them in the set (`kept_by`, see `known`);
+            place after pruning (`position_left`), and what holds them in the set (`kept_by`, see `find_reachability`);
             `writer_faults`: the items on which it breaks a rule for writers, and the messages that its supersedes
             leaves out; see `faults`;
             `are_writers_checked`: false, and then without faults, in sets that are too tangled for that check;
-            `action`: what may become of it, see `actions`;
+            `action`: what may become of it, see `pruning_actions`;
             `is_pruning_safe`: whether its set has the same items if only item roots are left;
             `backlink_depth`: the depth at which it should list what its writer knew, null where there is none;
             `is_next_prev`: whether a message must list it that follows all there is; false in a set without root;
@@ -98,92 +98,92 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
         ValueError: An id is null, a message is there twice, a depth is missing, or a set has two roots.
         OverflowError: There are more than 2^31 - 1 rows, items or listed ids.
     """
-    places, ids = _number(table)
+    messages, ids = _number_messages(table)
     shaped = flags(table, "is_set_shape") & flags(table, "has_data") & _in_set_domain(table)
-    has_data = flags(table, "has_data")[places.row] & places.is_rooted
-    is_entry = shaped[places.row]
+    has_data = flags(table, "has_data")[messages.row] & messages.is_rooted
+    is_entry = shaped[messages.row]
 
     # The tangle.
-    nodes = Nodes(places.start, places.row)
-    every = np.ones(len(places.row), np.bool_)
-    is_root = np.zeros(len(places.row), np.bool_)
-    is_root[places.root[places.root >= 0]] = True
+    nodes = Nodes(messages.start, messages.row)
+    every = np.ones(len(messages.row), np.bool_)
+    is_root = np.zeros(len(messages.row), np.bool_)
+    is_root[messages.root[messages.root >= 0]] = True
     links = link(nodes, ids, lists_of(table["prev"]), every, is_root)
-    is_tip = places.is_rooted.copy()
+    is_tip = messages.is_rooted.copy()
     is_tip[links.previous] = False
-    start, previous = _downwards(links.start, links.previous)
+    start, previous = _backward_links(links.start, links.previous)
 
     # What is in each set.
-    touches, tokens, named = _touches(table, places.row)
-    counted = is_entry & places.is_rooted
-    item_start, entry, added_by = replay(places.start, counted, touches)
+    touches, tokens, named = _touches(table, messages.row)
+    counted = is_entry & messages.is_rooted
+    item_start, entry, added_by = list_live_items(messages.start, counted, touches)
 
     # What is still needed.
     supersedes = lists_of(table["supersedes"])
-    list_start, list_entry = runs(supersedes.starts, places.row)
+    list_start, list_entry = runs(supersedes.starts, messages.row)
     superseded = look_up(nodes, ids, supersedes, has_data, ~every)[list_entry]
     is_item_root = item_roots(has_data, list_start, superseded)
-    required = required_depths(places.start, places.root, is_item_root, places.depth)
-    purpose = purposes(places.start, places.root, start, previous, places.depth, required, ghost_span)
-    is_own = is_entry & _is_own(table, places)
-    oldest = oldest_standing(places.start, places.root, start, previous, is_own, touches, clock_entries)
-    is_oldest = np.zeros(len(places.row), np.bool_)
+    required = required_depths(messages.start, messages.root, is_item_root, messages.depth)
+    purpose = purposes(messages.start, messages.root, start, previous, messages.depth, required, ghost_span)
+    is_own = is_entry & _is_by_owner(table, messages)
+    oldest = find_oldest_live(messages.start, messages.root, start, previous, is_own, touches, clock_entries)
+    is_oldest = np.zeros(len(messages.row), np.bool_)
     is_oldest[oldest[oldest >= 0]] = True
 
     # What may go, and what is there after that.
     is_superseded = counted & ~item_roots(counted, list_start, superseded)
-    decided = deciding(places.start, places.depth, counted, is_item_root, is_superseded, touches)
-    left_start, left_entry, _ = replay(places.start, counted & decided.decides, touches)
-    place_left = places_left(item_start, entry, left_start, left_entry, touches.added, touches.count)
-    backlink = backlink_depths(places.depth)
-    next_backlink = backlink_depths(places.depth + 1)
-    followed = known(
-        places.start,
+    decided = find_deciding_messages(messages.start, messages.depth, counted, is_item_root, is_superseded, touches)
+    left_start, left_entry, _ = list_live_items(messages.start, counted & decided.decides, touches)
+    place_left = positions_after_pruning(item_start, entry, left_start, left_entry, touches.added, touches.count)
+    backlink = backlink_depths(messages.depth)
+    next_backlink = backlink_depths(messages.depth + 1)
+    followed = find_reachability(
+        messages.start,
         start,
         previous,
-        places.depth,
+        messages.depth,
         backlink,
         next_backlink,
         counted,
         item_start,
         touches.added[entry],
         touches,
-        ROOM,
+        CLOCK_ENTRIES_PER_SET,
     )
-    action = actions(decided.decides | is_root | ~places.is_rooted, followed.is_bridged, start, previous)
+    action = pruning_actions(decided.decides | is_root | ~messages.is_rooted, followed.is_bridged, start, previous)
 
     # What writers left out, and what the next one should not.
     faults = writer_faults(
-        places.start,
+        messages.start,
         start,
         previous,
-        places.depth,
+        messages.depth,
         counted,
         touches,
         list_start,
         superseded,
     )
-    faults = with_backlinks(faults, followed, places.set_of)
-    deepest = places.depth[np.maximum(places.start[1:], 1) - 1]
-    is_next_prev = is_tip | (places.is_rooted & (places.depth == backlink_depths(deepest + 1)[places.set_of]))
+    faults = with_backlinks(faults, followed, messages.set_of)
+    deepest = messages.depth[np.maximum(messages.start[1:], 1) - 1]
+    is_next_prev = is_tip | (messages.is_rooted & (messages.depth == backlink_depths(deepest + 1)[messages.set_of]))
 
     # All that is by message goes back to where its row is.
-    of = quoted(table["message_id"], places.row, tokens, named)
+    of = output_texts(table["message_id"], messages.row, tokens, named)
     place = of.place
-    position = np.arange(len(place)) - places.start[places.set_of]
-    item_position = np.arange(len(entry)) - item_start[places.set_of[added_by]]
-    has_no_backlink = (backlink == NO_BACKLINK) | ~places.is_rooted
+    position = np.arange(len(place)) - messages.start[messages.set_of]
+    item_position = np.arange(len(entry)) - item_start[messages.set_of[added_by]]
+    has_no_backlink = (backlink == NO_BACKLINK) | ~messages.is_rooted
     columns = [
-        pa.array(position[place].astype(np.int32), mask=~places.is_rooted[place]),
+        pa.array(position[place].astype(np.int32), mask=~messages.is_rooted[place]),
         pa.array(is_item_root[place]),
         pa.array(PURPOSES, pa.string()).take(pa.array(purpose[place])),
         pa.array(is_tip[place]),
         pa.array(is_oldest[place]),
         item_column(of, added_by, touches.added[entry], item_position, place_left, followed),
         fault_column(of, faults),
-        pa.array(faults.is_checked[places.set_of[place]]),
+        pa.array(faults.is_checked[messages.set_of[place]]),
         pa.array(ACTIONS, pa.string()).take(pa.array(action[place])),
-        pa.array(decided.is_pruning_safe[places.set_of[place]]),
+        pa.array(decided.is_pruning_safe[messages.set_of[place]]),
         pa.array(backlink[place], mask=has_no_backlink[place]),
         pa.array(is_next_prev[place]),
         next_column(of, decided),
@@ -195,7 +195,7 @@ def _in_set_domain(table: pa.Table) -> np.ndarray:
     return pc.starts_with(table["domain"], SET_DOMAIN).fill_null(False).to_numpy()
 
 
-def _number(table: pa.Table) -> tuple[Places, Strings]:
+def _number_messages(table: pa.Table) -> tuple[SetMessages, Strings]:
     """Number the messages, and lay their ids open."""
     ids = strings_of(table["message_id"])
     if not ids.valid.all() or table["set_id"].null_count:
@@ -210,9 +210,9 @@ def _number(table: pa.Table) -> tuple[Places, Strings]:
         raise ValueError(f"message {table['message_id'][at]} is in set {table['set_id'][at]} twice")
 
     is_moot = flags(table, "is_moot")
-    known = table["depth"].is_valid().to_numpy() | is_moot
-    if not known.all():
-        raise ValueError(f"message {table['message_id'][int(np.argmin(known))]} has no depth")
+    has_depth = table["depth"].is_valid().to_numpy() | is_moot
+    if not has_depth.all():
+        raise ValueError(f"message {table['message_id'][int(np.argmin(has_depth))]} has no depth")
     depth = np.where(is_moot, 0, table["depth"].cast(pa.int64()).fill_null(0).to_numpy())
     _, node = in_order(nodes.graph_start, depth[nodes.row], np.ones(len(table), np.bool_))
     row = nodes.row[node]
@@ -222,10 +222,10 @@ def _number(table: pa.Table) -> tuple[Places, Strings]:
     root[set_of[moots]] = moots
     if len(moots) > (root >= 0).sum():
         raise ValueError("a set has two roots")
-    return Places(nodes.graph_start, row, set_of, root, root[set_of] >= 0, depth[row]), ids
+    return SetMessages(nodes.graph_start, row, set_of, root, root[set_of] >= 0, depth[row]), ids
 
 
-def _downwards(start: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _backward_links(start: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Drop the links that do not lead to an earlier message; valid messages have none."""
     down = previous < np.repeat(np.arange(len(start) - 1), np.diff(start))
     if down.all():
@@ -264,7 +264,7 @@ def _joined(first: Lists, second: Lists) -> Strings:
     return Strings(np.concatenate([a.offsets, b.offsets[1:] + a.offsets[-1]]), data, np.concatenate([a.valid, b.valid]))
 
 
-def _is_own(table: pa.Table, places: Places) -> np.ndarray:
+def _is_by_owner(table: pa.Table, messages: SetMessages) -> np.ndarray:
     """Say of each message whether it is by the account of its set's root; of all in a set without root."""
-    account = group_rows(strings_of(table["account"]))[0][places.row]
-    return ~places.is_rooted | (account == account[places.root[places.set_of]])
+    account = group_rows(strings_of(table["account"]))[0][messages.row]
+    return ~messages.is_rooted | (account == account[messages.root[messages.set_of]])

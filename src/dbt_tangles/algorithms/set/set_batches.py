@@ -21,13 +21,15 @@ INPUT_SCHEMA = pa.schema(
         ("has_root", pa.bool_()),
     ]
 )
-_KEPT = ("set_id", "message_id", "account", "domain", "is_moot", "depth", "has_data", "awaited_ids")
+_COPIED = ("set_id", "message_id", "account", "domain", "is_moot", "depth", "has_data", "awaited_ids")
 OUTPUT_SCHEMA = pa.schema(
-    [*(INPUT_SCHEMA.field(name) for name in _KEPT), *VALIDITY_OUTPUT_SCHEMA, *REDUCTION_OUTPUT_SCHEMA]
+    [*(INPUT_SCHEMA.field(name) for name in _COPIED), *VALIDITY_OUTPUT_SCHEMA, *REDUCTION_OUTPUT_SCHEMA]
 )
 
 
-def sets_of_partition(batches: Iterator[pa.RecordBatch], ghost_span: int, is_trusted: bool) -> Iterator[pa.RecordBatch]:
+def reduce_set_batches(
+    batches: Iterator[pa.RecordBatch], ghost_span: int, is_trusted: bool
+) -> Iterator[pa.RecordBatch]:
     """Judge the messages of whole sets, and reduce what is in each: what is valid or held.
 
     Args:
@@ -46,20 +48,20 @@ def sets_of_partition(batches: Iterator[pa.RecordBatch], ghost_span: int, is_tru
     table = collect(batches)
     if table is None:
         return
-    verdicts = _trusted(table) if is_trusted else validity(table.append_column("root_id", table["set_id"]))
+    verdicts = _accept_all_readable(table) if is_trusted else validity(table.append_column("root_id", table["set_id"]))
     is_in = verdicts["is_valid"].to_numpy() | verdicts["is_held"].to_numpy()
     reduced = reduce_sets(table.filter(pa.array(is_in)), ghost_span)
     place = pa.array(np.cumsum(is_in) - 1, mask=~is_in)
     for start in range(0, len(table), ROWS_PER_BATCH):
         columns = [
-            *table.select(_KEPT).slice(start, ROWS_PER_BATCH).columns,
+            *table.select(_COPIED).slice(start, ROWS_PER_BATCH).columns,
             *verdicts.slice(start, ROWS_PER_BATCH).columns,
             *reduced.take(place.slice(start, ROWS_PER_BATCH)).columns,
         ]
         yield from pa.table(columns, names=OUTPUT_SCHEMA.names).cast(OUTPUT_SCHEMA).combine_chunks().to_batches()
 
 
-def _trusted(table: pa.Table) -> pa.Table:
+def _accept_all_readable(table: pa.Table) -> pa.Table:
     """Take every message for valid that can be read, and hold those of sets whose root is not there."""
     reasons = pc.coalesce(table["reject_reason"], table["defect"])
     is_no_feed = pc.and_not(pc.equal(table["message_id"], table["set_id"]), table["is_moot"].fill_null(False))

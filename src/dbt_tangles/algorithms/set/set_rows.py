@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.arrays import keep_entries, runs, starts
 from dbt_tangles.algorithms.graph.members import whole
-from dbt_tangles.algorithms.set.breaches import RULES
-from dbt_tangles.algorithms.set.deciding import Deciding
-from dbt_tangles.algorithms.set.faults import NO_ITEM, Faults
-from dbt_tangles.algorithms.set.reachability import Known
+from dbt_tangles.algorithms.set.deciding_messages import DecidingMessages
+from dbt_tangles.algorithms.set.reachability import Reachability
+from dbt_tangles.algorithms.set.writer_faults import NO_ITEM, Faults
+from dbt_tangles.algorithms.set.writer_rules import RULES
 from dbt_tangles.formats.pzp.items import are_strings, item_texts
 
 
-class Quoted(NamedTuple):
+class OutputTexts(NamedTuple):
     """What the answer quotes, and where it goes.
 
     Attributes:
@@ -33,7 +33,7 @@ class Quoted(NamedTuple):
     is_string: np.ndarray
 
 
-def quoted(ids: pa.ChunkedArray, row: np.ndarray, tokens: pa.Array, named: int) -> Quoted:
+def output_texts(ids: pa.ChunkedArray, row: np.ndarray, tokens: pa.Array, named: int) -> OutputTexts:
     """Collect what the answer quotes.
 
     Args:
@@ -47,11 +47,16 @@ def quoted(ids: pa.ChunkedArray, row: np.ndarray, tokens: pa.Array, named: int) 
     # Wide, as any of them may be quoted any number of times.
     wide = pa.large_string()
     ids = whole(ids, len(row)).take(pa.array(row)).cast(wide)
-    return Quoted(place, ids, item_texts(tokens).cast(wide), are_strings(tokens[:named]))
+    return OutputTexts(place, ids, item_texts(tokens).cast(wide), are_strings(tokens[:named]))
 
 
 def item_column(
-    of: Quoted, by: np.ndarray, code: np.ndarray, position: np.ndarray, place_left: np.ndarray, followed: Known
+    of: OutputTexts,
+    by: np.ndarray,
+    code: np.ndarray,
+    position: np.ndarray,
+    place_left: np.ndarray,
+    followed: Reachability,
 ) -> pa.Array:
     """List the present items that each message put where they are.
 
@@ -73,7 +78,7 @@ def item_column(
     )
 
 
-def fault_column(of: Quoted, faults: Faults) -> pa.Array:
+def fault_column(of: OutputTexts, faults: Faults) -> pa.Array:
     """List the faults of each message.
 
     Args:
@@ -90,7 +95,7 @@ def fault_column(of: Quoted, faults: Faults) -> pa.Array:
     )
 
 
-def next_column(of: Quoted, deciding: Deciding) -> pa.Array:
+def next_column(of: OutputTexts, deciding: DecidingMessages) -> pa.Array:
     """List what whoever touches an item next supersedes, at the message that decides on it.
 
     Args:
@@ -110,7 +115,7 @@ def next_column(of: Quoted, deciding: Deciding) -> pa.Array:
     )
 
 
-def _nested(of: Quoted, owner: np.ndarray, **fields: Callable[[np.ndarray], pa.Array]) -> pa.Array:
+def _nested(of: OutputTexts, owner: np.ndarray, **fields: Callable[[np.ndarray], pa.Array]) -> pa.Array:
     """List what messages own, row by row of the answer.
 
     Args:
@@ -123,7 +128,7 @@ def _nested(of: Quoted, owner: np.ndarray, **fields: Callable[[np.ndarray], pa.A
     return pa.ListArray.from_arrays(start.astype(np.int32), pa.StructArray.from_arrays(columns, list(fields)))
 
 
-def _id_lists(of: Quoted, start: np.ndarray, messages: np.ndarray, lists: np.ndarray) -> pa.Array:
+def _id_lists(of: OutputTexts, start: np.ndarray, messages: np.ndarray, lists: np.ndarray) -> pa.Array:
     """List ids.
 
     Args:

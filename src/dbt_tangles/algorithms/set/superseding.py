@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.set.chain_clocks import knows
+from dbt_tangles.algorithms.set.chain_clocks import reaches
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
-class Superseding(NamedTuple):
+class Superseders(NamedTuple):
     """The messages that name a message, as a list for each that goes back from the latest.
 
     Attributes:
@@ -27,7 +27,7 @@ class Superseding(NamedTuple):
 
 
 @compiled
-def room_for_superseding(set_start, is_entry, list_start):
+def allocate_superseders(set_start, is_entry, list_start):
     """Make room for what is superseded in any one of some sets.
 
     Args:
@@ -36,7 +36,7 @@ def room_for_superseding(set_start, is_entry, list_start):
         list_start: int64[messages + 1], into the lists of what they supersede.
 
     Returns:
-        A `Superseding`.
+        A `Superseders`.
     """
     most = np.int64(0)
     most_names = np.int64(0)
@@ -47,7 +47,7 @@ def room_for_superseding(set_start, is_entry, list_start):
                 names += list_start[m + 1] - list_start[m]
         most = max(most, set_start[s + 1] - set_start[s])
         most_names = max(most_names, names)
-    return Superseding(
+    return Superseders(
         np.empty(most, np.int32),
         np.empty(most_names, np.int32),
         np.empty(most_names, np.int32),
@@ -56,7 +56,7 @@ def room_for_superseding(set_start, is_entry, list_start):
 
 
 @inner
-def supersede(m, begin, names, list_start, superseded, superseding):
+def record_superseded(m, begin, names, list_start, superseded, superseders):
     """Note what a message supersedes; what is not earlier in its set counts for nothing.
 
     Args:
@@ -65,12 +65,12 @@ def supersede(m, begin, names, list_start, superseded, superseding):
         names: How many names there are before.
         list_start: int64[messages + 1], into `superseded`.
         superseded: int32[...], the message each entry names, or -1.
-        superseding: A `Superseding`, to be filled.
+        superseders: A `Superseders`, to be filled.
 
     Returns:
         How many names there are now.
     """
-    latest, by, before, listed_by = superseding
+    latest, by, before, listed_by = superseders
     for k in range(list_start[m], list_start[m + 1]):
         d = superseded[k]
         if begin <= d < m and listed_by[d - begin] != m:
@@ -83,19 +83,19 @@ def supersede(m, begin, names, list_start, superseded, superseding):
 
 
 @inner
-def is_superseded_for(m, d, begin, clocks, superseding, budget):
+def is_superseded_at(m, d, begin, clocks, superseders, budget):
     """Say whether a message knows one that supersedes another.
 
     Args:
         m: The message.
         d: An earlier one.
         begin: The first message of the set.
-        clocks: A `cover.Clocks` that is filled.
-        superseding: A `Superseding`.
+        clocks: A `build_chain_clocks.Clocks` that is filled.
+        superseders: A `Superseders`.
         budget: int64[1], how many steps may be taken yet.
     """
-    t = superseding.latest[d - begin]
-    while t >= 0 and not knows(m, superseding.by[t], begin, clocks):
-        t = superseding.before[t]
+    t = superseders.latest[d - begin]
+    while t >= 0 and not reaches(m, superseders.by[t], begin, clocks):
+        t = superseders.before[t]
         budget[0] -= 1
     return t >= 0

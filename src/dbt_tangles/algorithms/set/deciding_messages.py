@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.set.item_touches import link_touches, room_for_touches
+from dbt_tangles.algorithms.set.item_touches import allocate_touches, link_touches
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 
-class Deciding(NamedTuple):
-    """What `deciding` finds; of the items, each that was ever touched in a set, by the message that decides on it.
+class DecidingMessages(NamedTuple):
+    """What `find_deciding_messages` finds; of the items, each that was ever touched in a set, by the message that decides on it.
 
     Attributes:
         decides: bool[messages]; whether a message decides on some item.
@@ -37,7 +37,7 @@ class Deciding(NamedTuple):
 
 
 @compiled
-def deciding(set_start, depth, counted, is_item_root, is_superseded, touches):
+def find_deciding_messages(set_start, depth, counted, is_item_root, is_superseded, touches):
     """Find the deciding messages of many sets, in linear time.
 
     Args:
@@ -49,7 +49,7 @@ def deciding(set_start, depth, counted, is_item_root, is_superseded, touches):
         touches: A `touched.Touches`.
 
     Returns:
-        A `Deciding`.
+        A `DecidingMessages`.
     """
     sets = len(set_start) - 1
     decides = np.zeros(len(depth), np.bool_)
@@ -61,21 +61,21 @@ def deciding(set_start, depth, counted, is_item_root, is_superseded, touches):
     deepest = np.empty(everything, np.int32)
     is_open = np.empty(everything, np.bool_)
     items = 0
-    linked = room_for_touches(set_start, counted, touches)
-    latest, toucher, code_of, deletes, before = linked
+    linked = allocate_touches(set_start, counted, touches)
+    latest, touch_message, touch_item, deletes, before = linked
     base = np.int64(0)
     for s in range(sets):
         touch_count = link_touches(set_start[s], set_start[s + 1], counted, touches, base, linked)
         for last in range(touch_count):
-            if latest[code_of[last]] - base != last:
+            if latest[touch_item[last]] - base != last:
                 continue
-            m = toucher[last]
+            m = touch_message[last]
             decides[m] = True
             message[items] = m
-            code[items] = code_of[last]
+            code[items] = touch_item[last]
             count = 0
             t = last
-            while t >= 0 and depth[toucher[t]] == depth[m]:
+            while t >= 0 and depth[touch_message[t]] == depth[m]:
                 count += 1
                 t = before[t]
             end = deepest_start[items] + count
@@ -83,17 +83,17 @@ def deciding(set_start, depth, counted, is_item_root, is_superseded, touches):
             items += 1
             t = last
             for k in range(1, count + 1):
-                deepest[end - k] = toucher[t]
-                is_open[end - k] = deletes[t] and not is_superseded[toucher[t]]
+                deepest[end - k] = touch_message[t]
+                is_open[end - k] = deletes[t] and not is_superseded[touch_message[t]]
                 t = before[t]
             t = last
-            while t >= 0 and not is_item_root[toucher[t]]:
+            while t >= 0 and not is_item_root[touch_message[t]]:
                 t = before[t]
             if (t < 0 or deletes[t]) != deletes[last]:
                 is_safe[s] = False
         base += touch_count
     end = deepest_start[items]
-    return Deciding(
+    return DecidingMessages(
         decides,
         is_safe,
         message[:items].copy(),
@@ -105,7 +105,7 @@ def deciding(set_start, depth, counted, is_item_root, is_superseded, touches):
 
 
 @compiled
-def places_left(item_start, entry, left_start, left_entry, added, code_count):
+def positions_after_pruning(item_start, entry, left_start, left_entry, added, code_count):
     """Find the place of each item in the order that is left after pruning.
 
     Args:

@@ -6,10 +6,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.set.chain_clocks import STEPS, Clocks, cover, knows, room_for_clocks
-from dbt_tangles.algorithms.set.item_touches import Linked, room_for_touches, touch
-from dbt_tangles.algorithms.set.pending_deletions import SIDE, begin_lists, merge_lists, pass_on, room_for_opened
-from dbt_tangles.algorithms.set.superseding import Superseding, room_for_superseding, supersede
+from dbt_tangles.algorithms.set.chain_clocks import (
+    STEPS_PER_ENTRY,
+    Clocks,
+    allocate_clocks,
+    build_chain_clocks,
+    reaches,
+)
+from dbt_tangles.algorithms.set.item_touches import LinkedTouches, add_touches, allocate_touches
+from dbt_tangles.algorithms.set.pending_deletions import (
+    ACTIVE,
+    allocate_pending_lists,
+    merge_pending_lists,
+    reset_pending_lists,
+    store_pending_list,
+)
+from dbt_tangles.algorithms.set.superseding import Superseders, allocate_superseders, record_superseded
 from dbt_tangles.algorithms.structures.space import with_space
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
@@ -17,11 +29,11 @@ RULES = ("must", "should", "supersedes_standing_item", "lipmaa_left_out")
 MUST, SHOULD, STANDING, BACKLINK = range(len(RULES))
 # Of a fault: message, item, rule, and where the messages left out end.
 FIELDS = 4
-# The fields of `Draft.count`.
+# The fields of `FaultBuffer.count`.
 FAULTS, LEFT = range(2)
 
 
-class Scene(NamedTuple):
+class SetState(NamedTuple):
     """One set, as its messages come by.
 
     Attributes:
@@ -32,7 +44,7 @@ class Scene(NamedTuple):
         depth: int64[messages].
         clocks: What each message knows.
         linked: The touches so far.
-        superseding: Who supersedes whom, so far.
+        superseders: Who supersedes whom, so far.
         budget: int64[1], how many steps may be taken yet; less than 0 where the set goes beyond some bound.
     """
 
@@ -42,12 +54,12 @@ class Scene(NamedTuple):
     previous: np.ndarray
     depth: np.ndarray
     clocks: Clocks
-    linked: Linked
-    superseding: Superseding
+    linked: LinkedTouches
+    superseders: Superseders
     budget: np.ndarray
 
 
-class Draft(NamedTuple):
+class FaultBuffer(NamedTuple):
     """The faults of one set.
 
     Attributes:
@@ -61,7 +73,7 @@ class Draft(NamedTuple):
     count: np.ndarray
 
 
-class Marks(NamedTuple):
+class RuleMarks(NamedTuple):
     """What is noted of touches and messages while rules are held against a set.
 
     Attributes:
@@ -80,7 +92,7 @@ class Marks(NamedTuple):
 
 
 @compiled
-def breaches(set_start, start, previous, depth, is_entry, touches, list_start, superseded, room):
+def check_writer_rules(set_start, start, previous, depth, is_entry, touches, list_start, superseded, room):
     """Hold the rules against the messages of each set in order.
 
     Args:
@@ -98,7 +110,7 @@ def breaches(set_start, start, previous, depth, is_entry, touches, list_start, s
         The faults, `FIELDS` int64 each, the messages left out, int32[...], and which sets were checked, bool[sets].
     """
     sets = len(set_start) - 1
-    limit = STEPS * room
+    limit = STEPS_PER_ENTRY * room
     is_checked = np.ones(sets, np.bool_)
     rows = np.empty(64 * FIELDS, np.int64)
     row_count = 0
@@ -106,35 +118,35 @@ def breaches(set_start, start, previous, depth, is_entry, touches, list_start, s
     left = 0
 
     # What one set needs, for the largest.
-    clocks = room_for_clocks(set_start, room)
-    linked = room_for_touches(set_start, is_entry, touches)
-    superseding = room_for_superseding(set_start, is_entry, list_start)
-    most, most_touches = len(clocks.chain), len(linked.toucher)
-    opened = room_for_opened(most, most_touches, room)
-    pool, mark, open_at, open_count, _, merged, _, spare = opened
+    clocks = allocate_clocks(set_start, room)
+    linked = allocate_touches(set_start, is_entry, touches)
+    superseders = allocate_superseders(set_start, is_entry, list_start)
+    most, most_touches = len(clocks.chain), len(linked.touch_message)
+    pending_lists = allocate_pending_lists(most, most_touches, room)
+    pool, pool_state, open_at, open_count, _, merged, _, spare = pending_lists
     after = np.empty(most_touches, np.int32)
     touch_start = np.zeros(most + 1, np.int32)
-    marks = Marks(
+    marks = RuleMarks(
         after,
         np.full(most_touches, np.int32(-1)),
         np.full(most_touches, np.int32(-1)),
         touch_start,
         np.full(most, np.int32(-1)),
     )
-    draft = Draft(np.empty((room, FIELDS), np.int32), np.empty(room, np.int32), np.zeros(2, np.int64))
-    row, drafted, count = draft
+    buffer = FaultBuffer(np.empty((room, FIELDS), np.int32), np.empty(room, np.int32), np.zeros(2, np.int64))
+    row, drafted, count = buffer
     budget = np.empty(1, np.int64)
-    latest_by, before = superseding.latest, linked.before
+    latest_by, before = superseders.latest, linked.before
     add_start = touches.add_start
     base = np.int64(0)
 
     for s in range(sets):
         begin, end = set_start[s], set_start[s + 1]
-        scene = Scene(begin, base, start, previous, depth, clocks, linked, superseding, budget)
-        steps = cover(begin, end, start, previous, clocks, limit)
+        state = SetState(begin, base, start, previous, depth, clocks, linked, superseders, budget)
+        steps = build_chain_clocks(begin, end, start, previous, clocks, limit)
         budget[0] = limit - steps if steps >= 0 else -1
         count[:] = 0
-        begin_lists(scene, end, opened)
+        reset_pending_lists(state, end, pending_lists)
         touch_count = 0
         names = 0
         for m in range(begin, end):
@@ -146,17 +158,17 @@ def breaches(set_start, start, previous, depth, is_entry, touches, list_start, s
                 p = previous[start[m]] - begin
                 open_at[here] = open_at[p]
                 open_count[here] = open_count[p]
-                here_open = pool[mark[SIDE], open_at[p] : open_at[p] + open_count[p]]
+                inherited = pool[pool_state[ACTIVE], open_at[p] : open_at[p] + open_count[p]]
             else:
-                here_open = merged[: merge_lists(m, scene, opened)]
-            budget[0] -= len(here_open)
+                inherited = merged[: merge_pending_lists(m, state, pending_lists)]
+            budget[0] -= len(inherited)
 
             # What it says itself.
             latest_by[here] = -1
             first = touch_count
             if is_entry[m]:
-                names = supersede(m, begin, names, list_start, superseded, superseding)
-                touch_count = touch(m, touch_count, touches, base, linked)
+                names = record_superseded(m, begin, names, list_start, superseded, superseders)
+                touch_count = add_touches(m, touch_count, touches, base, linked)
                 for q in range(first, touch_count):
                     after[q] = -1
                     if before[q] >= 0:
@@ -164,11 +176,11 @@ def breaches(set_start, start, previous, depth, is_entry, touches, list_start, s
             touch_start[here + 1] = touch_count
 
             if is_entry[m]:
-                _must(m, first, touch_count, scene, draft, spare)
+                _check_must(m, first, touch_count, state, buffer, spare)
                 if add_start[m + 1] > add_start[m]:
-                    _should(m, here_open, scene, marks, draft)
-                _gives_away(m, first, list_start, superseded, scene, marks, draft)
-            pass_on(m, first, touch_count, is_only, here_open, scene, opened)
+                    _check_should(m, inherited, state, marks, buffer)
+                _check_standing(m, first, list_start, superseded, state, marks, buffer)
+            store_pending_list(m, first, touch_count, is_only, inherited, state, pending_lists)
         base += touch_count
         if budget[0] < 0:
             is_checked[s] = False
@@ -188,101 +200,101 @@ def breaches(set_start, start, previous, depth, is_entry, touches, list_start, s
 
 
 @inner
-def _leave_out(x, draft, budget):
+def _add_omitted(x, buffer, budget):
     """Note a message that the next fault is about."""
-    at = draft.count[LEFT]
-    if at == len(draft.left_out):
+    at = buffer.count[LEFT]
+    if at == len(buffer.left_out):
         budget[0] = -1
         return
-    draft.left_out[at] = x
-    draft.count[LEFT] = at + 1
+    buffer.left_out[at] = x
+    buffer.count[LEFT] = at + 1
 
 
 @inner
-def _put(message, code, rule, draft, budget):
+def _add_fault(message, code, rule, buffer, budget):
     """Put a fault behind the others, about what was left out since."""
     if budget[0] < 0:
         return
-    at = draft.count[FAULTS]
-    draft.row[at, 0] = message
-    draft.row[at, 1] = code
-    draft.row[at, 2] = rule
-    draft.row[at, 3] = draft.count[LEFT]
-    draft.count[FAULTS] = at + 1
+    at = buffer.count[FAULTS]
+    buffer.row[at, 0] = message
+    buffer.row[at, 1] = code
+    buffer.row[at, 2] = rule
+    buffer.row[at, 3] = buffer.count[LEFT]
+    buffer.count[FAULTS] = at + 1
 
 
 @inner
-def _must(m, first, count, scene, draft, spare):
+def _check_must(m, first, count, state, buffer, spare):
     """Of each item that a message touches it supersedes a deepest one that it knows.
 
     Args:
         m: The message.
         first: Its first touch.
         count: Behind its last.
-        scene: A `Scene`.
-        draft: A `Draft`, to be filled.
+        state: A `SetState`.
+        buffer: A `FaultBuffer`, to be filled.
         spare: int32[touches].
     """
-    begin, budget, depth = scene.begin, scene.budget, scene.depth
-    _, toucher, code_of, _, before = scene.linked
+    begin, budget, depth = state.begin, state.budget, state.depth
+    _, touch_message, touch_item, _, before = state.linked
     for q in range(first, count):
         found = 0
         t = before[q]
-        while t >= 0 and (found == 0 or depth[toucher[t]] == depth[spare[0]]):
-            if knows(m, toucher[t], begin, scene.clocks):
-                spare[found] = toucher[t]
+        while t >= 0 and (found == 0 or depth[touch_message[t]] == depth[spare[0]]):
+            if reaches(m, touch_message[t], begin, state.clocks):
+                spare[found] = touch_message[t]
                 found += 1
-                if scene.superseding.listed_by[toucher[t] - begin] == m:
+                if state.superseders.listed_by[touch_message[t] - begin] == m:
                     found = 0
                     break
             t = before[t]
             budget[0] -= 1
         if found > 0:
             for k in range(found - 1, -1, -1):
-                _leave_out(spare[k], draft, budget)
-            _put(m, code_of[q], MUST, draft, budget)
+                _add_omitted(spare[k], buffer, budget)
+            _add_fault(m, touch_item[q], MUST, buffer, budget)
         if budget[0] < 0:
             return
 
 
 @inner
-def _should(m, here_open, scene, marks, draft):
+def _check_should(m, inherited, state, marks, buffer):
     """A message that adds something supersedes all deletions that are open for it; those of one item are equally deep.
 
     Args:
         m: The message.
-        here_open: int32[...], what is open for it.
-        scene: A `Scene`.
-        marks: `Marks`.
-        draft: A `Draft`, to be filled.
+        inherited: int32[...], what is open for it.
+        state: A `SetState`.
+        marks: `RuleMarks`.
+        buffer: A `FaultBuffer`, to be filled.
     """
-    budget, depth = scene.budget, scene.depth
-    _, toucher, code_of, _, _ = scene.linked
+    budget, depth = state.budget, state.depth
+    _, touch_message, touch_item, _, _ = state.linked
     missed_by = marks.missed_by
     missed = 0
-    for q in here_open:
-        if scene.superseding.listed_by[toucher[q] - scene.begin] != m:
+    for q in inherited:
+        if state.superseders.listed_by[touch_message[q] - state.begin] != m:
             missed_by[q] = m
             missed += 1
     if missed == 0:
         return
-    for q in here_open:
+    for q in inherited:
         if missed_by[q] != m:
             continue
         t = q
-        while t >= 0 and depth[toucher[t]] == depth[toucher[q]]:
+        while t >= 0 and depth[touch_message[t]] == depth[touch_message[q]]:
             if missed_by[t] == m:
                 missed_by[t] = -1
-                _leave_out(toucher[t], draft, budget)
+                _add_omitted(touch_message[t], buffer, budget)
             t = marks.after[t]
             budget[0] -= 1
         if budget[0] < 0:
             return
-        _put(m, code_of[q], SHOULD, draft, budget)
+        _add_fault(m, touch_item[q], SHOULD, buffer, budget)
 
 
 @inner
-def _gives_away(m, first, list_start, superseded, scene, marks, draft):
+def _check_standing(m, first, list_start, superseded, state, marks, buffer):
     """A message supersedes none on which an item stands, as far as it knows, that it does not touch itself.
 
     Args:
@@ -290,12 +302,12 @@ def _gives_away(m, first, list_start, superseded, scene, marks, draft):
         first: Its first touch.
         list_start: int64[messages + 1], into `superseded`.
         superseded: int32[...], the message each entry names, or -1.
-        scene: A `Scene`.
-        marks: `Marks`.
-        draft: A `Draft`, to be filled.
+        state: A `SetState`.
+        marks: `RuleMarks`.
+        buffer: A `FaultBuffer`, to be filled.
     """
-    begin, budget = scene.begin, scene.budget
-    latest, toucher, code_of, deletes, before = scene.linked
+    begin, budget = state.begin, state.budget
+    latest, touch_message, touch_item, deletes, before = state.linked
     for k in range(list_start[m], list_start[m + 1]):
         d = superseded[k]
         # A list may name the same message any number of times.
@@ -303,16 +315,16 @@ def _gives_away(m, first, list_start, superseded, scene, marks, draft):
             continue
         marks.given_up_by[d - begin] = m
         for q in range(marks.touch_start[d - begin], marks.touch_start[d - begin + 1]):
-            t = np.int32(latest[code_of[q]] - scene.base)
+            t = np.int32(latest[touch_item[q]] - state.base)
             budget[0] -= 1
             if deletes[q] or t >= first or marks.given_by[q] == m:
                 continue
-            while t > q and not knows(m, toucher[t], begin, scene.clocks):
+            while t > q and not reaches(m, touch_message[t], begin, state.clocks):
                 t = before[t]
                 budget[0] -= 1
-            if t == q and knows(m, d, begin, scene.clocks):
+            if t == q and reaches(m, d, begin, state.clocks):
                 marks.given_by[q] = m
-                _leave_out(d, draft, budget)
-                _put(m, code_of[q], STANDING, draft, budget)
+                _add_omitted(d, buffer, budget)
+                _add_fault(m, touch_item[q], STANDING, buffer, budget)
         if budget[0] < 0:
             return

@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.graph.arrays import runs
-from dbt_tangles.algorithms.set.breaches import BACKLINK, FIELDS, breaches
-from dbt_tangles.algorithms.set.chain_clocks import ROOM
+from dbt_tangles.algorithms.set.chain_clocks import CLOCK_ENTRIES_PER_SET
 from dbt_tangles.algorithms.set.item_touches import Touches
-from dbt_tangles.algorithms.set.reachability import Known
+from dbt_tangles.algorithms.set.reachability import Reachability
+from dbt_tangles.algorithms.set.writer_rules import BACKLINK, FIELDS, check_writer_rules
 
 #: In place of an item's code: a backlink is of none.
 NO_ITEM = -1
@@ -38,7 +38,7 @@ class Faults(NamedTuple):
     Attributes:
         message: int32[faults].
         code: int32[faults], the item, or `NO_ITEM`.
-        rule: int8[faults], into `breaches.RULES`.
+        rule: int8[faults], into `check_writer_rules.RULES`.
         left_start: int64[faults + 1], into `left_out`.
         left_out: int32[...], the messages that should have been superseded, ascending within each fault. For MUST, one
             of them would have been enough; for STANDING, the message that should not; for BACKLINK, those to list.
@@ -62,7 +62,7 @@ def writer_faults(
     touches: Touches,
     list_start: np.ndarray,
     superseded: np.ndarray,
-    room: int = ROOM,
+    room: int = CLOCK_ENTRIES_PER_SET,
 ) -> Faults:
     """Find the messages that do not supersede what they have to, or ought to.
 
@@ -83,7 +83,7 @@ def writer_faults(
     Returns:
         The faults, and which sets were checked.
     """
-    rows, left_out, is_checked = breaches(
+    rows, left_out, is_checked = check_writer_rules(
         set_start, start, previous, depth, is_entry, touches, list_start, superseded, room
     )
     message, code, rule, left_end = rows.reshape(-1, FIELDS).T
@@ -97,7 +97,7 @@ def writer_faults(
     )
 
 
-def with_backlinks(faults: Faults, found: Known, set_of: np.ndarray) -> Faults:
+def with_backlinks(faults: Faults, found: Reachability, set_of: np.ndarray) -> Faults:
     """Put the messages that leave a backlink out among the other faults.
 
     Args:
