@@ -1,9 +1,9 @@
-"""The depths that lipmaa backlinks lead to.
+"""The depths of lipmaa backlinks.
 
-Besides the tips, a message lists the messages at one lower depth that its writer knows, so that short paths lead to the
-root. Which depth that is follows the links of Bamboo, on numbers that count from 1 where depths count from 0.
+Besides the tips, a message lists the known messages at one lower depth, which keeps the paths to the root short. The
+depth follows the lipmaa links of Bamboo, with depths from 0 where Bamboo counts from 1.
 
-Source: pzp-set, protospec.md, "Feed tangle" (backlinks should exist); pzp-db 1.0.4 (which ones).
+Source: protospec.md, "Feed tangle" (backlinks should exist); pzp-db 1.0.4 (their depths).
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ import numpy as np
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 NO_BACKLINK = -1
-# Beyond what a message may declare; the powers of three below stay within 64 bits.
+# More than a message may declare; below it the powers of three fit into 64 bits.
 TOO_DEEP = 2**60
 
 
 @compiled
 def backlink_depths(depth):
-    """Find the depth that messages of some depths link back to.
+    """Find the backlink depth of messages of given depths.
 
-    A number is written as a sum of complete ternary trees of 1, 4, 13, 40, … nodes, each as large as fits; its link
-    skips the last of them. A number that is one tree links to the end of the first of its three subtrees.
+    A number is a sum of complete ternary trees of 1, 4, 13, 40, … nodes, each as large as fits; its link skips the last
+    tree of the sum. A number that is a single tree links to the end of the first of its three subtrees.
 
     Args:
         depth: int64[...].
 
     Returns:
-        int64[...]: less than the depth by one or more, often by one; `NO_BACKLINK` for depths below 1, which only the
-        root has, and for those that no message may have.
+        int64[...]: less than the depth, often by one; `NO_BACKLINK` for depths below 1, which only the root has, and
+        for depths above the allowed ones.
     """
     found = np.empty(len(depth), np.int64)
     for k in range(len(depth)):

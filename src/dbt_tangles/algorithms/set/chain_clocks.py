@@ -1,7 +1,7 @@
-"""What each message of a set knows: all that it follows, through messages of all kinds.
+"""Chain clocks of one set: ancestor queries by a greedy chain decomposition.
 
-The messages are covered with chains, each of which follows the one before on its chain, and a message's clock says how
-far along each chain it knows. There are about as many chains as writers at a time.
+The messages are covered with chains; on a chain, each message descends from the one before. The clock of a message
+holds, for each chain, its latest ancestor there. The number of chains is about that of concurrent writers.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-#: For each set, how many entries its clocks may have, and in how many times as many steps they are made.
+#: The bound on the clock entries of one set, and the steps allowed per entry.
 CLOCK_ENTRIES_PER_SET = 2**22
 STEPS_PER_ENTRY = 16
 
 
 class Clocks(NamedTuple):
-    """The clocks of one set's messages, which count from its first.
+    """The clocks of one set. Messages count from the first of the set.
 
     Attributes:
-        chain: int32[messages], the chain of each.
-        at: int64[messages], where in `entry` its clock begins.
-        width: int32[messages], of how many chains, from the first, it tells.
-        entry: int32[room], the latest message known on a chain, or -1.
-        last: int32[messages], spare.
-        own: int32[messages], spare.
+        chain: int32[messages], the chain of each message.
+        at: int64[messages], the start of its clock in `entry`.
+        width: int32[messages], the number of chains, from the first, that its clock covers.
+        entry: int32[room], the latest ancestor on a chain, or -1.
+        last: int32[messages], scratch.
+        own: int32[messages], scratch.
     """
 
     chain: np.ndarray
@@ -39,14 +39,14 @@ class Clocks(NamedTuple):
 
 @compiled
 def allocate_clocks(set_start, room):
-    """Make room for the clocks of any one of some sets.
+    """Allocate `Clocks` for the largest of some sets.
 
     Args:
         set_start: int64[sets + 1], into the messages.
-        room: How many entries they may have.
+        room: The most entries.
 
     Returns:
-        A `Clocks`.
+        `Clocks`.
     """
     most = np.int64(0)
     for s in range(len(set_start) - 1):
@@ -63,22 +63,23 @@ def allocate_clocks(set_start, room):
 
 @inner
 def build_chain_clocks(begin, end, start, previous, clocks, limit):
-    """Cover the messages of a set with chains, and note for each message how far along the others it has come.
+    """Cover the messages of a set with chains, and compute their clocks.
 
-    A message prolongs a chain whose end it follows, the latest of them, or begins a new one. One that just prolongs the
-    chain of its only previous knows the same of the others, so it shares that one's clock. What a clock says of its
-    message's own chain is therefore not to be looked at: whatever is earlier on that chain is known.
+    A message extends the latest chain whose end it descends from, or begins a new chain. A message that extends the
+    chain of its only previous message shares that message's clock. The entry of a clock for the message's own chain is
+    therefore
+    unused: all earlier messages on that chain are ancestors.
 
     Args:
         begin: The first message of the set.
-        end: Behind the last.
+        end: The end of its messages.
         start: int64[messages + 1].
         previous: int32[edges], earlier messages.
-        clocks: A `Clocks`, to be filled.
-        limit: How many steps may be taken.
+        clocks: `Clocks`, to be filled.
+        limit: The most steps.
 
     Returns:
-        How many steps were taken, or -1 when it did not work out.
+        The number of steps, or -1 if a bound was exceeded.
     """
     chain, clock_at, width, clock, last, own = clocks
     chains = 0
@@ -126,13 +127,13 @@ def build_chain_clocks(begin, end, start, previous, clocks, limit):
 
 @inner
 def reaches(m, x, begin, clocks):
-    """Say whether a message knows an earlier one.
+    """Say whether an earlier message is an ancestor of a message.
 
     Args:
         m: A message of the set.
-        x: An earlier one.
+        x: The earlier message.
         begin: The first message of the set.
-        clocks: A `Clocks` that `build_chain_clocks` filled.
+        clocks: Filled `Clocks`.
     """
     c = clocks.chain[x - begin]
     here = m - begin

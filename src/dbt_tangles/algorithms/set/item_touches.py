@@ -1,4 +1,4 @@
-"""What the messages of one set add and delete, as touches: a touch is a message and an item."""
+"""The touches of pzp sets: a touch is a message together with an item that it adds or deletes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class Touches(NamedTuple):
-    """The items that messages add and delete, as codes: equal for equal items, in whatever set.
+    """The items that messages add and delete, as codes: equal codes are equal items, in every set.
 
     Attributes:
         add_start: int64[messages + 1], into `added`.
         added: int32[...].
         del_start: int64[messages + 1], into `deleted`.
         deleted: int32[...].
-        count: How many codes there are.
+        count: The number of codes.
     """
 
     add_start: np.ndarray
@@ -28,14 +28,15 @@ class Touches(NamedTuple):
 
 
 class LinkedTouches(NamedTuple):
-    """The touches of one set, numbered in the order of its messages, and linked backwards.
+    """The touches of one set in the order of its messages; a linked list per item, from the latest backwards.
 
     Attributes:
-        latest: int64[codes], `base` of `link_touches` and the latest touch on each item; less where the set has none.
-        toucher: int32[...], the message of each touch.
-        code_of: int32[...], its item.
-        deletes: bool[...], whether the item is deleted in the end.
-        before: int32[...], the touch before on the item, or -1.
+        latest: int64[codes], `base` of `link_touches` plus the latest touch on each item; less than `base` for items
+            that the set never touches.
+        touch_message: int32[...], the message of each touch.
+        touch_item: int32[...], its item.
+        deletes: bool[...], whether the message deletes the item.
+        before: int32[...], the previous touch on the item, or -1.
     """
 
     latest: np.ndarray
@@ -47,15 +48,15 @@ class LinkedTouches(NamedTuple):
 
 @compiled
 def allocate_touches(set_start, counted, touches):
-    """Make room for the touches of any one of some sets: no more than the entries of its messages.
+    """Allocate `LinkedTouches` for the largest of some sets.
 
     Args:
         set_start: int64[sets + 1], into the messages.
-        counted: bool[messages]; the others touch nothing.
-        touches: A `Touches`.
+        counted: bool[messages], whether the touches of a message count.
+        touches: `Touches`.
 
     Returns:
-        A `LinkedTouches`.
+        `LinkedTouches`.
     """
     add_start, del_start = touches.add_start, touches.del_start
     most = 0
@@ -76,17 +77,17 @@ def allocate_touches(set_start, counted, touches):
 
 @inner
 def add_touches(m, count, touches, base, linked):
-    """Number the touches of a message behind those before, and link each to the one before on its item.
+    """Append the touches of a message, and link each to the previous touch on its item.
 
     Args:
         m: The message.
-        count: How many touches there are before.
-        touches: A `Touches`.
-        base: More than anything that `linked.latest` has of other sets.
-        linked: A `LinkedTouches`, to be filled.
+        count: The number of touches so far.
+        touches: `Touches`.
+        base: A number greater than all entries of `linked.latest` from other sets.
+        linked: `LinkedTouches`, to be filled.
 
     Returns:
-        How many touches there are now.
+        The number of touches.
     """
     add_start, added, del_start, deleted, _ = touches
     latest, touch_message, touch_item, deletes, before = linked
@@ -109,18 +110,18 @@ def add_touches(m, count, touches, base, linked):
 
 @inner
 def link_touches(begin, end, counted, touches, base, linked):
-    """Number the touches of a set in the order of its messages, and link those on one item backwards.
+    """List the touches of a set in the order of its messages, linked by item.
 
     Args:
         begin: The first message of the set.
-        end: Behind the last.
-        counted: bool[messages]; the others touch nothing.
-        touches: A `Touches`.
-        base: More than anything in `linked.latest`.
-        linked: A `LinkedTouches`, to be filled.
+        end: The end of its messages.
+        counted: bool[messages], whether the touches of a message count.
+        touches: `Touches`.
+        base: A number greater than all entries of `linked.latest`.
+        linked: `LinkedTouches`, to be filled.
 
     Returns:
-        How many touches there are.
+        The number of touches.
     """
     count = 0
     for m in range(begin, end):

@@ -1,12 +1,14 @@
-"""The deletions that whoever knows a message has to reckon with, as a list for each message of a set.
+"""The deletions still pending at each message of a set, which a message that adds an item should supersede.
 
-They are open: the message knows or makes them, nothing that it knows supersedes them, and on their items it knows
-nothing deeper. A message with one previous finds them in the list of that one. If it just adds some of its own, the
-list is prolonged where it lies if it is the last, for what was there remains the list of the previous. At a merge, each
-deletion that is open for some previous is held against the messages that supersede it and the later ones on its item.
-When there is no space left, lists that nobody needs any more make way.
+A deletion is pending at a message if the message makes it or descends from it, no ancestor supersedes it, and no
+deeper ancestor touches its item. A message with one previous message inherits that message's list. If the list is the
+last in the pool and the message only appends deletions, the list grows in place: its beginning remains the list of the
+previous message. At a merge, each deletion pending at any previous message is compared with its superseders and the
+later touches on its item. When the pool is full, lists without further children are dropped.
 
-A deletion is here the number of a touch (see `touched`); the lists ascend.
+A deletion is the number of its touch (`item_touches`); lists ascend.
+
+Source: protospec.md, "Msg content" (a message that adds should supersede the deepest known deletions).
 """
 
 from __future__ import annotations
@@ -20,22 +22,22 @@ from dbt_tangles.algorithms.set.superseding import is_superseded_at
 from dbt_tangles.algorithms.structures.sorting import merge_sort
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-# The fields of `PendingLists.pool_state`: how much of the pool is used, and which of the two it is.
+# The fields of `PendingLists.pool_state`: the length of the used part, and the active pool of the two.
 USED, ACTIVE = range(2)
 
 
 class PendingLists(NamedTuple):
-    """The lists of one set, whose messages count from its first.
+    """The lists of one set. Messages count from the first of the set.
 
     Attributes:
-        pool: int32[2, room]; all lists are in one of the two, and move to the other.
-        mark: int64[2], see `USED`.
-        at: int64[messages], where the list of each begins.
-        count: int32[messages], how long it is.
-        last_follower: int32[messages], the last message that lists it, or -1.
-        merged: int32[touches], the list of a message that is not the only previous' one.
-        merged_by: int32[touches], the last message that merged it.
-        spare: int32[touches].
+        pool: int32[2, room]; all lists are in the active pool, and move to the other one when it is full.
+        pool_state: int64[2], see `USED`.
+        at: int64[messages], the start of each list.
+        count: int32[messages], its length.
+        last_child: int32[messages], the last message that lists the message as previous, or -1.
+        merged: int32[touches], the list of a message with several or no previous messages.
+        merged_by: int32[touches], the last message that merged the touch.
+        spare: int32[touches], scratch.
     """
 
     pool: np.ndarray
@@ -50,7 +52,7 @@ class PendingLists(NamedTuple):
 
 @compiled
 def allocate_pending_lists(messages, touches, room):
-    """Make room for the lists of any set of so many messages and touches; `room` is for all its lists together."""
+    """Allocate `PendingLists` for sets of at most so many messages and touches, with `room` for all lists together."""
     return PendingLists(
         np.empty((2, room), np.int32),
         np.zeros(2, np.int64),
@@ -65,7 +67,7 @@ def allocate_pending_lists(messages, touches, room):
 
 @inner
 def reset_pending_lists(state, end, pending):
-    """Forget the lists of another set, and note how long each of this set's is needed."""
+    """Drop the lists of the previous set, and find the last child of each message."""
     pending.pool_state[USED] = 0
     pending.last_child[: end - state.begin] = -1
     for m in range(state.begin, end):
@@ -75,15 +77,15 @@ def reset_pending_lists(state, end, pending):
 
 @inner
 def merge_pending_lists(m, state, pending):
-    """List what is open for a message that has not just one previous.
+    """List the deletions pending at a message with several or no previous messages, before its own touches.
 
     Args:
         m: The message.
-        state: A `breaches.SetState`.
-        pending: An `PendingLists`; `merged` is filled.
+        state: A `writer_rules.SetState`.
+        pending: `PendingLists`; `merged` is filled.
 
     Returns:
-        How many deletions are open.
+        The number of pending deletions.
     """
     begin, budget = state.begin, state.budget
     latest, touch_message, touch_item, _, before = state.linked
@@ -122,16 +124,16 @@ def merge_pending_lists(m, state, pending):
 
 @inner
 def store_pending_list(m, first, count, is_only, inherited, state, pending):
-    """Make the list of a message: what is open for it and it does not close, and what it deletes itself.
+    """Store the list of a message: the inherited deletions that it leaves pending, and its own deletions.
 
     Args:
         m: The message.
         first: Its first touch.
-        count: Behind its last.
-        is_only: Whether `inherited` is the list of its only previous, where that lies.
-        here_open: int32[...], what is open for it.
-        state: A `breaches.SetState`.
-        pending: An `PendingLists`, to be filled.
+        count: The end of its touches.
+        is_only: Whether `inherited` is the list of the only previous message, in the pool.
+        inherited: int32[...], the deletions pending before the message.
+        state: A `writer_rules.SetState`.
+        pending: `PendingLists`, to be filled.
     """
     latest, touch_message, touch_item, deletes, _ = state.linked
     here = m - state.begin
@@ -149,7 +151,7 @@ def store_pending_list(m, first, count, is_only, inherited, state, pending):
         if deletes[q]:
             spare[total] = q
             total += 1
-    # What has to be written, and from where.
+    # The part of `spare` from `done` on has to be written.
     done = 0
     if is_only and kept == len(inherited) and (total == kept or pending.at[here] + kept == pending.pool_state[USED]):
         done = kept

@@ -1,4 +1,4 @@
-"""The columns that go in and come out."""
+"""The Arrow columns that `reduce_sets` reads and returns."""
 
 import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Validity and reduction as a function over the batches of a Spark partition that holds whole sets."""
+"""Validates and reduces whole pzp sets: one call for the rows of a Spark partition."""
 
 from collections.abc import Iterator
 
@@ -13,7 +13,7 @@ from dbt_tangles.formats.pzp.rules import Reason
 from dbt_tangles.formats.pzp.validity import VALIDITY_INPUT_SCHEMA, VALIDITY_OUTPUT_SCHEMA, validity
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
 
-#: One row per set and message that names it: what `validity` and `reduce_sets` ask for, under the set's name.
+#: One row per set and message that names it: the columns of `validity` and `reduce_sets`, with the set's id once.
 INPUT_SCHEMA = pa.schema(
     [
         *(field for field in VALIDITY_INPUT_SCHEMA if field.name != "root_id"),
@@ -30,20 +30,19 @@ OUTPUT_SCHEMA = pa.schema(
 def reduce_set_batches(
     batches: Iterator[pa.RecordBatch], ghost_span: int, is_trusted: bool
 ) -> Iterator[pa.RecordBatch]:
-    """Judge the messages of whole sets, and reduce what is in each: what is valid or held.
+    """Validate the messages of whole sets, and reduce each set to its valid and held messages.
 
     Args:
         batches: Rows of `INPUT_SCHEMA`.
         ghost_span: As in `reduce_sets`.
-        is_trusted: Whether the log is a replica's own, which judged its messages when they arrived: what can be read
-            is in its set.
+        is_trusted: Whether the log is a replica's own. The replica validated its messages at arrival, so every readable
+            message is in its set.
 
     Yields:
-        Rows of `OUTPUT_SCHEMA`, one for each row of the input. What `reduce_sets` says is null for messages that are
-        not in the set.
+        One row of `OUTPUT_SCHEMA` per input row. The columns of `reduce_sets` are null for messages outside the set.
 
     Raises:
-        ValueError: What `validity` and `reduce_sets` raise.
+        ValueError: As `validity` and `reduce_sets`.
     """
     table = collect(batches)
     if table is None:
@@ -62,7 +61,7 @@ def reduce_set_batches(
 
 
 def _accept_all_readable(table: pa.Table) -> pa.Table:
-    """Take every message for valid that can be read, and hold those of sets whose root is not there."""
+    """Accept every readable message; hold the messages of sets without their root."""
     reasons = pc.coalesce(table["reject_reason"], table["defect"])
     is_no_feed = pc.and_not(pc.equal(table["message_id"], table["set_id"]), table["is_moot"].fill_null(False))
     reasons = pc.if_else(pc.and_(reasons.is_null(), is_no_feed), pa.scalar(Reason.NOT_A_FEED.value), reasons)

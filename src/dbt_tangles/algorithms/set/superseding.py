@@ -1,4 +1,4 @@
-"""Who supersedes whom in one set, as its messages come by."""
+"""The supersedes relation of one set, collected message by message: linked lists of superseders."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class Superseders(NamedTuple):
-    """The messages that name a message, as a list for each that goes back from the latest.
+    """For each message the messages that supersede it, as a linked list from the latest backwards.
 
     Attributes:
-        latest: int32[messages], counted from the first of the set: where the list begins, or -1.
-        by: int32[names], a message that supersedes.
-        before: int32[names], the next of the list, or -1.
-        listed_by: int32[messages], the last message that named it.
+        latest: int32[messages], from the first of the set: the head of the list, or -1.
+        by: int32[names], the superseding message.
+        before: int32[names], the next entry of the list, or -1.
+        listed_by: int32[messages], the last message that superseded it.
     """
 
     latest: np.ndarray
@@ -28,15 +28,15 @@ class Superseders(NamedTuple):
 
 @compiled
 def allocate_superseders(set_start, is_entry, list_start):
-    """Make room for what is superseded in any one of some sets.
+    """Allocate `Superseders` for the largest of some sets.
 
     Args:
         set_start: int64[sets + 1], into the messages.
-        is_entry: bool[messages]; the others supersede nothing.
-        list_start: int64[messages + 1], into the lists of what they supersede.
+        is_entry: bool[messages]; other messages supersede nothing.
+        list_start: int64[messages + 1], into `superseded`.
 
     Returns:
-        A `Superseders`.
+        `Superseders`.
     """
     most = np.int64(0)
     most_names = np.int64(0)
@@ -57,18 +57,18 @@ def allocate_superseders(set_start, is_entry, list_start):
 
 @inner
 def record_superseded(m, begin, names, list_start, superseded, superseders):
-    """Note what a message supersedes; what is not earlier in its set counts for nothing.
+    """Record the messages that a message supersedes; only earlier messages of its set count.
 
     Args:
         m: The message.
         begin: The first message of its set.
-        names: How many names there are before.
+        names: The number of entries so far.
         list_start: int64[messages + 1], into `superseded`.
-        superseded: int32[...], the message each entry names, or -1.
-        superseders: A `Superseders`, to be filled.
+        superseded: int32[...], the message that each entry names, or -1.
+        superseders: `Superseders`, to be filled.
 
     Returns:
-        How many names there are now.
+        The number of entries.
     """
     latest, by, before, listed_by = superseders
     for k in range(list_start[m], list_start[m + 1]):
@@ -84,15 +84,15 @@ def record_superseded(m, begin, names, list_start, superseded, superseders):
 
 @inner
 def is_superseded_at(m, d, begin, clocks, superseders, budget):
-    """Say whether a message knows one that supersedes another.
+    """Say whether a message or one of its ancestors supersedes an earlier message.
 
     Args:
         m: The message.
-        d: An earlier one.
+        d: The earlier one.
         begin: The first message of the set.
-        clocks: A `build_chain_clocks.Clocks` that is filled.
-        superseders: A `Superseders`.
-        budget: int64[1], how many steps may be taken yet.
+        clocks: Filled `chain_clocks.Clocks`.
+        superseders: `Superseders`.
+        budget: int64[1], the steps left.
     """
     t = superseders.latest[d - begin]
     while t >= 0 and not reaches(m, superseders.by[t], begin, clocks):
