@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dbt_tangles.algorithms.set.chain_clocks import CLOCK_ENTRIES_PER_SET
 from dbt_tangles.algorithms.set.item_touches import Touches
+from dbt_tangles.algorithms.set.set_arrays import SetEntries, SetTangles
 from dbt_tangles.algorithms.set.writer_faults import writer_faults
 from dbt_tangles.algorithms.set.writer_rules import RULES
 from faults_oracle import DEFAULTS, NaiveFaults
@@ -32,17 +33,11 @@ def arrays_of(sets: list[list[dict]], rng: np.random.Generator | None = None) ->
     add_start, added = csr([[codes[item] for item in message["add"]] for _, message in flat])
     del_start, deleted = csr([[codes[item] for item in message["del"]] for _, message in flat])
     list_start, superseded = csr([[first + y if y >= 0 else -1 for y in m["supersedes"]] for first, m in flat])
-    arrays = {
-        "set_start": np.array(firsts, np.int64),
-        "start": start,
-        "previous": previous,
-        "depth": np.array([message["depth"] for _, message in flat], np.int64),
-        "is_entry": np.array([message["is_entry"] for _, message in flat], np.bool_),
-        "touches": Touches(add_start, added, del_start, deleted, len(items)),
-        "list_start": list_start,
-        "superseded": superseded,
-    }
-    return arrays, items
+    depth = np.array([message["depth"] for _, message in flat], np.int64)
+    is_entry = np.array([message["is_entry"] for _, message in flat], np.bool_)
+    touches = Touches(add_start, added, del_start, deleted, len(items))
+    tangles = SetTangles(np.array(firsts, np.int64), start, previous, depth)
+    return {"tangles": tangles, "entries": SetEntries(is_entry, touches, list_start, superseded)}, items
 
 
 def csr(lists: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -56,7 +51,7 @@ def kernel(
     """The faults of each set as the oracle has them, or None if it is not checked."""
     arrays, items = arrays_of(sets, rng)
     found = writer_faults(**arrays, room=room)
-    firsts = arrays["set_start"]
+    firsts = arrays["tangles"].set_start
     assert [a.dtype for a in found] == [np.int32, np.int32, np.int8, np.int64, np.int32, np.bool_]
     assert found.left_start[0] == 0 and found.left_start[-1] == len(found.left_out)
     assert (np.diff(found.message) >= 0).all()

@@ -259,7 +259,7 @@ def test_without_a_root_all_is_kept():
 
 
 def test_a_set_too_tangled_to_look_keeps_what_decides(monkeypatch):
-    monkeypatch.setattr(reduction, "ROOM", 1)
+    monkeypatch.setattr(reduction, "CLOCK_ENTRIES_PER_SET", 1)
     fan = [row(f"m{x}", depth=1, prev=["m0"], add=["x"]) for x in range(1, 6)]
     merges = [row(f"n{x}", depth=2, prev=["m1", "m2", "m3"], add=["y"]) for x in range(3)]
     found = answers([moot("m0"), *fan, *merges])

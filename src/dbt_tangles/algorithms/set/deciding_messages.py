@@ -1,7 +1,9 @@
-"""Which message decides on each item, and what that means for pruning and for the next message.
+"""Deciding messages of pzp sets: the last message on each item in reduction order, and the consequences for pruning.
 
-An item is in the set if the last message that adds or deletes it adds it. That one decides, now and whatever message
-is added later: a message that sorts before it changes nothing, and one that sorts behind it decides itself.
+An item is in the set if the last message that adds or deletes it adds it. A message that arrives later either sorts
+before the deciding message and changes nothing, or sorts behind it and decides instead.
+
+Source: protospec.md, "Msg content" (the messages to supersede); the rule for pruning is the project's.
 """
 
 from __future__ import annotations
@@ -11,20 +13,20 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.set.item_touches import allocate_touches, link_touches
-from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class DecidingMessages(NamedTuple):
-    """What `find_deciding_messages` finds; of the items, each that was ever touched in a set, by the message that decides on it.
+    """The deciding message of each item that was ever touched in its set.
 
     Attributes:
-        decides: bool[messages]; whether a message decides on some item.
-        is_pruning_safe: bool[sets]; whether the same items are there if only the item roots are left.
-        message: int32[items], the message that decides, ascending.
+        decides: bool[messages], whether a message decides any item.
+        is_pruning_safe: bool[sets], whether the set keeps its items if only the item roots remain.
+        message: int32[items], the deciding message, ascending.
         code: int32[items].
         deepest_start: int64[items + 1], into `deepest`.
-        deepest: int32[...], the messages on the item that are as deep as the one that decides, ascending.
-        is_open: bool[...], by `deepest`; whether that one deletes the item, and no later one supersedes it.
+        deepest: int32[...], the messages on the item that are as deep as the deciding one, ascending.
+        is_open: bool[...], by `deepest`: whether the message deletes the item and is not superseded by a later one.
     """
 
     decides: np.ndarray
@@ -37,20 +39,20 @@ class DecidingMessages(NamedTuple):
 
 
 @compiled
-def find_deciding_messages(set_start, depth, counted, is_item_root, is_superseded, touches):
+def find_deciding_messages(tangles, counted, is_item_root, is_superseded, touches):
     """Find the deciding messages of many sets, in linear time.
 
     Args:
-        set_start: int64[sets + 1], into the messages.
-        depth: int64[messages]; never falls within a set.
-        counted: bool[messages]; the others touch nothing.
+        tangles: A `set_arrays.SetTangles`.
+        counted: bool[messages], whether the touches of a message count.
         is_item_root: bool[messages].
-        is_superseded: bool[messages]; whether a later message that counts supersedes it.
-        touches: A `touched.Touches`.
+        is_superseded: bool[messages], whether a later message that counts supersedes it.
+        touches: An `item_touches.Touches`.
 
     Returns:
-        A `DecidingMessages`.
+        `DecidingMessages`.
     """
+    set_start, depth = tangles.set_start, tangles.depth
     sets = len(set_start) - 1
     decides = np.zeros(len(depth), np.bool_)
     is_safe = np.ones(sets, np.bool_)
@@ -73,23 +75,15 @@ def find_deciding_messages(set_start, depth, counted, is_item_root, is_supersede
             decides[m] = True
             message[items] = m
             code[items] = touch_item[last]
-            count = 0
-            t = last
-            while t >= 0 and depth[touch_message[t]] == depth[m]:
-                count += 1
-                t = before[t]
-            end = deepest_start[items] + count
+            end = deepest_start[items] + _count_deepest(last, depth, linked)
             deepest_start[items + 1] = end
+            t = last
+            for k in range(end - 1, deepest_start[items] - 1, -1):
+                deepest[k] = touch_message[t]
+                is_open[k] = deletes[t] and not is_superseded[touch_message[t]]
+                t = before[t]
             items += 1
-            t = last
-            for k in range(1, count + 1):
-                deepest[end - k] = touch_message[t]
-                is_open[end - k] = deletes[t] and not is_superseded[touch_message[t]]
-                t = before[t]
-            t = last
-            while t >= 0 and not is_item_root[touch_message[t]]:
-                t = before[t]
-            if (t < 0 or deletes[t]) != deletes[last]:
+            if _deletes_after_pruning(last, is_item_root, linked) != deletes[last]:
                 is_safe[s] = False
         base += touch_count
     end = deepest_start[items]
@@ -104,26 +98,44 @@ def find_deciding_messages(set_start, depth, counted, is_item_root, is_supersede
     )
 
 
+@inner
+def _count_deepest(last, depth, linked):
+    """Count the touches on an item that are as deep as its last touch."""
+    count = 0
+    t = last
+    while t >= 0 and depth[linked.touch_message[t]] == depth[linked.touch_message[last]]:
+        count += 1
+        t = linked.before[t]
+    return count
+
+
+@inner
+def _deletes_after_pruning(last, is_item_root, linked):
+    """Say whether the item of a last touch is absent if only the item roots remain."""
+    t = last
+    while t >= 0 and not is_item_root[linked.touch_message[t]]:
+        t = linked.before[t]
+    return t < 0 or linked.deletes[t]
+
+
 @compiled
-def positions_after_pruning(item_start, entry, left_start, left_entry, added, code_count):
-    """Find the place of each item in the order that is left after pruning.
+def positions_after_pruning(live, left, added, code_count):
+    """Find the position of each present item among the items that remain after pruning.
 
     Args:
-        item_start: int64[sets + 1], into the items.
-        entry: int64[items], into `added`; the items of a set in their order.
-        left_start: int64[sets + 1], into the items that are left.
-        left_entry: int64[...], into `added`; in the order that is left.
+        live: The `live_items.LiveItems` of the sets.
+        left: The `live_items.LiveItems` of the same sets after pruning.
         added: int32[...], the code of each entry.
         code_count: One more than the highest code.
 
     Returns:
-        int32[items], -1 for an item that is not left.
+        int32[items], -1 for an item that does not remain.
     """
-    place = np.empty(len(entry), np.int32)
+    place = np.empty(len(live.entry), np.int32)
     left_at = np.full(code_count, np.int64(-1))
-    for s in range(len(item_start) - 1):
-        for k in range(left_start[s], left_start[s + 1]):
-            left_at[added[left_entry[k]]] = k
-        for k in range(item_start[s], item_start[s + 1]):
-            place[k] = max(left_at[added[entry[k]]] - left_start[s], -1)
+    for s in range(len(live.start) - 1):
+        for k in range(left.start[s], left.start[s + 1]):
+            left_at[added[left.entry[k]]] = k
+        for k in range(live.start[s], live.start[s + 1]):
+            place[k] = max(left_at[added[live.entry[k]]] - left.start[s], -1)
     return place

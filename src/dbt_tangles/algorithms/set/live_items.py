@@ -1,37 +1,51 @@
-"""What is in each set, and which messages no later one supersedes.
+"""The items of pzp sets by replay in reduction order, and the item roots.
 
-Messages are numbered by place (see the package), and so are their lists.
+Source: pzp-set 1.0.1, values and minRequiredDepth; protospec.md, "Msg content" (item roots).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 
+class LiveItems(NamedTuple):
+    """The present items of many sets, by set, then insertion.
+
+    Attributes:
+        start: int64[sets + 1], into the items.
+        entry: int64[items], the entry of `Touches.added` that inserted each item.
+        message: int32[items], the message of that entry.
+    """
+
+    start: np.ndarray
+    entry: np.ndarray
+    message: np.ndarray
+
+
 @compiled
 def list_live_items(set_start, counted, touches):
-    """Apply the additions and deletions of each message, one message after another.
+    """Apply the additions, then the deletions of each message, in reduction order.
 
-    An addition of what is in the set changes nothing, and the deletions of a message follow its additions. What is
-    deleted and added again is put at the end.
+    Adding a present item changes nothing. An item that is deleted and added again moves to the end.
 
     Args:
         set_start: int64[sets + 1], into the messages.
-        counted: bool[messages]; the others are passed over.
-        touches: A `touched.Touches`.
+        counted: bool[messages], whether the touches of a message count.
+        touches: An `item_touches.Touches`.
 
     Returns:
-        `item_start` int64[sets + 1], and for each present item, by set and order, the entry of `added` that put it
-        there, int64[items], and its message, int32[items].
+        `LiveItems`.
     """
     add_start, added, del_start, deleted, code_count = touches
     sets = len(set_start) - 1
     item_start = np.zeros(sets + 1, np.int64)
     entry = np.empty(len(added), np.int64)
     message = np.empty(len(added), np.int32)
-    # Insertions count from 0 through all sets; what was inserted before a set began is not in it.
+    # Insertions are numbered through all sets; an insertion from before the set's first one is not in the set.
     inserted = np.full(code_count, np.int64(-1))
     insertions = 0
     kept = 0
@@ -56,20 +70,20 @@ def list_live_items(set_start, counted, touches):
                 message[kept] = message[first + k]
                 kept += 1
         item_start[s + 1] = kept
-    return item_start, entry[:kept].copy(), message[:kept].copy()
+    return LiveItems(item_start, entry[:kept].copy(), message[:kept].copy())
 
 
 @compiled
 def item_roots(counted, list_start, superseded):
-    """Find the messages that no later message supersedes.
+    """Find the item roots: the messages that no later message supersedes.
 
-    What a message lists is superseded for good while the message is there and has its data, whether or not the
-    message is superseded itself. What does not come earlier, itself included, is not superseded by it.
+    A superseded message stays superseded while its superseder has data, even if the superseder is superseded itself. A
+    message does not supersede itself or later messages.
 
     Args:
-        counted: bool[messages]; the others neither supersede nor are item roots.
+        counted: bool[messages]; other messages neither supersede nor are item roots.
         list_start: int64[messages + 1], into `superseded`.
-        superseded: int32[...], the message each entry names, or -1.
+        superseded: int32[...], the message that each entry names, or -1.
 
     Returns:
         bool[messages].

@@ -1,131 +1,202 @@
-"""The oldest message that still stands behind an item.
+"""The oldest live message of each set: the earliest root among its per-item roots, as pzp-set `squeeze` needs it.
 
-A writer that squeezes a set repeats all items in one message, which then stands behind each of them. How much that
-would gain depends on the oldest message that stands behind an item now: one that adds or deletes the item, and that
-no other message which does so follows. Following is by links, through additions and deletions of the set's own account
-only, as the peers have it.
+A message is live for an item if it adds or deletes the item and no later message on the item descends from it. Descent
+counts through additions and deletions of the set's own account only, as in pzp-set. A squeeze replaces all live
+messages by one that repeats all items, so it gains as many depths as the oldest live message is below the deepest one.
 
-The peers keep these messages up to date as others arrive, and keep too many when a message arrives before one that it
-follows. What is found here is what a peer finds when messages arrive in any order that links allow.
+pzp-set updates its per-item roots at each arrival and keeps too many of them when a message arrives before its
+ancestors. The result here is that of a peer whose messages arrive in causal order.
+
+Source: pzp-set 1.0.1, item roots and squeezePotential.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-# Up to this many sweeps are not worth a thought about something better.
+# Up to this many sweeps, sweeps are used without trying clocks first.
 FEW_SWEEPS = 4
 CLOCK_ENTRIES = 2**25
 
 
-@compiled
-def find_oldest_live(set_start, root, start, previous, is_entry, touches, clock_entries):
-    """Find, for each set, the earliest message that adds or deletes an item and is followed by no other that does.
+class _Set(NamedTuple):
+    """One set: its messages from `begin` to `end`, and the arrays of `find_oldest_live`."""
 
-    The last message on each item is followed by none, so the earliest of those is a bound, and only items that were
-    touched before it are looked at. Then there are two ways to learn what follows what; see `_oldest_by_clocks` and
-    `_oldest_by_sweeps`. The second takes (messages + links) * items / 64 steps at the very most; the first is given up before
-    it takes longer than that, and needs steps in proportion to the messages while few of them are concurrent.
+    begin: int
+    end: int
+    start: np.ndarray
+    previous: np.ndarray
+    is_entry: np.ndarray
+
+
+class _ItemMessages(NamedTuple):
+    """The messages on the items of one set.
+
+    Attributes:
+        start: int64[items + 1], into `message`. Items are numbered in the order of their first message.
+        message: int32[...], ascending for each item.
+    """
+
+    start: np.ndarray
+    message: np.ndarray
+
+
+class _Clocks(NamedTuple):
+    """Chain clocks of one set.
+
+    Attributes:
+        entry: int32[room], the latest ancestor on a chain, or -1.
+        start: int64[messages + 1], into `entry`.
+        chain: int32[messages], the chain of each message.
+    """
+
+    entry: np.ndarray
+    start: np.ndarray
+    chain: np.ndarray
+
+
+@compiled
+def find_oldest_live(tangles, root, is_entry, touches, clock_entries):
+    """Find the oldest live message of each set.
+
+    The last message on each item is live, so the earliest last message is an upper bound, and only items with a message
+    before the bound are searched. There are two searches. `_oldest_by_sweeps` takes at most
+    (messages + links) * items / 64 steps. `_oldest_by_clocks` gives up before it takes longer than that, and takes
+    time linear in the messages as long as few of them are concurrent.
 
     Args:
-        set_start: int64[sets + 1], into the messages.
-        root: int32[sets], the message that is a set's root, or -1: then nothing is known to follow anything.
-        start: int64[messages + 1].
-        previous: int32[edges], earlier messages.
-        is_entry: bool[messages]; the others are passed over, and nothing follows through them.
-        touches: A `touched.Touches`.
-        clock_entries: The most entries, of four bytes, in the clocks of one set.
+        tangles: A `set_arrays.SetTangles`.
+        root: int32[sets], the root of each set, or -1: then its tangle is unknown, and the first message is returned.
+        is_entry: bool[messages], whether a message counts; descent leads through these messages only.
+        touches: An `item_touches.Touches`.
+        clock_entries: The most clock entries of one set, four bytes each.
 
     Returns:
-        int32[sets], the message; -1 where no item was ever touched.
+        int32[sets], the message, or -1 if no message touches an item.
     """
-    add_start, added, del_start, deleted, code_count = touches
+    set_start, start, previous, _ = tangles
     sets = len(set_start) - 1
     oldest = np.full(sets, np.int32(-1))
-    number_of = np.empty(code_count, np.int32)
-    numbered_in = np.full(code_count, np.int32(-1))
+    number_of = np.empty(touches.count, np.int32)
+    numbered_in = np.full(touches.count, np.int32(-1))
     for s in range(sets):
         begin, end = set_start[s], set_start[s + 1]
-        # Items are numbered in the order of their first touch.
-        count = 0
-        items = 0
-        for m in range(begin, end):
-            if is_entry[m]:
-                for kind in range(2):
-                    list_start, code = (add_start, added) if kind == 0 else (del_start, deleted)
-                    count += list_start[m + 1] - list_start[m]
-                    for k in range(list_start[m], list_start[m + 1]):
-                        if numbered_in[code[k]] != s:
-                            numbered_in[code[k]] = s
-                            number_of[code[k]] = items
-                            items += 1
-                            if oldest[s] < 0:
-                                oldest[s] = m
+        items, count, oldest[s] = _number_items(s, begin, end, is_entry, touches, (number_of, numbered_in))
         if items == 0 or root[s] < 0:
             continue
-        # The messages of each item, ascending.
-        touch_start = np.zeros(items + 1, np.int64)
-        add_touches = np.empty(count, np.int32)
-        for turn in range(2):
-            if turn == 1:
-                for i in range(items, 0, -1):
-                    touch_start[i] = touch_start[i - 1]
-                touch_start[0] = 0
-                for i in range(items):
-                    touch_start[i + 1] += touch_start[i]
-                fill = touch_start[:-1].copy()
-            for m in range(begin, end):
-                if is_entry[m]:
-                    for kind in range(2):
-                        list_start, code = (add_start, added) if kind == 0 else (del_start, deleted)
-                        for k in range(list_start[m], list_start[m + 1]):
-                            i = number_of[code[k]]
-                            if turn == 0:
-                                touch_start[i] += 1
-                            else:
-                                add_touches[fill[i]] = m
-                                fill[i] += 1
+        on_items = _ItemMessages(np.zeros(items + 1, np.int64), np.empty(count, np.int32))
+        _group_messages(begin, end, is_entry, touches, number_of, on_items)
         bound = end
         for i in range(items):
-            bound = min(bound, add_touches[touch_start[i + 1] - 1])
+            bound = min(bound, on_items.message[on_items.start[i + 1] - 1])
         open_items = 0
-        while open_items < items and add_touches[touch_start[open_items]] < bound:
+        while open_items < items and on_items.message[on_items.start[open_items]] < bound:
             open_items += 1
+        of = _Set(begin, end, start, previous, is_entry)
         sweeps = (open_items + 63) // 64
         found = -1
         if sweeps > FEW_SWEEPS:
-            found = _oldest_by_clocks(
-                begin,
-                end,
-                start,
-                previous,
-                is_entry,
-                touch_start,
-                add_touches,
-                open_items,
-                bound,
-                sweeps,
-                clock_entries,
-            )
+            found = _oldest_by_clocks(of, on_items, open_items, bound, sweeps, clock_entries)
         if found < 0:
-            found = _oldest_by_sweeps(
-                begin, end, start, previous, is_entry, touch_start, add_touches, open_items, bound
-            )
+            found = _oldest_by_sweeps(of, on_items, open_items, bound)
         oldest[s] = found
     return oldest
 
 
 @inner
-def _oldest_by_clocks(begin, end, start, previous, is_entry, touch_start, add_touches, open_items, bound, width, room):
-    """Cover the messages of a set with chains, and note for each message how far along each chain it has come.
+def _number_items(s, begin, end, is_entry, touches, numbers):
+    """Number the items of a set in the order of their first message.
 
-    A message prolongs a chain whose end it follows, the latest of them, or begins a new one.
+    Args:
+        s: The set.
+        begin: Its first message.
+        end: The end of its messages.
+        is_entry: bool[messages].
+        touches: An `item_touches.Touches`.
+        numbers: int32[codes] and int32[codes], filled: the number of each item, and the last set that has it.
 
     Returns:
-        The earliest message, or -1 when there are more chains than `width` or more entries than `room`.
+        The number of items, of additions and deletions, and the first message that touches an item, or -1.
     """
+    add_start, added, del_start, deleted, _ = touches
+    number_of, numbered_in = numbers
+    items = 0
+    count = 0
+    first = -1
+    for m in range(begin, end):
+        if is_entry[m]:
+            for kind in range(2):
+                list_start, code = (add_start, added) if kind == 0 else (del_start, deleted)
+                count += list_start[m + 1] - list_start[m]
+                for k in range(list_start[m], list_start[m + 1]):
+                    if numbered_in[code[k]] != s:
+                        numbered_in[code[k]] = s
+                        number_of[code[k]] = items
+                        items += 1
+                        if first < 0:
+                            first = m
+    return items, count, first
+
+
+@inner
+def _group_messages(begin, end, is_entry, touches, number_of, on_items):
+    """Group the messages of a set by item: a counting sort.
+
+    Args:
+        begin: The first message of the set.
+        end: The end of its messages.
+        is_entry: bool[messages].
+        touches: An `item_touches.Touches`.
+        number_of: int32[codes], the number of each item.
+        on_items: `_ItemMessages`, to be filled; `start` is zero.
+    """
+    add_start, added, del_start, deleted, _ = touches
+    start, message = on_items
+    items = len(start) - 1
+    for turn in range(2):
+        if turn == 1:
+            # Each start becomes the place of the item's next message, and ends as the start of the next item.
+            total = np.int64(0)
+            for i in range(items):
+                total += start[i]
+                start[i] = total - start[i]
+        for m in range(begin, end):
+            if is_entry[m]:
+                for kind in range(2):
+                    list_start, code = (add_start, added) if kind == 0 else (del_start, deleted)
+                    for k in range(list_start[m], list_start[m + 1]):
+                        i = number_of[code[k]]
+                        if turn == 1:
+                            message[start[i]] = m
+                        start[i] += 1
+    for i in range(items, 0, -1):
+        start[i] = start[i - 1]
+    start[0] = 0
+
+
+@inner
+def _oldest_by_clocks(of, on_items, open_items, bound, width, room):
+    """Find the oldest live message by chain clocks.
+
+    A clock holds the latest ancestor of a message on each chain of a greedy chain decomposition. A message extends the
+    latest chain whose end it descends from, or begins a new chain.
+
+    Args:
+        of: A `_Set`.
+        on_items: `_ItemMessages`.
+        open_items: The number of items to search.
+        bound: The earliest live message of the other items.
+        width: The most chains.
+        room: The most clock entries.
+
+    Returns:
+        The message, or -1 if there are more chains or entries than allowed.
+    """
+    begin, end, start, previous, is_entry = of
     clock = np.empty(min(room, (end - begin) * width + 1), np.int32)
     clock_start = np.empty(end - begin + 1, np.int64)
     chain = np.empty(end - begin, np.int32)
@@ -142,7 +213,7 @@ def _oldest_by_clocks(begin, end, start, previous, is_entry, touch_start, add_to
         own[:] = -1
         for e in range(start[m], start[m + 1]):
             p = previous[e]
-            # What is passed over has no entries here.
+            # A message that does not count has no entries.
             other = clock[clock_start[p - begin] : clock_start[p - begin + 1]]
             for c in range(len(other)):
                 own[c] = max(own[c], other[c])
@@ -160,11 +231,28 @@ def _oldest_by_clocks(begin, end, start, previous, is_entry, touch_start, add_to
         chain[m - begin] = best
         used += chains
     clock_start[end - begin] = used
-    standing = np.empty(chains, np.int32)
+    clocks = _Clocks(clock, clock_start, chain)
+    return _earliest_standing(on_items, open_items, bound, begin, clocks, np.empty(chains, np.int32))
+
+
+@inner
+def _earliest_standing(on_items, open_items, bound, begin, clocks, standing):
+    """Find the earliest live message of some items.
+
+    Args:
+        on_items: `_ItemMessages`.
+        open_items: The number of items to search.
+        bound: The earliest live message of the other items.
+        begin: The first message of the set.
+        clocks: `_Clocks`.
+        standing: int32[chains], scratch: the live messages of an item so far.
+    """
+    item_start, message = on_items
+    clock, clock_start, chain = clocks
     for i in range(open_items):
         count = 0
-        for k in range(touch_start[i], touch_start[i + 1]):
-            m = add_touches[k]
+        for k in range(item_start[i], item_start[i + 1]):
+            m = message[k]
             own = clock[clock_start[m - begin] : clock_start[m - begin + 1]]
             left = 0
             for j in range(count):
@@ -179,25 +267,35 @@ def _oldest_by_clocks(begin, end, start, previous, is_entry, touch_start, add_to
 
 
 @inner
-def _oldest_by_sweeps(begin, end, start, previous, is_entry, touch_start, add_touches, open_items, bound):
-    """Sweep over the messages of a set from late to early: which of 64 items does something that follows touch?
+def _oldest_by_sweeps(of, on_items, open_items, bound):
+    """Find the oldest live message by sweeps from late to early messages, 64 items at a time as bits of a word.
+
+    A sweep passes on, for each message, the items that its descendants touch.
+
+    Args:
+        of: A `_Set`.
+        on_items: `_ItemMessages`.
+        open_items: The number of items to search.
+        bound: The earliest live message of the other items.
 
     Returns:
-        The earliest message.
+        The message.
     """
+    begin, end, start, previous, is_entry = of
+    item_start, message = on_items
     one = np.uint64(1)
     touched = np.zeros(end - begin, np.uint64)
     followed = np.zeros(end - begin, np.uint64)
     for first_item in range(0, open_items, 64):
-        lowest = add_touches[touch_start[first_item]]
+        lowest = message[item_start[first_item]]
         if lowest >= bound:
             break
         end_item = min(first_item + 64, open_items)
         highest = lowest
         for i in range(first_item, end_item):
-            for k in range(touch_start[i], touch_start[i + 1]):
-                touched[add_touches[k] - begin] |= one << np.uint64(i - first_item)
-            highest = max(highest, add_touches[touch_start[i + 1] - 1])
+            for k in range(item_start[i], item_start[i + 1]):
+                touched[message[k] - begin] |= one << np.uint64(i - first_item)
+            highest = max(highest, message[item_start[i + 1] - 1])
         for m in range(highest, lowest - 1, -1):
             bits = touched[m - begin] | followed[m - begin]
             if bits and is_entry[m]:
@@ -205,11 +303,11 @@ def _oldest_by_sweeps(begin, end, start, previous, is_entry, touch_start, add_to
                     if previous[e] >= lowest:
                         followed[previous[e] - begin] |= bits
         for i in range(first_item, end_item):
-            for k in range(touch_start[i], touch_start[i + 1]):
-                if add_touches[k] >= bound:
+            for k in range(item_start[i], item_start[i + 1]):
+                if message[k] >= bound:
                     break
-                if not followed[add_touches[k] - begin] >> np.uint64(i - first_item) & one:
-                    bound = add_touches[k]
+                if not followed[message[k] - begin] >> np.uint64(i - first_item) & one:
+                    bound = message[k]
                     break
         touched[lowest - begin : highest - begin + 1] = 0
         followed[lowest - begin : highest - begin + 1] = 0

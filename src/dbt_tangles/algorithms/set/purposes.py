@@ -1,4 +1,7 @@
-"""What each message is still good for."""
+"""The purpose of each message of a pzp set (goal, trail, ghost or none), and the action that pruning may take.
+
+Source: pzp-goals 1.0.1 and pzp-set 1.0.1, minRequiredDepth and minGhostDepth (purposes). Actions are the project's.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +20,20 @@ KEEP, ERASE, DELETE = range(3)
 
 
 def pruning_actions(is_kept: np.ndarray, is_bridged: np.ndarray, start: np.ndarray, previous: np.ndarray) -> np.ndarray:
-    """Say what may become of each message so that no item changes, whatever is written by those who keep the rules.
+    """Choose the pruning action of each message so that every item stays the same, now and after further messages.
 
-    The data of all that is not kept may go. So may the whole message, where those who follow it link back beyond it:
-    peers refuse a message if they know nothing that it lists. Where someone left that backlink out, what it lists
-    instead stays. See the decision on pruning for the proof that no more than this may go.
+    The data of every message that is not kept may be erased. A whole message may be deleted if its followers link back
+    beyond it, since peers refuse a message whose previous messages are all unknown. The previous messages of a message
+    without such a link stay. The decision record on pruning proves that this is the most that pruning may remove.
 
     Args:
-        is_kept: bool[messages]; whether it decides on an item, is a root, or is in a set without root.
-        is_bridged: bool[messages]; see `known`.
+        is_kept: bool[messages], whether the message decides an item, is a root, or is in a set without root.
+        is_bridged: bool[messages], see `reachability`.
         start: int64[messages + 1].
-        previous: int32[edges], earlier messages.
+        previous: int32[edges].
 
     Returns:
-        int8[messages], indices into `ACTIONS`.
+        int8[messages], into `ACTIONS`.
     """
     may_go = is_bridged & ~is_kept
     is_sound = sums(~may_go[previous], start) > 0
@@ -43,17 +46,16 @@ def pruning_actions(is_kept: np.ndarray, is_bridged: np.ndarray, start: np.ndarr
 
 @compiled
 def required_depths(set_start, root, is_item_root, depth):
-    """Find from which depth on the messages of each set are needed: the least depth of an item root.
+    """Find the required depth of each set: the least depth of an item root.
 
     Args:
         set_start: int64[sets + 1], into the messages.
-        root: int32[sets], the message that is a set's root, or -1.
+        root: int32[sets], the root of each set, or -1.
         is_item_root: bool[messages].
         depth: int64[messages].
 
     Returns:
-        int64[sets]; 0 for a set without its root, of which nothing may be given up, and `NOTHING_REQUIRED` where
-        there is no item root.
+        int64[sets]: 0 for a set without its root, which keeps all messages; `NOTHING_REQUIRED` without item roots.
     """
     required = np.zeros(len(root), np.int64)
     for s in range(len(root)):
@@ -68,25 +70,23 @@ def required_depths(set_start, root, is_item_root, depth):
 
 
 @compiled
-def purposes(set_start, root, start, previous, depth, required, ghost_span):
-    """Say what each message is good for.
+def purposes(tangles, root, required, ghost_span):
+    """Find the purpose of each message.
 
-    From the required depth on it is a goal. Below, what the shortest paths from the messages at that depth to the
-    root lead through is a trail, as is the root; of the rest, what is less than or exactly `ghost_span` below the
-    required depth is a ghost.
+    A message at or above the required depth is a goal. Below it, the root and the messages on the shortest paths from
+    the messages at the required depth to the root are trails; of the rest, messages at most `ghost_span` below it are
+    ghosts.
 
     Args:
-        set_start: int64[sets + 1], into the messages.
-        root: int32[sets], the message that is a set's root, or -1.
-        start: int64[messages + 1].
-        previous: int32[edges], earlier messages. The shortest path goes to the earliest previous, again and again.
-        depth: int64[messages].
-        required: int64[sets], of `required_depths`.
-        ghost_span: How many depths below the required one are remembered.
+        tangles: A `set_arrays.SetTangles`. A shortest path goes from each message to its earliest previous one.
+        root: int32[sets], the root of each set, or -1.
+        required: int64[sets], from `required_depths`.
+        ghost_span: The number of depths below the required depth at which messages are ghosts.
 
     Returns:
-        int8[messages], indices into `PURPOSES`.
+        int8[messages], into `PURPOSES`.
     """
+    set_start, start, previous, depth = tangles
     purpose = np.zeros(len(depth), np.int8)
     is_walked = np.zeros(len(depth), np.bool_)
     for s in range(len(root)):
@@ -108,7 +108,7 @@ def purposes(set_start, root, start, previous, depth, required, ghost_span):
             if depth[m] > needed:
                 break
             at = m
-            # What was walked before need not be walked again.
+            # An earlier path covers the rest.
             while start[at] < start[at + 1] and not is_walked[at]:
                 is_walked[at] = True
                 at = previous[start[at] : start[at + 1]].min()

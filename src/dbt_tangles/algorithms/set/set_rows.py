@@ -1,4 +1,4 @@
-"""Items and faults as columns of the answer, nested in the rows of their messages."""
+"""Nests items and writer faults as Arrow lists in the rows of their messages."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dbt_tangles.formats.pzp.items import are_strings, item_texts
 
 
 class OutputTexts(NamedTuple):
-    """What the answer quotes, and where it goes.
+    """The texts that nested columns refer to, and the row order.
 
     Attributes:
-        place: int64[messages]; the message that each row of the answer is about.
+        place: int64[messages], the message of each output row.
         ids: string[messages], by message.
         items: string[codes], as the tables show them.
-        is_string: bool[codes of items that several messages can name].
+        is_string: bool[shared codes], whether the item is a string.
     """
 
     place: np.ndarray
@@ -33,109 +33,116 @@ class OutputTexts(NamedTuple):
     is_string: np.ndarray
 
 
+class PlacedItems(NamedTuple):
+    """The present items of many sets.
+
+    Attributes:
+        message: int32[items], the message that inserted each item, ascending.
+        code: int32[items].
+        position: int64[items], the position in the set.
+        position_left: int32[items], the position after pruning, or -1.
+    """
+
+    message: np.ndarray
+    code: np.ndarray
+    position: np.ndarray
+    position_left: np.ndarray
+
+
 def output_texts(ids: pa.ChunkedArray, row: np.ndarray, tokens: pa.Array, named: int) -> OutputTexts:
-    """Collect what the answer quotes.
+    """Collect the texts of ids and items.
 
     Args:
         ids: The id of each row.
         row: int32[messages].
         tokens: The token of each code.
-        named: The codes below are of items that several messages can name.
+        named: The codes below this number name items that can occur in several messages.
     """
     place = np.empty(len(row), np.int64)
     place[row] = np.arange(len(row))
-    # Wide, as any of them may be quoted any number of times.
+    # 64-bit offsets: lists may repeat a text any number of times.
     wide = pa.large_string()
     ids = whole(ids, len(row)).take(pa.array(row)).cast(wide)
     return OutputTexts(place, ids, item_texts(tokens).cast(wide), are_strings(tokens[:named]))
 
 
-def item_column(
-    of: OutputTexts,
-    by: np.ndarray,
-    code: np.ndarray,
-    position: np.ndarray,
-    place_left: np.ndarray,
-    followed: Reachability,
-) -> pa.Array:
-    """List the present items that each message put where they are.
+def item_column(texts: OutputTexts, items: PlacedItems, found: Reachability) -> pa.Array:
+    """List the present items that each message inserted.
 
     Args:
-        of: What is quoted.
-        by: int32[items], the message, ascending.
-        code: int32[items].
-        position: int64[items], the place in the order of the set.
-        place_left: int32[items], the place in the order that is left after pruning, or -1.
-        followed: What `known` found.
+        texts: The texts of the sets.
+        items: The present items.
+        found: The holders of the same items.
     """
+    left = items.position_left
     return _nested(
-        of,
-        by,
-        item_position=lambda at: pa.array(position[at].astype(np.int32)),
-        item=lambda at: of.items.take(pa.array(code[at])),
-        position_left=lambda at: pa.array(place_left[at], mask=place_left[at] < 0),
-        kept_by=lambda at: _id_lists(of, followed.held_start, followed.held_by, at),
+        texts,
+        items.message,
+        item_position=lambda at: pa.array(items.position[at].astype(np.int32)),
+        item=lambda at: texts.items.take(pa.array(items.code[at])),
+        position_left=lambda at: pa.array(left[at], mask=left[at] < 0),
+        kept_by=lambda at: _id_lists(texts, found.held_start, found.held_by, at),
     )
 
 
-def fault_column(of: OutputTexts, faults: Faults) -> pa.Array:
-    """List the faults of each message.
+def fault_column(texts: OutputTexts, faults: Faults) -> pa.Array:
+    """List the writer faults of each message.
 
     Args:
-        of: What is quoted.
-        faults: What was found, by message.
+        texts: The texts of the sets.
+        faults: Their faults, by message.
     """
     rules = pa.array(RULES, pa.string())
     return _nested(
-        of,
+        texts,
         faults.message,
-        item=lambda at: of.items.take(pa.array(faults.code[at], mask=faults.code[at] == NO_ITEM)),
+        item=lambda at: texts.items.take(pa.array(faults.code[at], mask=faults.code[at] == NO_ITEM)),
         rule=lambda at: rules.take(pa.array(faults.rule[at])),
-        left_out=lambda at: _id_lists(of, faults.left_start, faults.left_out, at),
+        left_out=lambda at: _id_lists(texts, faults.left_start, faults.left_out, at),
     )
 
 
-def next_column(of: OutputTexts, deciding: DecidingMessages) -> pa.Array:
-    """List what whoever touches an item next supersedes, at the message that decides on it.
+def next_column(texts: OutputTexts, deciding: DecidingMessages) -> pa.Array:
+    """List the messages that the next message on an item has to supersede, at the message that decides the item.
 
     Args:
-        of: What is quoted.
-        deciding: What was found, by message.
+        texts: The texts of the sets.
+        deciding: Their deciding messages.
     """
-    named = np.flatnonzero(deciding.code < len(of.is_string))
+    named = np.flatnonzero(deciding.code < len(texts.is_string))
     code = deciding.code[named]
     open_start, still_open = keep_entries(deciding.deepest_start, deciding.deepest, deciding.is_open)
     return _nested(
-        of,
+        texts,
         deciding.message[named],
-        item=lambda at: of.items.take(pa.array(code[at])),
-        is_string=lambda at: pa.array(of.is_string[code[at]]),
-        deepest=lambda at: _id_lists(of, deciding.deepest_start, deciding.deepest, named[at]),
-        open_deletions=lambda at: _id_lists(of, open_start, still_open, named[at]),
+        item=lambda at: texts.items.take(pa.array(code[at])),
+        is_string=lambda at: pa.array(texts.is_string[code[at]]),
+        deepest=lambda at: _id_lists(texts, deciding.deepest_start, deciding.deepest, named[at]),
+        open_deletions=lambda at: _id_lists(texts, open_start, still_open, named[at]),
     )
 
 
-def _nested(of: OutputTexts, owner: np.ndarray, **fields: Callable[[np.ndarray], pa.Array]) -> pa.Array:
-    """List what messages own, row by row of the answer.
+def _nested(texts: OutputTexts, owner: np.ndarray, **fields: Callable[[np.ndarray], pa.Array]) -> pa.Array:
+    """Nest entries in the output rows of their messages.
 
     Args:
-        of: Where the messages go.
-        owner: int32[entries], ascending.
-        fields: What makes a column out of the entries that are to follow each other.
+        texts: The texts of the sets.
+        owner: int32[entries], the message of each entry, ascending.
+        fields: For each field, a function from entries to their column.
     """
-    start, entry = runs(starts(np.bincount(owner, minlength=len(of.place))), of.place)
+    start, entry = runs(starts(np.bincount(owner, minlength=len(texts.place))), texts.place)
     columns = [column(entry) for column in fields.values()]
     return pa.ListArray.from_arrays(start.astype(np.int32), pa.StructArray.from_arrays(columns, list(fields)))
 
 
-def _id_lists(of: OutputTexts, start: np.ndarray, messages: np.ndarray, lists: np.ndarray) -> pa.Array:
-    """List ids.
+def _id_lists(texts: OutputTexts, start: np.ndarray, messages: np.ndarray, lists: np.ndarray) -> pa.Array:
+    """Make lists of message ids.
 
     Args:
-        of: What is quoted.
+        texts: The texts of the sets.
         start: int64[all lists + 1], into `messages`.
         messages: int32[...].
-        lists: int64[lists], which of them.
+        lists: int64[lists], the lists to take.
     """
     taken_start, at = runs(start, lists)
-    return pa.ListArray.from_arrays(taken_start.astype(np.int32), of.ids.take(pa.array(messages[at])))
+    return pa.ListArray.from_arrays(taken_start.astype(np.int32), texts.ids.take(pa.array(messages[at])))

@@ -1,15 +1,16 @@
-"""What writers left out of the messages they supersede.
+"""Writer faults of pzp sets: messages that supersede too little or too much, by protospec.md, "Msg content".
 
-A writer who adds or deletes an item supersedes the deepest message on that item that it knows of (MUST), and one who
-adds anything supersedes the deepest deletions that it knows of, of whatever items (SHOULD). What a writer knew when
-it wrote is what its message follows, through messages of all kinds.
+The rules, in the order of `writer_rules.RULES`:
 
-Where several messages on an item are equally deep, one of them is enough for the first rule; the second asks for all
-of them that delete. A deletion that a known message supersedes already is done with.
+* `must`: a message that adds or deletes an item supersedes the deepest message on that item that its writer knew. Where
+  several of them are equally deep, one is enough.
+* `should`: a message that adds an item supersedes all deepest deletions that its writer knew, of any item. A deletion
+  that a known message already supersedes is exempt.
+* `supersedes_standing_item`: a message does not supersede the message that keeps an item in the set, unless it adds or
+  deletes that item itself. This rule is the project's: pruning removes superseded messages, so the item would be lost.
+* `lipmaa_left_out`: a message links back to the messages at its lipmaa depth; `reachability` finds these faults.
 
-What is superseded may be pruned, so who supersedes the message that an item stands on, and neither adds the item again
-nor deletes it, gives the item away. The document does not say so: `supersedes` names messages, and its rules are about
-items. (That a message lists no backlink is found in `known`.)
+A writer knew all ancestors of its message, through messages of every kind.
 """
 
 from __future__ import annotations
@@ -20,29 +21,28 @@ import numpy as np
 
 from dbt_tangles.algorithms.graph.arrays import runs
 from dbt_tangles.algorithms.set.chain_clocks import CLOCK_ENTRIES_PER_SET
-from dbt_tangles.algorithms.set.item_touches import Touches
 from dbt_tangles.algorithms.set.reachability import Reachability
+from dbt_tangles.algorithms.set.set_arrays import SetEntries, SetTangles
 from dbt_tangles.algorithms.set.writer_rules import BACKLINK, FIELDS, check_writer_rules
 
-#: In place of an item's code: a backlink is of none.
+#: The item code of a missing backlink, which concerns no item.
 NO_ITEM = -1
 
 
 class Faults(NamedTuple):
-    """What `writer_faults` finds.
+    """Writer faults, ordered by message, then rule.
 
-    The faults are in the order of their messages, then rules. Those of one message and rule are in the order in which
-    the message (MUST), the first message left out and then the next (SHOULD), or the message superseded first and then
-    the next (STANDING) names the items: `add` before `del`.
+    The faults of one message and rule are ordered by the message's own list of items, `add` before `del` (`must`); or
+    by the first omitted message and its items (`should`, `supersedes_standing_item`).
 
     Attributes:
         message: int32[faults].
         code: int32[faults], the item, or `NO_ITEM`.
-        rule: int8[faults], into `check_writer_rules.RULES`.
+        rule: int8[faults], into `writer_rules.RULES`.
         left_start: int64[faults + 1], into `left_out`.
-        left_out: int32[...], the messages that should have been superseded, ascending within each fault. For MUST, one
-            of them would have been enough; for STANDING, the message that should not; for BACKLINK, those to list.
-        is_checked: bool[sets]; False where a set goes beyond some bound, and no faults of it are listed.
+        left_out: int32[...], ascending within each fault: the messages that should have been superseded (for `must`,
+            one of them was enough), the message that should not have been superseded, or the messages to link back to.
+        is_checked: bool[sets]; False where a set exceeds a bound, and then none of its faults are listed.
     """
 
     message: np.ndarray
@@ -53,39 +53,20 @@ class Faults(NamedTuple):
     is_checked: np.ndarray
 
 
-def writer_faults(
-    set_start: np.ndarray,
-    start: np.ndarray,
-    previous: np.ndarray,
-    depth: np.ndarray,
-    is_entry: np.ndarray,
-    touches: Touches,
-    list_start: np.ndarray,
-    superseded: np.ndarray,
-    room: int = CLOCK_ENTRIES_PER_SET,
-) -> Faults:
-    """Find the messages that do not supersede what they have to, or ought to.
-
-    Each set is looked at for itself: neither its faults nor whether it is checked depend on the others.
+def writer_faults(tangles: SetTangles, entries: SetEntries, room: int = CLOCK_ENTRIES_PER_SET) -> Faults:
+    """Find the faults by the rules on `supersedes`, each set independently of the others.
 
     Args:
-        set_start: int64[sets + 1], into the messages.
-        start: int64[messages + 1], into `previous`.
-        previous: int32[edges], earlier messages.
-        depth: int64[messages]; never falls within a set.
-        is_entry: bool[messages]; the others touch and supersede nothing, but links lead through them.
-        touches: What messages add and delete.
-        list_start: int64[messages + 1], into `superseded`.
-        superseded: int32[...], the message each entry names, or -1. What is not earlier counts for nothing.
-        room: For each set, the most entries there may be in its clocks, in its lists of open deletions, and in
-            `left_out`; and a sixteenth of the steps it may take.
+        tangles: The sets.
+        entries: Their data. Messages without data still carry links. A superseded message that is not earlier is
+            ignored.
+        room: The bound for one set: on the entries of its clocks, of its pending deletions and of `left_out`; its steps
+            are bounded by `STEPS_PER_ENTRY` times as many.
 
     Returns:
         The faults, and which sets were checked.
     """
-    rows, left_out, is_checked = check_writer_rules(
-        set_start, start, previous, depth, is_entry, touches, list_start, superseded, room
-    )
+    rows, left_out, is_checked = check_writer_rules(tangles, entries, room)
     message, code, rule, left_end = rows.reshape(-1, FIELDS).T
     return Faults(
         message.astype(np.int32),
@@ -98,15 +79,15 @@ def writer_faults(
 
 
 def with_backlinks(faults: Faults, found: Reachability, set_of: np.ndarray) -> Faults:
-    """Put the messages that leave a backlink out among the other faults.
+    """Merge the missing backlinks into the other faults.
 
     Args:
-        faults: What `writer_faults` found.
-        found: What `known` found of the same sets.
+        faults: The result of `writer_faults`.
+        found: The result of `find_reachability` for the same sets.
         set_of: int32[messages].
 
     Returns:
-        The faults of sets of which neither went beyond its bounds.
+        The faults of the sets that both calls checked.
     """
     is_checked = faults.is_checked & found.is_checked
     message = np.concatenate([faults.message, found.fault])
@@ -114,7 +95,7 @@ def with_backlinks(faults: Faults, found: Reachability, set_of: np.ndarray) -> F
     code = np.concatenate([faults.code, np.full(more, NO_ITEM, np.int32)])
     rule = np.concatenate([faults.rule, np.full(more, BACKLINK, np.int8)])
     ends = np.concatenate([faults.left_start, faults.left_start[-1] + found.left_start[1:]])
-    # Stable, so that of one message they stay in the order of the rules.
+    # A stable sort keeps the faults of one message in the order of the rules.
     order = np.argsort(message, kind="stable")
     order = order[is_checked[set_of[message[order]]]]
     left_start, place = runs(ends, order)

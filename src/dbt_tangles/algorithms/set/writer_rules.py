@@ -1,4 +1,4 @@
-"""The rules for writers, message by message; what they are is said in `faults`."""
+"""Checks the writer rules of pzp sets message by message; `writer_faults` states the rules and their source."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 RULES = ("must", "should", "supersedes_standing_item", "lipmaa_left_out")
 MUST, SHOULD, STANDING, BACKLINK = range(len(RULES))
-# Of a fault: message, item, rule, and where the messages left out end.
+# The fields of a fault: message, item, rule, and the end of its messages in `left_out`.
 FIELDS = 4
 # The fields of `FaultBuffer.count`.
 FAULTS, LEFT = range(2)
 
 
 class SetState(NamedTuple):
-    """One set, as its messages come by.
+    """One set while its messages are visited in order.
 
     Attributes:
-        begin: Its first message.
-        base: Where its touches begin among those of all sets.
+        begin: The first message of the set.
+        base: The number of touches in all earlier sets.
         start: int64[messages + 1], into `previous`.
-        previous: int32[edges], earlier messages.
+        previous: int32[edges].
         depth: int64[messages].
-        clocks: What each message knows.
+        clocks: The ancestors of each message.
         linked: The touches so far.
-        superseders: Who supersedes whom, so far.
-        budget: int64[1], how many steps may be taken yet; less than 0 where the set goes beyond some bound.
+        superseders: The supersedes relation so far.
+        budget: int64[1], the steps left; negative once the set exceeds a bound.
     """
 
     begin: int
@@ -64,8 +64,8 @@ class FaultBuffer(NamedTuple):
 
     Attributes:
         row: int32[room, FIELDS].
-        left_out: int32[room].
-        count: int64[2], how many there are of both; each fault has left something out.
+        left_out: int32[room], the omitted messages; every fault has at least one.
+        count: int64[2], how many of both are used, see `FAULTS`.
     """
 
     row: np.ndarray
@@ -74,14 +74,14 @@ class FaultBuffer(NamedTuple):
 
 
 class RuleMarks(NamedTuple):
-    """What is noted of touches and messages while rules are held against a set.
+    """Marks on touches and messages, and the arrays of one set that grow with its messages.
 
     Attributes:
         after: int32[touches], the next touch on the same item, or -1.
-        missed_by: int32[touches], the message that leaves it out and has not said so yet.
-        given_by: int32[touches], the last message that gave it away.
+        missed_by: int32[touches], the message that omits the touch, until the fault is listed.
+        given_by: int32[touches], the last message reported for superseding the touch.
         touch_start: int32[messages + 1], into the touches of the set.
-        given_up_by: int32[messages], the last message of which it was asked what that gives away.
+        given_up_by: int32[messages], the last message whose `supersedes` was checked for this message.
     """
 
     after: np.ndarray
@@ -92,23 +92,18 @@ class RuleMarks(NamedTuple):
 
 
 @compiled
-def check_writer_rules(set_start, start, previous, depth, is_entry, touches, list_start, superseded, room):
-    """Hold the rules against the messages of each set in order.
+def check_writer_rules(tangles, entries, room):
+    """Check the rules on `supersedes` for the messages of each set in order.
 
     Args:
-        set_start: As for `faults.writer_faults`, like the rest.
-        start: The same.
-        previous: The same.
-        depth: The same.
-        is_entry: The same.
-        touches: The same.
-        list_start: The same.
-        superseded: The same.
-        room: The same.
+        tangles: A `set_arrays.SetTangles`.
+        entries: A `set_arrays.SetEntries`.
+        room: As in `writer_faults.writer_faults`.
 
     Returns:
-        The faults, `FIELDS` int64 each, the messages left out, int32[...], and which sets were checked, bool[sets].
+        The faults as int64[faults * FIELDS], the omitted messages int32[...], and bool[sets], which sets were checked.
     """
+    set_start, start, previous, depth = tangles
     sets = len(set_start) - 1
     limit = STEPS_PER_ENTRY * room
     is_checked = np.ones(sets, np.bool_)
@@ -117,27 +112,15 @@ def check_writer_rules(set_start, start, previous, depth, is_entry, touches, lis
     left_out = np.empty(64, np.int32)
     left = 0
 
-    # What one set needs, for the largest.
+    # The scratch arrays fit the largest set.
     clocks = allocate_clocks(set_start, room)
-    linked = allocate_touches(set_start, is_entry, touches)
-    superseders = allocate_superseders(set_start, is_entry, list_start)
+    linked = allocate_touches(set_start, entries.is_entry, entries.touches)
+    superseders = allocate_superseders(set_start, entries.is_entry, entries.list_start)
     most, most_touches = len(clocks.chain), len(linked.touch_message)
-    pending_lists = allocate_pending_lists(most, most_touches, room)
-    pool, pool_state, open_at, open_count, _, merged, _, spare = pending_lists
-    after = np.empty(most_touches, np.int32)
-    touch_start = np.zeros(most + 1, np.int32)
-    marks = RuleMarks(
-        after,
-        np.full(most_touches, np.int32(-1)),
-        np.full(most_touches, np.int32(-1)),
-        touch_start,
-        np.full(most, np.int32(-1)),
-    )
+    pending = allocate_pending_lists(most, most_touches, room)
+    marks = _allocate_marks(most, most_touches)
     buffer = FaultBuffer(np.empty((room, FIELDS), np.int32), np.empty(room, np.int32), np.zeros(2, np.int64))
-    row, drafted, count = buffer
     budget = np.empty(1, np.int64)
-    latest_by, before = superseders.latest, linked.before
-    add_start = touches.add_start
     base = np.int64(0)
 
     for s in range(sets):
@@ -145,63 +128,101 @@ def check_writer_rules(set_start, start, previous, depth, is_entry, touches, lis
         state = SetState(begin, base, start, previous, depth, clocks, linked, superseders, budget)
         steps = build_chain_clocks(begin, end, start, previous, clocks, limit)
         budget[0] = limit - steps if steps >= 0 else -1
-        count[:] = 0
-        reset_pending_lists(state, end, pending_lists)
-        touch_count = 0
-        names = 0
-        for m in range(begin, end):
-            if budget[0] < 0:
-                break
-            here = m - begin
-            is_only = start[m + 1] == start[m] + 1
-            if is_only:
-                p = previous[start[m]] - begin
-                open_at[here] = open_at[p]
-                open_count[here] = open_count[p]
-                inherited = pool[pool_state[ACTIVE], open_at[p] : open_at[p] + open_count[p]]
-            else:
-                inherited = merged[: merge_pending_lists(m, state, pending_lists)]
-            budget[0] -= len(inherited)
-
-            # What it says itself.
-            latest_by[here] = -1
-            first = touch_count
-            if is_entry[m]:
-                names = record_superseded(m, begin, names, list_start, superseded, superseders)
-                touch_count = add_touches(m, touch_count, touches, base, linked)
-                for q in range(first, touch_count):
-                    after[q] = -1
-                    if before[q] >= 0:
-                        after[before[q]] = q
-            touch_start[here + 1] = touch_count
-
-            if is_entry[m]:
-                _check_must(m, first, touch_count, state, buffer, spare)
-                if add_start[m + 1] > add_start[m]:
-                    _check_should(m, inherited, state, marks, buffer)
-                _check_standing(m, first, list_start, superseded, state, marks, buffer)
-            store_pending_list(m, first, touch_count, is_only, inherited, state, pending_lists)
-        base += touch_count
+        base += _check_set(end, entries, state, pending, marks, buffer)
         if budget[0] < 0:
             is_checked[s] = False
             continue
-        rows = with_space(rows, FIELDS * row_count, FIELDS * count[FAULTS])
-        for f in range(count[FAULTS]):
+        faults, omitted = buffer.count
+        rows = with_space(rows, FIELDS * row_count, FIELDS * faults)
+        for f in range(faults):
             at = FIELDS * row_count
-            rows[at] = row[f, 0]
-            rows[at + 1] = row[f, 1]
-            rows[at + 2] = row[f, 2]
-            rows[at + 3] = left + row[f, 3]
+            rows[at] = buffer.row[f, 0]
+            rows[at + 1] = buffer.row[f, 1]
+            rows[at + 2] = buffer.row[f, 2]
+            rows[at + 3] = left + buffer.row[f, 3]
             row_count += 1
-        left_out = with_space(left_out, left, count[LEFT])
-        left_out[left : left + count[LEFT]] = drafted[: count[LEFT]]
-        left += count[LEFT]
+        left_out = with_space(left_out, left, omitted)
+        left_out[left : left + omitted] = buffer.left_out[:omitted]
+        left += omitted
     return rows[: FIELDS * row_count].copy(), left_out[:left].copy(), is_checked
+
+
+@compiled
+def _allocate_marks(messages, touches):
+    """Make `RuleMarks` for any set of so many messages and touches."""
+    return RuleMarks(
+        np.empty(touches, np.int32),
+        np.full(touches, np.int32(-1)),
+        np.full(touches, np.int32(-1)),
+        np.zeros(messages + 1, np.int32),
+        np.full(messages, np.int32(-1)),
+    )
+
+
+@inner
+def _check_set(end, entries, state, pending, marks, buffer):
+    """Check the messages of one set.
+
+    Args:
+        end: The end of the set's messages.
+        entries: A `set_arrays.SetEntries`.
+        state: A `SetState`; `linked`, `superseders` and `budget` are kept up to date.
+        pending: A `pending_deletions.PendingLists`.
+        marks: `RuleMarks`.
+        buffer: A `FaultBuffer`, to be filled.
+
+    Returns:
+        The number of touches in the set.
+    """
+    begin, start, previous, budget = state.begin, state.start, state.previous, state.budget
+    buffer.count[:] = 0
+    reset_pending_lists(state, end, pending)
+    touch_count = 0
+    names = 0
+    for m in range(begin, end):
+        if budget[0] < 0:
+            break
+        here = m - begin
+        is_only = start[m + 1] == start[m] + 1
+        if is_only:
+            p = previous[start[m]] - begin
+            pending.at[here] = pending.at[p]
+            pending.count[here] = pending.count[p]
+            inherited = pending.pool[pending.pool_state[ACTIVE], pending.at[p] : pending.at[p] + pending.count[p]]
+        else:
+            inherited = pending.merged[: merge_pending_lists(m, state, pending)]
+        budget[0] -= len(inherited)
+
+        state.superseders.latest[here] = -1
+        first = touch_count
+        if entries.is_entry[m]:
+            names = record_superseded(m, begin, names, entries.list_start, entries.superseded, state.superseders)
+            touch_count = _link_message(m, touch_count, entries.touches, state, marks)
+        marks.touch_start[here + 1] = touch_count
+        if entries.is_entry[m]:
+            _check_must(m, first, touch_count, state, buffer, pending.spare)
+            if entries.touches.add_start[m + 1] > entries.touches.add_start[m]:
+                _check_should(m, inherited, state, marks, buffer)
+            _check_standing(m, first, entries, state, marks, buffer)
+        store_pending_list(m, first, touch_count, is_only, inherited, state, pending)
+    return touch_count
+
+
+@inner
+def _link_message(m, first, touches, state, marks):
+    """Add the touches of a message, and link them forwards as well; the number of touches."""
+    count = add_touches(m, first, touches, state.base, state.linked)
+    before = state.linked.before
+    for q in range(first, count):
+        marks.after[q] = -1
+        if before[q] >= 0:
+            marks.after[before[q]] = q
+    return count
 
 
 @inner
 def _add_omitted(x, buffer, budget):
-    """Note a message that the next fault is about."""
+    """Add a message to the omitted ones of the next fault."""
     at = buffer.count[LEFT]
     if at == len(buffer.left_out):
         budget[0] = -1
@@ -212,7 +233,7 @@ def _add_omitted(x, buffer, budget):
 
 @inner
 def _add_fault(message, code, rule, buffer, budget):
-    """Put a fault behind the others, about what was left out since."""
+    """Add a fault about all messages omitted since the last fault."""
     if budget[0] < 0:
         return
     at = buffer.count[FAULTS]
@@ -225,15 +246,15 @@ def _add_fault(message, code, rule, buffer, budget):
 
 @inner
 def _check_must(m, first, count, state, buffer, spare):
-    """Of each item that a message touches it supersedes a deepest one that it knows.
+    """Check `must`: a message supersedes one of the deepest known messages on each item that it touches.
 
     Args:
         m: The message.
         first: Its first touch.
-        count: Behind its last.
+        count: The end of its touches.
         state: A `SetState`.
         buffer: A `FaultBuffer`, to be filled.
-        spare: int32[touches].
+        spare: int32[touches], scratch.
     """
     begin, budget, depth = state.begin, state.budget, state.depth
     _, touch_message, touch_item, _, before = state.linked
@@ -259,11 +280,13 @@ def _check_must(m, first, count, state, buffer, spare):
 
 @inner
 def _check_should(m, inherited, state, marks, buffer):
-    """A message that adds something supersedes all deletions that are open for it; those of one item are equally deep.
+    """Check `should`: a message that adds an item supersedes all deletions pending for it.
+
+    The pending deletions of one item are equally deep.
 
     Args:
         m: The message.
-        inherited: int32[...], what is open for it.
+        inherited: int32[...], the deletions pending at its previous messages.
         state: A `SetState`.
         marks: `RuleMarks`.
         buffer: A `FaultBuffer`, to be filled.
@@ -294,23 +317,22 @@ def _check_should(m, inherited, state, marks, buffer):
 
 
 @inner
-def _check_standing(m, first, list_start, superseded, state, marks, buffer):
-    """A message supersedes none on which an item stands, as far as it knows, that it does not touch itself.
+def _check_standing(m, first, entries, state, marks, buffer):
+    """Check `supersedes_standing_item`: a message keeps the messages that hold untouched items, as far as it knows.
 
     Args:
         m: The message.
         first: Its first touch.
-        list_start: int64[messages + 1], into `superseded`.
-        superseded: int32[...], the message each entry names, or -1.
+        entries: A `set_arrays.SetEntries`.
         state: A `SetState`.
         marks: `RuleMarks`.
         buffer: A `FaultBuffer`, to be filled.
     """
     begin, budget = state.begin, state.budget
     latest, touch_message, touch_item, deletes, before = state.linked
-    for k in range(list_start[m], list_start[m + 1]):
-        d = superseded[k]
-        # A list may name the same message any number of times.
+    for k in range(entries.list_start[m], entries.list_start[m + 1]):
+        d = entries.superseded[k]
+        # A list may repeat a message; each is checked once.
         if d < begin or d >= m or marks.given_up_by[d - begin] == m:
             continue
         marks.given_up_by[d - begin] = m
