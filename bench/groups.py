@@ -28,9 +28,9 @@ from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_most, same, say
 from bench.sets import FILES, WARM_UPS, Part, shuffled
 from bench.turns import beside_limit, in_turns
-from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_excludes_of_partition
+from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_exclude_batches
 from dbt_tangles.algorithms.private_group.foreign_excludes import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA
-from dbt_tangles.algorithms.private_group.group_batches import groups_of_partition
+from dbt_tangles.algorithms.private_group.group_batches import reduce_group_batches
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 
 if TYPE_CHECKING:
@@ -66,13 +66,13 @@ class Model(NamedTuple):
 MODELS = {
     "int_group_results": Model(
         refs={"int_group_messages": "messages", "stg_ssb__lines": "lines"},
-        kernel=groups_of_partition,
+        kernel=reduce_group_batches,
         reads=INPUT_SCHEMA,
         writes=OUTPUT_SCHEMA,
     ),
     "int_group_foreign_excludes": Model(
         refs={"int_group_links": "links"},
-        kernel=foreign_excludes_of_partition,
+        kernel=foreign_exclude_batches,
         reads=FOREIGN_INPUT_SCHEMA,
         writes=FOREIGN_OUTPUT_SCHEMA,
     ),

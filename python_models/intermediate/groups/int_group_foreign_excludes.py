@@ -3,10 +3,10 @@
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python.engines.sail import gather, map_in_arrow
-from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_excludes_of_partition
+from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_exclude_batches
 from dbt_tangles.algorithms.private_group.foreign_excludes import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA
 
 
 def model(dbt, spark):
     whole_groups = gather(dbt.ref("int_group_links").select(FOREIGN_INPUT_SCHEMA.names), "group_id")
-    return map_in_arrow(whole_groups, foreign_excludes_of_partition, from_arrow_schema(FOREIGN_OUTPUT_SCHEMA))
+    return map_in_arrow(whole_groups, foreign_exclude_batches, from_arrow_schema(FOREIGN_OUTPUT_SCHEMA))

@@ -4,7 +4,7 @@ from pyspark.sql import functions as sf
 
 from dbt_spark_python.incremental.earlier import only_changed
 from dbt_spark_python.python_model.map_groups import map_groups
-from dbt_tangles.algorithms.private_group.group_batches import groups_of_partition
+from dbt_tangles.algorithms.private_group.group_batches import reduce_group_batches
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 
 
@@ -16,4 +16,4 @@ def model(dbt, spark):
     inits = lines.select("message_id", "group_claim.key_fingerprint", "epoch_key")
     keys = inits.groupBy("message_id", "key_fingerprint").agg(sf.min("epoch_key").alias("epoch_key"))
     inputs = messages.join(keys, ["message_id", "key_fingerprint"], "left")
-    return map_groups(inputs.select(INPUT_SCHEMA.names), ["group_id"], groups_of_partition, OUTPUT_SCHEMA)
+    return map_groups(inputs.select(INPUT_SCHEMA.names), ["group_id"], reduce_group_batches, OUTPUT_SCHEMA)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_excludes_of_partition
+from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_exclude_batches
 from dbt_tangles.algorithms.private_group.foreign_excludes import (
     FOREIGN_INPUT_SCHEMA,
     FOREIGN_OUTPUT_SCHEMA,
@@ -63,7 +63,7 @@ def foreign(rows: list[dict], batch_rows: int = 7, **options) -> dict:
     """By group and epoch: the foreign excludes; all of them, as the oracle has them."""
     rows = with_depths(rows)
     random.Random(1).shuffle(rows)
-    found = answers(foreign_excludes_of_partition(iter(batches_of(rows, batch_rows)), **options))
+    found = answers(foreign_exclude_batches(iter(batches_of(rows, batch_rows)), **options))
     expected = naive_foreign(rows)
     assert found == {key: (names[:MAX_LISTED], len(names)) for key, names in expected.items()}
     return {epoch_id: names for (_, epoch_id), names in expected.items()}
@@ -94,7 +94,7 @@ def some_groups(draw) -> list[dict]:
 
 @given(some_groups(), st.integers(1, 50))
 def test_as_sets_have_it(rows, batch_rows):
-    found = answers(foreign_excludes_of_partition(iter(batches_of(rows, batch_rows))))
+    found = answers(foreign_exclude_batches(iter(batches_of(rows, batch_rows))))
     assert found == {key: (names, len(names)) for key, names in naive_foreign(rows).items()}
 
 
@@ -180,7 +180,7 @@ def test_who_is_no_member_follows_nothing_and_is_followed_by_none():
 def test_groups_do_not_mix():
     other = [row | {"group_id": "h"} for row in FORK[:-1]]
     rows = with_depths([*FORK, *other])
-    found = answers(foreign_excludes_of_partition(iter(batches_of(rows, 3))))
+    found = answers(foreign_exclude_batches(iter(batches_of(rows, 3))))
     assert found == {("g", "e1"): (["x2"], 1), ("g", "e2"): (["x1"], 1), ("h", "e1"): (["x2"], 1)}
 
 
@@ -188,7 +188,7 @@ def test_more_than_a_hundred():
     many = [message(f"x{i:04}", ["root"], excluded_epoch="root") for i in range(1000)]
     inits = [message(f"e{i:04}", ["x0001", f"x{i:04}"], previous_epochs=["root"]) for i in range(130)]
     rows = with_depths([ROOT, *many, *inits])
-    found = answers(foreign_excludes_of_partition(iter(batches_of(rows, 50_000))))
+    found = answers(foreign_exclude_batches(iter(batches_of(rows, 50_000))))
     assert foreign([ROOT, *many, *inits]).keys() == {row["message_id"] for row in inits}
     assert found["g", "e0001"] == (["x0000", *(f"x{i:04}" for i in range(2, 101))], 999)
 
@@ -200,7 +200,7 @@ def test_a_group_that_takes_too_many_steps_is_passed_over():
     small = {("g", "e1"): (["x2"], 1), ("g", "e2"): (["x1"], 1)}
 
     def within(step_limit):
-        return answers(foreign_excludes_of_partition(iter(batches_of(rows, 4)), step_limit))
+        return answers(foreign_exclude_batches(iter(batches_of(rows, 4)), step_limit))
 
     assert within(13) == small | {("h", None): (None, None)}
     assert within(12) == {("g", None): (None, None), ("h", None): (None, None)}
@@ -215,8 +215,8 @@ def test_many_groups_are_passed_over():
 
 
 def test_nothing_to_do():
-    assert list(foreign_excludes_of_partition(iter([]))) == []
-    assert list(foreign_excludes_of_partition(iter(batches_of([ROOT | {"depth": 0}], 1)[:0]))) == []
+    assert list(foreign_exclude_batches(iter([]))) == []
+    assert list(foreign_exclude_batches(iter(batches_of([ROOT | {"depth": 0}], 1)[:0]))) == []
     assert list(foreign_excludes(FOREIGN_INPUT_SCHEMA.empty_table())) == []
     assert foreign([ROOT]) == {}
     with pytest.raises(ValueError, match="64"):
@@ -244,5 +244,5 @@ def test_what_should_not_be_there_does_no_harm():
             }
             for _ in range(rng.integers(0, 20))
         ]
-        for batch in foreign_excludes_of_partition(iter(batches_of(rows, 6)), 1000):
+        for batch in foreign_exclude_batches(iter(batches_of(rows, 6)), 1000):
             batch.validate(full=True)

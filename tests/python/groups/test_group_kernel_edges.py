@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.algorithms.private_group.group_batches import groups_of_partition
+from dbt_tangles.algorithms.private_group.group_batches import reduce_group_batches
 from dbt_tangles.algorithms.private_group.reduction import reduce_groups
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 from group_oracle import oracle
@@ -220,8 +220,8 @@ def test_a_message_that_names_a_feed_twice_says_it_once():
 
 def test_nothing_gives_nothing():
     assert reduced([]) == ({}, {}, {})
-    assert list(groups_of_partition(iter(INPUT_SCHEMA.empty_table().to_batches()))) == []
-    assert list(groups_of_partition(iter([]))) == []
+    assert list(reduce_group_batches(iter(INPUT_SCHEMA.empty_table().to_batches()))) == []
+    assert list(reduce_group_batches(iter([]))) == []
 
 
 def test_statements_without_a_group_and_groups_without_statements():

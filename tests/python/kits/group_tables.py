@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbt_tangles.algorithms.private_group.group_batches import groups_of_partition
+from dbt_tangles.algorithms.private_group.group_batches import reduce_group_batches
 from dbt_tangles.algorithms.private_group.reduction import reduce_groups
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 
@@ -62,5 +62,5 @@ def reduced(rows: list[dict], chunk_rows: int = 7, **limits) -> tuple[dict, dict
 
 
 def reduced_batches(rows: list[dict], batch_rows: int) -> tuple[dict, dict, dict]:
-    """What `groups_of_partition` says of rows that come in batches of some size."""
-    return sorted_out(groups_of_partition(iter(pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows))))
+    """What `reduce_group_batches` says of rows that come in batches of some size."""
+    return sorted_out(reduce_group_batches(iter(pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows))))

@@ -23,12 +23,12 @@ from dbt_tangles.algorithms.structures.bits import highest_bit, lowest_bit
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 
-class Dropped(NamedTuple):
+class DroppedMembers(NamedTuple):
     """Who is dropped where, by column, then epoch.
 
     Attributes:
         epoch: int32[found].
-        column: int32[found]; see `pairs.Columns`.
+        column: int32[found]; see `pairs.FeedColumns`.
         is_whole: bool[groups]; False where more than the limit were found, and none of them are listed.
     """
 
@@ -50,7 +50,7 @@ def find_dropped(
     contested_adds: np.ndarray,
     wanted: np.ndarray,
     limit: int,
-) -> Dropped:
+) -> DroppedMembers:
     """Find who is dropped, and where first. A group costs (contested adds / 64) * (epochs + edges) steps.
 
     Args:
@@ -85,7 +85,7 @@ def find_dropped(
         limit,
     )
     order = np.lexsort((epoch, column))
-    return Dropped(epoch[order], column[order], is_whole)
+    return DroppedMembers(epoch[order], column[order], is_whole)
 
 
 @compiled

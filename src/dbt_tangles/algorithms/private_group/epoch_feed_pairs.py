@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
     excluded_by: np.ndarray
 
 
-class Columns(NamedTuple):
+class FeedColumns(NamedTuple):
     """The same pairs by group, then feed, then epoch.
 
     Attributes:
@@ -55,7 +55,7 @@ class Columns(NamedTuple):
     group_start: np.ndarray
 
 
-def pair_up(
+def build_pairs(
     epoch_count: int,
     row: np.ndarray,
     epoch: np.ndarray,
@@ -84,10 +84,10 @@ def pair_up(
     entry_epoch = epoch[entry_statement]
     order = gather(np.arange(len(entry_feed)), entry_feed, feed_count)[1]
     order = gather(order, entry_epoch, epoch_count)[1]
-    return Pairs(*_pair_up(epoch_count, row[entry_statement], entry_epoch, entry_feed, is_add, is_connected, order))
+    return Pairs(*_build_pairs(epoch_count, row[entry_statement], entry_epoch, entry_feed, is_add, is_connected, order))
 
 
-def columns_of(pairs: Pairs, graph_start: np.ndarray, feed_count: int) -> Columns:
+def sort_by_feed(pairs: Pairs, graph_start: np.ndarray, feed_count: int) -> FeedColumns:
     """Sort pairs by group, feed and epoch.
 
     Args:
@@ -102,7 +102,7 @@ def columns_of(pairs: Pairs, graph_start: np.ndarray, feed_count: int) -> Column
     group = np.repeat(np.arange(group_count, dtype=np.int32), np.diff(pairs.start[graph_start]))
     order = gather(np.arange(len(pairs.feed)), pairs.feed, feed_count)[1]
     order = gather(order, group, group_count)[1]
-    return Columns(order, *_column_starts(order, group, pairs.feed, group_count))
+    return FeedColumns(order, *_column_starts(order, group, pairs.feed, group_count))
 
 
 @compiled
@@ -125,7 +125,7 @@ def _entries(row, feed_start, feed):
 
 
 @compiled
-def _pair_up(epoch_count, entry_row, entry_epoch, entry_feed, is_add, is_connected, order):
+def _build_pairs(epoch_count, entry_row, entry_epoch, entry_feed, is_add, is_connected, order):
     n = len(order)
     start = np.zeros(epoch_count + 1, np.int64)
     epoch = np.empty(n, np.int32)

@@ -8,7 +8,7 @@ from dbt_tangles.algorithms.private_group.foreign_excludes import STEP_LIMIT, fo
 from dbt_tangles.kernel_runtime.arrow_batches import collect
 
 
-def foreign_excludes_of_partition(
+def foreign_exclude_batches(
     batches: Iterator[pa.RecordBatch], step_limit: int = STEP_LIMIT
 ) -> Iterator[pa.RecordBatch]:
     """Yield `foreign_excludes` of the groups in a partition.

@@ -109,10 +109,10 @@ def foreign_excludes(
     """
     if chunk_rows < WORD:
         raise ValueError(f"at least {WORD} rows have to fit into a batch")
-    table, group, group_count = _wanted(table)
+    table, group, group_count = _select_groups(table)
     ids = strings_of(table["message_id"])
     nodes = number_nodes(group, group_count, ids)
-    charges = _charges(table, nodes)
+    charges = _collect_charges(table, nodes)
     member_row = nodes.row[charges.dag.node]
     group_ids, message_ids = (whole(table[name], chunk_rows * MAX_LISTED) for name in ("group_id", "message_id"))
     is_within = charges.steps <= step_limit
@@ -126,7 +126,7 @@ def foreign_excludes(
         count = np.empty(room, np.int32)
         listed_start = np.zeros(room + 1, np.int32)
         listed = np.empty(room * MAX_LISTED, np.int32)
-        rows = _fill(
+        rows = _fill_batch(
             charges,
             is_within,
             asked,
@@ -152,7 +152,7 @@ def foreign_excludes(
             yield pa.record_batch(columns, schema=FOREIGN_OUTPUT_SCHEMA)
 
 
-def _wanted(table: pa.Table) -> tuple[pa.Table, np.ndarray, int]:
+def _select_groups(table: pa.Table) -> tuple[pa.Table, np.ndarray, int]:
     """Keep the groups that have both an epoch with a previous one and an exclude, and number them.
 
     Returns:
@@ -169,7 +169,7 @@ def _wanted(table: pa.Table) -> tuple[pa.Table, np.ndarray, int]:
     return table.filter(pa.array(is_wanted)), group[is_wanted], group_count
 
 
-def _charges(table: pa.Table, nodes: Nodes) -> Charges:
+def _collect_charges(table: pa.Table, nodes: Nodes) -> Charges:
     """Find what is listed, and put the members in order."""
     ids = strings_of(table["message_id"])
     none = np.zeros(len(nodes.row), np.bool_)
@@ -218,7 +218,7 @@ def _group_tangles(table: pa.Table, nodes: Nodes) -> Dag:
 
 
 @compiled
-def _fill(
+def _fill_batch(
     charges,
     is_within,
     asked,

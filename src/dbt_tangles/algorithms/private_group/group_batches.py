@@ -8,7 +8,7 @@ from dbt_tangles.algorithms.private_group.reduction import DROPPED_LIMIT, MISSIN
 from dbt_tangles.kernel_runtime.arrow_batches import collect
 
 
-def groups_of_partition(
+def reduce_group_batches(
     batches: Iterator[pa.RecordBatch],
     step_limit: int = STEP_LIMIT,
     missing_limit: int = MISSING_LIMIT,

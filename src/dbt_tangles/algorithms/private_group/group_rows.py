@@ -17,7 +17,7 @@ from dbt_tangles.algorithms.private_group.schemas import OUTPUT_SCHEMA
 MAX_BATCH_BYTES = 2**30
 
 
-class Names(NamedTuple):
+class OutputNames(NamedTuple):
     """What is called how.
 
     Attributes:
@@ -55,9 +55,9 @@ class Names(NamedTuple):
         return pa.ListArray.from_arrays(pa.array((start - start[0]).astype(np.int32)), ids)
 
 
-def names_of(
+def prepare_names(
     table: pa.Table, epoch_row: np.ndarray, feed_entry: np.ndarray, chunk_rows: int, longest_list: int
-) -> Names:
+) -> OutputNames:
     """Prepare the columns that names are gathered from.
 
     Args:
@@ -74,10 +74,10 @@ def names_of(
     columns = (table["group_id"], table["message_id"], feeds)
     longest = max(pc.max(pc.binary_length(column)).as_py() or 1 for column in columns)
     most = max(min(chunk_rows, MAX_BATCH_BYTES // longest), 1)
-    return Names(*(whole(column, most + longest_list) for column in columns), epoch_row, feed_entry, most)
+    return OutputNames(*(whole(column, most + longest_list) for column in columns), epoch_row, feed_entry, most)
 
 
-def cuts(size: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
+def split_rows(size: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
     """Divide rows into runs.
 
     Args:
@@ -95,7 +95,7 @@ def cuts(size: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
         begin = end
 
 
-def batch_of(kind: str, row_count: int, columns: dict[str, pa.Array]) -> pa.RecordBatch:
+def make_batch(kind: str, row_count: int, columns: dict[str, pa.Array]) -> pa.RecordBatch:
     """Make rows of one kind; the columns that are not given are null."""
     columns = columns | {"row_kind": pa.array([kind], pa.string()).take(pa.array(np.zeros(row_count, np.int8)))}
     return pa.record_batch(

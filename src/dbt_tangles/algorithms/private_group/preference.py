@@ -21,7 +21,7 @@ NO_TIP, SINGLE_TIP, SAME_MEMBERS, SUBSET, OVERLAP, DISJOINT, MANY_TIPS = range(l
 
 
 @compiled
-def choose(graph_start, is_tip, key_order, pair_start, pair_feed, is_added, feed_count):
+def choose_preferred(graph_start, is_tip, key_order, pair_start, pair_feed, is_added, feed_count):
     """Choose an epoch in each group.
 
     Tips are tried from the least key on, 64 at a time as the bits of a word: each feed has a word that tells which of

@@ -13,12 +13,12 @@ from dbt_tangles.algorithms.graph.dense_ids import group_rows
 from dbt_tangles.algorithms.graph.orders import Dag
 from dbt_tangles.algorithms.graph.strings import lists_of
 from dbt_tangles.algorithms.graph.topological_generations import child_counts
-from dbt_tangles.algorithms.private_group.dropped_members import Dropped, find_dropped, find_witnesses
-from dbt_tangles.algorithms.private_group.epoch_feed_pairs import Columns, Pairs, columns_of, pair_up
+from dbt_tangles.algorithms.private_group.dropped_members import DroppedMembers, find_dropped, find_witnesses
+from dbt_tangles.algorithms.private_group.epoch_feed_pairs import FeedColumns, Pairs, build_pairs, sort_by_feed
 from dbt_tangles.algorithms.private_group.epochs import Epochs, number_epochs
-from dbt_tangles.algorithms.private_group.group_rows import Names, batch_of, cuts, names_of
+from dbt_tangles.algorithms.private_group.group_rows import OutputNames, make_batch, prepare_names, split_rows
 from dbt_tangles.algorithms.private_group.missing_adds import WORD, count_missing, list_missing
-from dbt_tangles.algorithms.private_group.preference import PREFERENCES, choose
+from dbt_tangles.algorithms.private_group.preference import PREFERENCES, choose_preferred
 from dbt_tangles.algorithms.private_group.schemas import DROPPED, EPOCH, MEMBER
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 
@@ -30,7 +30,7 @@ MISSING_LIMIT = 10_000_000
 DROPPED_LIMIT = 10_000_000
 
 
-class _Missing(NamedTuple):
+class _MissingMembers(NamedTuple):
     """Who is missing or returned.
 
     Attributes:
@@ -115,7 +115,7 @@ def reduce_groups(
     feed, feed_count = group_rows(lists.items)
     feed_entry = first_rows(feed, feed_count)
     feed[~lists.items.valid] = -1
-    pairs = pair_up(
+    pairs = build_pairs(
         len(epochs.row),
         epochs.statement_row,
         epochs.statement_epoch,
@@ -125,12 +125,14 @@ def reduce_groups(
         feed,
         feed_count,
     )
-    columns = columns_of(pairs, dag.graph_start, feed_count)
+    columns = sort_by_feed(pairs, dag.graph_start, feed_count)
     is_tip = child_counts(dag.start, dag.previous, epochs.depth) == 0
-    choice = choose(dag.graph_start, is_tip, epochs.key_order, pairs.start, pairs.feed, pairs.is_added, feed_count)
+    choice = choose_preferred(
+        dag.graph_start, is_tip, epochs.key_order, pairs.start, pairs.feed, pairs.is_added, feed_count
+    )
 
-    contested_adds = _contested_adds(pairs, columns)
-    is_swept = _steps(dag, columns, contested_adds) <= step_limit
+    contested_adds = _count_contested_adds(pairs, columns)
+    is_swept = _sweep_steps(dag, columns, contested_adds) <= step_limit
     marks = (pairs.epoch, pairs.is_added, pairs.is_excluded, columns.pair, columns.start)
     found = find_dropped(
         dag.graph_start,
@@ -145,24 +147,24 @@ def reduce_groups(
     is_swept &= found.is_whole
     counts = count_missing(dag.graph_start, dag.start, dag.previous, *marks, columns.group_start, is_swept)
     group_missing = sums(counts[0], dag.graph_start)
-    missing = _Missing(is_swept, is_swept & (group_missing <= missing_limit), group_missing, *counts)
+    missing = _MissingMembers(is_swept, is_swept & (group_missing <= missing_limit), group_missing, *counts)
 
     sizes = np.diff(pairs.add_start) + np.diff(pairs.exclude_start) + 1
-    names = names_of(table, epochs.row, feed_entry, chunk_rows, int(sizes.max(initial=0)))
+    names = prepare_names(table, epochs.row, feed_entry, chunk_rows, int(sizes.max(initial=0)))
     yield from _epoch_rows(names, epochs, pairs, is_tip, choice, missing)
-    yield from _paired_rows(names, dag, pairs, sizes, missing)
-    yield from _unpaired_rows(names, dag, pairs, columns, missing)
+    yield from _named_member_rows(names, dag, pairs, sizes, missing)
+    yield from _unnamed_missing_rows(names, dag, pairs, columns, missing)
     witnesses = find_witnesses(dag.start, dag.previous, *marks, found.epoch, found.column)
     yield from _dropped_rows(names, pairs, columns, found, *witnesses)
 
 
-def _contested_adds(pairs: Pairs, columns: Columns) -> np.ndarray:
+def _count_contested_adds(pairs: Pairs, columns: FeedColumns) -> np.ndarray:
     """Count the epochs that each feed of a group is added to; 0 if nothing excludes it: int64[columns]."""
     adds = sums(pairs.is_added[columns.pair], columns.start)
     return np.where(sums(pairs.is_excluded[columns.pair], columns.start) > 0, adds, 0)
 
 
-def _steps(dag: Dag, columns: Columns, contested_adds: np.ndarray) -> np.ndarray:
+def _sweep_steps(dag: Dag, columns: FeedColumns, contested_adds: np.ndarray) -> np.ndarray:
     """Bound what each group costs: float64[groups].
 
     A sweep takes a step for each epoch and edge. There is one for each word of feeds, one for each word of contested
@@ -175,27 +177,27 @@ def _steps(dag: Dag, columns: Columns, contested_adds: np.ndarray) -> np.ndarray
     return (feed_words + add_words + own_words).astype(np.float64) * sizes
 
 
-def _groups(dag: Dag) -> np.ndarray:
+def _group_of_epochs(dag: Dag) -> np.ndarray:
     return np.repeat(np.arange(len(dag.graph_start) - 1, dtype=np.int32), np.diff(dag.graph_start))
 
 
 def _epoch_rows(
-    names: Names,
+    names: OutputNames,
     epochs: Epochs,
     pairs: Pairs,
     is_tip: np.ndarray,
     choice: tuple[np.ndarray, np.ndarray],
-    missing: _Missing,
+    missing: _MissingMembers,
 ) -> Iterator[pa.RecordBatch]:
-    group = _groups(epochs.dag)
+    group = _group_of_epochs(epochs.dag)
     preference, preferred = choice
     tip_count = sums(is_tip, epochs.dag.graph_start).astype(np.int32)
     added, excluded = (sums(flag, pairs.start).astype(np.int32) for flag in (pairs.is_added, pairs.is_excluded))
-    for begin, end in cuts(np.ones(len(group), np.int64), names.most):
+    for begin, end in split_rows(np.ones(len(group), np.int64), names.most):
         epoch = np.arange(begin, end)
         of = group[epoch]
         unknown = ~missing.is_swept[of]
-        yield batch_of(
+        yield make_batch(
             EPOCH,
             end - begin,
             names.of(epoch)
@@ -214,15 +216,15 @@ def _epoch_rows(
         )
 
 
-def _paired_rows(
-    names: Names, dag: Dag, pairs: Pairs, sizes: np.ndarray, missing: _Missing
+def _named_member_rows(
+    names: OutputNames, dag: Dag, pairs: Pairs, sizes: np.ndarray, missing: _MissingMembers
 ) -> Iterator[pa.RecordBatch]:
     """Yield the members that some statement names."""
-    group = _groups(dag)
-    for begin, end in cuts(sizes, names.most):
+    group = _group_of_epochs(dag)
+    for begin, end in split_rows(sizes, names.most):
         epoch = pairs.epoch[begin:end]
         unknown = ~missing.is_swept[group[epoch]]
-        yield batch_of(
+        yield make_batch(
             MEMBER,
             end - begin,
             names.of(epoch, pairs.feed[begin:end])
@@ -238,8 +240,8 @@ def _paired_rows(
         )
 
 
-def _unpaired_rows(
-    names: Names, dag: Dag, pairs: Pairs, columns: Columns, missing: _Missing
+def _unnamed_missing_rows(
+    names: OutputNames, dag: Dag, pairs: Pairs, columns: FeedColumns, missing: _MissingMembers
 ) -> Iterator[pa.RecordBatch]:
     """Yield the members that are missing, and that no statement names."""
     is_wanted = missing.is_listed & (missing.group_missing > 0)
@@ -266,22 +268,22 @@ def _unpaired_rows(
             epoch,
             feed,
         )
-        for begin, end in cuts(np.ones(count, np.int64), names.most):
+        for begin, end in split_rows(np.ones(count, np.int64), names.most):
             no, yes = (pa.array(np.full(end - begin, answer)) for answer in (False, True))
             nobody = names.lists(np.zeros(end - begin + 1, np.int64), np.empty(0, np.int32))
             rows = {"is_added": no, "is_excluded": no, "is_member": no, "added_by": nobody, "excluded_by": nobody}
             rows |= {"is_missing": yes, "is_returned": no}
-            yield batch_of(MEMBER, end - begin, names.of(epoch[begin:end], feed[begin:end]) | rows)
+            yield make_batch(MEMBER, end - begin, names.of(epoch[begin:end], feed[begin:end]) | rows)
 
 
 def _dropped_rows(
-    names: Names, pairs: Pairs, columns: Columns, found: Dropped, add: np.ndarray, exclude: np.ndarray
+    names: OutputNames, pairs: Pairs, columns: FeedColumns, found: DroppedMembers, add: np.ndarray, exclude: np.ndarray
 ) -> Iterator[pa.RecordBatch]:
     feed = pairs.feed[columns.pair[columns.start[found.column]]]
     # The statements of a pair ascend by id.
     added_by = pairs.added_by[pairs.add_start[add]]
     excluded_by = pairs.excluded_by[pairs.exclude_start[exclude]]
-    for begin, end in cuts(np.ones(len(feed), np.int64), names.most):
+    for begin, end in split_rows(np.ones(len(feed), np.int64), names.most):
         one_each = np.arange(begin, end + 1)
         witnesses = {"added_by": names.lists(one_each, added_by), "excluded_by": names.lists(one_each, excluded_by)}
-        yield batch_of(DROPPED, end - begin, names.of(found.epoch[begin:end], feed[begin:end]) | witnesses)
+        yield make_batch(DROPPED, end - begin, names.of(found.epoch[begin:end], feed[begin:end]) | witnesses)
