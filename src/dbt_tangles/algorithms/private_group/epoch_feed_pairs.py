@@ -55,36 +55,44 @@ class FeedColumns(NamedTuple):
     group_start: np.ndarray
 
 
-def build_pairs(
-    epoch_count: int,
-    row: np.ndarray,
-    epoch: np.ndarray,
-    is_add: np.ndarray,
-    is_connected: np.ndarray,
-    feed_start: np.ndarray,
-    feed: np.ndarray,
-    feed_count: int,
-) -> Pairs:
-    """Sort statements into pairs. Three counting sorts; linear.
+class Statements(NamedTuple):
+    """Adds and excludes, and the feeds that each names.
+
+    Attributes:
+        row: int32[statements], the row of each, in the order wanted for `Pairs.added_by`.
+        epoch: int32[statements], the epoch that each names.
+        is_add: bool[rows]; other statements are excludes.
+        is_connected: bool[rows], whether a statement is connected in the members tangle.
+        feed_start: int64[rows + 1], into `feed`.
+        feed: int32[...], codes of feeds; negative ones are ignored.
+    """
+
+    row: np.ndarray
+    epoch: np.ndarray
+    is_add: np.ndarray
+    is_connected: np.ndarray
+    feed_start: np.ndarray
+    feed: np.ndarray
+
+
+def build_pairs(statements: Statements, epoch_count: int, feed_count: int) -> Pairs:
+    """Sort statements into pairs of an epoch and a feed, by three counting sorts in linear time.
 
     Args:
-        epoch_count: How many epochs there are.
-        row: int32[statements], the row of each, in the order wanted for `added_by`.
-        epoch: int32[statements], the epoch that each speaks of.
-        is_add: bool[rows]; the rest exclude.
-        is_connected: bool[rows].
-        feed_start: int64[rows + 1], into `feed`.
-        feed: int32[...], codes of feeds; negative ones are passed over.
-        feed_count: How many codes there are.
+        statements: The adds and excludes.
+        epoch_count: The number of epochs.
+        feed_count: The number of feed codes.
 
     Returns:
         The pairs. A statement that names a feed twice is listed once.
     """
-    entry_statement, entry_feed = _entries(row, feed_start, feed)
+    row, epoch = statements.row, statements.epoch
+    entry_statement, entry_feed = _entries(row, statements.feed_start, statements.feed)
     entry_epoch = epoch[entry_statement]
     order = gather(np.arange(len(entry_feed)), entry_feed, feed_count)[1]
     order = gather(order, entry_epoch, epoch_count)[1]
-    return Pairs(*_build_pairs(epoch_count, row[entry_statement], entry_epoch, entry_feed, is_add, is_connected, order))
+    is_add, is_connected = statements.is_add, statements.is_connected
+    return _build_pairs(epoch_count, row[entry_statement], entry_epoch, entry_feed, is_add, is_connected, order)
 
 
 def sort_by_feed(pairs: Pairs, graph_start: np.ndarray, feed_count: int) -> FeedColumns:
@@ -165,7 +173,7 @@ def _build_pairs(epoch_count, entry_row, entry_epoch, entry_feed, is_add, is_con
         exclude_start[pairs] = excludes
     for e in range(epoch_count):
         start[e + 1] += start[e]
-    return (
+    return Pairs(
         start,
         epoch[:pairs].copy(),
         feed[:pairs].copy(),

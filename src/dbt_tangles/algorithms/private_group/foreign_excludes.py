@@ -27,7 +27,7 @@ from dbt_tangles.algorithms.graph.members import whole
 from dbt_tangles.algorithms.graph.orders import Dag, in_order, renumber
 from dbt_tangles.algorithms.graph.strings import Lists, lists_of, strings_of
 from dbt_tangles.algorithms.structures.bits import lowest_bit
-from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 FOREIGN_INPUT_SCHEMA = pa.schema(
     [
@@ -81,6 +81,38 @@ class Charges(NamedTuple):
     steps: np.ndarray
 
 
+class _Scratch(NamedTuple):
+    """Scratch arrays of the search.
+
+    Attributes:
+        charged: uint64[nodes], zero between words: which epochs of a word are charged with the excludes of an epoch.
+        followers: uint64[members], which of these epochs' inits descend from a member.
+        listed: int32[64, `MAX_LISTED`], the foreign excludes of each epoch of the word.
+        count: int32[64], their number, listed or not.
+    """
+
+    charged: np.ndarray
+    followers: np.ndarray
+    listed: np.ndarray
+    count: np.ndarray
+
+
+class _Batch(NamedTuple):
+    """The rows of one batch.
+
+    Attributes:
+        epoch: int32[rows], a member.
+        count: int32[rows], its foreign excludes; -1 for a skipped group.
+        start: int32[rows + 1], into `listed`.
+        listed: int32[rows * `MAX_LISTED`], nodes.
+    """
+
+    epoch: np.ndarray
+    count: np.ndarray
+    start: np.ndarray
+    listed: np.ndarray
+
+
 def foreign_excludes(
     table: pa.Table, step_limit: int = STEP_LIMIT, chunk_rows: int = MAX_CHUNK_ROWS
 ) -> Iterator[pa.RecordBatch]:
@@ -108,46 +140,41 @@ def foreign_excludes(
         OverflowError: There are more than 2^31 - 1 rows, or entries in one of the list columns.
     """
     if chunk_rows < WORD:
-        raise ValueError(f"at least {WORD} rows have to fit into a batch")
+        raise ValueError(f"chunk_rows is {chunk_rows}; a batch of foreign excludes needs at least {WORD} rows")
     table, group, group_count = _select_groups(table)
-    ids = strings_of(table["message_id"])
-    nodes = number_nodes(group, group_count, ids)
+    nodes = number_nodes(group, group_count, strings_of(table["message_id"]))
     charges = _collect_charges(table, nodes)
     member_row = nodes.row[charges.dag.node]
     group_ids, message_ids = (whole(table[name], chunk_rows * MAX_LISTED) for name in ("group_id", "message_id"))
     is_within = charges.steps <= step_limit
-    asked = np.zeros(len(nodes.row), np.uint64)
-    following = np.zeros(len(member_row), np.uint64)
-    # The group and the epoch at which the next batch goes on.
+    scratch = _Scratch(
+        np.zeros(len(nodes.row), np.uint64),
+        np.zeros(len(member_row), np.uint64),
+        np.empty((WORD, MAX_LISTED), np.int32),
+        np.empty(WORD, np.int32),
+    )
+    # The group and the epoch at which the next batch continues.
     state = np.zeros(2, np.int64)
     room = min(chunk_rows, len(charges.epoch))
     while state[0] < group_count:
-        epoch = np.empty(room, np.int32)
-        count = np.empty(room, np.int32)
-        listed_start = np.zeros(room + 1, np.int32)
-        listed = np.empty(room * MAX_LISTED, np.int32)
-        rows = _fill_batch(
-            charges,
-            is_within,
-            asked,
-            following,
-            state,
-            epoch,
-            count,
-            listed_start,
-            listed,
+        batch = _Batch(
+            np.empty(room, np.int32),
+            np.empty(room, np.int32),
+            np.zeros(room + 1, np.int32),
+            np.empty(room * MAX_LISTED, np.int32),
         )
+        rows = _fill_batch(charges, is_within, scratch, state, batch)
         if rows:
-            at = member_row[epoch[:rows]]
-            is_known = count[:rows] >= 0
-            found = message_ids.take(pa.array(nodes.row[listed[: listed_start[rows]]])).cast(pa.string())
-            # A null offset makes a null list; the last one is none's.
-            offsets = pa.array(listed_start[: rows + 1], mask=np.append(~is_known, False))
+            at = member_row[batch.epoch[:rows]]
+            is_known = batch.count[:rows] >= 0
+            listed = nodes.row[batch.listed[: batch.start[rows]]]
+            # A null offset makes a null list.
+            offsets = pa.array(batch.start[: rows + 1], mask=np.append(~is_known, False))
             columns = [
                 group_ids.take(pa.array(at)).cast(pa.string()),
                 message_ids.take(pa.array(at, mask=~is_known)).cast(pa.string()),
-                pa.ListArray.from_arrays(offsets, found),
-                pa.array(count[:rows], mask=~is_known),
+                pa.ListArray.from_arrays(offsets, message_ids.take(pa.array(listed)).cast(pa.string())),
+                pa.array(batch.count[:rows], mask=~is_known),
             ]
             yield pa.record_batch(columns, schema=FOREIGN_OUTPUT_SCHEMA)
 
@@ -218,104 +245,118 @@ def _group_tangles(table: pa.Table, nodes: Nodes) -> Dag:
 
 
 @compiled
-def _fill_batch(
-    charges,
-    is_within,
-    asked,
-    following,
-    state,
-    out_epoch,
-    out_count,
-    out_start,
-    out_listed,
-):
+def _fill_batch(charges, is_within, scratch, state, batch):
     """Fill one batch, 64 epochs at a time, in the order of the members.
 
     Args:
-        charges: What there is to compare.
-        is_within: bool[groups]; the others are passed over.
-        asked: uint64[nodes], zero and left so: which of the epochs are charged with the excludes of an epoch.
-        following: uint64[members], spare: which of the epochs' inits follow a member.
-        state: int64[2], where to go on; moved along.
-        out_epoch: int32[rows], to be filled: members.
-        out_count: int32[rows], to be filled; -1 for a group that is passed over, which is named by its first epoch.
-        out_start: int32[rows + 1], to be filled from its second: where the excludes of each row end.
-        out_listed: int32[100 * rows], to be filled: nodes.
+        charges: `Charges`.
+        is_within: bool[groups], the groups to search.
+        scratch: A `_Scratch`.
+        state: int64[2], the group and epoch to continue at; moved on.
+        batch: A `_Batch`, to be filled.
 
     Returns:
-        How many rows were filled.
+        The number of rows filled.
     """
-    start, previous, node = charges.dag.start, charges.dag.previous, charges.dag.node
-    epoch_start, epoch = charges.epoch_start, charges.epoch
-    link_start, linked = charges.links.start, charges.links.previous
-    exclude_start, exclude, target = charges.exclude_start, charges.exclude, charges.target
-    exclude_member = charges.member
-    one = np.uint64(1)
-    listed = np.empty((WORD, MAX_LISTED), np.int32)
-    counts = np.empty(WORD, np.int32)
+    epoch_start = charges.epoch_start
     graph, at = state
     rows = 0
-    used = 0
     while graph < len(epoch_start) - 1:
         if at < epoch_start[graph + 1] and not is_within[graph]:
-            if rows == len(out_count):
+            if rows == len(batch.count):
                 state[:] = graph, at
                 return rows
-            out_epoch[rows] = epoch[at]
-            out_count[rows] = -1
-            out_start[rows + 1] = used
+            # A skipped group is named by its first epoch.
+            batch.epoch[rows] = charges.epoch[at]
+            batch.count[rows] = -1
+            batch.start[rows + 1] = batch.start[rows]
             rows += 1
             at = epoch_start[graph + 1]
         while at < epoch_start[graph + 1]:
-            width = min(WORD, epoch_start[graph + 1] - at)
-            if rows + width > len(out_count):
+            epochs = charges.epoch[at : min(at + WORD, epoch_start[graph + 1])]
+            if rows + len(epochs) > len(batch.count):
                 state[:] = graph, at
                 return rows
-            for k in range(width):
-                n = node[epoch[at + k]]
-                for e in range(link_start[n], link_start[n + 1]):
-                    asked[linked[e]] |= one << np.uint64(k)
-            # Nothing above the last of the inits is followed by any of them, nothing below the first exclude matters.
-            highest = epoch[at + width - 1]
-            lowest = highest
-            for x in range(exclude_start[graph], exclude_start[graph + 1]):
-                if asked[target[x]] and 0 <= exclude_member[x] < lowest:
-                    lowest = exclude_member[x]
-            following[lowest : highest + 1] = 0
-            k = width - 1
-            for m in range(highest, lowest - 1, -1):
-                bits = following[m]
-                if k >= 0 and epoch[at + k] == m:
-                    bits |= one << np.uint64(k)
-                    k -= 1
-                if bits:
-                    for e in range(start[m], start[m + 1]):
-                        if previous[e] >= lowest:
-                            following[previous[e]] |= bits
-            counts[:width] = 0
-            for x in range(exclude_start[graph], exclude_start[graph + 1]):
-                bits = asked[target[x]]
-                if bits and 0 <= exclude_member[x] <= highest:
-                    bits &= ~following[exclude_member[x]]
-                while bits:
-                    k = lowest_bit(bits)
-                    bits &= bits - one
-                    if counts[k] < MAX_LISTED:
-                        listed[k, counts[k]] = exclude[x]
-                    counts[k] += 1
-            for k in range(width):
-                n = node[epoch[at + k]]
-                for e in range(link_start[n], link_start[n + 1]):
-                    asked[linked[e]] = 0
-                if counts[k] > 0:
-                    shown = min(counts[k], MAX_LISTED)
-                    out_epoch[rows] = epoch[at + k]
-                    out_count[rows] = counts[k]
-                    out_listed[used : used + shown] = listed[k, :shown]
-                    used += shown
-                    rows += 1
-                    out_start[rows] = used
-            at += width
+            _mark_charged(epochs, charges, scratch)
+            lowest = _find_lowest(graph, epochs, charges, scratch)
+            _sweep_followers(lowest, epochs, charges, scratch)
+            _list_foreign(graph, epochs, charges, scratch)
+            rows = _write_rows(epochs, rows, charges, scratch, batch)
+            at += len(epochs)
         graph += 1
     state[:] = graph, at
+    return rows
+
+
+@inner
+def _mark_charged(epochs, charges, scratch):
+    """Mark, for each previous epoch, the epochs that are charged with its excludes; `charged` is filled."""
+    start, previous = charges.links.start, charges.links.previous
+    for k in range(len(epochs)):
+        n = charges.dag.node[epochs[k]]
+        for e in range(start[n], start[n + 1]):
+            scratch.charged[previous[e]] |= np.uint64(1) << np.uint64(k)
+
+
+@inner
+def _find_lowest(graph, epochs, charges, scratch):
+    """Find the first member that is an exclude the epochs are charged with; at most the last epoch."""
+    lowest = epochs[len(epochs) - 1]
+    for x in range(charges.exclude_start[graph], charges.exclude_start[graph + 1]):
+        if scratch.charged[charges.target[x]] and 0 <= charges.member[x] < lowest:
+            lowest = charges.member[x]
+    return lowest
+
+
+@inner
+def _sweep_followers(lowest, epochs, charges, scratch):
+    """Sweep from the last epoch down to a member: which epochs' inits descend from each; `followers` is filled."""
+    start, previous, followers = charges.dag.start, charges.dag.previous, scratch.followers
+    k = len(epochs) - 1
+    highest = epochs[k]
+    followers[lowest : highest + 1] = 0
+    for m in range(highest, lowest - 1, -1):
+        bits = followers[m]
+        if k >= 0 and epochs[k] == m:
+            bits |= np.uint64(1) << np.uint64(k)
+            k -= 1
+        if bits:
+            for e in range(start[m], start[m + 1]):
+                if previous[e] >= lowest:
+                    followers[previous[e]] |= bits
+
+
+@inner
+def _list_foreign(graph, epochs, charges, scratch):
+    """List the excludes that each epoch is charged with and does not descend from; `listed` and `count` are filled."""
+    highest = epochs[len(epochs) - 1]
+    scratch.count[: len(epochs)] = 0
+    for x in range(charges.exclude_start[graph], charges.exclude_start[graph + 1]):
+        bits = scratch.charged[charges.target[x]]
+        if bits and 0 <= charges.member[x] <= highest:
+            bits &= ~scratch.followers[charges.member[x]]
+        while bits:
+            k = lowest_bit(bits)
+            bits &= bits - np.uint64(1)
+            if scratch.count[k] < MAX_LISTED:
+                scratch.listed[k, scratch.count[k]] = charges.exclude[x]
+            scratch.count[k] += 1
+
+
+@inner
+def _write_rows(epochs, rows, charges, scratch, batch):
+    """Write the epochs that have foreign excludes, and clear `charged`; the number of rows."""
+    start, previous = charges.links.start, charges.links.previous
+    for k in range(len(epochs)):
+        n = charges.dag.node[epochs[k]]
+        for e in range(start[n], start[n + 1]):
+            scratch.charged[previous[e]] = 0
+        if scratch.count[k] > 0:
+            shown = min(scratch.count[k], MAX_LISTED)
+            used = batch.start[rows]
+            batch.epoch[rows] = epochs[k]
+            batch.count[rows] = scratch.count[k]
+            batch.listed[used : used + shown] = scratch.listed[k, :shown]
+            rows += 1
+            batch.start[rows] = used + shown
     return rows

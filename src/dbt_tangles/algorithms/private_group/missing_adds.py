@@ -1,15 +1,15 @@
-"""Who should have been added to an epoch again and was not.
+"""Missing and returned members of the epochs of private groups, by 64-bit words of feeds.
 
-With added(E) and excluded(E) as the peers read them, and U(E) the union of added over E and its ancestors, X(E) the
-union of excluded over its strict ancestors, they expect U(E) - X(E) in E. Missing is what of that is not in added(E).
-An exclusion counts for ever: whoever was added again after it is returned there, which peers report as well, and is
-expected in no later epoch (see `dropped`).
+Let added(E) and excluded(E) be the feeds that valid adds and excludes of epoch E name, U(E) the union of added over E
+and its ancestors, and X(E) the union of excluded over its strict ancestors. Peers expect U(E) - X(E) in E; an expected
+feed outside added(E) is missing. Peers count an exclude for ever: a feed in both added(E) and X(E) has returned to E,
+which they report as well, and they do not expect it in later epochs (`dropped_members`).
 
-Feeds are taken 64 at a time, as the bits of a word, and swept up the epochs: a group costs
-(feeds / 64) * (epochs + edges) steps, and memory is a few words an epoch. Missing feeds are counted in one sweep and
-listed in another, some at a time, since there may be epochs * feeds of them.
+Feeds are taken 64 at a time, as the bits of a word, and swept from the root to the tips: a group costs
+(feeds / 64) * (epochs + edges) steps and a few words per epoch. One sweep counts the missing feeds; another lists them
+in parts, since there may be epochs * feeds of them.
 
-Source: ssb-tribes2, ``getMissingMembers``; private group specification, 4.9.
+Source: ssb-tribes2, `getMissingMembers`; private group specification, 4.9.
 """
 
 from __future__ import annotations
@@ -23,27 +23,21 @@ WORD = 64
 
 
 @compiled
-def count_missing(
-    graph_start, start, previous, pair_epoch, is_added, is_excluded, column_pair, column_start, group_columns, wanted
-):
-    """Count the missing feeds of each epoch, and those it added although an ancestor excluded them.
+def count_missing(dag, pairs, columns, wanted):
+    """Count the missing and the returned feeds of each epoch.
 
     Args:
-        graph_start: int64[groups + 1], into the epochs.
-        start: int64[epochs + 1], into the edges.
-        previous: int32[edges].
-        pair_epoch: int32[pairs].
-        is_added: bool[pairs].
-        is_excluded: bool[pairs].
-        column_pair: int32[pairs].
-        column_start: int64[columns + 1].
-        group_columns: int64[groups + 1].
-        wanted: bool[groups]; the others are passed over.
+        dag: A `graph.orders.Dag` of epochs.
+        pairs: `epoch_feed_pairs.Pairs`.
+        columns: `epoch_feed_pairs.FeedColumns`.
+        wanted: bool[groups], the groups to count.
 
     Returns:
-        int32[epochs] how many are missing, int32[epochs] how many returned; bool[pairs] and bool[pairs], whether the
-        feed is missing from the epoch, and whether it returned in it.
+        int32[epochs] missing feeds, int32[epochs] returned feeds; bool[pairs] and bool[pairs], whether the feed of the
+        pair is missing from its epoch, and whether it returned.
     """
+    graph_start, start, column_start = dag.graph_start, dag.start, columns.start
+    pair_epoch, column_pair = pairs.epoch, columns.pair
     missing = np.zeros(len(start) - 1, np.int32)
     returned = np.zeros(len(start) - 1, np.int32)
     pair_missing = np.zeros(len(pair_epoch), np.bool_)
@@ -54,22 +48,9 @@ def count_missing(
         first, end = graph_start[g], graph_start[g + 1]
         if not wanted[g] or end - first < 2:
             continue
-        for lowest in range(group_columns[g], group_columns[g + 1], WORD):
-            highest = min(lowest + WORD, group_columns[g + 1])
-            _fill_words(
-                first,
-                end,
-                start,
-                previous,
-                pair_epoch,
-                is_added,
-                is_excluded,
-                column_pair,
-                column_start,
-                lowest,
-                highest,
-                words,
-            )
+        for lowest in range(columns.group_start[g], columns.group_start[g + 1], WORD):
+            highest = min(lowest + WORD, columns.group_start[g + 1])
+            _fill_words(g, lowest, dag, pairs, columns, words)
             for e in range(first, end):
                 missing[e] += ones(ever_added[e] & ~ever_excluded[e] & ~added[e])
                 returned[e] += ones(added[e] & ever_excluded[e])
@@ -84,114 +65,77 @@ def count_missing(
 
 
 @compiled
-def list_missing(
-    graph_start,
-    start,
-    previous,
-    pair_epoch,
-    pair_feed,
-    is_added,
-    is_excluded,
-    column_pair,
-    column_start,
-    group_columns,
-    wanted,
-    state,
-    out_epoch,
-    out_feed,
-):
-    """List missing feeds that no statement names for the epoch they are missing from; these have no pair.
+def list_missing(dag, pairs, columns, wanted, state, out_epoch, out_feed):
+    """List the missing feeds that no add or exclude of their epoch names; they have no pair.
 
     Args:
-        graph_start: As in `count_missing`, like the others up to `wanted`.
-        start: int64[epochs + 1].
-        previous: int32[edges].
-        pair_epoch: int32[pairs].
-        pair_feed: int32[pairs], codes of feeds.
-        is_added: bool[pairs].
-        is_excluded: bool[pairs].
-        column_pair: int32[pairs].
-        column_start: int64[columns + 1].
-        group_columns: int64[groups + 1].
-        wanted: bool[groups].
-        state: int64[2], the group and the column at which to go on, at first zeros; it is moved on.
-        out_epoch: int32[...], filled; with room for what 64 columns of any group can have.
-        out_feed: int32[the same].
+        dag: A `graph.orders.Dag` of epochs.
+        pairs: `epoch_feed_pairs.Pairs`.
+        columns: `epoch_feed_pairs.FeedColumns`.
+        wanted: bool[groups], the groups to list.
+        state: int64[2], the group and column to continue at, zeros at first; it is moved on. The list is complete
+            when state[0] is the number of groups.
+        out_epoch: int32[...], filled; long enough for 64 columns of any group.
+        out_feed: int32[same], filled.
 
     Returns:
-        How many were filled in; there may be more as long as state[0] is below the number of groups.
+        The number of entries filled.
     """
-    words = np.zeros((4, len(start) - 1), np.uint64)
+    graph_start, group_start = dag.graph_start, columns.group_start
+    words = np.zeros((4, len(dag.start) - 1), np.uint64)
     added, excluded, ever_added, ever_excluded = words[0], words[1], words[2], words[3]
     count = 0
     g, lowest = state
     while g < len(graph_start) - 1:
         first, end = graph_start[g], graph_start[g + 1]
-        lowest = max(lowest, group_columns[g])
-        if wanted[g] and end - first > 1:
-            while lowest < group_columns[g + 1]:
-                highest = min(lowest + WORD, group_columns[g + 1])
-                _fill_words(
-                    first,
-                    end,
-                    start,
-                    previous,
-                    pair_epoch,
-                    is_added,
-                    is_excluded,
-                    column_pair,
-                    column_start,
-                    lowest,
-                    highest,
-                    words,
-                )
-                more = 0
-                for e in range(first, end):
-                    more += ones(ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e])
-                if count + more > len(out_epoch):
-                    state[:] = g, lowest
-                    return count
-                for e in range(first, end):
-                    left = ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e]
-                    while left != 0:
-                        column = lowest + lowest_bit(left)
-                        left &= left - np.uint64(1)
-                        out_epoch[count] = e
-                        out_feed[count] = pair_feed[column_pair[column_start[column]]]
-                        count += 1
-                lowest = highest
+        lowest = max(lowest, group_start[g])
+        while wanted[g] and end - first > 1 and lowest < group_start[g + 1]:
+            _fill_words(g, lowest, dag, pairs, columns, words)
+            more = 0
+            for e in range(first, end):
+                more += ones(ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e])
+            if count + more > len(out_epoch):
+                state[:] = g, lowest
+                return count
+            for e in range(first, end):
+                left = ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e]
+                while left != 0:
+                    column = lowest + lowest_bit(left)
+                    left &= left - np.uint64(1)
+                    out_epoch[count] = e
+                    out_feed[count] = pairs.feed[columns.pair[columns.start[column]]]
+                    count += 1
+            lowest = min(lowest + WORD, group_start[g + 1])
         g += 1
     state[:] = g, lowest
     return count
 
 
 @inner
-def _fill_words(
-    first,
-    end,
-    start,
-    previous,
-    pair_epoch,
-    is_added,
-    is_excluded,
-    column_pair,
-    column_start,
-    lowest,
-    highest,
-    words,
-):
-    """Fill the words of the epochs of one group for some of its columns: added, excluded, and the same ever before."""
+def _fill_words(g, lowest, dag, pairs, columns, words):
+    """Fill the words of a group's epochs for up to 64 columns from `lowest` on.
+
+    Args:
+        g: The group.
+        lowest: Its first column of the word.
+        dag: A `graph.orders.Dag` of epochs.
+        pairs: `epoch_feed_pairs.Pairs`.
+        columns: `epoch_feed_pairs.FeedColumns`.
+        words: uint64[4, epochs], filled: added, excluded, U and X of the module's description.
+    """
+    first, end = dag.graph_start[g], dag.graph_start[g + 1]
+    start, previous, column_start = dag.start, dag.previous, columns.start
     added, excluded, ever_added, ever_excluded = words[0], words[1], words[2], words[3]
     added[first:end] = 0
     excluded[first:end] = 0
-    for c in range(lowest, highest):
+    for c in range(lowest, min(lowest + WORD, columns.group_start[g + 1])):
         bit = np.uint64(1) << np.uint64(c - lowest)
         for at in range(column_start[c], column_start[c + 1]):
-            pair = column_pair[at]
-            if is_added[pair]:
-                added[pair_epoch[pair]] |= bit
-            if is_excluded[pair]:
-                excluded[pair_epoch[pair]] |= bit
+            pair = columns.pair[at]
+            if pairs.is_added[pair]:
+                added[pairs.epoch[pair]] |= bit
+            if pairs.is_excluded[pair]:
+                excluded[pairs.epoch[pair]] |= bit
     for e in range(first, end):
         up = added[e]
         out = np.uint64(0)

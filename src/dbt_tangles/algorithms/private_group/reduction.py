@@ -14,7 +14,13 @@ from dbt_tangles.algorithms.graph.orders import Dag
 from dbt_tangles.algorithms.graph.strings import lists_of
 from dbt_tangles.algorithms.graph.topological_generations import child_counts
 from dbt_tangles.algorithms.private_group.dropped_members import DroppedMembers, find_dropped, find_witnesses
-from dbt_tangles.algorithms.private_group.epoch_feed_pairs import FeedColumns, Pairs, build_pairs, sort_by_feed
+from dbt_tangles.algorithms.private_group.epoch_feed_pairs import (
+    FeedColumns,
+    Pairs,
+    Statements,
+    build_pairs,
+    sort_by_feed,
+)
 from dbt_tangles.algorithms.private_group.epochs import Epochs, number_epochs
 from dbt_tangles.algorithms.private_group.group_rows import OutputNames, make_batch, prepare_names, split_rows
 from dbt_tangles.algorithms.private_group.missing_adds import WORD, count_missing, list_missing
@@ -111,41 +117,16 @@ def reduce_groups(
     """
     epochs = number_epochs(table)
     dag = epochs.dag
-    lists = lists_of(table["feeds"])
-    feed, feed_count = group_rows(lists.items)
-    feed_entry = first_rows(feed, feed_count)
-    feed[~lists.items.valid] = -1
-    pairs = build_pairs(
-        len(epochs.row),
-        epochs.statement_row,
-        epochs.statement_epoch,
-        epochs.is_add,
-        flags(table, "is_connected"),
-        lists.starts,
-        feed,
-        feed_count,
-    )
-    columns = sort_by_feed(pairs, dag.graph_start, feed_count)
+    pairs, feed_entry = _pair_statements(table, epochs)
+    columns = sort_by_feed(pairs, dag.graph_start, len(feed_entry))
     is_tip = child_counts(dag.start, dag.previous, epochs.depth) == 0
-    choice = choose_preferred(
-        dag.graph_start, is_tip, epochs.key_order, pairs.start, pairs.feed, pairs.is_added, feed_count
-    )
+    choice = choose_preferred(dag.graph_start, is_tip, epochs.key_order, pairs, len(feed_entry))
 
     contested_adds = _count_contested_adds(pairs, columns)
     is_swept = _sweep_steps(dag, columns, contested_adds) <= step_limit
-    marks = (pairs.epoch, pairs.is_added, pairs.is_excluded, columns.pair, columns.start)
-    found = find_dropped(
-        dag.graph_start,
-        dag.start,
-        dag.previous,
-        *marks,
-        columns.group_start,
-        contested_adds,
-        is_swept,
-        dropped_limit,
-    )
+    found = find_dropped(dag, pairs, columns, contested_adds, is_swept, dropped_limit)
     is_swept &= found.is_whole
-    counts = count_missing(dag.graph_start, dag.start, dag.previous, *marks, columns.group_start, is_swept)
+    counts = count_missing(dag, pairs, columns, is_swept)
     group_missing = sums(counts[0], dag.graph_start)
     missing = _MissingMembers(is_swept, is_swept & (group_missing <= missing_limit), group_missing, *counts)
 
@@ -154,8 +135,19 @@ def reduce_groups(
     yield from _epoch_rows(names, epochs, pairs, is_tip, choice, missing)
     yield from _named_member_rows(names, dag, pairs, sizes, missing)
     yield from _unnamed_missing_rows(names, dag, pairs, columns, missing)
-    witnesses = find_witnesses(dag.start, dag.previous, *marks, found.epoch, found.column)
+    witnesses = find_witnesses(dag, pairs, columns, found.epoch, found.column)
     yield from _dropped_rows(names, pairs, columns, found, *witnesses)
+
+
+def _pair_statements(table: pa.Table, epochs: Epochs) -> tuple[Pairs, np.ndarray]:
+    """Pair epochs with the feeds that statements name; also int64[codes], an entry of each feed in all lists."""
+    lists = lists_of(table["feeds"])
+    feed, feed_count = group_rows(lists.items)
+    feed_entry = first_rows(feed, feed_count)
+    feed[~lists.items.valid] = -1
+    row, epoch, is_connected = epochs.statement_row, epochs.statement_epoch, flags(table, "is_connected")
+    statements = Statements(row, epoch, epochs.is_add, is_connected, lists.starts, feed)
+    return build_pairs(statements, len(epochs.row), feed_count), feed_entry
 
 
 def _count_contested_adds(pairs: Pairs, columns: FeedColumns) -> np.ndarray:
@@ -252,22 +244,7 @@ def _unnamed_missing_rows(
     epoch, feed = np.empty(room, np.int32), np.empty(room, np.int32)
     state = np.zeros(2, np.int64)
     while state[0] < len(dag.graph_start) - 1:
-        count = list_missing(
-            dag.graph_start,
-            dag.start,
-            dag.previous,
-            pairs.epoch,
-            pairs.feed,
-            pairs.is_added,
-            pairs.is_excluded,
-            columns.pair,
-            columns.start,
-            columns.group_start,
-            is_wanted,
-            state,
-            epoch,
-            feed,
-        )
+        count = list_missing(dag, pairs, columns, is_wanted, state, epoch, feed)
         for begin, end in split_rows(np.ones(count, np.int64), names.most):
             no, yes = (pa.array(np.full(end - begin, answer)) for answer in (False, True))
             nobody = names.lists(np.zeros(end - begin + 1, np.int64), np.empty(0, np.int32))
