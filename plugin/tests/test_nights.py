@@ -116,6 +116,29 @@ def test_a_table_is_not_made_of_too_few_groups(nights):
 
 
 @pytest.mark.sail
+def test_lost_versions_are_counted_anew_and_all_groups_with_them(nights):
+    nights.run()
+    nights.change(("a", 3, 1))
+    nights.lose("shop_versions")
+    nights.run()
+    nights.check()
+    assert nights.facts("sums")[:2] == (0, 1)
+    assert nights.rows("changed_orders") == nights.rows("orders")
+
+
+@pytest.mark.sail
+def test_one_command_a_model(nights):
+    """As an orchestrator builds: the models one by one, each after its inputs."""
+    nights.run()
+    nights.change(("a", 3, 1), gone=("b",))
+    for name in ("orders", "shop_versions", "changed_orders", "sums", "days"):
+        nights.run("--select", name)
+    nights.check()
+    assert nights.facts("sums") == (1, 2, (0, 1, 1))
+    assert set(nights.run().values()) == {"unchanged"}
+
+
+@pytest.mark.sail
 def test_a_changed_model_is_rebuilt_and_named(nights, capsys):
     nights.run()
     path = nights.built.project_dir / "models" / "sums.sql"

@@ -3,6 +3,7 @@
 import random
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -67,9 +68,9 @@ def contents(built: DbtProject, table: str) -> list[str]:
     return sorted(map(repr, rows))
 
 
-def differing(one: DbtProject, other: DbtProject) -> list[str]:
-    """The public tables in which two builds differ."""
-    return [table for table in PUBLIC if contents(one, table) != contents(other, table)]
+def differing(one: DbtProject, other: DbtProject, tables: Sequence[str] = PUBLIC) -> list[str]:
+    """The tables in which two builds differ."""
+    return [table for table in tables if contents(one, table) != contents(other, table)]
 
 
 class Nights:
