@@ -1,6 +1,7 @@
 """The tests of what the documents state fail where a row is missing, too many, or differs in a column they compare."""
 
 import re
+from typing import NamedTuple
 
 import pytest
 
@@ -14,42 +15,68 @@ ALTERED = {
     "bigint": "-1 - coalesce({0}, 0)",
     "array<string>": "if(size({0}) > 0, transform({0}, word -> concat(word, 'x')), array('x'))",
 }
-# Of the rule that is not the fixtures'.
-DESIGN = {"documents_autobase_views_design", "documents_autobase_views_design_settled"}
 
 
-@pytest.fixture(scope="module")
-def compiled(fixtures) -> dict:
-    """Compile the tests, those for the other rule too; their nodes by name."""
-    found = {}
-    for variables in ({}, {"consensus_rule": "design"}):
-        project = DbtProject(fixtures.warehouse, fixtures.schema, vars=variables)
-        result = project.invoke("compile", "--select", "test_name:matches_document")
-        assert result.success, result.exception
-        found |= {done.node.name: done.node for done in result.result}
-    written = sum(path.read_text().count("- matches_document:") for path in (ROOT / "models").rglob("*.yml"))
-    assert found.keys() >= DESIGN and len(found) == written
+class Comparison(NamedTuple):
+    """A statement of a document and the table that it is about, as one of the tests compares them.
+
+    Attributes:
+        statement: The test and the statement.
+        table: The table.
+        columns: The words in the table's side of the comparison.
+        query: The rows that only one side has.
+    """
+
+    statement: str
+    table: str
+    columns: tuple[str, ...]
+    query: str
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the document states only some rows of each example: those of the rule that is not the fixtures'."""
+        return self.statement.endswith(" autobase_views_design")
+
+
+def comparisons(node) -> list[Comparison]:
+    """Split a compiled test into its comparisons."""
+    queries = [("", node.compiled_code)]
+    if node.test_metadata.name == "matches_tables":
+        parts = re.split(r"^-- (\w+) in .*$", node.compiled_code, flags=re.M)[1:]
+        queries = [*zip(parts[::2], (part.strip().removesuffix("union all") for part in parts[1::2]), strict=True)]
+    found = []
+    for statement, query in queries:
+        columns, table = re.search(r"built as \(\s*select (.*?)\s+from ([\w.]+)", query, re.S).groups()
+        found.append(Comparison(f"{node.name} {statement}", table, tuple(re.findall(r"\w+", columns)), query))
     return found
 
 
-def columns_compared(node) -> set[str]:
-    """The words in the model's side of what is compared."""
-    columns = node.test_metadata.kwargs["columns"]
-    sides = [side for column in columns for side in ([column] if type(column) is str else column)]
-    return set(re.findall(r"\w+", " ".join(sides)))
+@pytest.fixture(scope="module")
+def compiled(fixtures) -> set[Comparison]:
+    """Compile the tests, those for the other rule too."""
+    found = set()
+    for variables in ({}, {"consensus_rule": "design"}):
+        project = DbtProject(fixtures.warehouse, fixtures.schema, vars=variables)
+        result = project.invoke("compile", "--select", "test_name:matches_document", "test_name:matches_tables")
+        assert result.success, result.exception
+        found |= {comparison for done in result.result for comparison in comparisons(done.node)}
+    texts = [path.read_text() for folder in ("models", "seeds") for path in (ROOT / folder).rglob("*.yml")]
+    assert len(found) == sum(text.count("- matches_document:") + text.count("- table: ref(") for text in texts)
+    assert sum(comparison.is_partial for comparison in found) == 2
+    return found
 
 
-def tampered(model: str, types: dict[str, str], compared: list[str]) -> dict[str, str]:
-    """Queries that give a model's rows: as they are, none, each twice, and each with one column altered, by turns."""
+def tampered(table: str, types: dict[str, str], compared: list[str]) -> dict[str, str]:
+    """Queries that give a table's rows: as they are, none, each twice, and each with one column altered, by turns."""
     columns = [
         f"if(turn = {compared.index(name)}, {ALTERED[of].format(name)}, {name}) as {name}" if name in compared else name
         for name, of in types.items()
     ]
-    turns = f"select *, pmod(monotonically_increasing_id(), {len(compared)}) as turn from {model}"
+    turns = f"select *, pmod(monotonically_increasing_id(), {len(compared)}) as turn from {table}"
     return {
-        "as it is": f"select * from {model}",
-        "missing": f"select * from {model} where false",
-        "too many": f"select * from {model} union all select * from {model}",
+        "as it is": f"select * from {table}",
+        "missing": f"select * from {table} where false",
+        "too many": f"select * from {table} union all select * from {table}",
         "differing": f"select {', '.join(columns)} from ({turns})",
     }
 
@@ -60,18 +87,18 @@ def test_whatever_differs_is_found(fixtures, compiled):
 
     spark = SparkSession.active()
     wrong = {}
-    for name, node in compiled.items():
-        model = f"{fixtures.schema}.{node.attached_node.rsplit('.', 1)[-1]}"
-        types = dict(spark.table(model).dtypes)
-        tables = tampered(model, types, [column for column in types if column in columns_compared(node)])
-        assert len(re.findall(rf"from {model}\b", node.compiled_code)) == 1, name
+    for comparison in sorted(compiled):
+        table, query = comparison.table, comparison.query
+        types = dict(spark.table(table).dtypes)
+        tables = tampered(table, types, [column for column in types if column in comparison.columns])
+        assert len(re.findall(rf"from {table}\b", query)) == 1, comparison.statement
         counts = []
-        for kind, table in tables.items():
-            query = re.sub(rf"from {model}\b", lambda _, table=table: f"from ({table})", node.compiled_code)
-            counts.append(f"select '{kind}' as kind, side, count(*) as rows from ({query}) group by side")
+        for kind, rows in tables.items():
+            differing = re.sub(rf"from {table}\b", lambda _, rows=rows: f"from ({rows})", query)
+            counts.append(f"select '{kind}' as kind, side, count(*) as rows from ({differing}) group by side")
         found = {(row.kind, row.side): row.rows for row in spark.sql(" union all ".join(counts)).collect()}
         stated = found["missing", "expected"]
-        if name in DESIGN:
+        if comparison.is_partial:
             is_right = found["too many", "built"] >= stated
         else:
             is_right = found == {
@@ -82,5 +109,5 @@ def test_whatever_differs_is_found(fixtures, compiled):
                 **{key: rows for key, rows in found.items() if key == ("differing", "built")},
             }
         if not is_right:
-            wrong[name] = found
+            wrong[comparison.statement, comparison.table] = found
     assert wrong == {}
