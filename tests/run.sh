@@ -3,7 +3,7 @@
 # begun, the longest first, so both end at about the same time. Nearly all builds are on Sail, which takes a third of
 # the time; on Spark is what is marked `spark` or `both`. The plugin's own tests are in plugin/tests, on both engines
 # too. Where Sail has no wheel, everything is on Spark. `tests/run.sh all`, which is `make test-all`, leaves out no test
-# that is marked `exhaustive` or, on Spark, `both_at_length`, and searches properties further.
+# that is marked `exhaustive` or, on Spark, `both_at_length` or `spark_at_length`, and searches properties further.
 set -m # the lane beside is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
 pytest=$PWD/.venv/bin/pytest
@@ -16,9 +16,11 @@ for file in tests/python/test_*.py; do
 done
 chosen=(-m 'not exhaustive' --hypothesis-profile=quick)
 on_spark_too=(-m '(spark or both) and not exhaustive' --hypothesis-profile=quick)
+plugin_chosen=(-m '(spark or both) and not spark_at_length')
 if [ "${1-}" = all ]; then
   chosen=(-m '' --hypothesis-profile=exhaustive)
   on_spark_too=(-m 'spark or both or both_at_length' --hypothesis-profile=exhaustive)
+  plugin_chosen=(-m 'spark or both')
 fi
 
 if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
@@ -28,7 +30,7 @@ fi
 
 on_sail() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${builds[@]}"; }
 # These need no kernel: meanwhile the builds on Sail compile those that they need, and once is enough.
-plugin_on_spark() { cd plugin && "$pytest" -m 'spark or both'; }
+plugin_on_spark() { cd plugin && "$pytest" "${plugin_chosen[@]}"; }
 on_spark() { "$pytest" "${on_spark_too[@]}" "${builds[@]}" "${benches[@]}"; }
 without_engine() { "$pytest" "${chosen[@]}" --ignore-glob='*/python/test_*.py' tests/python; }
 plugin_on_sail() { cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest"; }

@@ -246,6 +246,7 @@ def change_orders(nights: Nights, chance: random.Random) -> None:
 
 
 @pytest.mark.both
+@pytest.mark.spark_at_length
 def test_any_nights_end_in_the_tables_of_a_full_build(nights, monkeypatch):
     """Runs of parts, ones that fail, tables that are lost."""
     chance = random.Random(7)

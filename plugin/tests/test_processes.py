@@ -81,8 +81,8 @@ def test_what_one_process_built_the_next_one_finds(small, tmp_path):
     said = dbt(small, "run", "--exclude", "count", warehouse=warehouse, DBT_LOG_LEVEL="warn")
     assert "OK created" not in said
     # Nothing but what reads the views, and adds to the parts.
-    dbt(small, "run", "--select", "count", "parts", warehouse=warehouse)
-    said = dbt(small, "test", code=1, warehouse=warehouse, DBT_LOG_LEVEL="warn")
+    tested = ("count", "parts", "test_name:accepted_values")
+    said = dbt(small, "build", "--select", *tested, code=1, warehouse=warehouse, DBT_LOG_LEVEL="warn")
     assert "Got 7 results, configured to fail if != 0" in said
     assert rows(warehouse, "count") == [{"n": 5, "s": 20}]
     assert sorted(row["id"] for row in rows(warehouse, "parts")) == [0, 2, 3, 5, 6, 7, 8], "one part of three is new"
@@ -135,7 +135,9 @@ JAVA = """
 """
 
 
-@pytest.mark.parametrize(("most", "is_small"), [(10_000, True), (-1, False)])
+@pytest.mark.parametrize(
+    ("most", "is_small"), [(10_000, True), pytest.param(-1, False, marks=pytest.mark.spark_at_length)]
+)
 def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path, monkeypatch):
     """By the profile's options; a large run has none of them. Both have those that Spark knows a setting for."""
     monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)  # what this process has set is not for others

@@ -71,19 +71,21 @@ def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
     assert names_of(folder / "refused" / "warehouse") == set()
 
 
-def test_the_tables_are_those_of_one_process(cluster, catching, folder, project):
+@pytest.mark.parametrize("killed", [KILLED[1:], pytest.param(KILLED, marks=pytest.mark.exhaustive)], ids=len)
+def test_the_tables_are_those_of_one_process(cluster, catching, folder, project, killed):
     """Every row, once, though parts are killed; and nothing is left, nor in the folder that dbt was started in."""
-    for fault in KILLED:
+    name = f"built_{len(killed)}"
+    for fault in killed:
         catching.wait_for(fault.models)
-        with build(cluster, folder, "built") as built:
+        with build(cluster, folder, name) as built:
             faults.strike(fault, Scene(cluster, built, catching), fault.models)
     here = project("one_machine", **VARIABLES)
     here.run("--select", SELECTED)
-    warehouse = folder / "built" / "warehouse"
+    warehouse = folder / name / "warehouse"
     assert {"stg_ssb__lines", "int_tangle_depths", "int_tangle_levels"} <= names_of(warehouse)
     assert differences(warehouse, here.warehouse, wanted_schema=here.schema) == []
     assert leftovers(warehouse, made_by(built)) == []
-    assert not {"metastore_db", "derby.log", "spark-warehouse"} & {*os.listdir(folder / "built")}
+    assert not {"metastore_db", "derby.log", "spark-warehouse"} & {*os.listdir(folder / name)}
 
 
 STRANGERS = runpy.run_path(str(ROOT / "plugin" / "tests" / "strangers.py"))

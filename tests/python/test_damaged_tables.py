@@ -26,8 +26,13 @@ def file_of(built, table):
     return min((built.warehouse / f"{built.schema}.db" / table).glob("*.parquet"))
 
 
-@pytest.mark.both
-@pytest.mark.parametrize("options", [SELECTED, [*SELECTED, "--full-refresh"]], ids=["usual", "full_refresh"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(SELECTED, marks=pytest.mark.both, id="usual"),
+        pytest.param([*SELECTED, "--full-refresh"], marks=pytest.mark.both_at_length, id="full_refresh"),
+    ],
+)
 def test_truncated_files_block_no_build(built, capsys, options):
     names = ("feeds", "ssb_messages", "tangle_messages", "stg_ssb__lines", "int_feed_messages", "runs")
     there = [name for name in names if (built.warehouse / f"{built.schema}.db" / name).is_dir()]

@@ -102,4 +102,6 @@ def test_all_leaves_out_no_test(answer, tmp_path):
         assert {line.partition(":")[0] for line in asked if profile in line} == of_project
         spark = next(line for line in asked if line.startswith("spark:"))
         assert ("both_at_length" in spark) == bool(given)
+        (plugin,) = (line for line in asked if line.startswith("plugin-spark:"))
+        assert ("not spark_at_length" in plugin) == (not given)
         assert "test_build.py" in spark and "test_bench.py" in spark
