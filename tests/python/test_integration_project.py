@@ -25,7 +25,7 @@ def consumer(warehouse, tmp_path_factory) -> DbtProject:
     made = project_in(integrating(tmp_path_factory.mktemp("consumer") / "p"), warehouse, "integration")
     result = made.invoke("seed")
     assert result.success, result.exception
-    return made.build(has_unit_tests=True)
+    return made.build()
 
 
 @pytest.fixture
@@ -157,15 +157,28 @@ def test_a_line_is_explained_from_the_schema_of_staging(consumer):
             assert set(given.values()) == {row["message_id"] for row in found.rows("ssb_messages")}
 
 
+def unit_tests(project: DbtProject, *selected: str) -> dict[str, str]:
+    """Run unit tests; their statuses by name."""
+    result = project.invoke("test", "--select", *selected)
+    assert result.success, result.exception
+    return {each.node.name: each.status for each in result.result if each.node.resource_type == "unit_test"}
+
+
 def test_models_on_the_marts_have_unit_tests(consumer):
     """Their rows stand in the place of ours, also of one that has the name of the model that is tested."""
-    result = consumer.invoke("test", "--select", "integration,test_type:unit")
-    assert result.success, result.exception
-    tests = {each.node.name: each.status for each in result.result if each.node.resource_type == "unit_test"}
-    assert tests == {
+    ours = "feed_says_what_ended_it"
+    assert unit_tests(consumer, "integration,test_type:unit", ours) == {
         "threads_count_members_alone": "pass",
         "feeds_have_their_length": "pass",
+        ours: "pass",
     }
+
+
+@pytest.mark.exhaustive
+def test_our_unit_tests_pass_there(consumer):
+    statuses = unit_tests(consumer, "test_type:unit")
+    assert len(statuses) > 30
+    assert set(statuses.values()) == {"pass"}
 
 
 def test_vars_stay_where_they_are(consumer):
