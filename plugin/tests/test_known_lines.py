@@ -139,6 +139,7 @@ def test_what_is_known_stays(runs):
 
 
 @pytest.mark.both
+@pytest.mark.spark_at_length
 def test_versions_of_rows(runs):
     """Where the log grows, new rows alone have a later version; where a row goes, all rows come anew."""
     first = [("a.txt", 0, 1), ("a.txt", 1, 1)]
