@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from bench import builds, logs
-from bench.evaluation import DOCS, fill, markdown
+from bench.evaluation import DOCS, fill
+from bench.page_text import markdown
 from bench.report import RESULTS, Goal, at_most
 
 NAME = "arrivals"

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from bench import events, exploration, machine, peer, plots
+from bench.page_text import markdown
 from bench.report import RESULTS, Goal, at_most, say
 from dbt_tangles.algorithms.timeline import edits
 from dbt_tangles.kernel_runtime.machine_code import stamp
@@ -542,9 +543,3 @@ def percentiles(row: dict) -> list[str]:
 def arrivals(row: dict) -> list[str]:
     """Percentiles per arrival."""
     return [f"{row[name]:,}" for name in ("arrival_p50", "arrival_p95", "arrival_p99", "arrival_max")]
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """Lay out a table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return ["| " + " | ".join(str(cell) for cell in line) + " |" for line in lines]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bench.page_tables import is_number
+from bench.page_text import is_number
 from bench.plots import figure, save, style
 
 if TYPE_CHECKING:

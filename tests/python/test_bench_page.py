@@ -133,7 +133,7 @@ def test_a_part_that_failed_is_named_beside_older_figures(tmp_path):
     text = made(tmp_path)
     assert re.search(
         r"sets on Spark: failed 20\d\d-\d\d-\d\d \d\d:\d\d, commit `?[\w.+-]*`?: RuntimeError: no \\\| luck &lt;b&gt;; "
-        "what is shown is of before\\.",
+        "the figures shown are older\\.",
         section(text, "sets"),
     )
     assert cells(section(text, "sets"), "many")[0][2] == "6"
