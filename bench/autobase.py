@@ -16,16 +16,13 @@ import random
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING
 
 from bench import autobase_bases, session, stand_in
 from bench.cpu import Watch
-from bench.limit import Limit
-from bench.report import RESULTS, Goal, at_least, at_most, say
-from bench.sets import FILES, WARM_UPS, Part, shuffled
-from bench.turns import beside_limit, in_turns, power, seconds_of
+from bench.in_spark import ModelInSpark, Part, kernel_seconds, stored
+from bench.report import Goal, at_least, at_most, say
+from bench.turns import in_turns, power
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, order_of_partition
 from dbt_tangles.algorithms.autobase.consensus import order_views
 from dbt_tangles.algorithms.autobase.quorums import quorums_of_partition
@@ -157,15 +154,6 @@ def members(scale: float) -> pa.Table:
     return autobase_bases.table(max(int(BASES * scale), 1), NODES, WRITERS, INDEXERS)
 
 
-def stored(scale: float) -> Path:
-    """Write the members as parquet, in no order, unless they are there already; the folder."""
-    folder = RESULTS / NAME / "shapes" / f"{scale:g}"
-    if not (folder / "_SUCCESS").exists():
-        say(f"autobase: writing the nodes at scale {scale:g}")
-        session.write_parts(shuffled(members(scale)), folder, FILES)
-    return folder
-
-
 def kernel_of(model: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What a model does in Python, as it is configured."""
     config = stand_in.configuration(model)
@@ -175,43 +163,21 @@ def kernel_of(model: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Re
     return partial(quorums_of_partition, max_degree=config["quorum_degrees"])
 
 
-class InSpark:
-    """What a model says of many bases, in a session."""
+class InSpark(ModelInSpark):
+    """A model over many bases, in a session."""
 
     def __init__(self, model: str, scale: float, spark: SparkSession, watch: Watch) -> None:
         """Prepare the files."""
-        self.model, self.spark, self.watch = model, spark, watch
-        self.folder = stored(scale)
+        self.folder = stored(NAME, "bases", scale, lambda: {".": members(scale)})
         self.rows: DataFrame = spark.read.parquet(str(self.folder))
-        self.limit = Limit(
-            needs=lambda: [(self.rows.select(INPUT_SCHEMA.names), ["base_id"])],
-            writes=lambda: [spark.table(f"{session.SCHEMA}.found")],
-        )
-
-    def work(self) -> None:
-        """Run the model as the project does, and write the answer."""
-        session.write(stand_in.run(self.model, self.spark, {"int_autobase_members": self.rows}), "found")
+        needs = lambda: [(self.rows.select(INPUT_SCHEMA.names), ["base_id"])]  # noqa: E731
+        super().__init__(spark, watch, model, {"int_autobase_members": self.rows}, needs)
 
     def measure(self, repeats: int) -> dict:
-        """Measure both in turns; the figures."""
-        for _ in range(WARM_UPS):
-            self.work()
-            self.limit.measure(self.watch)
+        """Measure the model and its LIMIT in turns; the figures."""
+        self.warm_up()
         facts = {"nodes": self.rows.count(), "rows": self.spark.table(f"{session.SCHEMA}.found").count()}
-        measured = beside_limit(self.watch, repeats, f"autobase {self.model}", "model", self.work, self.limit)
-        alone = self.kernel_alone(repeats)
+        measured = self.beside_limit(repeats, f"autobase {self.model}", "model")
+        alone = kernel_seconds(self.folder, INPUT_SCHEMA.names, kernel_of(self.model), repeats)
         say(f"autobase {self.model}: {facts}; ratio {measured['ratio']}; kernel alone: {alone} CPU seconds")
         return {"part": "spark", "name": self.model, **facts, **measured, "kernel_alone_cpu_s": alone}
-
-    def kernel_alone(self, repeats: int) -> float:
-        """CPU seconds of the kernel on the same rows in this process, all in one: no Spark, no transfer."""
-        import pyarrow.parquet as pq
-
-        batches = pq.read_table(self.folder, columns=INPUT_SCHEMA.names).select(INPUT_SCHEMA.names).to_batches()
-        kernel = kernel_of(self.model)
-
-        def work() -> None:
-            for _ in kernel(iter(batches)):
-                pass
-
-        return round(median(seconds_of(work) for _ in range(repeats)), 2)

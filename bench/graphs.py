@@ -24,6 +24,7 @@ import yaml
 from bench import limit as limits
 from bench import session, stand_in
 from bench.cpu import KINDS, Spent, Watch
+from bench.in_spark import WARM_UPS, stored
 from bench.limit import Limit
 from bench.report import RESULTS, Goal, at_most, same, say, summary
 from bench.shapes import shape
@@ -41,9 +42,7 @@ SHAPES = ("W", "D", "M")
 GOALS = {"W": {"auto": 2.6, "kernel": 1.6}, "D": {"auto": None, "kernel": 1.6}, "M": {"auto": None, "kernel": 1.6}}
 MODELS = ("int_tangle_edges", "int_tangle_depths", "int_tangle_levels")
 SMALL = 0.01  # of the scale: jobs are counted at both
-WARM_UPS = 2  # Java compiles most of what it compiles in the first two rounds, at a third of their CPU seconds
 SQL_MESSAGES = 2_000  # of shape W, for the SQL rounds
-FILES = 8
 GRAPH = ("tangle_name", "root_id")
 CANDIDATES = stand_in.ROOT / "models" / "intermediate" / "tangles" / "int_tangle_candidates.yml"
 
@@ -78,14 +77,9 @@ def candidates(name: str, scale: float) -> pa.Table:
     return nodes.rename_columns([TANGLE_NAMES.get(column, column) for column in nodes.column_names]).select(columns)
 
 
-def stored(name: str, scale: float) -> Path:
-    """Write a shape as parquet, unless it is there already; the folder."""
-    folder = RESULTS / NAME / "shapes" / f"{name}-{scale:g}"
-    if not (folder / "_SUCCESS").exists():
-        say(f"graphs {name}: writing the shape at scale {scale:g}")
-        table = candidates(name, scale)
-        session.write_parts(table, folder, FILES)
-    return folder
+def prepared(name: str, scale: float) -> Path:
+    """Write a shape as parquet files, unless they exist already; their folder."""
+    return stored(NAME, name, scale, lambda: {".": candidates(name, scale)})
 
 
 class Models:
@@ -154,8 +148,8 @@ class Bench:
         """Prepare the shape's files."""
         self.name, self.scale, self.models = name, scale, models
         self.spark, self.watch = models.spark, models.watch
-        self.rows = self.spark.read.parquet(str(stored(name, scale)))
-        self.small = self.spark.read.parquet(str(stored(name, scale * SMALL)))
+        self.rows = self.spark.read.parquet(str(prepared(name, scale)))
+        self.small = self.spark.read.parquet(str(prepared(name, scale * SMALL)))
         self.limit = Limit(
             needs=lambda: [(self.table("int_tangle_candidates"), GRAPH)],
             writes=lambda: [self.table("int_tangle_levels"), self.table("int_tangle_edges")],
@@ -230,7 +224,7 @@ def facts(spark: SparkSession) -> dict:
 
 def sql_rounds(models: Models) -> dict:
     """Level a small slice of W by SQL rounds alone, and by the kernel, for context."""
-    rows = models.spark.read.parquet(str(stored("W", SQL_MESSAGES / 1_000_000)))
+    rows = models.spark.read.parquet(str(prepared("W", SQL_MESSAGES / 1_000_000)))
     session.write(rows, "int_tangle_candidates")
     models.run("kernel")
     kernel = models.run("kernel")

@@ -21,14 +21,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from bench import group_shapes, session, stand_in
+from bench import group_shapes, session
 from bench.cpu import Watch
 from bench.group_shapes import Shape
-from bench.limit import Limit
-from bench.report import RESULTS, Goal, at_most, same, say
-from bench.sets import FILES, WARM_UPS, Part, shuffled
-from bench.turns import beside_limit, in_turns
-from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_exclude_batches
+from bench.in_spark import ModelInSpark, Part, stored
+from bench.report import Goal, at_most, same, say
+from bench.turns import in_turns
+from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_excludes_of_partition
 from dbt_tangles.algorithms.private_group.foreign_excludes import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA
 from dbt_tangles.algorithms.private_group.group_batches import reduce_group_batches
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
@@ -114,15 +113,9 @@ def scaled(name: str, scale: float) -> Shape:
     return shape._replace(epochs=epochs, adds=shape.adds // shape.epochs * epochs)
 
 
-def stored(name: str, scale: float) -> Path:
-    """Write what the models read as parquet, in no order, unless it is there already; the folder of the tables."""
-    folder = RESULTS / NAME / "shapes" / f"{name}-{scale:g}"
-    if not (folder / "_SUCCESS").exists():
-        say(f"groups {name}: writing the messages at scale {scale:g}")
-        for table, rows in group_shapes.tables(scaled(name, scale))._asdict().items():
-            session.write_parts(shuffled(rows), folder / table, FILES)
-        (folder / "_SUCCESS").touch()
-    return folder
+def prepared(name: str, scale: float) -> Path:
+    """Write the tables that the models read, unless they exist already; their folder."""
+    return stored(NAME, name, scale, lambda: group_shapes.tables(scaled(name, scale))._asdict())
 
 
 def with_keys(tables: group_shapes.Tables) -> pa.Table:
@@ -135,7 +128,7 @@ def with_keys(tables: group_shapes.Tables) -> pa.Table:
 
 def read_back(model: str, name: str, scale: float) -> pa.Table:
     """Read what the kernel of a model is given."""
-    folder = stored(name, scale)
+    folder = prepared(name, scale)
     if model == "int_group_foreign_excludes":
         return pq.read_table(folder / "links")
     return with_keys(group_shapes.Tables(*(pq.read_table(folder / table) for table in group_shapes.Tables._fields)))
@@ -160,55 +153,50 @@ def count_rows(kernel: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBa
     return sum(batch.num_rows for batch in kernel(iter(table.to_batches())))
 
 
-class InSpark:
-    """What a model says of a shape, in a session."""
+class InSpark(ModelInSpark):
+    """A model over a shape, in a session."""
 
     def __init__(self, model: str, name: str, scale: float, spark: SparkSession, watch: Watch) -> None:
         """Prepare the files."""
-        self.model, self.name, self.spark, self.watch = model, name, spark, watch
-        self.rows, self.small = self.read(scale), self.read(scale * SMALL)
-        self.limit = Limit(self.needs, writes=lambda: [spark.table(f"{session.SCHEMA}.found")])
-
-    def read(self, scale: float) -> dict[str, DataFrame]:
-        """Open what the model refers to."""
-        folder = stored(self.name, scale)
-        return {ref: self.spark.read.parquet(str(folder / table)) for ref, table in MODELS[self.model].refs.items()}
-
-    def work(self, rows: dict[str, DataFrame] | None = None) -> None:
-        """Run the model as the project does, and write the answer."""
-        session.write(stand_in.run(self.model, self.spark, rows or self.rows), "found")
+        self.name = name
+        super().__init__(spark, watch, model, read_refs(spark, model, name, scale), self.needs)
+        self.small = read_refs(spark, model, name, scale * SMALL)
 
     def needs(self) -> list[tuple[DataFrame, list[str]]]:
-        """Read what the model needs: messages by group, and the keys of inits, which know no group, by message."""
+        """Return messages by group and, by message, the keys of inits, which do not name their group."""
         if self.model == "int_group_foreign_excludes":
-            return [(self.rows["int_group_links"].select(FOREIGN_INPUT_SCHEMA.names), ["group_id"])]
-        messages = self.rows["int_group_messages"].where("epoch_id is not null and group_id is not null")
+            return [(self.refs["int_group_links"].select(FOREIGN_INPUT_SCHEMA.names), ["group_id"])]
+        messages = self.refs["int_group_messages"].where("epoch_id is not null and group_id is not null")
         columns = [name for name in INPUT_SCHEMA.names if name != "epoch_key"]
-        inits = self.rows["stg_ssb__lines"].where("epoch_key is not null")
+        inits = self.refs["stg_ssb__lines"].where("epoch_key is not null")
         keys = inits.select("message_id", "group_claim.key_fingerprint", "epoch_key")
         return [(messages.select(*columns, "key_fingerprint"), ["group_id"]), (keys, ["message_id"])]
 
-    def jobs(self, rows: dict[str, DataFrame]) -> int | None:
-        """Run the model, and count the Spark jobs of it."""
-        return session.count_jobs(self.spark, lambda: self.work(rows))
+    def count_jobs(self, refs: dict[str, DataFrame]) -> int | None:
+        """Run the model, and count its Spark jobs."""
+        return session.count_jobs(self.spark, lambda: self.run(refs=refs))
 
     def measure(self, repeats: int) -> dict:
-        """Measure both in turns; the figures."""
-        jobs_small, jobs = self.jobs(self.small), self.jobs(self.rows)
-        messages = next(iter(self.rows.values())).count()
+        """Measure the model and its LIMIT in turns; the figures."""
+        jobs_small, jobs = self.count_jobs(self.small), self.count_jobs(self.refs)
+        messages = next(iter(self.refs.values())).count()
         facts = {"messages": messages, "rows": self.spark.table(f"{session.SCHEMA}.found").count()}
-        for _ in range(WARM_UPS):
-            self.work()
-            self.limit.measure(self.watch)
+        self.warm_up()
         who = f"groups {self.name}, {self.model}"
-        measured = beside_limit(self.watch, repeats, who, "model", self.work, self.limit)
+        measured = self.beside_limit(repeats, who, "model")
         say(f"{who}: {facts}; ratio {measured['ratio']}; {jobs} Spark jobs, {jobs_small} for a small input")
         names = {"part": "spark", "name": self.model, "shape": self.name}
-        return {**names, **facts, **self.kinds(), **measured, "jobs": jobs, "jobs_small": jobs_small}
+        return {**names, **facts, **self.count_kinds(), **measured, "jobs": jobs, "jobs_small": jobs_small}
 
-    def kinds(self) -> dict:
+    def count_kinds(self) -> dict:
         """Count the rows of each kind that the model wrote."""
         if self.model != JUDGED:
             return {}
         counted = self.spark.table(f"{session.SCHEMA}.found").groupBy("row_kind").count().collect()
         return {"rows_by_kind": {row["row_kind"]: row["count"] for row in sorted(counted)}}
+
+
+def read_refs(spark: SparkSession, model: str, name: str, scale: float) -> dict[str, DataFrame]:
+    """Open the tables that a model refers to."""
+    folder = prepared(name, scale)
+    return {ref: spark.read.parquet(str(folder / table)) for ref, table in MODELS[model].refs.items()}

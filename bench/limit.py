@@ -25,8 +25,12 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+#: Returns the rows to read: the columns that are needed, and the names of those that are the key of their graph.
+Needs = Callable[[], "Iterable[tuple[DataFrame, Sequence[str]]]"]
+
+
 class Pieces(NamedTuple):
-    """What each piece took."""
+    """The cost of each piece."""
 
     moved: Spent
     written: Spent
@@ -45,11 +49,11 @@ class Limit:
     """The limit of one model, or of models that are counted together.
 
     Attributes:
-        needs: Returns what is read: rows of the columns that are needed, each with the columns of their graph.
+        needs: Returns the rows to read.
         writes: Returns the rows that were written last.
     """
 
-    needs: Callable[[], Iterable[tuple[DataFrame, Sequence[str]]]]
+    needs: Needs
     writes: Callable[[], Iterable[DataFrame]]
 
     def measure(self, watch: Watch) -> Pieces:

@@ -12,18 +12,17 @@ In Spark, the model `int_set_messages`, validity included, next to LIMIT (`bench
 from __future__ import annotations
 
 from argparse import Namespace
-from pathlib import Path
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 
-from bench import pzp_peer, pzp_sets, session, stand_in
+from bench import pzp_peer, pzp_sets, session
 from bench.cpu import Watch
-from bench.limit import Limit
-from bench.report import RESULTS, Goal, at_least, at_most, say
-from bench.turns import beside_limit, in_turns, power, seconds_of
+from bench.in_spark import ModelInSpark, Part, kernel_seconds, shuffled, stored
+from bench.report import at_least, at_most, say
+from bench.turns import in_turns, power
 from dbt_tangles.algorithms.set import reduce_sets
 from dbt_tangles.algorithms.set.reduction import GHOST_SPAN
 from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA, reduce_set_batches
@@ -40,10 +39,6 @@ QUOTED_MS = 2_570  # for the items of a set of so many messages, measured elsewh
 SPARK_GOAL = 2.0  # the model / the limit, for many sets; of one, a single worker does all
 SHAPES = {"one": (1, 500_000), "many": (100_000, 10)}  # sets, and messages of each
 LEAST = 64  # messages of a set at a small scale
-WARM_UPS = 2  # Java compiles most of what it compiles in the first two rounds, at a third of their CPU seconds
-FILES = 8
-
-Part = tuple[list[dict], list[Goal]]
 
 
 def run(options: Namespace) -> Part:
@@ -70,11 +65,6 @@ def run(options: Namespace) -> Part:
 def one_set(count: int) -> pa.Table:
     """Make one set, in the order in which it was written."""
     return pzp_sets.table(1, max(count, LEAST))
-
-
-def shuffled(table: pa.Table) -> pa.Table:
-    """Put rows in no order."""
-    return table.take(pa.array(np.random.default_rng(4).permutation(len(table)))).combine_chunks()
 
 
 def kernel_alone(scale: float, repeats: int) -> Part:
@@ -135,64 +125,40 @@ def entries(name: str, scale: float) -> pa.Table:
     return pzp_sets.table(max(int(sets * scale), 1), messages)
 
 
-def stored(name: str, scale: float) -> Path:
-    """Write the entries as parquet, in no order, unless they are there already; the folder."""
-    folder = RESULTS / NAME / "shapes" / f"{name}-{scale:g}"
-    if not (folder / "_SUCCESS").exists():
-        say(f"sets {name}: writing the entries at scale {scale:g}")
-        session.write_parts(shuffled(entries(name, scale)), folder, FILES)
-    return folder
-
-
-class InSpark:
+class InSpark(ModelInSpark):
     """Entries of sets, judged and reduced in a session."""
 
     def __init__(self, name: str, scale: float, spark: SparkSession, watch: Watch) -> None:
         """Prepare the files."""
-        self.name, self.spark, self.watch = name, spark, watch
-        self.folder = stored(name, scale)
+        self.name, self.folder = name, stored(NAME, name, scale, lambda: {".": entries(name, scale)})
         self.rows: DataFrame = spark.read.parquet(str(self.folder))
-        self.limit = Limit(
-            needs=lambda: [(self.rows.select(INPUT_SCHEMA.names), ["set_id"])],
-            writes=lambda: [spark.table(f"{session.SCHEMA}.reduced")],
-        )
-
-    def reduce(self) -> None:
-        """Judge and reduce the sets as the project does, and write the answer."""
-        session.write(stand_in.run("int_set_messages", self.spark, {"int_set_entries": self.rows}), "reduced")
+        refs = {"int_set_entries": self.rows}
+        needs = lambda: [(self.rows.select(INPUT_SCHEMA.names), ["set_id"])]  # noqa: E731
+        super().__init__(spark, watch, "int_set_messages", refs, needs)
 
     def measure(self, repeats: int) -> dict:
-        """Measure both in turns; the figures."""
-        for _ in range(WARM_UPS):
-            self.reduce()
-            self.limit.measure(self.watch)
+        """Measure the model and its LIMIT in turns; the figures."""
+        self.warm_up()
         facts = self.facts()
-        measured = beside_limit(self.watch, repeats, f"sets {self.name}", "reduce", self.reduce, self.limit)
-        alone = self.kernel_alone(repeats)
+        measured = self.beside_limit(repeats, f"sets {self.name}", "reduce")
+        kernel = partial(sets_of_partition, ghost_span=GHOST_SPAN, is_trusted=False)
+        alone = kernel_seconds(self.folder, INPUT_SCHEMA.names, kernel, repeats)
         say(f"sets {self.name}: ratio {measured['ratio']}; kernel alone, validity included: {alone} CPU seconds")
         return {"part": "spark", "shape": self.name, **facts, **measured, "kernel_alone_cpu_s": alone}
 
     def facts(self) -> dict:
-        """Count what `reduce` wrote, all of which is to be valid."""
+        """Count the rows that the model wrote, all of which must be valid.
+
+        Raises:
+            RuntimeError: Messages are invalid or missing.
+        """
         counted = self.spark.sql(
             f"select count(*) as messages, count(distinct set_id) as sets, max(depth) as depth, "
             f"sum(size(items)) as items, sum(size(writer_faults)) as writer_faults, "
             f"count_if(not is_valid) as invalid, count_if(not are_writers_checked) as unchecked "
-            f"from {session.SCHEMA}.reduced"
+            f"from {session.SCHEMA}.found"
         )
         found = counted.first().asDict()
         if found.pop("invalid") or found["messages"] != self.rows.count():
-            raise RuntimeError(f"messages that are not valid, or not there: {found}")
+            raise RuntimeError(f"sets {self.name}: messages are invalid or missing: {found}; check `pzp_sets`")
         return found
-
-    def kernel_alone(self, repeats: int) -> float:
-        """CPU seconds of the kernel on the same rows in this process, all in one: no Spark, no transfer."""
-        import pyarrow.parquet as pq
-
-        batches = pq.read_table(self.folder, columns=INPUT_SCHEMA.names).select(INPUT_SCHEMA.names).to_batches()
-
-        def work() -> None:
-            for _ in reduce_set_batches(iter(batches), GHOST_SPAN, False):
-                pass
-
-        return round(median(seconds_of(work) for _ in range(repeats)), 2)

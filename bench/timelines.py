@@ -14,25 +14,24 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from bench import events, peer, session, stand_in
+from bench import events, peer, session
 from bench.cpu import Watch
 from bench.events import Timelines
-from bench.limit import Limit
-from bench.report import RESULTS, Goal, at_least, at_most, say, summary
-from bench.turns import beside_limit, in_turns, power, seconds_of
+from bench.in_spark import ModelInSpark, Part, stored
+from bench.report import Goal, at_least, at_most, say, summary
+from bench.turns import in_turns, power, seconds_of
 from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
 from dbt_tangles.algorithms.timeline.edits import edit_stream
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 NAME = "timelines"
 K = 1024
@@ -45,8 +44,6 @@ GROWTH_FEEDS = 16
 GROWTH_AIMS = {1: 1.5, 10: 1.5, 1_000: 1.1}
 WIDE = (128 * K, 64)
 SPARK_GOAL = 2.0  # the model without edit scripts / the limit
-WARM_UPS = 2
-FILES = 8
 SMALL_TIMELINES = 100_000
 
 
@@ -105,9 +102,6 @@ def edit(timelines: Timelines, batch: int = 1) -> int:
     number = np.arange(len(timelines.arrived)) // batch
     event_start, cause_start, cause, _, arrived = timelines[:5]
     return len(edit_stream(event_start, cause_start, cause, arrived, number, np.zeros(1, np.int64)).event)
-
-
-Part = tuple[list[dict], list[Goal]]
 
 
 def order_alone(scale: float, repeats: int) -> Part:
@@ -260,56 +254,33 @@ def arrivals(name: str, scale: float) -> pa.Table:
     return events.arrivals_table(events.small_timelines(max(int(SMALL_TIMELINES * scale), 1), rng), rng)
 
 
-def stored(name: str, scale: float) -> Path:
-    """Write the arrivals as parquet, in no order, unless they are there already; the folder."""
-    folder = RESULTS / NAME / "shapes" / f"{name}-{scale:g}"
-    if not (folder / "_SUCCESS").exists():
-        say(f"timelines {name}: writing the arrivals at scale {scale:g}")
-        table = arrivals(name, scale)
-        table = table.take(pa.array(np.random.default_rng(4).permutation(len(table))))
-        session.write_parts(table, folder, FILES)
-    return folder
-
-
-class InSpark:
+class InSpark(ModelInSpark):
     """Arrivals, ordered in a session."""
 
     def __init__(self, name: str, scale: float, spark: SparkSession, watch: Watch) -> None:
         """Prepare the files."""
-        self.name, self.spark, self.watch = name, spark, watch
-        self.rows: DataFrame = spark.read.parquet(str(stored(name, scale)))
-        self.limit = Limit(
-            needs=lambda: [(self.rows, ["timeline_id"])],
-            writes=lambda: [spark.table(f"{session.SCHEMA}.order_0")],
-        )
+        self.name = name
+        rows = spark.read.parquet(str(stored(NAME, name, scale, lambda: {".": arrivals(name, scale)})))
+        refs = {"int_timeline_arrivals": rows}
+        super().__init__(spark, watch, "int_timeline_order", refs, lambda: [(rows, ["timeline_id"])])
 
-    def order(self, batch: int = 0) -> None:
-        """Order the timelines as the project does, and write the answer."""
-        answer = stand_in.run(
-            "int_timeline_order", self.spark, {"int_timeline_arrivals": self.rows}, edit_batch_size=batch
-        )
-        session.write(answer, f"order_{batch}")
+    def run(self, table: str = "found", edit_batch_size: int = 0) -> None:
+        """Order the timelines as the project does, without edit scripts by default."""
+        super().run(table, edit_batch_size=edit_batch_size)
 
     def measure(self, repeats: int) -> dict:
-        """Measure both in turns; then the scripts, once each; the figures."""
-        for _ in range(WARM_UPS):
-            self.order()
-            self.limit.measure(self.watch)
-        measured = beside_limit(self.watch, repeats, f"timelines {self.name}", "order", self.order, self.limit)
+        """Measure the order and its LIMIT in turns, then the scripts once each; the figures."""
+        self.warm_up()
+        measured = self.beside_limit(repeats, f"timelines {self.name}", "order")
         scripts = {}
         for batch in (1, 1_000):
             with self.watch.measure() as spent:
-                self.order(batch)
+                self.run(f"order_{batch}", batch)
             scripts[str(batch)] = summary([spent])
             say(f"timelines {self.name}: with scripts, batches of {batch:,}: CPU seconds {spent.total:.1f}")
         counted = self.spark.sql(
             f"select count(*) as arrivals, count(distinct timeline_id) as timelines, max(rank) as depth, "
-            f"(select sum(size(edits)) from {session.SCHEMA}.order_1) as commands from {session.SCHEMA}.order_0"
+            f"(select sum(size(edits)) from {session.SCHEMA}.order_1) as commands from {session.SCHEMA}.found"
         )
-        return {
-            "part": "spark",
-            "shape": self.name,
-            **counted.first().asDict(),
-            **measured,
-            "scripts_by_batch": scripts,
-        }
+        facts = {"part": "spark", "shape": self.name, **counted.first().asDict()}
+        return {**facts, **measured, "scripts_by_batch": scripts}

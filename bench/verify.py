@@ -20,6 +20,7 @@ from nacl.bindings import crypto_sign_open
 
 from bench import logs, session, stand_in
 from bench.cpu import Watch
+from bench.in_spark import WARM_UPS
 from bench.report import Goal, at_least, say, summary
 from bench.turns import seconds_of
 from bench.verify_kernel import KINDS, read_lines, to_batches
@@ -31,7 +32,6 @@ NAME = "verify"
 MESSAGES = 100_000
 GOAL = 8_000  # messages per CPU second in Spark
 AIM = {"spark": 10_000, "sail": 14_000}
-WARM_UPS = 2  # Java compiles most of what it compiles in the first two rounds, at a third of their CPU seconds
 #: What is true of a row whose signature was verified. A pzp set's root is usable unverified.
 IS_VERIFIED = {"ssb": "is_usable", "pzp": "is_usable and is_signature_valid"}
 

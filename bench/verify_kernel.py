@@ -1,30 +1,15 @@
-"""Speed of the kernels that check signed logs next to libsodium alone.
-
-Usage: python bench/verify_kernel.py LOG [--kind ssb|pzp] [--lines N] [--runs N] [--batch-rows N]
-
-LOG is an SSB or pzp log, one message a line (`.gz` included). Prints messages per CPU second for the kernel, which
-parses, checks, hashes, verifies and writes Arrow columns, and for libsodium verifying the same signatures on bytes
-prepared beforehand; the runs alternate, so that both see the same machine. The last line is the ratio of the medians.
-"""
+"""The kernels that verify signed logs, and the signatures of the same messages for a bare loop of libsodium."""
 
 from __future__ import annotations
 
-import argparse
 import gzip
-import sys
-import time
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
 from typing import NamedTuple
 
 import orjson
 import pyarrow as pa
-from nacl.bindings import crypto_sign_open
-from nacl.exceptions import BadSignatureError
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from dbt_tangles.formats.pzp import base58
 from dbt_tangles.formats.pzp import verify_lines as pzp_check
@@ -118,51 +103,3 @@ class Kind(NamedTuple):
 
 
 KINDS = {"ssb": Kind(check_ssb, ssb_signatures), "pzp": Kind(check_pzp, pzp_signatures)}
-
-
-def cpu_rate(count: int, work: Callable[[], None]) -> float:
-    """Do the work once; messages per second of this process's CPU time."""
-    start = time.process_time()
-    work()
-    return count / (time.process_time() - start)
-
-
-def main() -> None:
-    """Run the comparison and print it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("log", type=Path)
-    parser.add_argument("--kind", choices=KINDS, default="ssb")
-    parser.add_argument("--lines", type=int, default=30_000)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--batch-rows", type=int, default=10_000)
-    arguments = parser.parse_args()
-
-    lines = read_lines(arguments.log, arguments.lines)
-    batches = to_batches(lines, arguments.batch_rows)
-    kind = KINDS[arguments.kind]
-    signed = list(kind.signatures(lines))
-    print(f"{len(lines)} lines, {sum(map(len, lines)) // len(lines)} bytes each; {len(signed)} signatures")
-
-    def kernel() -> None:
-        for _ in kind.check(iter(batches)):
-            pass
-
-    def libsodium() -> None:
-        for message, key in signed:
-            try:  # noqa: SIM105  suppress() would slow this side down
-                crypto_sign_open(message, key)
-            except BadSignatureError:
-                pass
-
-    rates: dict[str, list[float]] = {"kernel": [], "libsodium": []}
-    for _ in range(arguments.runs):
-        rates["kernel"].append(cpu_rate(len(lines), kernel))
-        rates["libsodium"].append(cpu_rate(len(signed), libsodium))
-    for name, measured in rates.items():
-        runs = " ".join(f"{rate:.0f}" for rate in measured)
-        print(f"{name}: median {median(measured):.0f} messages per CPU second ({runs})")
-    print(f"ratio kernel / libsodium: {median(rates['kernel']) / median(rates['libsodium']):.3f}")
-
-
-if __name__ == "__main__":
-    main()

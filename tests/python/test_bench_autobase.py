@@ -8,7 +8,7 @@ import pytest
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from bench import __main__ as command
-from bench import autobase, autobase_bases, stand_in
+from bench import autobase, autobase_bases, in_spark, stand_in
 from dbt_tangles.algorithms.autobase.bases import ORDER_SCHEMA, order_bases
 from dbt_tangles.algorithms.autobase.consensus import order_views
 from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA
@@ -82,7 +82,7 @@ def test_tables_hold_bases_as_written():
     table = autobase_bases.table(3, 40, 4, 3)
     rows = table.to_pylist()
     assert len({row["base_id"] for row in rows}) == 3 and len({row["writer"] for row in rows}) == 12
-    found = pa.Table.from_batches(order_bases(autobase.shuffled(table), 10**9), ORDER_SCHEMA).to_pylist()
+    found = pa.Table.from_batches(order_bases(in_spark.shuffled(table), 10**9), ORDER_SCHEMA).to_pylist()
     assert len({row["observer"] for row in found}) == 13
     for base_id in {row["base_id"] for row in rows}:
         nodes = {}

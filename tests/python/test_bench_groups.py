@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from bench import __main__ as command
-from bench import group_shapes, groups, stand_in
+from bench import group_shapes, groups, in_spark, stand_in
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA
 from dbt_tangles.formats.ssb import verify_lines
 from dbt_tangles.formats.ssb.redact import fingerprint
@@ -30,7 +30,7 @@ def made(name):
 
 def answer(model, table):
     """What a model's kernel says of a table, in no order."""
-    batches = groups.shuffled(table).to_batches(1_000)
+    batches = in_spark.shuffled(table).to_batches(1_000)
     return pa.Table.from_batches([*groups.MODELS[model].kernel(iter(batches))], groups.MODELS[model].writes)
 
 
@@ -104,7 +104,7 @@ def test_made_groups_equal_the_oracle():
     """Small ones, and one of 15 epochs."""
     shape = groups.SHAPES["one"]._replace(epochs=15, adds=300, circle=30)
     for tables in (group_shapes.tables(groups.scaled("many", 0.0002)), group_shapes.tables(shape)):
-        rows = groups.shuffled(groups.with_keys(tables)).to_pylist()
+        rows = in_spark.shuffled(groups.with_keys(tables)).to_pylist()
         assert reduced_batches(rows, 1_000) == oracle(rows)
 
 
@@ -147,7 +147,7 @@ def test_lines_say_what_messages_say():
             keys[message["message_id"]] = line["epoch_key"]
             assert claim["key_fingerprint"] == fingerprint(b64encode(line["epoch_key"]).decode())
     assert len(set(keys.values())) == len(keys) == 600
-    with_keys = groups.with_keys(groups.group_shapes.Tables(*map(groups.shuffled, tables))).to_pylist()
+    with_keys = groups.with_keys(groups.group_shapes.Tables(*map(in_spark.shuffled, tables))).to_pylist()
     assert {row["message_id"]: row["epoch_key"] for row in with_keys if row["epoch_key"]} == keys
 
 
@@ -176,7 +176,7 @@ def test_goals_are_for_the_full_size(capsys):
 
 def test_speed_is_measured_without_spark(monkeypatch, tmp_path):
     """The kernels alone, of both shapes, from files that are written once."""
-    monkeypatch.setattr(groups, "RESULTS", tmp_path)
+    monkeypatch.setattr(in_spark, "RESULTS", tmp_path)
     options = command.parse(["groups", "--no-spark", "--scale", "0.002", "--repeats", "2"])
     results, goals = groups.run(options)
     monkeypatch.setattr(group_shapes, "tables", None)

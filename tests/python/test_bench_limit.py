@@ -147,13 +147,13 @@ def of_part(make, monkeypatch, modules=()):
 def test_timelines_shuffle_arrivals(monkeypatch):
     needs, writes = of_part(lambda spark: timelines.InSpark("one", 1, spark, None), monkeypatch, [timelines])
     assert needs == [("folder", None, ["timeline_id"])]
-    assert writes == ["bench.order_0"]
+    assert writes == ["bench.found"]
 
 
 def test_sets_shuffle_entries(monkeypatch):
     needs, writes = of_part(lambda spark: sets.InSpark("one", 1, spark, None), monkeypatch, [sets])
     assert needs == [("folder", ENTRIES.names, ["set_id"])]
-    assert writes == ["bench.reduced"]
+    assert writes == ["bench.found"]
 
 
 def test_bases_shuffle_members(monkeypatch):

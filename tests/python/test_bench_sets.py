@@ -5,11 +5,12 @@ from itertools import count, groupby
 
 import pyarrow as pa
 import pytest
+from nacl.bindings import crypto_sign_open
 
 import pzp_kit
 from bench import __main__ as command
-from bench import logs, pzp_peer, pzp_sets, sets, stand_in, verify_kernel
-from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, reduce_set_batches
+from bench import in_spark, logs, pzp_peer, pzp_sets, sets, stand_in, verify_kernel
+from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, sets_of_partition
 from set_cases import cases, rows_of
 from set_oracle import NaiveSet
 from set_tables import reduced
@@ -31,7 +32,7 @@ def reference(table: pa.Table) -> NaiveSet:
 @pytest.mark.parametrize(("number", "messages"), [(1, 2_000), (200, 10)])
 def test_made_sets_are_valid_and_without_fault(number, messages):
     """Writers keep the rules, all of them."""
-    rows = answer(sets.shuffled(pzp_sets.table(number, messages)))
+    rows = answer(in_spark.shuffled(pzp_sets.table(number, messages)))
     assert len(rows) == number * messages
     assert all(row["is_valid"] and row["are_writers_checked"] and not row["writer_faults"] for row in rows)
     assert len({row["set_id"] for row in rows if row["is_moot"]}) == number
@@ -178,4 +179,4 @@ def test_signatures_of_pzp_logs_are_prepared(monkeypatch, tmp_path):
     ]
     assert len(prepared) == verdicts.count(True) == 49
     for message, key in prepared:
-        verify_kernel.crypto_sign_open(message, key)
+        crypto_sign_open(message, key)

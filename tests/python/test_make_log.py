@@ -1,33 +1,17 @@
 """The benchmark's log has the published figures of a real peer's, and every message of it is usable."""
 
 import gzip
-import importlib.util
 import itertools
 import json
-import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from bench import log_lengths, log_plan, make_log
 from dbt_tangles.formats.ssb.verify_lines import CheckOptions, check_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def load():
-    """Return the script as a module."""
-    spec = importlib.util.spec_from_file_location("make_log", ROOT / "bench" / "make_log.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-make_log = load()
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +31,7 @@ def half_from(lengths):
 @pytest.mark.parametrize("scale", [1, 16])
 def test_lengths_meet_the_published_figures(scale):
     """Total, most common length, median, longest, and the feeds that hold half of the messages."""
-    lengths = make_log.feed_lengths(617_362 * scale, 9_286 * scale)
+    lengths = log_lengths.feed_lengths(617_362 * scale, 9_286 * scale)
     assert (lengths.sum(), len(lengths)) == (617_362 * scale, 9_286 * scale)
     assert np.bincount(lengths).argmax() == 3
     assert np.median(lengths) == 9
@@ -57,7 +41,7 @@ def test_lengths_meet_the_published_figures(scale):
 
 def test_longer_feeds_are_rarer():
     """From the most common length on, the law falls, but for rounding."""
-    counts = np.bincount(make_log.peer_lengths())[3:40]
+    counts = np.bincount(log_lengths.peer_lengths())[3:40]
     assert (counts[:7] >= counts[1:8]).all()
     assert (counts[8:-1] >= counts[9:]).all()
 
@@ -67,7 +51,7 @@ def test_longer_feeds_are_rarer():
 )
 def test_lengths_add_up_for_any_numbers(messages, feeds):
     """Odd proportions bend the law, never the totals."""
-    lengths = make_log.feed_lengths(messages, feeds)
+    lengths = log_lengths.feed_lengths(messages, feeds)
     assert (lengths.sum(), len(lengths), lengths.min() >= 1) == (messages, feeds, True)
     assert (np.diff(lengths) <= 0).all()
 
@@ -110,13 +94,13 @@ def test_one_feed_in_twenty_is_partial(log):
     holes = [f for f in feeds.values() if [v["sequence"] for v in f] != list(range(1, len(f) + 1))]
     assert len(holes) <= 3
     assert told["unwritten"] >= 3
-    plan = make_log.make_plan(1_500, 60, 243, 1)
+    plan = log_plan.make_plan(1_500, 60, 243, 1)
     assert sorted(map(len, feeds.values())) == sorted(plan.lengths.tolist())
 
 
 def test_every_kind_of_hole_is_drawn():
     """A beginning, a piece between or an end is missing, each within its feed."""
-    plan = make_log.make_plan(60_000, 900, 100, 1)
+    plan = log_plan.make_plan(60_000, 900, 100, 1)
     partial = plan.hidden[:, 1] > 0
     assert partial.sum() == 45
     first, after, length = plan.hidden[partial, 0], plan.hidden[partial, 1], plan.lengths[partial]
