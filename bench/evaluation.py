@@ -11,14 +11,15 @@ import csv
 import json
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bench import events, exploration, machine, peer, plots
-from bench.page_text import markdown
+from bench import events, machine, peer, plots
+from bench.evaluation_cases import Case, compared, counted, explored, followed
+from bench.evaluation_tables import shown
 from bench.report import RESULTS, Goal, at_most, say
 from dbt_tangles.algorithms.timeline import edits
 from dbt_tangles.kernel_runtime.machine_code import stamp
@@ -38,7 +39,6 @@ DOCUMENT = {
 }
 #: Where the peer is run: its time grows with the square of the size.
 PEER_FEEDS = {4 * K: FEEDS, 8 * K: FEEDS, 16 * K: FEEDS, 32 * K: FEEDS[:5]}
-PEER_LIMIT_S = 60.0
 REPETITIONS = 10
 REPEATED = {32 * K: FEEDS, 128 * K: FEEDS}
 FEW = (16, 64, 256)
@@ -47,41 +47,10 @@ ACTIVE, LURKERS, LURKED_EVENTS = 32, 512, 256_000
 BATCHES = (1, 10, 100, 1_000, 10_000)
 BATCHED = {32 * K: FEW, 512 * K: FEW[:2]}
 MAX_PREVIOUS = 2
-MAX_SUCCESSORS = 3  # The next in the feed, and two that refer to it.
 LATE = (16, 256, 4_096)
 EXPLORED = (2 * K, 8 * K)
-STRATEGIES = ("forward", "backward")
 PERCENTILES = (5, 50, 95)
 Rows = list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A log, how it is delivered, and how its edit scripts are cut.
-
-    Attributes:
-        events: How many events are appended.
-        feeds: How many feeds append all the time.
-        seed: Of the random generator; the same events and feeds under one seed append in the same sequence.
-        references: Tips of other feeds that an event lists.
-        chatty: One feed in so many lists that many, the others one; 1: all feeds do.
-        lurkers: Further feeds that hardly append.
-        delivery: `by_feed`, `in_order`, or `late` with the bound.
-        bound: How many later events may overtake one that is late.
-        max_previous: Events that list more are refused; 0: none are.
-        batch: Arrivals that share a script.
-    """
-
-    events: int
-    feeds: int
-    seed: int = 1
-    references: int = 1
-    chatty: int = 1
-    lurkers: int = 0
-    delivery: str = "by_feed"
-    bound: int = 0
-    max_previous: int = 0
-    batch: int = 1
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
@@ -156,9 +125,10 @@ class Evaluation:
             say(f"evaluation: {prefix}{told}: {counts}")
         return self._known[key]
 
-    def repeat(self, **parameters: Any) -> Rows:
-        """Count a case under several seeds."""
-        return [self.count(Case(seed=seed, **parameters)) for seed in range(1, self.repetitions + 1)]
+    def spread(self, **parameters: Any) -> dict[str, Any]:
+        """Count a case under several seeds; its parameters, and percentiles over the runs."""
+        runs = [self.count(Case(seed=seed, **parameters)) for seed in range(1, self.repetitions + 1)]
+        return {**parameters, **over(runs)}
 
     def sizes(self) -> Rows:
         """The document's table."""
@@ -188,8 +158,7 @@ class Evaluation:
         rows = []
         for full, some in REPEATED.items():
             for feeds in some:
-                runs = self.repeat(events=self.size(full), feeds=feeds)
-                row = {"events": self.size(full), "feeds": feeds, **over(runs)}
+                row = self.spread(events=self.size(full), feeds=feeds)
                 rows.append({**row, "document": DOCUMENT[full][FEEDS.index(feeds)]})
         return rows
 
@@ -205,7 +174,7 @@ class Evaluation:
             (0, "by_feed", 0),
         ):
             parameters = {"events": size, "feeds": ACTIVE, "lurkers": lurkers, "delivery": delivery, "bound": bound}
-            rows.append({**parameters, **over(self.repeat(**parameters))})
+            rows.append(self.spread(**parameters))
         return rows
 
     def references(self) -> Rows:
@@ -214,7 +183,7 @@ class Evaluation:
         for feeds in FEW:
             for references in REFERENCES:
                 parameters = {"events": self.size(32 * K), "feeds": feeds, "references": references}
-                rows.append({**parameters, **over(self.repeat(**parameters))})
+                rows.append(self.spread(**parameters))
         return rows
 
     def limit(self) -> Rows:
@@ -268,116 +237,8 @@ class Evaluation:
         for feeds in FEW:
             for delivery, bound in (("in_order", 0), *(("late", bound) for bound in LATE), ("by_feed", 0)):
                 parameters = {"events": self.size(32 * K), "feeds": feeds, "delivery": delivery, "bound": bound}
-                rows.append({**parameters, **over(self.repeat(**parameters))})
+                rows.append(self.spread(**parameters))
         return rows
-
-
-def appended(case: Case) -> tuple[events.Log, np.ndarray, np.random.Generator]:
-    """Make the log of a case, and deliver it; with where further chance comes from."""
-    rng = np.random.default_rng([case.seed, case.events, case.feeds, case.lurkers])
-    feeds = case.feeds + case.lurkers
-    references = np.where(np.arange(feeds) % case.chatty == 0, case.references, 1)
-    log = events.append(case.events, case.feeds, rng, references, case.lurkers)
-    if (np.bincount(log.rank) != 2).any():
-        raise RuntimeError("a rank has not two events")
-    if case.delivery == "by_feed":
-        arrived = events.deliver_by_feed(log, rng)
-    elif case.delivery == "late":
-        arrived = events.deliver_late(log, case.bound, rng)
-    else:
-        arrived = events.deliver_in_order(log)
-    return log, arrived, rng
-
-
-def made(case: Case) -> tuple[events.Timelines, dict[str, int]]:
-    """Make the timeline of a case; and count what is refused, and what is missing thereby."""
-    log, arrived, rng = appended(case)
-    listed = np.diff(log.start)
-    refused = listed > case.max_previous if case.max_previous else np.zeros(len(listed), np.bool_)
-    owner = np.repeat(np.arange(len(listed)), listed)
-    missing = refused[log.cause] & ~refused[owner]
-    facts = {
-        "refused": int(refused.sum()),
-        "accepted": int((~refused).sum()),
-        "missing_causes": int(missing.sum()),
-        "with_missing_causes": len(np.unique(owner[missing])),
-    }
-    return events.named(log, arrived[~refused[arrived]], rng), facts
-
-
-def shortest(timelines: events.Timelines, batch: int = 1) -> np.ndarray:
-    """Count the commands of each batch; int64[batches]."""
-    number = np.arange(len(timelines.arrived)) // batch
-    event_start, cause_start, cause, _, arrived = timelines
-    commands = edits.edit_stream(event_start, cause_start, cause, arrived, number, np.zeros(1, np.int64))
-    return np.bincount(commands.batch, minlength=number[-1] + 1 if len(number) else 0)
-
-
-def counted(case: Case) -> dict[str, Any]:
-    """Count the commands of a case."""
-    timelines, facts = made(case)
-    commands = shortest(timelines, case.batch)
-    at = np.percentile(commands, (50, 95, 99), method="inverted_cdf") if len(commands) else np.zeros(3)
-    return {
-        "commands": int(commands.sum()),
-        "per_event": round(int(commands.sum()) / max(facts["accepted"], 1), 3),
-        "p50": int(at[0]),
-        "p95": int(at[1]),
-        "p99": int(at[2]),
-        "max": int(commands.max(initial=0)),
-        **facts,
-    }
-
-
-def explored(case: Case) -> dict[str, Any]:
-    """Count the ranks that change with an arrival, by both strategies."""
-    log, arrived, _ = appended(case)
-    found = {}
-    for name in STRATEGIES:
-        counts = exploration.ranks_that_change(log.start, log.cause, arrived, name == "backward")
-        found |= {name: round(float(counts.mean()), 2), f"{name}_max": int(counts.max())}
-    return found
-
-
-def followed(case: Case) -> dict[str, Any]:
-    """Count successors; and what two replicas refuse that allow so many, one as appended and one by feeds."""
-    log, arrived, _ = appended(case)
-    counts = np.bincount(log.cause, minlength=len(log.feed))
-    replicas = [
-        exploration.within_limit(log.start, log.cause, order, MAX_SUCCESSORS)
-        for order in (events.deliver_in_order(log), arrived)
-    ]
-    return {
-        "p50": int(np.percentile(counts, 50, method="inverted_cdf")),
-        "p99": int(np.percentile(counts, 99, method="inverted_cdf")),
-        "max": int(counts.max()),
-        "above": int((counts > MAX_SUCCESSORS).sum()),
-        "refused_in_order": int((~replicas[0]).sum()),
-        "refused_by_feed": int((~replicas[1]).sum()),
-        "differ": int((replicas[0] != replicas[1]).sum()),
-    }
-
-
-def converged(timelines: events.Timelines) -> np.ndarray:
-    """Order one timeline by rank, then name."""
-    rank = np.zeros(len(timelines.cause_start) - 1, np.int64)
-    while True:  # As many rounds as ranks at most; the peer's sizes are small.
-        owner = np.repeat(np.arange(len(rank)), np.diff(timelines.cause_start))
-        raised = np.zeros_like(rank)
-        np.maximum.at(raised, owner, rank[timelines.cause] + 1)
-        if (raised == rank).all():
-            return np.lexsort((np.arange(len(rank)), rank))
-        rank = raised
-
-
-def compared(case: Case) -> dict[str, Any]:
-    """Run the peer on a case, unless that takes too long."""
-    timelines, _ = made(case)
-    found = peer.run(timelines, case.seed, PEER_LIMIT_S)
-    if found is None:
-        return {"per_event": None, "orders_differ": 0}
-    is_other = not np.array_equal(found.order, converged(timelines))
-    return {"per_event": round(int(found.commands.sum()) / case.events, 3), "orders_differ": int(is_other)}
 
 
 def over(runs: Rows) -> dict[str, Any]:
@@ -403,7 +264,7 @@ def write(tables: dict[str, Rows], folder: Path) -> None:
             out.writerows(rows)
     plots.draw(tables, folder)
     text = (DOCS / "README.md").read_text()
-    for name, lines in shown(tables).items():
+    for name, lines in shown(tables, FEEDS, BATCHES).items():
         text = fill(text, name, lines)
     (folder / "README.md").write_text(text)
 
@@ -419,127 +280,3 @@ def fill(text: str, name: str, lines: Sequence[str]) -> str:
         raise ValueError(f"the README has no one place for the table {name}")
     before, _, rest = text.partition(begin)
     return before + begin + "\n" + "\n".join(lines) + "\n\n" + end + rest.partition(end)[2]
-
-
-def shown(tables: dict[str, Rows]) -> dict[str, list[str]]:
-    """Lay the tables out for reading."""
-    return {
-        "sizes": by_feeds(tables["sizes"], ("per_event", "document"), ("shortest", "document")),
-        "peer": by_feeds(
-            [row for row in tables["peer"] if row["references"] == 1], ("peer", "shortest"), ("peer", "shortest")
-        ),
-        "repetitions": markdown(
-            ["events", "feeds", "p5", "median", "p95", "document", "per arrival p50", "p95", "p99", "max"],
-            [
-                [thousands(row["events"]), row["feeds"], *percentiles(row), row["document"], *arrivals(row)]
-                for row in tables["repetitions"]
-            ],
-        ),
-        "lurkers": markdown(
-            ["feeds", "delivery", "p5", "median", "p95", "per arrival p50", "p95", "p99", "max"],
-            [
-                [
-                    f"{row['feeds']} + {row['lurkers']} silent" if row["lurkers"] else f"{row['feeds']} alone",
-                    worded(row),
-                    *percentiles(row),
-                    *arrivals(row),
-                ]
-                for row in tables["lurkers"]
-            ],
-        ),
-        "references": markdown(
-            ["feeds", "cross-references", "p5", "median", "p95", "per arrival p50", "p95", "p99", "max"],
-            [[row["feeds"], row["references"], *percentiles(row), *arrivals(row)] for row in tables["references"]],
-        ),
-        "limit": markdown(
-            ["feeds", "cross-references", "limit", "refused", "missing causes", "events with any", "per event"],
-            [
-                [
-                    row["feeds"],
-                    said(row),
-                    row["max_previous"] or "none",
-                    f"{row['refused']:,}",
-                    f"{row['missing_causes']:,}",
-                    f"{row['with_missing_causes']:,}",
-                    f"{row['per_event']:.2f}",
-                ]
-                for row in tables["limit"]
-            ],
-        ),
-        "batches": markdown(
-            ["events", "feeds", *(f"{batch:,}" for batch in BATCHES)],
-            [
-                [
-                    thousands(rows[0]["events"]),
-                    rows[0]["feeds"],
-                    *(f"{row['per_event']:.3f}" for row in rows),
-                ]
-                for rows in (
-                    tables["batches"][first : first + len(BATCHES)]
-                    for first in range(0, len(tables["batches"]), len(BATCHES))
-                )
-            ],
-        ),
-        "deliveries": markdown(
-            ["feeds", "delivery", "p5", "median", "p95", "per arrival p50", "p95", "p99", "max"],
-            [[row["feeds"], worded(row), *percentiles(row), *arrivals(row)] for row in tables["deliveries"]],
-        ),
-        "explorations": markdown(
-            ["events", "feeds", "delivery", "forward", "most", "backward", "most"],
-            [
-                [
-                    thousands(row["events"]),
-                    row["feeds"],
-                    worded(row),
-                    *(f"{row[name]:,.2f}" if name in STRATEGIES else f"{row[name]:,}" for name in list(row)[4:]),
-                ]
-                for row in tables["explorations"]
-            ],
-        ),
-        "successors": markdown(
-            ["feeds", "cross-references", "p50", "p99", "max", "above 3", "refused as appended", "by feed", "differ"],
-            [
-                [row["feeds"], row["references"], *(f"{row[name]:,}" for name in list(row)[3:])]
-                for row in tables["successors"]
-            ],
-        ),
-    }
-
-
-def by_feeds(rows: Rows, columns: Sequence[str], titles: Sequence[str]) -> list[str]:
-    """Lay rows out by size and number of feeds, a line for each column."""
-    lines = []
-    for size in dict.fromkeys(row["events"] for row in rows):
-        found = {row["feeds"]: row for row in rows if row["events"] == size}
-        for column, title in zip(columns, titles, strict=True):
-            cells = (found.get(feeds, {}).get(column) for feeds in FEEDS)
-            lines.append([thousands(size), title, *("" if cell is None else f"{cell:.2f}" for cell in cells)])
-    return markdown(["events", "", *map(str, FEEDS)], lines)
-
-
-def thousands(size: int) -> str:
-    """Write a number of events as the document does, where it can be."""
-    return f"{size // K}K" if size % K == 0 else f"{size:,}"
-
-
-def worded(row: dict) -> str:
-    """Say how events were delivered."""
-    words = {"in_order": "as appended", "by_feed": "random feed", "late": f"up to {row['bound']:,} late"}
-    return words[row["delivery"]]
-
-
-def said(row: dict) -> str:
-    """Say who lists how many cross-references."""
-    if row["one_feed_in"] == 1:
-        return str(row["references"])
-    return f"one feed in {row['one_feed_in']}: {row['references']}, others 1"
-
-
-def percentiles(row: dict) -> list[str]:
-    """Percentiles over repetitions."""
-    return [f"{row[name]:.2f}" for name in ("p5_of_runs", "p50_of_runs", "p95_of_runs")]
-
-
-def arrivals(row: dict) -> list[str]:
-    """Percentiles per arrival."""
-    return [f"{row[name]:,}" for name in ("arrival_p50", "arrival_p95", "arrival_p99", "arrival_max")]

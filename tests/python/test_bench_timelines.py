@@ -11,7 +11,7 @@ import pytest
 
 import timeline_oracle as oracle
 from bench import __main__ as command
-from bench import arrivals, evaluation, events, exploration, make_events, peer, stand_in, timelines
+from bench import arrivals, evaluation, evaluation_cases, events, exploration, make_events, peer, stand_in, timelines
 from dbt_tangles.formats.events.verify_lines import check_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
@@ -192,7 +192,7 @@ def test_tables_of_many_timelines_keep_them_apart():
 @pytest.mark.parametrize("batch", [1, 7])
 def test_counts_are_those_of_the_shortest_scripts(batch):
     """The textbook's longest common subsequence says the same, batch by batch."""
-    made, _ = evaluation.made(evaluation.Case(80, 5))
+    made, _ = evaluation_cases.made(evaluation_cases.Case(80, 5))
     graph = known(made)
     arrived = [f"{event:06}" for event in made.arrived]
     old, expected = [], []
@@ -200,29 +200,29 @@ def test_counts_are_those_of_the_shortest_scripts(batch):
         new = oracle.converged({name: graph[name] for name in arrived[:end]})
         expected.append(oracle.fewest_commands(old, new))
         old = new
-    assert evaluation.shortest(made, batch).tolist() == expected
-    assert evaluation.converged(made).tolist() == [int(name) for name in oracle.converged(graph)]
+    assert evaluation_cases.shortest(made, batch).tolist() == expected
+    assert evaluation_cases.converged(made).tolist() == [int(name) for name in oracle.converged(graph)]
 
 
 def test_the_peer_is_counted_and_ends_in_our_order():
-    made, _ = evaluation.made(evaluation.Case(200, 6))
+    made, _ = evaluation_cases.made(evaluation_cases.Case(200, 6))
     found = peer.run(made)
-    assert np.array_equal(found.order, evaluation.converged(made))
-    assert (found.commands >= evaluation.shortest(made)).sum() > 190
-    assert found.commands.sum() > evaluation.shortest(made).sum()
+    assert np.array_equal(found.order, evaluation_cases.converged(made))
+    assert (found.commands >= evaluation_cases.shortest(made)).sum() > 190
+    assert found.commands.sum() > evaluation_cases.shortest(made).sum()
     assert peer.run(made, limit_s=0.0) is None
 
 
 def test_a_limit_leaves_causes_missing():
     """What is refused is counted, and so is what lists it."""
-    made, facts = evaluation.made(evaluation.Case(400, 16, references=2, chatty=8, max_previous=2))
+    made, facts = evaluation_cases.made(evaluation_cases.Case(400, 16, references=2, chatty=8, max_previous=2))
     assert 0 < facts["refused"] < 100
     assert facts["refused"] + facts["accepted"] == 400 == facts["refused"] + len(made.arrived)
     assert facts["with_missing_causes"] <= facts["missing_causes"] < 400
     assert np.diff(made.cause_start).max() <= 2
-    unlimited, facts = evaluation.made(evaluation.Case(400, 16, references=1, max_previous=2))
+    unlimited, facts = evaluation_cases.made(evaluation_cases.Case(400, 16, references=1, max_previous=2))
     assert facts["refused"] == facts["missing_causes"] == 0
-    assert evaluation.shortest(unlimited).sum() > 400
+    assert evaluation_cases.shortest(unlimited).sum() > 400
 
 
 @pytest.mark.parametrize("backward", [False, True])
