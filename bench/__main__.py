@@ -1,4 +1,4 @@
-"""The command line: `python -m bench [--scale S] [--repeats N] [NAME ...]`, the names are below."""
+"""The command line of the benchmarks: `python -m bench [--scale S] [--repeats N] [NAME ...]`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INPUTS = ("fixtures", "medium", "peer", "peer_kernel")
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
-    """Read the command line; what is wrong with it ends the process with exit code 2."""
+    """Parse the command line; an error ends the process with exit code 2."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure, and write figures and a page.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=NAMES)
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full size, up to 1 (default 1)")
@@ -67,7 +67,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
 
 
 def run_apart(name: str, options: argparse.Namespace) -> bool:
-    """Run a benchmark in a process of its own; whether it succeeded."""
+    """Run a benchmark in a process of its own; return whether it succeeded."""
     process = multiprocessing.get_context("spawn").Process(target=one.run_or_explain, args=(name, options))
     process.start()
     process.join()
@@ -78,12 +78,12 @@ def run_apart(name: str, options: argparse.Namespace) -> bool:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the benchmarks one after the other, and write the page of all figures.
+    """Run the benchmarks one after another, and write the page of all figures.
 
-    0 also where a goal is missed, 1 where a benchmark failed.
+    Returns 0 even if a goal is missed, and 1 if a benchmark failed.
 
-    Each has a process of its own, so that each starts with a new JVM, whose compiled code, heap and peak memory are
-    not those of the benchmark before, and one that fails takes no other with it.
+    Each benchmark has a process of its own: it starts with a new JVM, without compiled code, heap or peak memory of the
+    previous one, and a failing benchmark does not stop the others.
     """
     options = parse(argv)
     try:

@@ -1,7 +1,7 @@
 """Commands per arrival of a log in the shape of a real peer's, by receive time.
 
-Tables are built by dbt, one script for each arrival; counts come from `timeline_edits`, of the whole log and of the
-tangles by their size. They depend on the log only. What the build took is told besides.
+dbt builds the tables, with one script for each arrival. `timeline_edits` gives the counts, of the whole log and of the
+tangles by size, which depend only on the log. The cost of the build is reported as well.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from bench.report import RESULTS, Goal, at_most
 NAME = "arrivals"
 TABLES = ("timeline_events", "timeline_edits")
 WHOLE_LOG = "ssb:log"
-#: Tangles of at least so many members are told together.
+#: The lower bounds of the size classes of tangles, in members.
 SIZES = (2, 5, 20, 100, 1_000)
 MINUTES, MEMORY_MIB = 10, 8 * 1024
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Build the timelines of the log and count; at full scale `docs/evaluation` gets the table."""
+    """Build the timelines of the log and count; at full scale, write the table into `docs/evaluation`."""
     log = logs.head(options.peer_log or logs.signed_log(suffix=".jsonl.gz"), options.scale)
     variables = {"verify_signatures": False, "edit_batch_size": 1}
     built = builds.build(NAME, log, variables, ("run", "--select", *(f"+{table}" for table in TABLES)))
@@ -71,8 +71,8 @@ def spread(title: str, chosen: np.ndarray, size: np.ndarray, timeline: np.ndarra
     """Sum up the arrivals of some timelines.
 
     Args:
-        title: Which ones.
-        chosen: bool[timelines].
+        title: The name of these timelines.
+        chosen: bool[timelines], the timelines to sum up.
         size: int64[timelines], their events.
         timeline: int32[arrivals].
         commands: int64[arrivals].
@@ -91,7 +91,7 @@ def spread(title: str, chosen: np.ndarray, size: np.ndarray, timeline: np.ndarra
 
 
 def shown(rows: list[dict]) -> list[str]:
-    """Lay the table out for reading."""
+    """Lay out the table for reading."""
     head = ["timelines", "", "events", "per event", "arrivals of one command", "p50", "p95", "p99", "max"]
     lines = [
         [

@@ -1,4 +1,4 @@
-"""The command `tangles` on a warehouse of a million messages, each time as a process of its own, as people run it."""
+"""The command `tangles` on a warehouse of a million messages, one process for each question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GOAL = 1.0  # seconds
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Measure each question; the figures, and the goals."""
+    """Measure each question; return the figures and the goals."""
     messages = max(round(MESSAGES * options.scale / ask_tables.FEEDS), 2) * ask_tables.FEEDS
     judged = options.scale == 1
     results, goals = [], []
@@ -32,7 +32,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
         for name, words in questions(about, warehouse).items():
             runs = [ask(words, warehouse) for _ in range(options.repeats)]
             cpu, wall = (round(median(each), 2) for each in zip(*runs, strict=True))
-            # Others who use the machine make the clock go on; they do not make the best of the runs better.
+            # Other users of the machine delay the clock, but they do not shorten the best run.
             best = round(min(seconds for _, seconds in runs), 2)
             results.append({"question": name, "messages": messages, "cpu_s": cpu, "wall_s": wall, "best_wall_s": best})
             say(f"ask {name}: {cpu} CPU seconds, {wall} on the clock, {best} at best; load {os.getloadavg()[0]:.1f}")
@@ -43,7 +43,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 
 def questions(about: dict[str, str], warehouse: str) -> dict[str, list[str]]:
-    """Name what is asked, about what `ask_tables.write` returns."""
+    """Return the arguments of each question, about the ids that `ask_tables.write` returns."""
     return {
         "why, of one that is set aside": ["why", about["set_aside"][:12]],
         "why, of one that is missing": ["why", about["missing"]],
@@ -58,15 +58,15 @@ def questions(about: dict[str, str], warehouse: str) -> dict[str, list[str]]:
 
 
 def ask(words: list[str], warehouse: str) -> tuple[float, float]:
-    """Run the command; CPU seconds, and seconds on the clock.
+    """Run the command; return CPU seconds and seconds on the clock.
 
     Raises:
-        RuntimeError: It ends otherwise than by finding something, or nothing.
+        RuntimeError: The exit code is neither 0 (found) nor 1 (not found).
     """
     place = [] if words[0] == "diff" else ["--warehouse", warehouse]
     command = [sys.executable, "-m", "dbt_tangles.cli.cli", words[0], *place, *words[1:], "--json"]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    # Whatever schema this process was told to build into.
+    # The schema that this process was told to build into does not matter here.
     environ = {**os.environ, "TANGLES_SCHEMA": "tangles"}
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)

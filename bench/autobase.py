@@ -1,10 +1,10 @@
-"""The order of Autobase's bases, and how much of it is settled: CPU seconds of the kernel, and in Spark.
+"""The order of Autobase's bases and its settled prefix: CPU seconds of the kernel, and in Spark.
 
-In this process, what is compared in turns:
+In this process, measured in turns:
 
 kernel   `order_views` of one view of a base of `autobase_bases.py`, whose writers hear of each other with some delay,
-         so that nearly all is settled; at one size next to seconds quoted of the peer, whose package is not here.
-stalled  the same of bases of forks without end, where nothing is ever settled.
+         so nearly all nodes are settled; at one size beside quoted seconds of the peer, whose package is not used.
+stalled  the same for bases with endless forks, in which no node is ever settled.
 
 In Spark, the models `int_autobase_views` and `int_autobase_changes`, each next to its LIMIT (`bench.limit`);
 `int_autobase_quorums`, next to its own, is context only.
@@ -38,7 +38,7 @@ QUOTED_NODES = 10_000
 QUOTED_GOAL = 20.0  # times the kernel's
 GROWTH_SIZES = (50_000, 500_000)
 GROWTH_INDEXERS = (3, 9)
-GROWTH_GOAL = 1.15  # linear is 1; what no longer fits into the processor's caches takes longer
+GROWTH_GOAL = 1.15  # linear is 1; data beyond the processor's caches take longer
 STALLED_SIZES = (2_500, 5_000, 10_000, 20_000)
 STALLED_INDEXERS = 5
 STALLED: dict[str, Callable[[int, int], Iterator]] = {"rounds": autobase_bases.rounds, "acked": autobase_bases.acked}
@@ -46,14 +46,14 @@ STALLED_GOAL = 1.3  # n log n is 1.1
 LEAST = 20  # nodes of a base at a small scale
 BASES, NODES, WRITERS, INDEXERS = 10_000, 20, 4, 3  # in Spark
 SPARK_GOAL = 2.0  # the model / the limit
-MEASURED = ("int_autobase_views", "int_autobase_changes")  # those that have the goal
+MEASURED = ("int_autobase_views", "int_autobase_changes")  # the models with the goal
 MODELS = (*MEASURED, "int_autobase_quorums")
 
 
 def run(options: Namespace) -> Part:
-    """Measure; the figures and the goals."""
+    """Measure; return the figures and the goals."""
     results, goals = [], []
-    order_views(*settling(LEAST, 3))  # Compile what is not compiled yet.
+    order_views(*settling(LEAST, 3))  # compiles the kernel
     for part in (kernel_alone, stalled):
         found, wanted = part(options.scale, options.repeats)
         results += found
@@ -72,7 +72,7 @@ def run(options: Namespace) -> Part:
 
 
 def settling(count: int, indexers: int) -> autobase_bases.Arrays:
-    """Make a base of which nearly all is settled; all writers are indexers."""
+    """Make a base whose nodes are nearly all settled; all writers are indexers."""
     return autobase_bases.arrays(autobase_bases.gossip(count, indexers, random.Random(1)), indexers)
 
 
@@ -89,7 +89,7 @@ def timed(part: str, views: list[autobase_bases.Arrays], repeats: int) -> list[d
 
 
 def kernel_alone(scale: float, repeats: int) -> Part:
-    """Measure one view next to what is quoted, and how its time grows with its nodes."""
+    """Measure one view beside the quoted seconds, and how its time grows with its nodes."""
     results, goals = [], []
     views = [settling(max(int(QUOTED_NODES * scale), LEAST), indexers) for indexers in QUOTED_S]
     for row in timed("kernel", views, repeats):
@@ -108,7 +108,7 @@ def kernel_alone(scale: float, repeats: int) -> Part:
 
 
 def stalled(scale: float, repeats: int) -> Part:
-    """Measure how the time for one view grows where nothing is ever settled."""
+    """Measure how the time for one view grows if no node is ever settled."""
     results, goals = [], []
     for shape, write in STALLED.items():
         sizes = [max(int(size * scale), LEAST) for size in STALLED_SIZES]
@@ -131,11 +131,11 @@ def growth(
     scale: float,
     repeats: int,
 ) -> tuple[list[dict], Goal]:
-    """Measure views of one kind; the figures, and the goal for the power of the nodes.
+    """Measure views of one kind; return the figures, and the goal for the power of the nodes.
 
     Args:
-        part: What the figures belong to.
-        who: Begins the goal.
+        part: The part of the benchmark that the figures belong to.
+        who: The beginning of the goal's name.
         views: From the smallest to the largest.
         full_sizes: Their nodes at full scale.
         limit: The greatest power.
@@ -150,12 +150,12 @@ def growth(
 
 
 def members(scale: float) -> pa.Table:
-    """Make the rows of `int_autobase_members`, the columns that matter."""
+    """Make the rows of `int_autobase_members` with the columns that the models need."""
     return autobase_bases.table(max(int(BASES * scale), 1), NODES, WRITERS, INDEXERS)
 
 
 def kernel_of(model: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What a model does in Python, as it is configured."""
+    """Return the Python kernel of a model, with its configuration."""
     config = stand_in.configuration(model)
     if model in MEASURED:
         kernel = order_of_partition if model == "int_autobase_views" else changes_of_partition
@@ -174,7 +174,7 @@ class InSpark(ModelInSpark):
         super().__init__(spark, watch, model, {"int_autobase_members": self.rows}, needs)
 
     def measure(self, repeats: int) -> dict:
-        """Measure the model and its LIMIT in turns; the figures."""
+        """Measure the model and its LIMIT in turns; return the figures."""
         self.warm_up()
         facts = {"nodes": self.rows.count(), "rows": self.spark.table(f"{session.SCHEMA}.found").count()}
         measured = self.beside_limit(repeats, f"autobase {self.model}", "model")

@@ -1,7 +1,7 @@
-"""Made-up bases, as writers write them who hear of each other after a while: the same seed gives the same bases.
+"""Made-up Autobase bases of writers who hear of each other with a delay; the same seed gives the same bases.
 
-Nodes are numbered in the order in which they are written, by writers who take turns at random. Each knows its own nodes
-and all that was written until some turns ago, and follows all heads of that.
+Nodes are numbered in the order of writing, by writers who take turns at random. Each writer knows its own nodes and all
+nodes written until some turns ago, and follows all heads among them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 
-LATE = 0.3  # of the nodes are written without knowing the last few turns, as many as there are writers or fewer
+LATE = 0.3  # of the nodes are written without knowing the last few turns, at most as many as there are writers
 KEY_BYTES = 32
 
 
@@ -34,7 +34,7 @@ class Draft(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """One view of one base, as `order_views` takes it; see there."""
+    """One view of one base, in the form that `order_views` takes."""
 
     view_start: np.ndarray
     start: np.ndarray
@@ -49,8 +49,8 @@ class Arrays(NamedTuple):
 
 
 def gossip(count: int, writers: int, rng: random.Random) -> Iterator[Draft]:
-    """Write on all heads that are known after some delay, so that most forks are short and are merged."""
-    heads: list[list[int]] = [[]]  # of the first so many nodes
+    """Write on all heads that are known with some delay, so that most forks are short and get merged."""
+    heads: list[list[int]] = [[]]  # of each prefix of the nodes
     heard, last, length = [0] * writers, [-1] * writers, [0] * writers
     written_by: list[int] = []
     for number in range(count):
@@ -60,7 +60,7 @@ def gossip(count: int, writers: int, rng: random.Random) -> Iterator[Draft]:
         until = heard[writer] = max(before, number - delay)
         previous = heads[until]
         if own >= until:
-            # Its last node is above all that it knew then, and above its own.
+            # Its last node follows all nodes that the writer knew then, and its previous own node.
             previous = [*(head for head in previous if head >= before and written_by[head] != writer), own]
         merged = set(previous)
         heads.append([*(head for head in heads[number] if head not in merged), number])
@@ -71,14 +71,14 @@ def gossip(count: int, writers: int, rng: random.Random) -> Iterator[Draft]:
 
 
 def rounds(count: int, writers: int) -> Iterator[Draft]:
-    """Write all at once, each on top of all of the round before: forks without end, so nothing is ever settled."""
+    """Write all nodes of a round at once, each on top of the whole previous round: endless forks, never settled."""
     for number in range(count):
         begin = number - number % writers
         yield Draft(number % writers, number // writers + 1, [*range(max(begin - writers, 0), begin)])
 
 
 def acked(count: int, writers: int) -> Iterator[Draft]:
-    """Let most write on top of each other, and the others always beside all of those: acks, but nothing is settled."""
+    """Let a majority write on top of each other, and the others always beside them: acks without settled nodes."""
     majority = writers // 2 + 1
     for number in range(count):
         writer, own = number % writers, number - writers
@@ -95,7 +95,7 @@ def acked(count: int, writers: int) -> Iterator[Draft]:
 
 
 def arrays(drafts: Iterator[Draft], indexers: int) -> Arrays:
-    """Number the nodes of a base by writer and length; the first so many writers are indexers."""
+    """Number the nodes of a base by writer and length; the first `indexers` writers are indexers."""
     written = list(drafts)
     nodes = len(written)
     writer = np.fromiter((draft.writer for draft in written), np.int32, nodes)
@@ -122,14 +122,14 @@ def arrays(drafts: Iterator[Draft], indexers: int) -> Arrays:
 
 
 def table(bases: int, nodes: int, writers: int, indexers: int, seed: int = 1) -> pa.Table:
-    """Make rows of what `int_autobase_members` says and the order needs.
+    """Make rows of `int_autobase_members`, with the columns that the order needs.
 
     Args:
-        bases: How many bases.
-        nodes: How many nodes each has.
-        writers: How many write in each; no two bases have one in common.
-        indexers: How many of them index.
-        seed: Of everything.
+        bases: The number of bases.
+        nodes: The number of nodes in each.
+        writers: The number of writers in each; writers belong to one base only.
+        indexers: How many of them are indexers.
+        seed: The seed of the random generator.
 
     Returns:
         The rows, by base, each node after all that it follows.

@@ -1,6 +1,6 @@
 """`dbt build` as a user runs it: a process of its own, a fresh warehouse, the settings of profiles.yml.
 
-Each build runs once, as it is the clock that counts here. The tables stay under target/bench/builds, for looking at.
+Each build runs once, because seconds on the clock count here. The tables stay under target/bench/builds.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ GOALS = {  # seconds
     "spark": {"fixtures": 90, "medium": 180, "peer": 600},
     "sail": {"fixtures": 20, "peer": 90},
 }
-#: The peer's log by the kernel alone: what SQL rounds cost the whole build is at most so many times its CPU seconds.
+#: The peer's log by the kernel alone, and the limit of the whole build's CPU seconds as a multiple of this build's.
 KERNEL, ROUNDS_GOAL = "peer_kernel", 1.05
 SLOWEST = 10
-#: As `make build` runs it.
+#: The command of `make build`.
 BUILD = ("build", "--exclude-resource-type", "unit_test")
 PATIENCE = 15.0  # seconds between two lines of progress
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Build from each input; the figures of each, and the goals."""
+    """Build from each input; return the figures of each, and the goals."""
     adopt_orphans()
     results, goals = [], []
     for name in options.inputs:
@@ -57,7 +57,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 
 def folder_of(name: str, engine: str = "spark") -> Path:
-    """Where a build is."""
+    """Return the folder of a build."""
     return RESULTS / NAME / (name if engine == "spark" else f"{name}-{engine}")
 
 
@@ -81,13 +81,13 @@ def build(
     """Run `dbt build`, or another command of dbt.
 
     Args:
-        name: What the folder below target/bench/builds is called.
+        name: The name of the folder below target/bench/builds.
         log: The SSB log, or None for the fixtures.
-        variables: Vars of dbt's besides the log.
-        command: dbt's command and what it selects.
-        is_first: Whether the warehouse is a fresh one, and not what the last build left.
-        engine: Which one builds, `spark` or `sail`.
-        is_counted: Whether to count what Spark moves, which takes some CPU seconds more.
+        variables: dbt vars besides the log.
+        command: dbt's command and selection.
+        is_first: Whether to start with an empty warehouse, and not with the one that the last build left.
+        engine: The engine that builds, `spark` or `sail`.
+        is_counted: Whether to count the data that Spark moves, which costs some CPU seconds.
 
     Raises:
         RuntimeError: The build failed.
@@ -101,9 +101,9 @@ def build(
     started += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
     of_log = {"ssb_log": str(log.resolve())} if log else {}
     started += ["--vars", json.dumps(of_log | (variables or {}))]
-    # Spark's catalog writes a log into the folder it is started in.
+    # Spark's catalog writes a log into the current folder.
     environ = {**os.environ, "TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": "tangles"}
-    environ[TIER] = TIERS[0]  # as a user's build
+    environ[TIER] = TIERS[0]  # as in a user's build
     if is_counted and engine == "spark":
         shutil.rmtree(folder / "spark", ignore_errors=True)
         environ |= event_log.configure(folder / "spark")
@@ -115,7 +115,7 @@ def build(
             wait_for_orphans()
             ended = time.monotonic()
         peaks = watch.peaks()
-    spent.wall -= ended - finished  # the JVM's way out is nobody's wait
+    spent.wall -= ended - finished  # users do not wait for the JVM to exit
     if code:
         raise RuntimeError(f"dbt {command[0]} of {name} failed: see {folder / 'output.txt'}")
     say(f"builds {name}: {spent.wall:.0f} s, {spent.total:.0f} CPU seconds, {peaks['all']} MiB in all")
@@ -128,18 +128,18 @@ def build(
 
 
 def count_rows(table: Path) -> int | None:
-    """Count the rows of a table that was built; None where it was not."""
+    """Count the rows of a table that was built; None if it was not."""
     files = list(table.rglob("*.parquet"))
     return sum(pq.read_metadata(file).num_rows for file in files) if files else None
 
 
 def size_of(folder: Path) -> float:
-    """MiB of all files below a folder."""
+    """Return the MiB of all files below a folder."""
     return round(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 2**20, 1)
 
 
 def follow(name: str, command: list[str], environ: dict[str, str], folder: Path) -> int:
-    """Run dbt, keep what it says, and repeat a line of it now and then; its exit code."""
+    """Run dbt, keep its output, and repeat a line of it now and then; return its exit code."""
     said = time.monotonic()
     with (
         (folder / "output.txt").open("w") as output,
@@ -159,9 +159,9 @@ def figures(name: str, log: Path | None, spent: Spent, peaks: dict[str, float], 
     """Bring the figures of a build into one form.
 
     Args:
-        name: What was built.
-        log: From which log.
-        spent: What it took.
+        name: The build.
+        log: Its log, or None for the fixtures.
+        spent: The cost of the build.
         peaks: Memory, as `Watch.peaks` gives it.
         run_results: dbt's run_results.json.
     """

@@ -1,4 +1,4 @@
-"""What the commands of benchmarks and of clusters have in common."""
+"""Parts of a command line that the benchmarks and the cluster demonstrations share."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from collections.abc import Callable, Collection, Iterable
 
 
 def check_names(parser: argparse.ArgumentParser, kind: str, names: Iterable[str], known: Collection[str]) -> None:
-    """Refuse names of what is not there, with exit code 2."""
+    """Refuse unknown names with exit code 2."""
     for name in names:
         if name not in known:
             parser.error(f"no {kind} is called {name!r}; there are {', '.join(known)}")
 
 
 def run_guarded(who: str, work: Callable[[], int], errors: tuple[type[Exception], ...]) -> int:
-    """Run what starts other processes, so that these are ended however it ends.
+    """Run work that starts other processes, so that they end even if it is interrupted.
 
     Args:
-        who: Begins what is said of errors.
+        who: The beginning of error messages.
         work: Returns an exit code.
-        errors: What is said in a line.
+        errors: The errors that are reported in one line.
 
     Returns:
-        That exit code; 1 after an error, 130 after an interrupt.
+        The exit code; 1 after an error, 130 after an interrupt.
     """
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is ended
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the started processes are ended
     try:
         return work()
     except errors as error:

@@ -1,6 +1,6 @@
-"""The contracts of the public tables: what readers rely on, kept in a file and compared with the project.
+"""The contracts of the public tables, kept in a file and compared with the project.
 
-    python -m bench.contracts        # writes docs/reference/contracts.yml: when a version is released
+        python -m bench.contracts        # writes docs/reference/contracts.yml, when a version is released
 
 It reads target/manifest.json, which any dbt command writes.
 """
@@ -29,7 +29,7 @@ _HEAD = """\
 def contracts_of(manifest: dict[str, Any]) -> dict[str, list[Columns]]:
     """Read the contracts of the public tables of this project: by name, those of every version of the model."""
     found: dict[str, list[Columns]] = {}
-    # Versions of a model in any order, but the latest last.
+    # The versions of a model may come in any order; put the latest last.
     for node in sorted(manifest["nodes"].values(), key=lambda node: node.get("version") == node.get("latest_version")):
         if node["resource_type"] == "model" and node["access"] == "public" and node["package_name"] == "tangles":
             columns = {name: column["data_type"] for name, column in node["columns"].items()}
@@ -38,16 +38,16 @@ def contracts_of(manifest: dict[str, Any]) -> dict[str, list[Columns]]:
 
 
 def unannounced(kept: dict[str, Columns], found: dict[str, list[Columns]], changes: str) -> list[str]:
-    """List what readers of the kept contracts are not told.
+    """List the changes that the changelog does not announce to readers of the kept contracts.
 
     Args:
         kept: The contracts of the last release.
-        found: Those of the project.
-        changes: What the changelog says of the next release.
+        found: The contracts of the project.
+        changes: The changelog's section on the next release.
 
     Returns:
-        A line for each column that no version of its table has any more as it was, and for each table and column that
-        is new and not in the changelog.
+        A line for each column that every version of its table has dropped or changed, and for each new table and column
+        that the changelog does not name.
     """
     said = set(re.findall(r"`([\w.]+)`", changes))
     lines = []
@@ -78,7 +78,7 @@ def read() -> dict[str, Columns]:
 
 
 def write(found: dict[str, list[Columns]]) -> None:
-    """Keep contracts, of each model the newest version's."""
+    """Write contracts to the file, those of the newest version of each model."""
     kept = {name: versions[-1] for name, versions in sorted(found.items())}
     CONTRACTS.write_text(_HEAD + yaml.safe_dump(kept, sort_keys=False))
 

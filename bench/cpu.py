@@ -1,9 +1,9 @@
 """CPU seconds and peak memory of this process and all its descendants, from /proc.
 
 A local Spark session is a tree of processes: this one, the JVM below it, and below that the daemon that forks Python
-workers. The daemon ignores the death of its workers, so what a worker used is lost to every counter that the kernel
-keeps for ended children; Spark ends idle workers after a minute. So the tree is looked at twice a second, and what was
-last seen of a process that ended is kept, less what its parent says of it.
+workers. The daemon ignores the death of its workers, so the kernel's counters for ended children lose the CPU time of
+the workers; Spark ends idle workers after a minute. Therefore the tree is read twice a second, and the last values of
+an ended process are kept, less the part that its parent reports.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-INTERVAL = 0.5  # seconds between two looks
+INTERVAL = 0.5  # seconds between two readings
 KINDS = ("driver", "jvm", "workers")
 
 _PR_SET_CHILD_SUBREAPER = 36
 
-#: A process: its number, and when it started, as numbers are used again.
+#: A process: its number and its start time, because numbers are reused.
 Key = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Process:
-    """What /proc says of a process.
+    """A process as /proc describes it.
 
     Attributes:
         parent: The number of its parent.
@@ -38,7 +38,7 @@ class Process:
         own: CPU seconds of its threads, ended ones included.
         reaped: CPU seconds of the ended children that it waited for, and of theirs.
         resident: Memory in bytes.
-        peak: The most memory it ever had, in bytes.
+        peak: The peak of its memory in bytes.
     """
 
     parent: int
@@ -50,7 +50,7 @@ class Process:
 
 
 def processes(proc: Path = Path("/proc")) -> dict[Key, Process]:
-    """Look at all processes of the machine.
+    """Read all processes of the machine.
 
     Raises:
         RuntimeError: The system is not Linux.
@@ -64,7 +64,7 @@ def processes(proc: Path = Path("/proc")) -> dict[Key, Process]:
     for entry in proc.iterdir():
         if not entry.name.isdigit():
             continue
-        with suppress(OSError):  # it ended meanwhile
+        with suppress(OSError):  # it has ended in the meantime
             # The program's name stands in parentheses and may hold any character.
             start, _, rest = (entry / "stat").read_text(errors="replace").rpartition(")")
             fields = rest.split()
@@ -81,7 +81,7 @@ def processes(proc: Path = Path("/proc")) -> dict[Key, Process]:
 
 
 def peak_mib() -> int:
-    """The most MiB that this process ever had; `getrusage` counts what its parent had when it was started, too."""
+    """Return the peak memory of this process in MiB; `getrusage` would include the parent's at the start."""
     return _bytes(_status(Path("/proc/self")).get("VmHWM")) >> 20
 
 
@@ -94,13 +94,13 @@ def _bytes(text: str | None) -> int:
 
 
 class Account:
-    """The sums over a tree of processes, as looks at it are added.
+    """The sums over a tree of processes, from repeated readings.
 
-    A process is of the kind `jvm`, below one `workers`, and anything else `driver`.
+    The kinds are `jvm`, `workers` below a JVM, and `driver` for all other processes.
     """
 
     def __init__(self, root: int) -> None:
-        """Keep the account of the process of number `root` and its descendants."""
+        """Keep the account of the process with number `root` and its descendants."""
         self.root = root
         self.peak: Counter[str] = Counter()
         self.peak_resident = 0
@@ -108,10 +108,12 @@ class Account:
         self._kind: dict[Key, str] = {}
         self._parent: dict[Key, Key] = {}
         self._gone: Counter[str] = Counter()
-        self._counted: defaultdict[Key, float] = defaultdict(float)  # of what is reaped: seen before it ended
+        self._counted: defaultdict[Key, float] = defaultdict(
+            float
+        )  # the part of `reaped` that was read before the child ended
 
     def add(self, seen: dict[Key, Process]) -> None:
-        """Add a look at the processes of the machine."""
+        """Add a reading of the machine's processes."""
         number = {key[0]: key for key in seen}
         tree = {key: seen[key] for key in seen if self._is_below(key, seen, number)}
         self._settle(tree)
@@ -126,7 +128,7 @@ class Account:
         self.peak_resident = max(self.peak_resident, sum(process.resident for process in tree.values()))
 
     def cpu(self) -> dict[str, float]:
-        """CPU seconds by kind, those of ended processes included."""
+        """Return CPU seconds by kind, those of ended processes included."""
         seconds = Counter(self._gone)
         for key, process in self._known.items():
             seconds[self._kind[key]] += process.own + process.reaped - self._counted[key]
@@ -135,7 +137,7 @@ class Account:
     def _is_below(self, key: Key, seen: dict[Key, Process], number: dict[int, Key]) -> bool:
         passed = set()
         while key is not None and key not in passed:
-            if key[0] == self.root or key in self._known:  # a known one stays, whoever is its parent by now
+            if key[0] == self.root or key in self._known:  # a known process stays, whatever its parent is now
                 return True
             passed.add(key)
             key = number.get(seen[key].parent)
@@ -149,7 +151,7 @@ class Account:
         return "jvm" if process.command == "java" else self._kind.get(key, "driver")
 
     def _settle(self, tree: dict[Key, Process]) -> None:
-        """Keep what ended processes used, and see how much of that their ancestors will say again."""
+        """Keep the CPU time of ended processes, and determine how much of it their ancestors will report again."""
         told: Counter[Key] = Counter()
         for key in self._known.keys() - tree.keys():
             ended = self._known[key]
@@ -166,7 +168,7 @@ class Account:
 
 @dataclass
 class Spent:
-    """What a piece of work took.
+    """The cost of a piece of work.
 
     Attributes:
         wall: Seconds on the clock.
@@ -186,7 +188,7 @@ class Watch:
     """Context manager: watches this process and its descendants."""
 
     def __init__(self, interval: float = INTERVAL) -> None:
-        """Prepare to look every `interval` seconds."""
+        """Prepare to read every `interval` seconds."""
         self._account = Account(os.getpid())
         self._interval = interval
         self._lock = threading.Lock()
@@ -203,18 +205,18 @@ class Watch:
         self._thread.join()
 
     def look(self) -> None:
-        """Look now."""
+        """Read the processes now."""
         with self._lock:
             self._account.add(processes())
 
     def cpu(self) -> dict[str, float]:
-        """CPU seconds by kind of process, up to now."""
+        """Return CPU seconds by kind of process, up to now."""
         self.look()
         with self._lock:
             return self._account.cpu()
 
     def peaks(self) -> dict[str, float]:
-        """MiB: the most that one process of each kind had, and `all`, the most that all had together."""
+        """Return peaks in MiB: of one process of each kind, and as `all` of all processes together."""
         self.look()
         with self._lock:
             peaks = {**{kind: self._account.peak[kind] for kind in KINDS}, "all": self._account.peak_resident}
@@ -222,7 +224,7 @@ class Watch:
 
     @contextmanager
     def measure(self) -> Iterator[Spent]:
-        """Measure the work within; the answer is filled in at its end."""
+        """Measure the work within; the result is filled in at its end."""
         spent = Spent()
         before, began = self.cpu(), time.monotonic()
         try:
@@ -238,7 +240,7 @@ class Watch:
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of descendants whose own parent ends: a JVM outlives the dbt that started it."""
+    """Make this process the parent of orphaned descendants: a JVM outlives the dbt that started it."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 

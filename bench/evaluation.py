@@ -1,8 +1,8 @@
-"""The evaluation of ScuttleSort's document (its section 4) and what it left to do, with the shortest edit scripts.
+"""The evaluation of ScuttleSort's document (section 4) and its open questions, with the shortest edit scripts.
 
-Counts commands, not seconds, so a run gives the same figures anywhere. At full scale it writes the tables, CSV files
-and plots of docs/evaluation, and fills in what stands between the marks of its README; at a smaller scale it writes
-the same below target/bench/evaluation. What was counted is kept there, so a run that was stopped goes on.
+It counts commands, not seconds, so a run gives the same figures on any machine. At full scale it writes the tables, CSV
+files and plots of docs/evaluation, and fills in the marked places of its README; at a smaller scale it writes below
+target/bench/evaluation. Counts are kept there, so an interrupted run continues.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DOCUMENT = {
     256 * K: (2.6, 2.4, 3.5, 5.8, 6.9, 10.6, 14.6, 19.7, 24.5),
     512 * K: (1.6, 3.3, 2.9, 6.2, 7.3, 10.7, 15.0, 19.3, 26.0),
 }
-#: Where the peer is run: its time grows with the square of the size.
+#: The cases for the peer, whose time grows with the square of the size.
 PEER_FEEDS = {4 * K: FEEDS, 8 * K: FEEDS, 16 * K: FEEDS, 32 * K: FEEDS[:5]}
 REPETITIONS = 10
 REPEATED = {32 * K: FEEDS, 128 * K: FEEDS}
@@ -54,7 +54,7 @@ Rows = list[dict[str, Any]]
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Evaluate; the tables, and what must hold of them."""
+    """Evaluate; return the tables, and the goals they must meet."""
     folder = DOCS if options.scale == 1 else RESULTS / NAME / f"scale-{options.scale:g}"
     evaluation = Evaluation(options.scale, RESULTS / NAME)
     tables = evaluation.tables()
@@ -63,7 +63,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 
 def goals(tables: dict[str, Rows]) -> list[Goal]:
-    """State what must hold whatever the figures are."""
+    """Return the goals, which hold for any figures."""
     ratios = [row["shortest"] / row["peer"] for row in tables["peer"] if row["peer"] is not None]
     differing = sum(row["orders_differ"] for row in tables["peer"])
     return [
@@ -76,7 +76,7 @@ class Evaluation:
     """Counts the commands of cases, each once."""
 
     def __init__(self, scale: float, folder: Path) -> None:
-        """Evaluate at a fraction of the full size; what is counted is kept in a folder."""
+        """Prepare to evaluate at a fraction of the full size; the folder keeps the counts."""
         self.scale = scale
         self.repetitions = REPETITIONS if scale == 1 else 2
         self._path = folder / f"counted-{stamp(events.__name__)}-{stamp(edits.__name__)}.jsonl"
@@ -101,7 +101,7 @@ class Evaluation:
         }
 
     def size(self, full: int) -> int:
-        """Scale a number of events; even."""
+        """Scale a number of events to an even one."""
         return max(int(full * self.scale) // 2 * 2, 64)
 
     def count(self, case: Case) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Evaluation:
         return self._once(case, "", lambda: counted(case))
 
     def compare(self, case: Case) -> dict[str, Any]:
-        """Count the peer's commands for a case, and look at the order it ends in."""
+        """Count the peer's commands for a case, and compare the order it ends in."""
         return self._once(case, f"{peer.PACKAGE} {peer.known_version()} ", lambda: compared(case))
 
     def _once(self, case: Case, prefix: str, work: Any) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class Evaluation:
         return self._known[key]
 
     def spread(self, **parameters: Any) -> dict[str, Any]:
-        """Count a case under several seeds; its parameters, and percentiles over the runs."""
+        """Count a case under several seeds; return its parameters, and percentiles over the runs."""
         runs = [self.count(Case(seed=seed, **parameters)) for seed in range(1, self.repetitions + 1)]
         return {**parameters, **over(runs)}
 
@@ -140,7 +140,7 @@ class Evaluation:
         return rows
 
     def peers(self) -> Rows:
-        """The peer next to the shortest scripts, on the same arrivals; some with more cross-references."""
+        """The peer beside the shortest scripts, on the same arrivals; some with more cross-references."""
         cases = [(full, feeds, 1) for full, some in PEER_FEEDS.items() for feeds in some]
         cases += [(min(PEER_FEEDS), feeds, references) for feeds in FEW for references in REFERENCES[1:]]
         rows = []
@@ -187,7 +187,7 @@ class Evaluation:
         return rows
 
     def limit(self) -> Rows:
-        """A limit of two predecessors, where authors know of it and where they do not."""
+        """A limit of two predecessors, with authors who know it and with authors who do not."""
         rows = []
         for feeds in FEW:
             for references, chatty in ((1, 1), (2, 1), (4, 1), (2, 8)):
@@ -222,7 +222,7 @@ class Evaluation:
         return rows
 
     def successors(self) -> Rows:
-        """How many events follow one at once, and what a limit of them does to replicas."""
+        """The number of events that follow an event directly, and the effect of a limit on replicas."""
         rows = []
         for feeds in FEW:
             for references in REFERENCES:
@@ -232,7 +232,7 @@ class Evaluation:
         return rows
 
     def deliveries(self) -> Rows:
-        """Kinder deliveries than that of the document."""
+        """Deliveries with fewer late events than the document's."""
         rows = []
         for feeds in FEW:
             for delivery, bound in (("in_order", 0), *(("late", bound) for bound in LATE), ("by_feed", 0)):
@@ -242,7 +242,7 @@ class Evaluation:
 
 
 def over(runs: Rows) -> dict[str, Any]:
-    """Sum up repetitions: percentiles of commands per event; of those per arrival the median, and the most."""
+    """Sum up repetitions: percentiles of commands per event, and per arrival the median and the maximum."""
     at = np.percentile([found["per_event"] for found in runs], PERCENTILES)
     return {
         "runs": len(runs),
@@ -273,7 +273,7 @@ def fill(text: str, name: str, lines: Sequence[str]) -> str:
     """Put a table between its marks.
 
     Raises:
-        ValueError: The text does not have the marks once.
+        ValueError: The text does not contain the marks exactly once.
     """
     begin, end = f"<!-- table {name} -->\n", f"<!-- end {name} -->"
     if text.count(begin) != 1 or text.count(end) != 1:

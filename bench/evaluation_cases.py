@@ -17,19 +17,19 @@ STRATEGIES = ("forward", "backward")
 
 @dataclass(frozen=True)
 class Case:
-    """A log, how it is delivered, and how its edit scripts are cut.
+    """A log, its delivery, and the batches of its edit scripts.
 
     Attributes:
-        events: How many events are appended.
-        feeds: How many feeds append all the time.
-        seed: Of the random generator; the same events and feeds under one seed append in the same sequence.
-        references: Tips of other feeds that an event lists.
-        chatty: One feed in so many lists that many, the others one; 1: all feeds do.
-        lurkers: Further feeds that hardly append.
+        events: The number of events.
+        feeds: The number of feeds that append all the time.
+        seed: The seed; the same events and feeds under one seed append in the same sequence.
+        references: The number of other feeds' tips that an event lists.
+        chatty: Every `chatty`-th feed lists that many, the others list one; with 1, all feeds do.
+        lurkers: The number of further feeds, which hardly append.
         delivery: `by_feed`, `in_order`, or `late` with the bound.
         bound: How many later events may overtake one that is late.
-        max_previous: Events that list more are refused; 0: none are.
-        batch: Arrivals that share a script.
+        max_previous: Events that list more are rejected; with 0 all are accepted.
+        batch: The number of arrivals that share a script.
     """
 
     events: int
@@ -45,7 +45,7 @@ class Case:
 
 
 def appended(case: Case) -> tuple[events.Log, np.ndarray, np.random.Generator]:
-    """Make the log of a case, and deliver it; with where further chance comes from."""
+    """Make the log of a case and deliver it; return both, and the random generator for the next draws."""
     rng = np.random.default_rng([case.seed, case.events, case.feeds, case.lurkers])
     feeds = case.feeds + case.lurkers
     references = np.where(np.arange(feeds) % case.chatty == 0, case.references, 1)
@@ -62,7 +62,7 @@ def appended(case: Case) -> tuple[events.Log, np.ndarray, np.random.Generator]:
 
 
 def made(case: Case) -> tuple[events.Timelines, dict[str, int]]:
-    """Make the timeline of a case; and count what is refused, and what is missing thereby."""
+    """Make the timeline of a case, and count rejected events and the causes that are missing because of them."""
     log, arrived, rng = appended(case)
     listed = np.diff(log.start)
     refused = listed > case.max_previous if case.max_previous else np.zeros(len(listed), np.bool_)
@@ -112,7 +112,7 @@ def explored(case: Case) -> dict[str, Any]:
 
 
 def followed(case: Case) -> dict[str, Any]:
-    """Count successors; and what two replicas refuse that allow so many, one as appended and one by feeds."""
+    """Count successors, and the events that two replicas with a limit reject: in order, and delivered by feed."""
     log, arrived, _ = appended(case)
     counts = np.bincount(log.cause, minlength=len(log.feed))
     replicas = [
@@ -133,7 +133,7 @@ def followed(case: Case) -> dict[str, Any]:
 def converged(timelines: events.Timelines) -> np.ndarray:
     """Order one timeline by rank, then name."""
     rank = np.zeros(len(timelines.cause_start) - 1, np.int64)
-    while True:  # As many rounds as ranks at most; the peer's sizes are small.
+    while True:  # at most as many rounds as ranks; the peer's sizes are small
         owner = np.repeat(np.arange(len(rank)), np.diff(timelines.cause_start))
         raised = np.zeros_like(rank)
         np.maximum.at(raised, owner, rank[timelines.cause] + 1)
@@ -143,7 +143,7 @@ def converged(timelines: events.Timelines) -> np.ndarray:
 
 
 def compared(case: Case) -> dict[str, Any]:
-    """Run the peer on a case, unless that takes too long."""
+    """Run the peer on a case, up to a limit of CPU seconds."""
     timelines, _ = made(case)
     found = peer.run(timelines, case.seed, PEER_LIMIT_S)
     if found is None:

@@ -1,6 +1,6 @@
-"""What Spark moved, from the log of events that it writes: bytes, shuffles and tasks.
+"""Sum up the bytes, shuffles and tasks of a build from the event log that Spark writes.
 
-Only the sums matter here: a build's jobs, one after the other, are as many as its statements.
+Only the sums matter here: a build has as many jobs as statements, one after another.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-#: Settings with which Spark writes its events into one file that is read as it is.
+#: Settings with which Spark writes its events into one uncompressed file.
 SETTINGS = {
     "spark.eventLog.enabled": "true",
     "spark.eventLog.rolling.enabled": "false",
     "spark.eventLog.compress": "false",
 }
 MIB = 2**20
-#: Of a task's metrics: where the bytes are. What is read is left out: of a local disk, Spark counts a part of it.
+#: The metrics of a task that hold bytes. Bytes read are left out, because Spark counts only a part on a local disk.
 BYTES = {
     "shuffled_mib": ("Shuffle Write Metrics", "Shuffle Bytes Written"),
     "written_mib": ("Output Metrics", "Bytes Written"),
     "spilled_mib": ("Disk Bytes Spilled",),
 }
-#: Of what plans count.
+#: The accumulators that query plans count.
 COUNTED = {"to_python_mib": "data sent to Python workers", "from_python_mib": "data returned from Python workers"}
 
 
 def configure(folder: Path) -> dict[str, str]:
-    """Make Spark write its events below a folder; variables of the environment it is to be started with."""
+    """Make Spark write its events below a folder; return the environment variables to start it with."""
     (folder / "events").mkdir(parents=True, exist_ok=True)
     settings = {**SETTINGS, "spark.eventLog.dir": (folder / "events").resolve().as_uri()}
     lines = [f"{name} {value}\n" for name, value in settings.items()]
@@ -40,7 +40,7 @@ def moved(folder: Path) -> dict[str, Any]:
     """Sum up the events that Spark wrote below a folder.
 
     Raises:
-        RuntimeError: There are none.
+        RuntimeError: The folder has no event file.
     """
     files = sorted((folder / "events").glob("*"))
     if not files:
@@ -50,7 +50,7 @@ def moved(folder: Path) -> dict[str, Any]:
     for file in files:
         with file.open(encoding="utf-8") as lines:
             for line in lines:
-                if not line.endswith("\n"):  # the JVM ended while it wrote this
+                if not line.endswith("\n"):  # the JVM ended while writing this line
                     break
                 event = json.loads(line)
                 kind = event["Event"]

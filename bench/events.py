@@ -1,10 +1,10 @@
-"""Made-up event logs, after the evaluation of ScuttleSort: the same seed gives the same log.
+"""Made-up event logs, after the evaluation of ScuttleSort; the same seed gives the same log.
 
 Feeds grow in steps. Each step picks two different feeds at random; each of the two appends one event, which lists its
 own feed's last event and the tip of highest rank among the other feeds, both as they were before the step. So every
-rank has exactly two events. How the events are delivered is a matter of its own: `deliver_*`.
+rank has exactly two events. The functions `deliver_*` determine the order of arrival.
 
-Names are random, so nothing about an event can be told from its place among the names.
+Names are random, so an event's name does not depend on its place.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import pyarrow as pa
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 NAME_LENGTH = 64  # digits, as of a SHA-256
-LURKS = 2  # events that a lurker appends in all
-#: Columns of arrivals that are null where there are no messages.
+LURKS = 2  # the events of a lurker
+#: Columns of arrivals that are null without messages.
 OF_MESSAGES = ("feed_causes", "both_causes", "weak_causes")
 
 
@@ -43,7 +43,7 @@ class Log(NamedTuple):
 
 
 class Timelines(NamedTuple):
-    """What the kernel takes: events numbered by timeline and name.
+    """Timelines in the form that the kernel takes: events numbered by timeline and name.
 
     Attributes:
         event_start: int64[timelines + 1], into the events.
@@ -70,18 +70,18 @@ def append(
     """Let feeds append events.
 
     Args:
-        events: How many in all; an even number.
-        feeds: How many append all the time, at least 2.
-        rng: Where chance comes from.
-        references: Tips of other feeds that an event lists, those of the highest ranks; of equal ones, any. One number
-            for all feeds, or one for each.
-        lurkers: So many more feeds append `LURKS` events each, at random steps, together with one of the others.
+        events: The number of events, an even number.
+        feeds: The number of feeds that append all the time, at least 2.
+        rng: The random generator.
+        references: How many tips of other feeds an event lists, those of the highest ranks; among equal ranks, any. One
+            number for all feeds, or one for each.
+        lurkers: The number of further feeds, which append `LURKS` events each, at random steps, paired with others.
 
     Returns:
         The events, two by two.
 
     Raises:
-        ValueError: The numbers do not go together.
+        ValueError: The numbers do not fit together.
     """
     steps = events // 2
     if events % 2 or feeds < 2 or LURKS * lurkers > steps:
@@ -111,7 +111,7 @@ def _append(first, second, references, turn):
         f = first[e // 2] if e % 2 == 0 else second[e // 2]
         wanted = references[f]
         found = 0
-        # From a random feed on, so that none is preferred where ranks are equal.
+        # Start at a random feed, so that equal ranks prefer no particular one.
         for part in range(2):
             low, high = (turn[e], feeds) if part == 0 else (0, turn[e])
             for g in range(low, high):
@@ -200,8 +200,8 @@ def named(log: Log, arrived: np.ndarray, rng: np.random.Generator) -> Timelines:
 
     Args:
         log: The events.
-        arrived: Those that arrive, in order of arrival; causes among the others do not count.
-        rng: Where the names come from.
+        arrived: The events that arrive, in order of arrival; causes outside them are ignored.
+        rng: The random generator for the names.
     """
     count = len(arrived)
     number = np.full(len(log.feed), np.int32(-1))
@@ -233,10 +233,10 @@ def small_timelines(count: int, rng: np.random.Generator, least: int = 5, most: 
     """Make many timelines of a few events, each of which lists up to two events before it; a third arrives late.
 
     Args:
-        count: How many timelines.
-        rng: Where chance comes from.
-        least: Events in the smallest.
-        most: Events in the largest.
+        count: The number of timelines.
+        rng: The random generator.
+        least: The events of the smallest timeline.
+        most: The events of the largest timeline.
     """
     sizes = rng.integers(least, most + 1, count)
     start = np.concatenate([[0], np.cumsum(sizes)])
@@ -244,7 +244,7 @@ def small_timelines(count: int, rng: np.random.Generator, least: int = 5, most: 
     first = np.repeat(start[:-1], sizes)
     place = np.arange(events) - first
     number = first + np.lexsort((rng.random(events), first)) - first  # a random number within the timeline, by place
-    # The one before it, and any one before that.
+    # The event before it, and any earlier event.
     lists = np.stack([place - 1, (rng.random(events) * (place - 1)).astype(np.int64)], axis=1)
     lists[place < 1, 0] = -1
     lists[place < 2, 1] = -1
@@ -276,7 +276,7 @@ def cause_lists(timelines: Timelines, names: np.ndarray) -> list[list[str]]:
 
 
 def arrivals_table(timelines: Timelines, rng: np.random.Generator) -> pa.Table:
-    """Write timelines as the columns of `int_timeline_arrivals` that say something, one row per arrival."""
+    """Return timelines as rows of `int_timeline_arrivals`, one per arrival, with the columns that are not constant."""
     names = draw_names(timelines, rng)
     arrived = timelines.arrived
     sizes = np.diff(timelines.arrival_start)
@@ -304,7 +304,7 @@ def arrivals_table(timelines: Timelines, rng: np.random.Generator) -> pa.Table:
 
 
 def draw_ids(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw ids of the form of names."""
+    """Draw ids in the form of names."""
     return np.frombuffer(binascii.b2a_hex(rng.bytes(count * NAME_LENGTH // 2)), f"S{NAME_LENGTH}")
 
 
@@ -315,7 +315,7 @@ def _strings(names: np.ndarray) -> pa.Array:
 
 
 def json_lines(table: pa.Table) -> Iterator[bytes]:
-    """Write the rows of `arrivals_table` as lines of an event log, which the var `event_log` may name."""
+    """Yield the rows of `arrivals_table` as lines of an event log for the var `event_log`."""
     for batch in table.select(["timeline_id", "event_id", "causes", "arrival"]).to_batches(max_chunksize=10_000):
         for row in batch.to_pylist():
             line = {

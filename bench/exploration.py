@@ -1,4 +1,4 @@
-"""What a replica looks at when an event arrives, counted by the definition of ranks and not by any algorithm.
+"""Count the events that a replica visits when an event arrives, by the definition of ranks.
 
 Source: ScuttleSort 2022-05-09, sections 2.1, 2.2 and 2.2.1.
 """
@@ -12,13 +12,13 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 @compiled
 def ranks_that_change(start: np.ndarray, cause: np.ndarray, arrived: np.ndarray, backward: bool) -> np.ndarray:
-    """Count, for each arrival, the events that get a rank or another one: what any exploration has to visit at least.
+    """Count, for each arrival, the events that get a new rank: the minimum that any exploration visits.
 
     Args:
         start: int64[events + 1], into the causes.
         cause: int32[...]; events of lower numbers.
         arrived: int32[arrivals].
-        backward: Ranks count from the tips, as in section 2.1, and not from the first events, as in section 2.2.
+        backward: Whether ranks count from the tips, as in section 2.1, instead of the first events, as in section 2.2.
 
     Returns:
         int64[arrivals]; the time is the product of arrivals and links.
@@ -50,16 +50,16 @@ def ranks_that_change(start: np.ndarray, cause: np.ndarray, arrived: np.ndarray,
 
 @compiled
 def within_limit(start: np.ndarray, cause: np.ndarray, arrived: np.ndarray, limit: int) -> np.ndarray:
-    """Refuse each event that one of its causes has no room for.
+    """Reject each event with a cause whose successors are already at the limit.
 
     Args:
         start: int64[events + 1], into the causes.
         cause: int32[...].
         arrived: int32[arrivals].
-        limit: The successors that an event may have among what is in.
+        limit: The greatest number of successors of an accepted event.
 
     Returns:
-        bool[events]: what got in.
+        bool[events]: the accepted events.
     """
     is_in = np.zeros(len(start) - 1, np.bool_)
     successors = np.zeros(len(start) - 1, np.int64)

@@ -1,13 +1,13 @@
 """The graph layer next to LIMIT (`bench.limit`).
 
-Each shape's candidates are written once as parquet. Then, in turns, through dbt:
+Each shape's candidates are written once as parquet files. Then, in turns, through dbt:
 
-auto    what the project does by default: edges, depths by some SQL rounds, levels by the kernel from there on.
-kernel  the same with `tangle_engine: kernel`, which runs no round.
-limit   the candidates, read and shuffled by graph once for all models, and what `int_tangle_edges` and
-        `int_tangle_levels` write. What the rounds alone need, `int_tangle_depths`, is no part of it.
+auto    the project's default: edges, depths by some SQL rounds, and levels by the kernel from there on.
+kernel  the same with `tangle_engine: kernel`, without rounds.
+limit   the candidates, read and shuffled by graph once for all models, and the rows of `int_tangle_edges` and
+        `int_tangle_levels`. `int_tangle_depths`, which only the rounds need, is left out.
 
-Of dbt's runs the models are counted, and not what dbt does before and after them.
+Only the models of dbt's runs are counted, not dbt's work before and after them.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ if TYPE_CHECKING:
 
 NAME = "graphs"
 SHAPES = ("W", "D", "M")
-#: Of CPU seconds, to the limit's; what is None is told and not judged.
+#: The CPU seconds as a multiple of the limit's; figures with None are reported and not judged.
 GOALS = {"W": {"auto": 2.6, "kernel": 1.6}, "D": {"auto": None, "kernel": 1.6}, "M": {"auto": None, "kernel": 1.6}}
 MODELS = ("int_tangle_edges", "int_tangle_depths", "int_tangle_levels")
-SMALL = 0.01  # of the scale: jobs are counted at both
+SMALL = 0.01  # of the scale: jobs are counted at both sizes
 SQL_MESSAGES = 2_000  # of shape W, for the SQL rounds
 GRAPH = ("tangle_name", "root_id")
 CANDIDATES = stand_in.ROOT / "models" / "intermediate" / "tangles" / "int_tangle_candidates.yml"
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Measure the shapes; the figures of each, and the goals."""
+    """Measure the shapes; return the figures of each, and the goals."""
     results, goals = [], []
     spark = session.start(NAME, options.engine)
     with Watch() as watch:
@@ -99,7 +99,7 @@ class Models:
         self._manifests: dict[str, Any] = {}
 
     def run(self, engine: str) -> Spent:
-        """Build the models from the table `int_tangle_candidates`; what they took.
+        """Build the models from the table `int_tangle_candidates`; return their cost.
 
         Raises:
             RuntimeError: dbt failed.
@@ -120,15 +120,15 @@ class Models:
 
 
 class NodeWatch:
-    """Called by dbt for its events: counts from the start of each model to its end."""
+    """A callback for dbt's events: counts from the start of each model to its end."""
 
     def __init__(self, watch: Watch) -> None:
-        """Count nothing yet."""
+        """Start with zero."""
         self.spent = Spent(cpu=dict.fromkeys(KINDS, 0.0))
         self._watch, self._open = watch, None
 
     def __call__(self, event: Any) -> None:
-        """Take note of an event."""
+        """Handle an event."""
         name = event.info.name
         if name not in ("NodeStart", "NodeFinished") or event.data.node_info.resource_type != "model":
             return
@@ -156,11 +156,11 @@ class Bench:
         )
 
     def table(self, name: str) -> DataFrame:
-        """What was written last under a name."""
+        """Return the table that was written last under a name."""
         return self.spark.table(f"{session.SCHEMA}.{name}")
 
     def jobs(self, rows: DataFrame) -> int | None:
-        """Level the candidates by the kernel alone, and count the Spark jobs of it."""
+        """Level the candidates by the kernel alone, and count its Spark jobs."""
         no_depths = self.spark.createDataFrame([], "tangle_name string, root_id string, message_id string, depth int")
         refs = {"int_tangle_candidates": rows, "int_tangle_depths": no_depths}
         return session.count_jobs(
@@ -168,7 +168,7 @@ class Bench:
         )
 
     def measure(self, repeats: int) -> dict:
-        """Measure the engines and the limit in turns; the figures."""
+        """Measure the engines and the limit in turns; return the figures."""
         jobs_small, jobs = self.jobs(self.small), self.jobs(self.rows)
         session.write(self.rows, "int_tangle_candidates")
         runs: dict[str, list[Spent]] = {"auto": [], "kernel": []}
@@ -200,7 +200,7 @@ class Bench:
         }
 
     def kernel_alone(self, repeats: int) -> float:
-        """CPU seconds of the kernel on the same rows in this process: no Spark, no transfer."""
+        """Return the CPU seconds of the kernel on the same rows in this process, without an engine."""
         kernel = stand_in.load("int_tangle_levels").levels_of_partition
         per_batch = session.batch_rows()
         table = shape(self.name, self.scale)
@@ -214,7 +214,7 @@ class Bench:
 
 
 def facts(spark: SparkSession) -> dict:
-    """Count what was levelled last."""
+    """Count the rows that were levelled last."""
     counted = spark.sql(
         f"select count(*) as messages, count(distinct tangle_name, root_id) as tangles, count(depth) as members, "
         f"max(depth) as depth from {session.SCHEMA}.int_tangle_levels"

@@ -1,11 +1,10 @@
-"""Made-up private groups, as the two models of groups read them: the same seed gives the same groups.
+"""Made-up private groups, as the two models of groups read them; the same seed gives the same groups.
 
-A group is written as peers write it. Its first epoch adds people; then, again and again, somebody is excluded and an
-epoch follows, to which those who are left are added once more, one to three by a message. Each epoch has about as many
-messages for that as the one before, so now and then somebody is left out, or there is room for somebody new, who may
-have been excluded before. In a fork, two epochs follow the same one, each after excludes of its own; a merge follows
-both, and takes along whom both have.
-
+A group is written as peers write it. Its first epoch adds people. Then, repeatedly, a member excludes another, and a
+new epoch follows, to which the remaining people are added again, one to three by a message. Each epoch has about as
+many adds as the previous one, so some people are left out, or others join, who may have been excluded before. In a
+fork, two epochs follow the same one, each after its own excludes; a merge follows both, and keeps the people that both
+have.
 In the group tangle, a message follows all heads that its writer knows; some writers do not know the last message yet.
 """
 
@@ -25,11 +24,11 @@ from dbt_tangles.formats.ssb.ids import sigil
 from dbt_tangles.formats.ssb.redact import fingerprint
 from dbt_tangles.kernel_runtime.row_schema import arrow_type
 
-FORKS = 0.1  # of the epochs after the second, where there is one tip
-MERGES = 0.5  # of the epochs, where there are two
+FORKS = 0.1  # of the epochs after the second, if there is one tip
+MERGES = 0.5  # of the epochs, if there are two tips
 LATE = 0.2  # of the adds are written without knowing the last message
-NAMED = 3  # people at most that an add names
-AGAIN = 0.05  # of the people named are added to the epoch already
+NAMED = 3  # the most people that an add names
+AGAIN = 0.05  # of the named people are already in the epoch
 UNCONNECTED = 1 / 220  # of the adds: one in ten groups of 22
 KEY_BYTES = 32
 
@@ -57,21 +56,21 @@ MESSAGES = pa.schema(
     ]
 )
 GROUP_CLAIM_TYPE = arrow_type(GroupClaim)
-#: Of the columns of `stg_ssb__lines`, those that are asked for.
+#: The columns of `stg_ssb__lines` that the models read.
 LINES = pa.schema([("message_id", pa.string()), ("group_claim", GROUP_CLAIM_TYPE), ("epoch_key", pa.binary())])
-CHUNK = 100_000  # messages that are made at a time
+CHUNK = 100_000  # the number of messages made at a time
 
 
 class Shape(NamedTuple):
-    """How groups look.
+    """The shape of groups.
 
     Attributes:
-        groups: How many there are.
-        epochs: Of each.
-        adds: Of each.
-        excludes: Before each epoch but the first; after the last there is one more.
-        circle: People that each group draws on.
-        people: People in all.
+        groups: The number of groups.
+        epochs: The epochs of each.
+        adds: The adds of each.
+        excludes: The excludes before each epoch but the first; after the last epoch there is one more.
+        circle: The number of people that each group draws on.
+        people: The number of people in all.
     """
 
     groups: int
@@ -87,7 +86,7 @@ class Shape(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What the models read, each message in one row of each: see `MESSAGES`, `LINES` and `LINKS`."""
+    """The input of the models, with one row per message in each table: see `MESSAGES`, `LINES` and `LINKS`."""
 
     messages: pa.Table
     lines: pa.Table
@@ -106,14 +105,14 @@ class Draft(NamedTuple):
 
     Attributes:
         node: Its id and depth.
-        previous: What it lists in the group tangle; None for the root.
+        previous: The messages that it lists in the group tangle; None for the root.
         kind: `root_init`, `epoch_init`, `add` or `exclude`.
-        epoch_id: The epoch that it starts or speaks of.
+        epoch_id: The epoch that it starts or refers to.
         previous_epochs: The epochs that an init follows.
         key: The secret of the epoch that an init starts.
-        key_fingerprint: Of that secret, or of the one that an add hands out.
-        feeds: Who is added or excluded.
-        is_connected: Whether the tangle that it extends reaches it.
+        key_fingerprint: The fingerprint of that secret, or of the secret that an add hands out.
+        feeds: The people who are added or excluded.
+        is_connected: Whether it is connected to the root of the tangle that it extends.
     """
 
     node: _Node
@@ -134,10 +133,10 @@ class _Epoch:
         node: Its init.
         parents: The epochs that it follows.
         key: Its secret.
-        key_fingerprint: Of the secret.
-        members: Who is added, in this order.
-        heads: What nothing follows yet in its part of the group tangle.
-        known: The same before the last message that all know.
+        key_fingerprint: The fingerprint of the secret.
+        members: The people who are added, in this order.
+        heads: The heads of its part of the group tangle.
+        known: The heads before the last message that all writers know.
     """
 
     def __init__(self, node: _Node, parents: list[_Epoch], key: bytes) -> None:
@@ -180,14 +179,14 @@ def _on(heads: list[_Node], message_id: str) -> _Node:
 
 
 class _Writers:
-    """Those who write one group."""
+    """The writers of one group."""
 
     def __init__(self, shape: Shape, people: list[str], ids: Iterator[str], rng: random.Random) -> None:
         self.shape, self.ids, self.rng = shape, ids, rng
         self.circle = rng.sample(people, shape.circle)
 
     def write(self) -> Iterator[Draft]:
-        """Draft all messages, each after all that it follows."""
+        """Draft all messages, each after the messages that it follows."""
         shape, rng = self.shape, self.rng
         each, more = divmod(shape.adds, shape.epochs)
         root = _Epoch(_Node(next(self.ids), 0), [], rng.randbytes(KEY_BYTES))
@@ -215,7 +214,7 @@ class _Writers:
         yield self.exclude(tips[0], tips[0].heads)
 
     def parents(self, tips: list[_Epoch]) -> list[_Epoch]:
-        """Choose what the next epoch follows; there are two tips at most."""
+        """Choose the parents of the next epoch; there are at most two tips."""
         if len(tips) > 1:
             return tips if self.rng.random() < MERGES else tips[:1]
         if tips[0].parents and self.rng.random() < FORKS:
@@ -223,7 +222,7 @@ class _Writers:
         return tips
 
     def adds(self, epoch: _Epoch, left: list[str], count: int) -> Iterator[Draft]:
-        """Draft so many adds, first of those who are left of the epoch before."""
+        """Draft `count` adds, first of the people who remain from the previous epoch."""
         rng, members = self.rng, epoch.members
         rng.shuffle(left)
         for _ in range(count):
@@ -248,13 +247,13 @@ class _Writers:
 
 
 def message_ids(rng: random.Random) -> Iterator[str]:
-    """Draw ids of messages without end."""
+    """Draw an endless sequence of message ids."""
     while True:
         yield sigil(rng.randbytes(32))
 
 
 def uri(kind: str, rng: random.Random) -> str:
-    """Draw the URI of something that is named by 32 bytes."""
+    """Draw the URI of an object that is named by 32 bytes."""
     return f"ssb:{kind}/{urlsafe_b64encode(rng.randbytes(32)).decode()}"
 
 
@@ -262,11 +261,11 @@ def groups(shape: Shape, seed: int = 1) -> Iterator[list[Draft]]:
     """Write groups.
 
     Args:
-        shape: How they look.
-        seed: Of everything.
+        shape: The shape of the groups.
+        seed: The seed of the random generator.
 
     Yields:
-        The messages of each, each after all that it follows, the root first.
+        The messages of each group, each after the messages that it follows, the root first.
     """
     rng = random.Random(seed)
     ids = message_ids(rng)
@@ -276,11 +275,11 @@ def groups(shape: Shape, seed: int = 1) -> Iterator[list[Draft]]:
 
 
 def tables(shape: Shape, seed: int = 1) -> Tables:
-    """Write groups, and make the rows that the models read; by group, each message after all that it follows.
+    """Write groups, and make the rows that the models read, by group, each message after the messages that it follows.
 
     Args:
-        shape: How they look.
-        seed: Of everything.
+        shape: The shape of the groups.
+        seed: The seed of the random generator.
     """
     rng = random.Random(seed + 1)
     made: list[Tables] = []
@@ -341,7 +340,7 @@ def _table(rows: list[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
 
 
 def _lines(messages: pa.Table, keys: pa.Array) -> pa.Table:
-    """Make the lines that messages were read from, as far as they matter."""
+    """Make the lines that the messages were read from, with the columns that the models read."""
     said = {name: messages[name].combine_chunks() for name in messages.schema.names}
     nothing = pa.nulls(len(messages), pa.string())
     said["epoch_root"] = pc.if_else(pc.equal(said["kind"], EPOCH_INIT), said["group_id"], nothing)

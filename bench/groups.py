@@ -2,11 +2,11 @@
 
 In this process, in turns:
 
-kernel  what the models `int_group_results` and `int_group_foreign_excludes` do in Python, of the shapes of
+kernel  the Python kernels of the models `int_group_results` and `int_group_foreign_excludes`, on the shapes of
         `group_shapes.py`: many small groups, and a large one.
 
-In Spark, each of the two models next to its LIMIT (`bench.limit`), which shuffles the keys of epochs once as well and
-joins them with nothing. `int_group_foreign_excludes` is context only. Spark jobs are counted of a small input as well.
+In Spark, each of the two models next to its LIMIT (`bench.limit`), which also shuffles the keys of epochs once, without
+a join. `int_group_foreign_excludes` is context only. Spark jobs are counted for a small input as well.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class Model(NamedTuple):
     """A model of groups.
 
     Attributes:
-        refs: Which of `group_shapes.Tables` it reads, by name.
-        kernel: What it does in Python, batches of a partition in and out.
-        reads: What the kernel reads.
-        writes: What it writes.
+        refs: The tables of `group_shapes.Tables` that it reads, by the name of the reference.
+        kernel: Its Python kernel, from batches of a partition to batches.
+        reads: The schema that the kernel reads.
+        writes: The schema that it writes.
     """
 
     refs: dict[str, str]
@@ -79,7 +79,7 @@ MODELS = {
 
 
 def run(options: Namespace) -> Part:
-    """Measure; the figures and the goals."""
+    """Measure; return the figures and the goals."""
     results = kernels_alone(options.scale, options.repeats)
     goals: list[Goal] = []
     if not options.no_spark:
@@ -96,7 +96,7 @@ def run(options: Namespace) -> Part:
 
 
 def wanted(result: dict, judged: bool) -> list[Goal]:
-    """Compare what was measured of a shape with what it should be."""
+    """Return the goals of a measured shape."""
     who = f"{result['shape']}: {result['name']}"
     goals = [at_most(f"{who} / LIMIT, CPU seconds", GOAL, result["ratio"], judged)]
     if result["jobs"]:
@@ -105,7 +105,7 @@ def wanted(result: dict, judged: bool) -> list[Goal]:
 
 
 def scaled(name: str, scale: float) -> Shape:
-    """Say how a shape looks at a scale: fewer groups, or a group with fewer epochs and adds."""
+    """Return a shape at a scale: with fewer groups, or a group with fewer epochs and adds."""
     shape = SHAPES[name]
     if shape.groups > 1:
         return shape._replace(groups=max(int(shape.groups * scale), 1))
@@ -114,12 +114,12 @@ def scaled(name: str, scale: float) -> Shape:
 
 
 def prepared(name: str, scale: float) -> Path:
-    """Write the tables that the models read, unless they exist already; their folder."""
+    """Write the tables that the models read, unless they exist already; return their folder."""
     return stored(NAME, name, scale, lambda: group_shapes.tables(scaled(name, scale))._asdict())
 
 
 def with_keys(tables: group_shapes.Tables) -> pa.Table:
-    """Make what the kernel of `int_group_results` reads: the messages, inits with their keys."""
+    """Return the input of the kernel of `int_group_results`: the messages, and the keys of inits."""
     inits = tables.lines.filter(tables.lines["epoch_key"].is_valid())
     at = pc.index_in(tables.messages["message_id"], inits["message_id"].combine_chunks())
     keys = inits["epoch_key"].combine_chunks().take(at)
@@ -127,7 +127,7 @@ def with_keys(tables: group_shapes.Tables) -> pa.Table:
 
 
 def read_back(model: str, name: str, scale: float) -> pa.Table:
-    """Read what the kernel of a model is given."""
+    """Read the input of a model's kernel."""
     folder = prepared(name, scale)
     if model == "int_group_foreign_excludes":
         return pq.read_table(folder / "links")
@@ -135,11 +135,11 @@ def read_back(model: str, name: str, scale: float) -> pa.Table:
 
 
 def kernels_alone(scale: float, repeats: int) -> list[dict]:
-    """Measure the kernels on whole shapes, in turns: no Spark, no transfer."""
+    """Measure the kernels on whole shapes, in turns, without an engine."""
     results = []
     for model, (_, kernel, *_) in MODELS.items():
         inputs = [read_back(model, name, scale) for name in SHAPES]
-        rows = [count_rows(kernel, table) for table in inputs]  # This compiles what is not compiled yet.
+        rows = [count_rows(kernel, table) for table in inputs]  # the first call compiles
         seconds = in_turns(repeats, *(partial(count_rows, kernel, table) for table in inputs))
         for name, table, written, spent in zip(SHAPES, inputs, rows, seconds, strict=True):
             row = {"part": "kernel", "name": model, "shape": name, "messages": len(table), "rows": written}
@@ -149,7 +149,7 @@ def kernels_alone(scale: float, repeats: int) -> list[dict]:
 
 
 def count_rows(kernel: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]], table: pa.Table) -> int:
-    """Let a kernel do its work; how many rows come out."""
+    """Run a kernel; return the number of rows that it yields."""
     return sum(batch.num_rows for batch in kernel(iter(table.to_batches())))
 
 
@@ -177,7 +177,7 @@ class InSpark(ModelInSpark):
         return session.count_jobs(self.spark, lambda: self.run(refs=refs))
 
     def measure(self, repeats: int) -> dict:
-        """Measure the model and its LIMIT in turns; the figures."""
+        """Measure the model and its LIMIT in turns; return the figures."""
         jobs_small, jobs = self.count_jobs(self.small), self.count_jobs(self.refs)
         messages = next(iter(self.refs.values())).count()
         facts = {"messages": messages, "rows": self.spark.table(f"{session.SCHEMA}.found").count()}

@@ -1,7 +1,7 @@
-"""A log that grows from night to night: what each build costs, next to the first.
+"""Nightly builds of a growing log: the cost of each build beside the first.
 
-All builds are `dbt build` as a user runs it, over one warehouse and one log under one name. The end of a log in the
-shape of a real peer's is a night as real ones are: most of it goes to recent threads, and some anywhere.
+Each build is `dbt build` as a user runs it, over one warehouse and one log with one name. The end of a log in the shape
+of a real peer's resembles a real night: most new messages belong to recent threads, and some to any thread.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from bench import builds, logs
 from bench.report import Goal, at_most
 
 NAME = "increments"
-#: The builds: what is new, and how much of the log is there.
+#: The builds: the name of each, and the fraction of the log that it reads.
 NIGHTS = (
     ("everything", 0.9899),
     ("0.01 % more", 0.99),
     ("1 % more", 1.0),
     ("nothing new", 1.0),
 )
-#: By engine, of what a full build costs more CPU than one without news: the most that each night may cost.
+#: By engine, the greatest cost of each night as a share of the CPU time of a full build above an unchanged one.
 SHARES = {"sail": {"1 % more": 0.25, "0.01 % more": 0.08}, "spark": {"1 % more": 0.3, "0.01 % more": 0.15}}
-#: By engine, what a build without news may take on the clock.
+#: By engine, the limit for an unchanged build in seconds on the clock.
 SECONDS = {"sail": 5, "spark": 15}
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Build night after night; the figures of each, and the goals."""
+    """Build night after night; return the figures of each, and the goals."""
     whole = logs.head(options.peer_log or logs.signed_log(suffix=".jsonl.gz"), options.scale)
     log = logs.FOLDER / f"growing{''.join(whole.suffixes[-2:])}"
     results: dict[str, dict] = {}
@@ -51,7 +51,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 
 def counts(engine: str) -> dict[str, int]:
-    """Count the steps of the last build, and those that were left as they stood."""
+    """Count the steps of the last build, and the unchanged ones among them."""
     nodes = json.loads((builds.folder_of(NAME, engine) / "target" / "run_results.json").read_text())["results"]
     unchanged = sum(node["adapter_response"].get("_message") == "unchanged" for node in nodes)
     return {"steps": len(nodes), "unchanged": unchanged}

@@ -1,11 +1,11 @@
-"""LIMIT: read what a model needs, shuffle it by graph, write what the model writes; nothing is computed.
+"""LIMIT: read the columns that a model needs, shuffle them by graph, write the rows that the model writes.
 
-Nobody who makes a table of whole graphs gets by with less, so the ratio to it is the price of the computing. All parts
-have this one. It is measured in pieces, as the rows to write are nowhere but in what the model wrote:
+Every program that makes a table of whole graphs needs these steps, so the ratio to LIMIT is the price of the computing.
+All parts share this definition. The rows to write exist only in the model's output, so LIMIT is measured in pieces:
 
-moved    the columns that the model needs, read once, shuffled once by graph, and given away.
+moved    the columns that the model needs, read, shuffled once by graph, and discarded.
 written  the rows that the model wrote last, read, and written again.
-reread   the same rows, read and given away.
+reread   the same rows, read and discarded.
 
 LIMIT is `moved` and `written` less `reread`.
 """
@@ -38,7 +38,7 @@ class Pieces(NamedTuple):
 
     @property
     def spent(self) -> Spent:
-        """What LIMIT took. Of very few rows, to read may seem to take longer than to read and write."""
+        """The cost of LIMIT. With very few rows, reading may seem to take longer than reading and writing."""
         wall = self.moved.wall + max(self.written.wall - self.reread.wall, 0.0)
         cpu = {kind: max(self.written.cpu[kind] - self.reread.cpu[kind], 0.0) for kind in self.moved.cpu}
         return Spent(wall, {kind: self.moved.cpu[kind] + seconds for kind, seconds in cpu.items()})
@@ -46,7 +46,7 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True)
 class Limit:
-    """The limit of one model, or of models that are counted together.
+    """The LIMIT of one model, or of models that are counted together.
 
     Attributes:
         needs: Returns the rows to read.
@@ -57,10 +57,10 @@ class Limit:
     writes: Callable[[], Iterable[DataFrame]]
 
     def measure(self, watch: Watch) -> Pieces:
-        """Measure the pieces, one after the other."""
+        """Measure the pieces, one after another."""
         with watch.measure() as moved:
             for rows, keys in self.needs():
-                _give_away(gather(rows, *keys) if keys else rows)  # to count rows takes no column
+                _give_away(gather(rows, *keys) if keys else rows)  # counting rows needs no column
         with watch.measure() as written:
             for number, rows in enumerate(self.writes()):
                 session.write(rows, f"same_{number}")
@@ -71,7 +71,7 @@ class Limit:
 
 
 def summary(runs: list[Pieces]) -> dict:
-    """Sum up runs, as `report.summary` does, and the pieces besides."""
+    """Sum up runs, as `report.summary` does, with the pieces."""
     pieces = {name: round(median(getattr(run, name).total for run in runs), 2) for name in Pieces._fields}
     return {**report.summary([run.spent for run in runs]), "cpu_s_by_piece": pieces}
 

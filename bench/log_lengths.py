@@ -11,12 +11,12 @@ PEER_FEEDS = 9_286
 PEER_LONGEST = 20_080
 PEER_TOP_FEEDS = 78
 
-# How many feeds have a length of 1, 2, ... 9. The nines straddle the middle, so that the median is 9.
+# The numbers of feeds of length 1, 2, ... 9. The nines straddle the middle, so that the median is 9.
 SHORT_FEEDS = (480, 620, 760, 640, 540, 480, 430, 390, 376)
 
 
 def _bisect(sum_at: Callable[[float], float], low: float, high: float, wanted: float) -> float:
-    """Return the last place at which an increasing function is below a value."""
+    """Return the last place at which an increasing function is below a value, by bisection."""
     for _ in range(80):
         middle = (low + high) / 2
         low, high = (middle, high) if sum_at(middle) < wanted else (low, middle)
@@ -33,7 +33,7 @@ def peer_lengths() -> np.ndarray:
     slope = -_bisect(lambda x: (PEER_LONGEST * rank**x).sum(), -3.0, 0.0, half)
     top = np.ceil(PEER_LONGEST * rank**-slope)
 
-    # Between them and the short ones: a parabola on logarithmic axes, bent to make up the total.
+    # Between the longest and the short feeds: a parabola on logarithmic axes, bent to reach the total.
     count = PEER_FEEDS - len(top) - len(short)
     t = np.log(np.arange(1, count + 1) / count * (PEER_FEEDS / PEER_TOP_FEEDS) + 1)
     t = (t - t[0]) / (t[-1] - t[0])
@@ -47,11 +47,11 @@ def peer_lengths() -> np.ndarray:
 
 
 def feed_lengths(messages: int, feeds: int) -> np.ndarray:
-    """Return feed lengths for any numbers of messages and feeds, longest first, in the shape of the peer's.
+    """Return feed lengths for any number of messages and feeds, longest first, in the shape of the peer's.
 
     Args:
-        messages: What the lengths add up to.
-        feeds: How many lengths; at most `messages`.
+        messages: The sum of the lengths.
+        feeds: The number of lengths; at most `messages`.
     """
     if not 0 < feeds <= messages:
         raise ValueError("there must be a feed, and no more feeds than messages")
@@ -59,7 +59,7 @@ def feed_lengths(messages: int, feeds: int) -> np.ndarray:
     picked = peer[((np.arange(feeds) + 0.5) / feeds * len(peer)).astype(int)]
     if picked.sum() == messages:
         return picked
-    # Short feeds stay as they are where that is possible; the long ones make up the total.
+    # Short feeds keep their length if possible; the long ones are stretched to reach the total.
     long = picked > len(SHORT_FEEDS)
     if long.sum() + picked[~long].sum() > messages or not long.any():
         long[:] = True

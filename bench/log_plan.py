@@ -1,4 +1,4 @@
-"""Draw the authors, times and kinds of all messages of a log, before any is signed."""
+"""Draw the authors, times and kinds of all messages of a log, before the first is signed."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ SHARES = {VOTE: 0.22, CONTACT: 0.12, ABOUT: 0.05, BOX: 0.06}
 
 @dataclass
 class Plan:
-    """All that is drawn before the first message is signed.
+    """All random choices before the first message is signed.
 
     Attributes:
-        lengths: The feeds' numbers of lines.
-        hidden: For each feed, the first sequence that did not reach the log and the first after it that did.
+        lengths: The number of lines of each feed.
+        hidden: For each feed, the first sequence that did not reach the log and the first one after it that did.
         author: The feed of each message, in the order of publishing.
-        at: When it is published.
-        kind: What it is.
-        depth: How deep the deep thread is to become.
+        at: The time of publishing, in milliseconds.
+        kind: The kind of each message.
+        depth: The intended depth of the deep thread.
     """
 
     lengths: np.ndarray
@@ -41,19 +41,19 @@ class Plan:
 
 
 def make_plan(messages: int, feeds: int, depth: int, seed: int) -> Plan:
-    """Draw who publishes what when.
+    """Draw the author, time and kind of each message.
 
     Args:
-        messages: Lines of the log.
-        feeds: Feeds of the log.
-        depth: Depth of the deep thread; less where its authors have not that many messages.
-        seed: The seed of all that is drawn.
+        messages: The number of lines.
+        feeds: The number of feeds.
+        depth: The depth of the deep thread; less if its authors have fewer messages.
+        seed: The seed of the random generator.
     """
     draw = np.random.default_rng(seed)
     lengths = feed_lengths(messages, feeds)
     deep_authors = min(DEEP_AUTHORS, feeds)
 
-    # Partial replication, for feeds that are long enough to have a middle and take no part in the deep thread.
+    # Partial replication, for feeds that are long enough to have a middle and have no part in the deep thread.
     able = np.flatnonzero(lengths >= 2)
     able = able[able >= deep_authors]
     partial = draw.choice(able, min(len(able), round(feeds * PARTIAL_FEEDS)), replace=False)
@@ -71,10 +71,10 @@ def make_plan(messages: int, feeds: int, depth: int, seed: int) -> Plan:
     author = np.repeat(np.arange(feeds, dtype=np.int32), totals)[order]
 
     able = np.flatnonzero(author < deep_authors)
-    # A few more than the depth, as those that fork add nothing to it.
+    # A few more than the depth, because forking posts do not deepen the thread.
     deep = draw.choice(able, min(round(depth * 1.1), int(len(able) * 0.95)), replace=False)
     others = len(author) - len(deep)
-    # The deep thread is all posts, so the rest has the more of what is not.
+    # The deep thread consists of posts, so the other messages have a larger share of the other kinds.
     more = min(len(author) / others, 0.95 / sum(SHARES.values()))
     chances = [share * more for share in SHARES.values()]
     kind = draw.choice(len(SHARES) + 1, len(author), p=[*chances, 1 - sum(chances)]).astype(np.int8)

@@ -18,14 +18,14 @@ from bench.log_texts import Writer
 from bench.log_threads import BOTH, LEGACY, NAMED, Thread
 from fixtures.ssb.author import Author, to_line
 
-STALE = 0.12  # posts whose author has not seen the latest of the thread
+STALE = 0.12  # posts whose author has not seen the latest messages of the thread
 STALE_IN_DEEP_THREAD = 0.03
 LONGEST_JOURNEY = 5 * DAY
 
 
 @dataclass
 class Counts:
-    """What was written."""
+    """The numbers of written messages."""
 
     lines: int = 0
     unwritten: int = 0
@@ -42,10 +42,10 @@ class Counts:
 
 
 class Simulation:
-    """Publishes a plan's messages one after the other."""
+    """Publishes a plan's messages one after another."""
 
     def __init__(self, plan: Plan, seed: int):
-        """Prepare; nothing is signed before :meth:`lines` is asked."""
+        """Prepare; :meth:`lines` signs the messages."""
         feeds = len(plan.lengths)
         self.plan = plan
         self.counts = Counts()
@@ -65,7 +65,7 @@ class Simulation:
         self._deep: Thread | None = None
         self._deep_authors: set[int] = set()
         self._deep_depth = 0
-        # Sizes of threads: a power law, up to a hundredth of all messages.
+        # Thread sizes follow a power law, up to a hundredth of all messages.
         law = np.cumsum(np.arange(1, max(10, min(5_000, len(plan.author) // 100)) + 1) ** -2.1)
         self._sizes = (law / law[-1]).tolist()
 
@@ -77,7 +77,7 @@ class Simulation:
         return found
 
     def lines(self) -> Iterator[bytes]:
-        """Publish everything; yield the lines that reached the log, in the order of receipt."""
+        """Publish all messages; yield the lines that reached the log, in the order of receipt."""
         plan, counts, draw = self.plan, self.counts, self._draw
         hidden = plan.hidden.tolist()
         on_the_way: list[tuple[float, int, bytes]] = []
@@ -92,7 +92,7 @@ class Simulation:
                 received = at + min(self._journey[index] * draw.expovariate(1.0), LONGEST_JOURNEY)
                 received = math.floor(max(received, self._received[index] + 1))
                 self._asserted[index], self._received[index] = asserted, received
-                # Peers make timestamps unique by a fraction: most receive timestamps have one, few of the authors'.
+                # Peers make timestamps unique by a fraction: most receive timestamps have one, and few of the authors'.
                 fraction = draw.random()
                 if fraction < 0.79:
                     received += (1 + int(fraction * 1_260)) / 1_000

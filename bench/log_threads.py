@@ -9,15 +9,15 @@ LEGACY, NAMED, BOTH = range(3)
 
 
 class Thread:
-    """A thread as it grows.
+    """A growing thread.
 
     Attributes:
         root: The id of its first message.
-        form: Which links its messages carry.
+        form: The kind of links that its messages carry.
         tips: The ids and depths of its latest messages.
-        latest: Who wrote the last few messages, and what the tips were before.
-        left: How many replies are still to come.
-        pause: How many other posts there are between two of its own, on average.
+        latest: The authors of the last few messages, each with the tips before its message.
+        left: The number of replies still to come.
+        pause: The average number of other posts between two of its own.
         size: Its number of messages.
     """
 
@@ -34,7 +34,7 @@ class Thread:
         self.size = 1
 
     def known_to(self, author: int, stale: float, draw: random.Random) -> list[tuple[str, int]]:
-        """Return the tips that an author knows of: the latest, or those before a few messages of others."""
+        """Return the tips that an author knows: the latest, or those before a few messages of others."""
         tips = self.tips
         if draw.random() < stale:
             behind = 1 + int(draw.random() * 3)
@@ -46,7 +46,7 @@ class Thread:
         return tips
 
     def add(self, author: int, key: str, known: list[tuple[str, int]]) -> int:
-        """Add a message that lists what its author knew, and return its depth."""
+        """Add a message that lists the tips its author knew, and return its depth."""
         depth = 1 + max(tip[1] for tip in known)
         self.latest.append((author, self.tips))
         self.tips = [*(tip for tip in self.tips if tip not in known), (key, depth)]

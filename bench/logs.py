@@ -13,7 +13,7 @@ FOLDER = RESULTS / "logs"
 
 
 def signed_log(messages: int | None = None, suffix: str = ".jsonl") -> Path:
-    """Make a log in the shape of a real peer's, unless it is there already.
+    """Make a log in the shape of a real peer's, unless it exists already.
 
     Args:
         messages: Its number of lines (default: the peer's).
@@ -30,7 +30,7 @@ def signed_log(messages: int | None = None, suffix: str = ".jsonl") -> Path:
 
 
 def signed_pzp_log(messages: int) -> Path:
-    """Make a pzp log of so many lines, unless it is there already."""
+    """Make a pzp log of a number of lines, unless it exists already."""
     path = FOLDER / f"signed-pzp-{messages}.jsonl"
     if not path.exists():
         say(f"signing the messages of {path.name}")
@@ -41,12 +41,12 @@ def signed_pzp_log(messages: int) -> Path:
     return path
 
 
-#: Makes a log of so many lines.
+#: Makes a log of a number of lines, by kind.
 MAKERS = {"ssb": signed_log, "pzp": signed_pzp_log}
 
 
 def head(log: Path, fraction: float) -> Path:
-    """Return the log itself, or for a fraction below 1 a log of so many of its first lines."""
+    """Return the log, or for a fraction below 1 a log of that fraction of its lines, from the start."""
     if fraction >= 1:
         return log
     path = FOLDER / f"{fraction:g}-of-{log.name}"
@@ -61,6 +61,6 @@ def head(log: Path, fraction: float) -> Path:
 
 
 def _unfinished(path: Path) -> Path:
-    # What is interrupted must not be taken for a log; the end of the name says how it is compressed.
+    # The name marks an interrupted log; its end still tells how the file is compressed.
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.with_name(f"unfinished-{path.name}")

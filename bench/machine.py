@@ -1,4 +1,4 @@
-"""Where and with what a figure was measured."""
+"""The machine, the versions and the commit with which a figure was measured."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PACKAGES = ("dbt-core", "dbt-spark", "pyspark", "pyarrow", "numpy", "numba", "Py
 
 
 def facts() -> dict:
-    """Return the machine's processor and memory, how busy it is, and the versions of what runs on it."""
+    """Return the machine's processor, memory and load, and the versions of the main packages."""
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
@@ -41,7 +41,7 @@ def _processor() -> str:
 
 
 def revision() -> str | None:
-    """Name the commit, with a plus where files differ from it; docs do not count, where figures are written."""
+    """Return the commit, with a plus if files outside docs differ from it; figures are written into docs."""
     try:
         commit = _git("rev-parse", "--short=10", "HEAD")
         return commit + "+" * bool(_git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs"))

@@ -1,4 +1,4 @@
-"""Write an event log, for the var `event_log`: one timeline as the evaluation of ScuttleSort makes it, or many small.
+"""Write an event log for the var `event_log`: one timeline of ScuttleSort's evaluation, or many small ones.
 
     python -m bench.make_events --out events.jsonl --events 524288 --feeds 16
     python -m bench.make_events --out many.jsonl.gz --small-timelines 100000

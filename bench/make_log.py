@@ -4,19 +4,19 @@
     python -m bench.make_log --out big.jsonl.gz --scale 16 --files 16
     python -m bench.make_log --out small.jsonl --messages 5000
 
-The figures are those that a user published of the log of a peer: the most common feed length is 3, the median 9, the
-longest 20,080, and half of all messages come from 78 feeds. The rest is modelled:
+A user published the figures of a peer's log: the most common feed length is 3, the median 9, the longest 20,080, and
+half of all messages come from 78 feeds. The rest is modelled:
 
-* Feeds are active for a while, the longer the feed the longer; messages travel for seconds to days; lines stand in the
-  order of receipt, which keeps the order of each feed.
+* Feeds are active for a while, longer feeds for longer. Messages travel for seconds to days. Lines are in the order of
+  receipt, which keeps the order of each feed.
 * About 45 % are votes, contacts, abouts and encrypted messages, the rest are posts. Thread sizes follow a power law. A
   thread is of the legacy form (`root` and `branch`, a string or an array), of the named form (`tangles.thread`) or of
   both.
-* What a post lists is what its author could know: mostly the tips, at times the tips of a little earlier, which forks
-  the thread; who sees both branches merges them. Links only go to messages that were published before.
+* A post lists the tips that its author could know: mostly the latest, at times slightly older ones, which forks the
+  thread; a later author merges the branches. Links only go to messages that were published before.
 * One thread is 100,000 messages deep, written by the 40 longest feeds.
-* One feed in twenty is replicated in part: its beginning, its end or a piece between is missing. What is missing was
-  published all the same, so others may refer to it. Numbers of messages are numbers of lines.
+* One feed in twenty is replicated in part: its beginning, its end or a middle piece is missing. The missing messages
+  were published, so others may refer to them. Numbers of messages are numbers of lines.
 
 The same arguments always write the same bytes.
 """
@@ -41,7 +41,7 @@ PEER_DEPTH = 100_000
 
 
 def paths_for(out: Path, files: int) -> list[Path]:
-    """Return the names of the files: the one given, or numbered ones."""
+    """Return the names of the files: the given one, or numbered ones."""
     if files == 1:
         return [out]
     stem, *suffixes = out.name.split(".")
@@ -49,11 +49,11 @@ def paths_for(out: Path, files: int) -> list[Path]:
 
 
 def write_lines(lines: Iterator[bytes], count: int, paths: list[Path]) -> int:
-    """Write lines to files of (nearly) the same number of lines, one after the other.
+    """Write lines to files of (nearly) the same number of lines, one after another.
 
     Args:
         lines: The lines.
-        count: How many there are.
+        count: The number of lines.
         paths: The files; those that end in `.gz` are compressed.
 
     Returns:
@@ -63,7 +63,7 @@ def write_lines(lines: Iterator[bytes], count: int, paths: list[Path]) -> int:
     for number, path in enumerate(paths):
         share = (number + 1) * count // len(paths) - number * count // len(paths)
         with path.open("wb") as raw:
-            # No name and no time in the header: the same log is the same file.
+            # The header has neither a name nor a time, so the same log gives the same file.
             file = gzip.GzipFile("", "wb", 3, raw, mtime=0) if path.suffix == ".gz" else raw
             for _, line in zip(range(share), lines, strict=False):
                 size += file.write(line + b"\n")
@@ -73,7 +73,7 @@ def write_lines(lines: Iterator[bytes], count: int, paths: list[Path]) -> int:
 
 
 def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
-    """Read the command line; what is not given follows from the peer's figures."""
+    """Parse the command line; defaults follow from the peer's figures."""
     parser = argparse.ArgumentParser(description="Write a signed SSB log in the shape of a real peer's.")
     parser.add_argument("--out", type=Path, required=True, help="a .jsonl or .jsonl.gz file")
     parser.add_argument("--messages", type=int, help=f"lines of the log (default {PEER_MESSAGES:,} x scale)")
@@ -85,7 +85,7 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     chosen = parser.parse_args(argv)
     if chosen.scale is None:
-        # One of the two numbers alone stands for the other as well.
+        # A single number determines the other one too.
         given = [n / of for n, of in ((chosen.messages, PEER_MESSAGES), (chosen.feeds, PEER_FEEDS)) if n]
         chosen.scale = given[0] if given else 1.0
     chosen.messages = chosen.messages or round(PEER_MESSAGES * chosen.scale)
@@ -100,14 +100,14 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
 
 
 def main(argv: list[str] | None = None) -> dict[str, Any]:
-    """Write a log; return what is known of it."""
+    """Write a log; return its figures."""
     chosen = parse_arguments(argv)
     began = time.process_time()
     plan = make_plan(chosen.messages, chosen.feeds, chosen.depth, chosen.seed)
     simulation = Simulation(plan, chosen.seed)
     lines = iter(tqdm(simulation.lines(), total=chosen.messages, unit=" lines", disable=chosen.quiet, smoothing=0))
     size = write_lines(lines, chosen.messages, paths_for(chosen.out, chosen.files))
-    if next(lines, None) is not None:  # asking once more also lets the simulation finish its counts
+    if next(lines, None) is not None:  # a last call lets the simulation finish its counts
         raise RuntimeError("more lines than planned")
     return {
         "feeds": chosen.feeds,

@@ -1,7 +1,7 @@
-"""Runs the notebook and keeps what it answers: `python -m bench.notebook`, as `make notebook` does.
+"""Run the notebook and keep its outputs: `python -m bench.notebook`, as `make notebook` does.
 
-Its cells need nothing of Jupyter, so they run here one after the other, in one namespace. What a cell leaves is what
-Jupyter would keep of it: what it prints, the value of its last expression, and the figures it drew, as PNG.
+The cells do not need Jupyter, so they run here one after another, in one namespace. The outputs are those that Jupyter
+keeps: the printed text, the value of the last expression, and the figures, as PNG.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ NOTEBOOK = Path(__file__).parents[1] / "docs" / "notebook.ipynb"
 
 
 def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
-    """The cells that are run, in order."""
+    """Return the code cells, in order."""
     return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 
 def execute(notebook: dict[str, Any]) -> dict[str, Any]:
-    """Run all code cells and put what they leave into them.
+    """Run all code cells and put their outputs into them.
 
     Args:
         notebook: The notebook, whose cells get new outputs.
 
     Returns:
-        The names the cells have set.
+        The names that the cells have set.
     """
     import matplotlib
     import pandas
 
     matplotlib.use("agg")
     space: dict[str, Any] = {"__name__": "__main__"}
-    # As in Jupyter, tables are as wide as they are, and not as the terminal is.
+    # As in Jupyter, the width of tables does not depend on the terminal.
     tables = pandas.option_context("display.max_columns", 20, "display.width", 80)
     with tables, matplotlib.rc_context(matplotlib.rcParamsDefault | {"backend": "agg"}):
         for number, cell in enumerate(code_cells(notebook), 1):
@@ -46,7 +46,7 @@ def execute(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def texts(notebook: dict[str, Any]) -> list[str]:
-    """What a notebook has printed and answered, without its pictures."""
+    """Return the printed texts and answers of a notebook, without its pictures."""
     outputs = [output for cell in code_cells(notebook) for output in cell["outputs"]]
     return ["".join(output["text"] if "text" in output else output["data"]["text/plain"]) for output in outputs]
 
@@ -74,7 +74,7 @@ def _outputs(source: str, number: int, space: dict[str, Any]) -> list[dict[str, 
 
 
 def _figures() -> list[dict[str, Any]]:
-    """Take the figures that are open."""
+    """Return the open figures, and close them."""
     import matplotlib.pyplot as plt
 
     found = []
@@ -92,7 +92,7 @@ def _lines(text: str) -> list[str]:
 
 
 def main() -> None:
-    """Run the notebook over the warehouse in TANGLES_WAREHOUSE and write it with its answers."""
+    """Run the notebook over the warehouse in TANGLES_WAREHOUSE and write it with its outputs."""
     notebook = json.loads(NOTEBOOK.read_text())
     execute(notebook)
     NOTEBOOK.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")

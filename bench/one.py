@@ -1,4 +1,4 @@
-"""Runs one benchmark, in the process that is its own."""
+"""Run one benchmark in a process of its own."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ def run(name: str, options: argparse.Namespace) -> None:
     load = os.getloadavg()
     results, goals = importlib.import_module(f"bench.{name}").run(options)
     folder = report.folder_of(options)
-    path = report.save(name, options.scale, options.repeats, results, goals, folder, options.engine, load)
+    done = report.Run(name, options.engine, options.scale, options.repeats)
+    path = report.save(done, results, goals, folder, load)
     for goal in goals:
         report.say(f"{name} on {options.engine}: {goal}")
     report.say(f"{name}: written to {os.path.relpath(path)}")
 
 
 def run_or_explain(name: str, options: argparse.Namespace) -> None:
-    """Run a benchmark as a process, which ends with 1 where it fails. Kernels are measured compiled, at any scale."""
+    """Run a benchmark as a process, with exit code 1 if it fails. Kernels are measured compiled, at any scale."""
     os.environ.setdefault(TIER, TIERS[1])
     try:
         run(name, options)

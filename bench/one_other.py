@@ -1,4 +1,4 @@
-"""One answer to the question of `others`: `python -m bench.one_other WHO FILE` prints what it took, as JSON."""
+"""One tool's answer to the question of `others`: `python -m bench.one_other TOOL FILE` prints its cost as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.cpu import peak_mib
 
 
 def of_networkx(file: Path) -> int:
-    """A graph of names; its generations are the depths."""
+    """A networkx graph of names; its topological generations are the depths."""
     import networkx
 
     graph = networkx.DiGraph()
@@ -24,7 +24,7 @@ def of_networkx(file: Path) -> int:
 
 
 def of_rustworkx(file: Path) -> int:
-    """The same, on numbers, in Rust."""
+    """The same on numbers, with rustworkx."""
     import rustworkx
 
     number, edges = _numbered(file)
@@ -35,7 +35,7 @@ def of_rustworkx(file: Path) -> int:
 
 
 def of_igraph(file: Path) -> int:
-    """Its order, in C; along it the depths, in Python."""
+    """The topological order by igraph, and the depths along it in Python."""
     import igraph
 
     number, edges = _numbered(file)
@@ -49,7 +49,7 @@ def of_igraph(file: Path) -> int:
 
 
 def of_duckdb(file: Path) -> int:
-    """A recursive CTE, one round for each depth; a message keeps the last of its depths."""
+    """A recursive CTE of DuckDB, one round for each depth; a message keeps its greatest depth."""
     import duckdb
 
     asked = duckdb.execute(
@@ -101,7 +101,7 @@ ANSWERS: dict[str, Callable[[Path], int]] = {
 
 
 def _rows(file: Path):
-    """Yield each message and what it lists, under names that hold within its tangle alone."""
+    """Yield each message and its previous messages, under names that are unique to its tangle."""
     import pyarrow.parquet as pq
 
     for batch in pq.ParquetFile(file).iter_batches(
@@ -114,7 +114,7 @@ def _rows(file: Path):
 
 
 def _numbered(file: Path) -> tuple[int, list[tuple[int, int]]]:
-    """Number the messages; the links between them."""
+    """Number the messages; return the links between them."""
     numbers: dict[tuple, int] = {}
     links = []
     for node, previous in _rows(file):

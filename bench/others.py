@@ -1,8 +1,9 @@
-"""The depth of every message, next to what else people take: graph libraries, and DuckDB's recursive SQL.
+"""The depth of every message by other tools: graph libraries, and DuckDB's recursive SQL.
 
-Everybody starts from the same parquet file of candidates, in a process of its own, and ends with the depth of each. The
-shapes have members alone, so nobody has to find out who is one; ours does so all the same, and finds the orders and
-redundant links besides. Whoever does not end in time, or in memory, at one size is not asked at the next.
+Each tool has a process of its own, starts from the same parquet file of candidates, and ends with the depth of each
+message. The shapes consist of members only, so the tools need not determine membership; this project's kernel does so
+all the same, and finds the orders and redundant links as well. A tool that exceeds its time or memory at one size is
+not asked at the next.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ MEMORY = 8 * 2**30  # bytes of address space
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Ask everybody at growing sizes; the figures, and no goals.
+    """Ask all tools at growing sizes; return the figures, without goals.
 
     Raises:
-        RuntimeError: Two of them do not agree.
+        RuntimeError: Two tools disagree.
     """
     results = []
     for shape_name in options.shapes or SHAPES:
@@ -55,7 +56,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 
 def stored(name: str, nodes: int) -> Path:
-    """Write a shape of about so many messages, unless it is there already."""
+    """Write a shape of about `nodes` messages, unless it exists already."""
     file = RESULTS / NAME / f"{name}-{nodes}.parquet"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +65,7 @@ def stored(name: str, nodes: int) -> Path:
 
 
 def ask(name: str, file: Path) -> dict:
-    """Let one answer in a process of its own; what it took, or how it ended without an answer."""
+    """Let a tool answer in a process of its own; return its cost, or the way it ended without an answer."""
 
     def bound() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
@@ -79,7 +80,7 @@ def ask(name: str, file: Path) -> dict:
     )
     if done.returncode == 0:
         return json.loads(done.stdout)
-    if done.returncode in (-signal.SIGKILL, -signal.SIGXCPU):  # the limit, whatever it had warned of before
+    if done.returncode in (-signal.SIGKILL, -signal.SIGXCPU):  # the limit, whatever the earlier warnings
         return {"ended": f"over {PATIENCE} s"}
     said = done.stderr.strip().splitlines()
     return {"ended": said[-1][:200] if said else f"exit code {done.returncode}"}

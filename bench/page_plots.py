@@ -1,4 +1,4 @@
-"""The plots of the page of all figures, as SVG that is the same on every run."""
+"""The plots of the page of figures, as SVG that is the same on every run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Points = list[tuple[float, float]]
 
 
 def draw(rows: Rows, ratios: list[tuple[str, str, float]], folder: Path) -> list[str]:
-    """Draw what there is into a folder, and take away old plots of what there is not; the names of the files."""
+    """Draw plots into a folder, and delete old plots without figures; return the names of the drawn files."""
     with style("benchmarks"):
         made = {"limits.svg": limits(ratios), "growth.svg": growth(rows), "others.svg": others(rows)}
         for name, plot in made.items():
@@ -28,7 +28,7 @@ def draw(rows: Rows, ratios: list[tuple[str, str, float]], folder: Path) -> list
 
 
 def limits(ratios: list[tuple[str, str, float]]) -> Figure | None:
-    """Bars: what each model takes, as a multiple of LIMIT."""
+    """Draw bars: the cost of each model as a multiple of LIMIT."""
     if not ratios:
         return None
     models = list(dict.fromkeys(what for what, _, _ in ratios))[::-1]
@@ -45,7 +45,7 @@ def limits(ratios: list[tuple[str, str, float]]) -> Figure | None:
 
 
 def points(rows: list[dict[str, Any]], size: str, **wanted: Any) -> Points:
-    """List sizes and CPU seconds that can be drawn."""
+    """Return the sizes and CPU seconds that can be drawn."""
     found = {
         row[size]: row["cpu_s"]
         for row in rows
@@ -58,12 +58,12 @@ def points(rows: list[dict[str, Any]], size: str, **wanted: Any) -> Points:
 
 
 def first(rows: Rows, part: str) -> list[dict[str, Any]]:
-    """The figures of a part that do not depend on the engine."""
+    """Return the figures of a part that do not depend on the engine."""
     return rows.get((part, "spark")) or rows.get((part, "sail")) or []
 
 
 def growth(rows: Rows) -> Figure | None:
-    """Lines: the seconds of kernels by size, a panel each."""
+    """Draw lines: the seconds of kernels by size, one panel for each kernel."""
     timelines, sets, autobase, skew = (first(rows, part) for part in ("timelines", "sets", "autobase", "skew"))
     panels: dict[str, dict[str, Points]] = {
         "edit scripts, 16 feeds": {
@@ -85,7 +85,7 @@ def growth(rows: Rows) -> Figure | None:
 
 
 def others(rows: Rows) -> Figure | None:
-    """Lines: the seconds of each tool by messages, a panel for each shape; a cross where it had no answer."""
+    """Draw lines: the seconds of each tool by messages, one panel for each shape; crosses mark missing answers."""
     known = first(rows, "others")
     panels: dict[str, dict[str, Points]] = {}
     ended: dict[str, Points] = {}
@@ -119,5 +119,5 @@ def _log_panels(panels: dict[str, dict[str, Points]], of: str, ended: dict[str, 
 
 
 def text(name: str) -> str:
-    """Text of a file as a label: matplotlib takes what is between dollars for a formula."""
+    """Return a text of a file as a label: matplotlib takes text between dollar signs for a formula."""
     return name[:60].replace("$", r"\$")

@@ -14,11 +14,11 @@ PACKAGE = "scuttlesort"
 
 
 class Run(NamedTuple):
-    """What a run of the peer gave.
+    """The result of a run of the peer.
 
     Attributes:
-        commands: int64[arrivals], how many commands each led to.
-        order: int32[events], the order thereafter.
+        commands: int64[arrivals], the number of commands for each.
+        order: int32[events], the final order.
         cpu_s: CPU seconds for all arrivals.
     """
 
@@ -28,20 +28,20 @@ class Run(NamedTuple):
 
 
 def known_version() -> str:
-    """The version of the package."""
+    """Return the version of the package."""
     return version(PACKAGE)
 
 
 def run(timelines: Timelines, seed: int = 0, limit_s: float | None = None) -> Run | None:
-    """Let the peer order one timeline, one arrival at a time.
+    """Order one timeline with the peer, one arrival at a time.
 
     Args:
         timelines: One timeline.
-        seed: Of the names.
-        limit_s: CPU seconds after which to give up.
+        seed: The seed of the names.
+        limit_s: The limit of CPU seconds.
 
     Returns:
-        What it did; None where it was given up.
+        The result; None if the run exceeded the limit.
     """
     from scuttlesort import Timeline
 

@@ -22,7 +22,7 @@ def draw(tables: Tables, folder: Path) -> None:
 
 
 def style(salt: str) -> AbstractContextManager[None]:
-    """How plots look; the salt makes the names within an SVG those of the last run."""
+    """Return the style of plots; the salt makes the names within an SVG the same on every run."""
     import matplotlib
 
     settings = {"svg.hashsalt": salt, "svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.3}

@@ -1,4 +1,4 @@
-"""The peer's way to the values of a set, in `pzp_peer.js`, driven for comparison."""
+"""The peer's algorithm for the items of a set, in `pzp_peer.js`, driven for comparison."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WHAT = "the peer's algorithm as described, our own JavaScript"
 
 
 class Run(NamedTuple):
-    """What a run gave.
+    """The result of a run.
 
     Attributes:
         items: The items of the set, in their order.
@@ -28,17 +28,17 @@ class Run(NamedTuple):
 
 
 def node() -> str | None:
-    """The program that runs JavaScript, if there is one."""
+    """Return the path of node, if it is installed."""
     return shutil.which("node")
 
 
 def node_version() -> str:
-    """Its version."""
+    """Return the version of node."""
     return subprocess.run([_node(), "--version"], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def question(table: pa.Table) -> bytes:
-    """Write one set as the program reads it.
+    """Write one set in the form that the program reads.
 
     Args:
         table: Rows of `int_set_entries`, in order of arrival.
@@ -51,7 +51,7 @@ def question(table: pa.Table) -> bytes:
 
 
 def run(asked: bytes) -> Run:
-    """Reduce a set, in a process of its own, on a host that sorts as English does."""
+    """Reduce a set, in a process of its own, with English collation."""
     done = subprocess.run(
         [_node(), str(PROGRAM)],
         input=asked,

@@ -1,14 +1,14 @@
-"""Made-up pzp sets, as writers who keep the rules write them: the same seed gives the same sets.
+"""Made-up pzp sets of writers who follow the rules; the same seed gives the same sets.
 
-A set grows in rounds. At the beginning of a round every device of the account knows everything; some of them then
-write, a few messages each, without hearing of the others. So what begins a round merges what the round before left.
+A set grows in rounds. At the beginning of a round every device of the account knows everything. Some devices then write
+a few messages each, without hearing of the others. The first messages of the next round merge these branches.
 
-A message adds one item or deletes one. As the peer's do, it lists the tips that its writer knows and all messages at
-one lower depth (a lipmaa link), and it supersedes what its item goes back to and what deletions go back to: of the
-item, the messages that no other known one on it follows, and the same of all items that are not in the set. What an
-addition superseded its device lists no more.
+A message adds one item or deletes one. Like the peer's messages, it lists the tips that its writer knows and all
+messages at one lower depth (a lipmaa link). It supersedes the item roots of its own item and of all deleted items: the
+messages about the item that no other known message about it follows. A device does not list messages again that its
+earlier addition superseded.
 
-Half of what is touched was touched lately, so that devices now and then disagree about an item.
+Half of the touched items were touched recently, so devices disagree about an item now and then.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from fixtures.pzp.author import Account, Device, id_of, moot_of, to_line
 
 DOMAIN = "set_v1__follows"
 DEVICES = 4
-WRITES = 0.5  # of the devices, in a round
-GOES_ON = 0.67  # with another message in the round
+WRITES = 0.5  # of the devices write in a round
+GOES_ON = 0.67  # of the writers add another message in the round
 DELETES = 0.4
-ADDS_AGAIN = 0.3  # of the additions, something deleted
+ADDS_AGAIN = 0.3  # of the additions repeat a deleted item
 LATELY = 16
 
 #: The columns of `int_set_entries`, in its order.
@@ -46,7 +46,7 @@ class Draft(NamedTuple):
     """A message of a set before it has an id.
 
     Attributes:
-        device: Who writes it.
+        device: The writing device.
         depth: Its depth.
         prev: Ids, in the order of code units.
         add: Items.
@@ -63,13 +63,13 @@ class Draft(NamedTuple):
 
 
 def collation_key(message_id: str) -> tuple[str, str]:
-    """Sort ids as reductions do."""
+    """Sort key in the order of reductions."""
     return message_id.lower(), message_id.swapcase()
 
 
 @cache
 def lipmaa(number: int) -> int:
-    """Where the lipmaa link of a number leads, both from 1.
+    """Return the target of a number's lipmaa link, both counted from 1.
 
     Source: bamboo, whose links pzp-db 1.0.4 takes over.
     """
@@ -89,7 +89,7 @@ def lipmaa(number: int) -> int:
 
 
 class _Bag:
-    """Items to draw from."""
+    """A collection of items to draw from."""
 
     def __init__(self) -> None:
         self._items: list[str] = []
@@ -119,10 +119,10 @@ class _Bag:
 
 
 class _Writer:
-    """What a device makes of a round.
+    """A device within a round.
 
     Attributes:
-        open: What deletions go back to, as far as the device has not superseded it: by item.
+        open: By item, the roots of deletions that the device has not superseded yet.
     """
 
     def __init__(self, device: int, known: _Set) -> None:
@@ -132,12 +132,12 @@ class _Writer:
 
     def begin(self) -> None:
         """Begin a round."""
-        self.last: dict[str, str] = {}  # by item, what it last wrote on it
-        self.is_present: dict[str, bool] = {}  # what it changed
+        self.last: dict[str, str] = {}  # by item, its last message about it
+        self.is_present: dict[str, bool] = {}  # the items it changed
         self.own: list[str] = []
 
     def draft(self, rng: random.Random, items: Iterator[str]) -> Draft:
-        """Think of a message."""
+        """Draft a message."""
         known = self._known
         depth = known.depth + len(self.own) + 1
         level = lipmaa(depth + 1) - 1
@@ -163,7 +163,7 @@ class _Writer:
         return next(items), False
 
     def wrote(self, draft: Draft, message_id: str) -> None:
-        """Take in what it wrote itself."""
+        """Record a message that the device wrote."""
         self.own.append(message_id)
         for item in draft.add:
             self.open.clear()
@@ -174,13 +174,13 @@ class _Writer:
 
 
 class _Set:
-    """What all devices know at the beginning of a round.
+    """The common knowledge of all devices at the beginning of a round.
 
     Attributes:
-        depth: The greatest.
-        tips: What nothing lists.
+        depth: The greatest depth.
+        tips: The messages that no message lists.
         at_depth: The messages of each depth.
-        roots: By item, the messages on it that no other message on it follows.
+        roots: By item, the messages about it that no other message about it follows.
         present: The items.
         absent: Items that were present once.
     """
@@ -193,7 +193,7 @@ class _Set:
         self.present, self.absent = _Bag(), _Bag()
 
     def merge(self, writers: list[_Writer], others: list[_Writer], written: list[tuple[Draft, str]]) -> None:
-        """Tell everybody what was written in a round."""
+        """Tell all devices the messages of a round."""
         self.tips = [writer.own[-1] for writer in writers]
         self.depth += max(len(writer.own) for writer in writers)
         self.at_depth.extend([] for _ in range(self.depth + 1 - len(self.at_depth)))
@@ -230,15 +230,15 @@ def grow(
     """Write the messages of a set.
 
     Args:
-        count: How many there are, besides the root.
+        count: The number of messages without the root.
         root: The id of the root.
-        name: Gives a message its id.
+        name: Returns the id of a message.
         items: New items.
-        rng: Draws everything.
-        devices: How many write.
+        rng: The random generator.
+        devices: The number of devices.
 
     Yields:
-        Messages and their ids, each after all that it lists.
+        Messages and their ids, each after the messages that it lists.
     """
     known = _Set(root)
     everybody = [_Writer(device, known) for device in range(devices)]
@@ -263,7 +263,7 @@ def grow(
 
 
 def names(count: int, seed: int) -> list[str]:
-    """Draw names as ids are written: 32 random bytes in base58."""
+    """Draw names in the form of ids: 32 random bytes in base58."""
     raw = np.random.default_rng([seed, count]).bytes(32 * count)
     return base58.encode([raw[at : at + 32] for at in range(0, len(raw), 32)]).to_pylist()
 
@@ -272,12 +272,12 @@ def table(sets: int, messages: int, seed: int = 1) -> pa.Table:
     """Make rows of `int_set_entries`.
 
     Args:
-        sets: How many sets.
-        messages: How many messages each has, the root included.
-        seed: Of everything.
+        sets: The number of sets.
+        messages: The number of messages in each, the root included.
+        seed: The seed of the random generator.
 
     Returns:
-        The rows, by set, each message after all that it lists.
+        The rows, by set, each message after the messages that it lists.
     """
     rng = random.Random(seed)
     ids = iter(names(sets * messages, seed))
@@ -306,11 +306,11 @@ SETS_PER_ACCOUNT = 5
 
 
 def signed_lines(count: int, seed: int = 1) -> Iterator[bytes]:
-    """Write the lines of a pzp log, really signed: accounts of a few devices and their sets.
+    """Yield the lines of a pzp log, really signed: accounts of a few devices and their sets.
 
     Args:
-        count: How many lines.
-        seed: Of everything.
+        count: The number of lines.
+        seed: The seed of the random generator.
     """
     return islice(_signed_lines(random.Random(seed), cycle(names(10_000, seed)), seed), count)
 

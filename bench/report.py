@@ -9,35 +9,36 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 from bench import machine
 from bench.cpu import Spent
 
 RESULTS = machine.ROOT / "target" / "bench"
-#: Figures of the full size are kept with the page that shows them, as machines come and go.
+#: Figures of the full size are kept beside the page that shows them, because machines come and go.
 FIGURES = machine.ROOT / "docs" / "benchmarks" / "figures"
 OWN_LOGS = ("log", "pzp_log", "peer_log")
 
 
 def is_full(options: Namespace) -> bool:
-    """Whether a run measures what the page in the repository shows: the full size, of the logs that anybody has."""
+    """Whether a run measures the page in the repository: at full size, and over the logs that are made here."""
     return options.scale == 1 and not any(getattr(options, name, None) for name in OWN_LOGS)
 
 
 def folder_of(options: Namespace) -> Path:
-    """Where the figures of a run go."""
+    """Return the folder for the figures of a run."""
     return FIGURES if is_full(options) else RESULTS
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal and what was measured.
+    """A goal and the measured figure.
 
     Attributes:
-        what: The figure.
-        goal: What it should be, in words.
-        measured: What it is.
-        met: Whether it is that; None where this run cannot tell, as the goal is for the full size.
+        what: The name of the figure.
+        goal: The wanted value, in words.
+        measured: The measured value.
+        met: Whether the goal is met; None if this run cannot tell, because the goal applies to the full size.
     """
 
     what: str
@@ -51,22 +52,22 @@ class Goal:
 
 
 def at_most(what: str, limit: float, measured: float, judged: bool = True) -> Goal:
-    """Make a goal of something that should be small."""
+    """Return a goal for a figure that should be small."""
     return Goal(what, f"at most {limit:g}", measured, measured <= limit if judged else None)
 
 
 def at_least(what: str, limit: float, measured: float, judged: bool = True) -> Goal:
-    """Make a goal of something that should be large."""
+    """Return a goal for a figure that should be large."""
     return Goal(what, f"at least {limit:g}", measured, measured >= limit if judged else None)
 
 
 def same(what: str, wanted: int, measured: int) -> Goal:
-    """Make a goal of something that should not change."""
+    """Return a goal for a figure that should not change."""
     return Goal(what, f"{wanted}, as for a small input", measured, measured == wanted)
 
 
 def summary(runs: list[Spent]) -> dict:
-    """Sum up runs of the same work: medians, and every run's CPU seconds."""
+    """Sum up runs of the same work: medians, and every run's seconds."""
     return {
         "cpu_s": round(median(run.total for run in runs), 2),
         "cpu_s_by_process": {kind: round(median(run.cpu[kind] for run in runs), 2) for kind in runs[0].cpu},
@@ -76,39 +77,45 @@ def summary(runs: list[Spent]) -> dict:
     }
 
 
+class Run(NamedTuple):
+    """A run of a benchmark.
+
+    Attributes:
+        name: The benchmark.
+        engine: The engine that ran it.
+        scale: The fraction of the full size.
+        repeats: The number of rounds.
+    """
+
+    name: str
+    engine: str
+    scale: float
+    repeats: int
+
+
 def save(
-    name: str,
-    scale: float,
-    repeats: int,
-    results: list[dict],
-    goals: list[Goal],
-    folder: Path,
-    engine: str = "spark",
-    load_at_start: tuple[float, ...] | None = None,
+    run: Run, results: list[dict], goals: list[Goal], folder: Path, load_at_start: tuple[float, ...] | None = None
 ) -> Path:
-    """Write `<name>.json`, or `<name>-sail.json`; what is known of an earlier failure goes.
+    """Write `<name>.json`, or `<name>-sail.json`, and delete the file of an earlier failure.
 
     Args:
-        name: The benchmark.
-        scale: The fraction of the full size.
-        repeats: How often each piece of work was measured.
+        run: The run.
         results: The figures.
         goals: The goals.
         folder: Where to write.
-        engine: What ran it.
-        load_at_start: How busy the machine was before; `machine` has how busy it is now.
+        load_at_start: The machine's load before the run; `machine` has the load after it.
 
     Returns:
         The file.
     """
-    path = path_of(name, engine, folder)
-    path_of(name, engine, folder, failed=True).unlink(missing_ok=True)
+    path = path_of(run.name, run.engine, folder)
+    path_of(run.name, run.engine, folder, failed=True).unlink(missing_ok=True)
     report = {
-        "benchmark": name,
-        "engine": engine,
+        "benchmark": run.name,
+        "engine": run.engine,
         "date": now(),
-        "scale": scale,
-        "repeats": repeats,
+        "scale": run.scale,
+        "repeats": run.repeats,
         "goals": [asdict(goal) for goal in goals],
         "results": results,
         "load_at_start": [round(load, 2) for load in load_at_start] if load_at_start else None,
@@ -120,7 +127,7 @@ def save(
 
 
 def save_failure(name: str, engine: str, error: str, folder: Path) -> Path:
-    """Write down that a benchmark failed, beside its last figures; the file."""
+    """Write the failure of a benchmark beside its last figures; return the file."""
     path = path_of(name, engine, folder, failed=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     told = {"benchmark": name, "engine": engine, "date": now(), "revision": machine.revision(), "error": error}
@@ -129,12 +136,12 @@ def save_failure(name: str, engine: str, error: str, folder: Path) -> Path:
 
 
 def path_of(name: str, engine: str, folder: Path, failed: bool = False) -> Path:
-    """Where the figures of a benchmark are, or what is known of its failure."""
+    """Return the path of a benchmark's figures, or of its failure."""
     return folder / f"{name}{'' if engine == 'spark' else f'-{engine}'}{'-failed' if failed else ''}.json"
 
 
 def now() -> str:
-    """The time, in UTC."""
+    """Return the time, in UTC."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 

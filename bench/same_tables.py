@@ -1,7 +1,7 @@
-"""Compares the tables of two warehouses row by row: `python -m bench.same_tables ONE OTHER [SCHEMA]`.
+"""Compare the tables of two warehouses row by row: `python -m bench.same_tables ONE OTHER [SCHEMA]`.
 
-Two engines over the same logs must give the same tables, whatever the order of their rows. Left out are what says who
-built a table and when, and where in a file a reader's blocks begin.
+Two engines over the same logs must give the same tables, whatever the order of their rows. Columns that describe the
+build, and those that depend on where a reader's blocks begin in a file, are left out.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-#: Columns that depend on the run or on how files are cut into blocks, by table; None: the whole table.
+#: Columns that depend on the run or on the blocks of files, by table; None for the whole table.
 LEFT_OUT = {
     "runs": None,
     "run_changes": None,
@@ -24,7 +24,7 @@ _OF_BLOCKS = {"block_start", "row_id"}
 
 
 def main() -> int:
-    """Run the command; returns how many tables differ."""
+    """Run the command; return the number of tables that differ."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("one", type=Path)
     parser.add_argument("other", type=Path)
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def compare(one: Path, other: Path) -> list[str]:
-    """Say how two tables differ; nothing where they are the same."""
+    """List the differences between two tables."""
     left_out = LEFT_OUT.get(one.name, set())
     if left_out is None:
         return []
@@ -66,12 +66,12 @@ def compare(one: Path, other: Path) -> list[str]:
 
 
 def rows_of(table: pa.Table, left_out: set[str]) -> list[str]:
-    """Write each row down."""
+    """Write each row as text."""
     return [repr(row) for row in table.drop_columns([c for c in table.column_names if c in left_out]).to_pylist()]
 
 
 def kind(found: pa.DataType) -> str:
-    """Name a type, without what engines write differently: units of time, names within lists, what may be null."""
+    """Name a type without the details that engines write differently: units of time, names in lists, nullability."""
     if pa.types.is_list(found) or pa.types.is_large_list(found):
         return f"array<{kind(found.value_type)}>"
     if pa.types.is_map(found):

@@ -1,4 +1,4 @@
-"""A session of Spark or Sail with the settings of profiles.yml, its tables under target/bench."""
+"""A session of Spark or Sail with the settings of profiles.yml, with tables under target/bench."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def settings(environ: Mapping[str, str], target: str = "local") -> dict[str, str
 
 
 def batch_rows() -> int:
-    """How many rows a batch has that a Python model is handed."""
+    """Return the number of rows in a batch of a Python model's input."""
     return int(settings(os.environ)["spark.sql.execution.arrow.maxRecordsPerBatch"])
 
 
@@ -56,7 +56,7 @@ def write_parts(table: pa.Table, folder: Path, parts: int) -> None:
 
 
 def start(name: str, engine: str = "spark") -> SparkSession:
-    """Start a session with a fresh warehouse, where tables stay that are written: no dbt command publishes them."""
+    """Start a session with a fresh warehouse; written tables stay there, because no dbt command publishes them."""
     warehouse = RESULTS / name / f"warehouse-{engine}"
     shutil.rmtree(warehouse, ignore_errors=True)
     warehouse.mkdir(parents=True)
@@ -73,12 +73,12 @@ def start(name: str, engine: str = "spark") -> SparkSession:
 
 
 def write(frame: DataFrame, table: str) -> None:
-    """Write a table as dbt-spark writes those of Python models."""
+    """Write a table as dbt-spark writes the tables of Python models."""
     frame.write.mode("overwrite").format("parquet").option("overwriteSchema", "true").saveAsTable(f"{SCHEMA}.{table}")
 
 
 def count_jobs(spark: SparkSession, work: Callable[[], object]) -> int | None:
-    """Do some work, and count the Spark jobs of it; None where the engine has no such thing."""
+    """Do some work, and count its Spark jobs; None if the engine has no jobs."""
     if sail.is_sail(spark):
         work()
         return None

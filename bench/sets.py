@@ -1,10 +1,10 @@
 """The reduction of sets that grow as tangles: CPU seconds of the kernel, next to the peer's algorithm, and in Spark.
 
-In this process, what is compared in turns:
+In this process, measured in turns:
 
-kernel  `reduce_sets` of one set of `pzp_sets.py`: order, items, what is still needed, what writers left out.
-peer    the same next to what the peer does for the items alone. The peer's package is not here: `pzp_peer.js` is our
-        own JavaScript after a description of its algorithm. Where there is no node, this is left out.
+kernel  `reduce_sets` of one set of `pzp_sets.py`: order, items, messages still needed, and faults of writers.
+peer    the same beside the peer's algorithm for the items alone. `pzp_peer.js` is our own JavaScript after a
+        description of that algorithm; the peer's package is not used. Without node, this comparison is left out.
 
 In Spark, the model `int_set_messages`, validity included, next to LIMIT (`bench.limit`).
 """
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 NAME = "sets"
 SIZES = (10_000, 50_000, 500_000)
-GROWTH_GOAL = 1.15  # linear is 1; what no longer fits into the processor's caches takes longer
+GROWTH_GOAL = 1.15  # linear is 1; data beyond the processor's caches take longer
 PEER_MESSAGES = 10_000
 PEER_GOAL = 100.0  # times the kernel's CPU seconds
-QUOTED_MS = 2_570  # for the items of a set of so many messages, measured elsewhere; context only
-SPARK_GOAL = 2.0  # the model / the limit, for many sets; of one, a single worker does all
+QUOTED_MS = 2_570  # for the items of a set of that size, measured elsewhere; context only
+SPARK_GOAL = 2.0  # the model / the limit, for many sets; a single set keeps only one worker busy
 SHAPES = {"one": (1, 500_000), "many": (100_000, 10)}  # sets, and messages of each
 LEAST = 64  # messages of a set at a small scale
 
 
 def run(options: Namespace) -> Part:
-    """Measure; the figures and the goals."""
+    """Measure; return the figures and the goals."""
     results, goals = [], []
-    reduce_sets(pzp_sets.table(1, LEAST))  # Compile what is not compiled yet.
+    reduce_sets(pzp_sets.table(1, LEAST))  # compiles the kernel
     for part in (kernel_alone, beside_the_peer):
         found, wanted = part(options.scale, options.repeats)
         results += found
@@ -63,7 +63,7 @@ def run(options: Namespace) -> Part:
 
 
 def one_set(count: int) -> pa.Table:
-    """Make one set, in the order in which it was written."""
+    """Make one set, in the order of writing."""
     return pzp_sets.table(1, max(count, LEAST))
 
 
@@ -84,7 +84,7 @@ def kernel_alone(scale: float, repeats: int) -> Part:
 
 
 def items_of(table: pa.Table, answer: pa.Table) -> list[str]:
-    """Gather the items of one set, in their order."""
+    """Return the items of one set, in their order."""
     listed = [item for items in answer["items"].to_pylist() for item in items or ()]
     return [item["item"] for item in sorted(listed, key=lambda item: item["item_position"])]
 
@@ -137,7 +137,7 @@ class InSpark(ModelInSpark):
         super().__init__(spark, watch, "int_set_messages", refs, needs)
 
     def measure(self, repeats: int) -> dict:
-        """Measure the model and its LIMIT in turns; the figures."""
+        """Measure the model and its LIMIT in turns; return the figures."""
         self.warm_up()
         facts = self.facts()
         measured = self.beside_limit(repeats, f"sets {self.name}", "reduce")

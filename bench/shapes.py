@@ -1,11 +1,11 @@
-"""Made-up logs in the shapes that matter, for measuring: the same seed gives the same table.
+"""Made-up logs in typical and hostile shapes, for measuring; the same seed gives the same table.
 
 W   wide: 1.0M messages in 100K threads, sizes by a power law, depth up to 120.
 D   deep: 524K events of 64 feeds in one tangle, depth about 36,000.
-M   mixed: 1.0M, the most in threads, and one tangle of depth about 18,000 of which nearly everything is set aside,
-    because an early message is not there.
+M   mixed: 1.0M, most of them in threads, and one tangle of depth about 18,000 that is set aside nearly completely,
+    because an early message is missing.
 
-Ids look like real ones and rows are shuffled, as after a Spark shuffle.
+Ids have the form of real ones, and rows are shuffled, as after a Spark shuffle.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def shape(name: str, scale: float = 1.0, seed: int = 1) -> pa.Table:
     """Make the candidates of one of the named shapes.
 
     Args:
-        name: `W`, `D`, `M`, or a hostile one: `chain` (500K, each lists the root as well), `dense` (1,000, each lists
-            all before it), `fan` (10,000 replies merged by one), `ladder` (2 x 250K, each rung doubtful for long).
-        scale: How many times as many rows.
-        seed: Of the random generator.
+        name: `W`, `D`, `M`, or a hostile shape: `chain` (500K, each lists the root as well), `dense` (1,000, each lists
+            all earlier ones), `fan` (10,000 replies merged by one), `ladder` (2 x 250K, with long-range doubts).
+        scale: The number of rows as a multiple of the full size.
+        seed: The seed of the random generator.
 
     Returns:
-        A table in the schema that `walk_graphs` takes, with `author` and `sequence` besides.
+        A table in the schema that `walk_graphs` takes, with the further columns `author` and `sequence`.
     """
     rng = np.random.default_rng(seed)
 
@@ -68,8 +68,8 @@ def make_ids(rng: np.random.Generator, count: int) -> np.ndarray:
     """Draw message ids.
 
     Args:
-        rng: Where they come from.
-        count: How many.
+        rng: The random generator.
+        count: The number of ids.
 
     Returns:
         uint8[count, 52].
@@ -78,7 +78,7 @@ def make_ids(rng: np.random.Generator, count: int) -> np.ndarray:
     ids = np.empty((count, ID_LENGTH), np.uint8)
     ids[:, 0] = ord("%")
     ids[:, 1:44] = np.frombuffer(drawn, np.uint8).reshape(count, 44)[:, :43]
-    # 32 bytes are 42 digits and four bits: the last digit is a multiple of four.
+    # 32 bytes are 42 digits and four bits, so the last digit is a multiple of four.
     last = np.zeros(256, np.uint8)
     last[ALPHABET] = ALPHABET[np.arange(64) & ~3]
     ids[:, 43] = last[ids[:, 43]]
@@ -95,7 +95,7 @@ def _strings(ids: np.ndarray) -> pa.Array:
 
 
 def _single(n, start, previous):
-    """Put everything into one tangle, whose root is message 0, with one author in ten messages."""
+    """Put all messages into one tangle, whose root is message 0, with one author for ten messages."""
     order = np.arange(n)
     return np.zeros(n, np.int64), start, previous, order % max(n // 10, 1), order // max(n // 10, 1) + 1
 
@@ -149,7 +149,7 @@ def _grow_threads(sizes, chance, pick):
             if m == first:
                 continue
             if chance[m] < 0.75 and depth[tips[tip_count - 1]] < MAX_DEPTH:
-                # Up to date: what it cites are tips no more.
+                # An up-to-date message: the messages it cites are no longer tips.
                 for _ in range(4):
                     p = tips[tip_count - 1]
                     if depth[p] >= MAX_DEPTH:
@@ -181,13 +181,13 @@ def _deep(rng, events, feeds):
 
 @njit
 def _grow_deep(events, feeds, steps, pick):
-    """Grow feeds in steps: those that act cite their own last and the highest tip of the others before the step."""
+    """Grow feeds in steps: the acting feeds cite their own last event and the highest tip of the others."""
     start = np.zeros(events + 1, np.int64)
     previous = np.empty(2 * events, np.int64)
     author = np.zeros(events, np.int64)
     sequence = np.zeros(events, np.int64)
     rank = np.zeros(events, np.int64)
-    last = np.zeros(feeds, np.int64)  # Event 0 is the root, which all feeds start from.
+    last = np.zeros(feeds, np.int64)  # event 0 is the root, where all feeds start
     length = np.zeros(feeds, np.int64)
     sequence[0] = 1
     length[0] = 1
@@ -228,7 +228,7 @@ def _grow_deep(events, feeds, steps, pick):
 
 
 def _ladder(rungs):
-    """Two chains from one root; the n-th of the second lists the n/2-th of the first: doubts far and wide."""
+    """Two chains from one root; the n-th of the second lists the n/2-th of the first, which keeps links doubtful."""
     n = 2 * rungs + 1
     first, second = np.arange(1, rungs + 1), np.arange(rungs + 1, n)
     lists = np.full((n, 2), -1)

@@ -1,7 +1,7 @@
-"""One tangle that holds a third of a log: the memory and time that its one task needs in Python, without Spark.
+"""One tangle that holds a third of a log: the memory and time of its one task in Python, without an engine.
 
-Whatever has a tangle is computed in one task, so neither more workers nor more partitions help it. Each kernel has a
-process of its own here, which gets the tangle as a worker does, in batches from a stream, and gives its rows away.
+A tangle is computed in one task, so more workers or partitions do not help. Each kernel runs in a process of its own,
+which reads the tangle as a worker does, in batches from a stream, and discards its rows.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
 from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
 
 NAME = "skew"
-#: Messages of the tangle, a third of a log's.
+#: The messages of the tangle, a third of a log's.
 SIZES = {
     "int_tangle_levels": (1_000_000, 4_000_000),
     "int_tangle_clocks": (1_000_000, 4_000_000),
     "int_timeline_order": (1_000_000, 4_000_000),
 }
-WARMING = 1_500  # a first round, so that nothing is compiled while it is measured
-WHOLE_D = 524_288  # messages of the shape
+WARMING = 1_500  # a first round, which compiles the kernels
+WHOLE_D = 524_288  # the messages of the shape
 BATCH_ROWS = 4096  # spark.sql.execution.arrow.maxRecordsPerBatch in profiles.yml
 EXPONENT = 1.15
 
-#: By the model that has it, with the vars' defaults, but without edit scripts: those are a matter of how events arrive,
-#: which `timelines` measures, and a tangle of more than `edit_limit` messages gets none.
+#: The kernels by model, with the vars' defaults, but without edit scripts: their cost depends on the order of arrival,
+#: which `timelines` measures, and a tangle of more than `edit_limit` messages gets no script.
 KERNELS = {
     "int_tangle_levels": partial(levels_of_partition, rows_in_memory=1_000_000),
     "int_tangle_clocks": partial(clocks_of_partition, limit=1000, max_rows=100_000_000),
@@ -46,7 +46,7 @@ KERNELS = {
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Measure each kernel at each size; the figures, and how seconds and memory grow."""
+    """Measure each kernel at each size; return the figures, and the growth of seconds and memory."""
     folder = RESULTS / NAME
     folder.mkdir(parents=True, exist_ok=True)
     results = []
@@ -75,7 +75,7 @@ def apart(function, *arguments):
 
 
 def prepare(folder: Path, size: int, kernel: str) -> None:
-    """Write a tangle as the stream that a kernel's worker gets."""
+    """Write a tangle as the stream that a kernel's worker reads."""
     from bench.shapes import shape
     from dbt_tangles.algorithms.graph.walk import walk_graphs
 
@@ -94,9 +94,9 @@ def prepare(folder: Path, size: int, kernel: str) -> None:
 
 
 def arrivals_of(candidates: pa.Table) -> pa.Table:
-    """The same tangle as a timeline, which arrives in the order of the rows; what is listed first is of its feed."""
+    """Return the tangle as a timeline that arrives in the order of the rows; the first listed message is the feed's."""
     lists = candidates["previous"]
-    # Not null: a column of lists that are all null comes with one buffer, which each batch has whole in the stream.
+    # Empty lists and not nulls: a column of null lists has one buffer, which the stream repeats in each batch.
     nothing = pc.list_slice(lists, 0, 0).cast(lists.type)
     known = {
         "feed_causes": nothing,
@@ -123,7 +123,7 @@ def batches_of(path: Path) -> Iterator[pa.RecordBatch]:
 
 
 def measure(folder: Path, size: int, kernel: str) -> dict:
-    """Run a kernel; this process's figures."""
+    """Run a kernel; return the figures of this process."""
     path = folder / f"{kernel}.arrows"
     before, begun = time.process_time(), time.monotonic()
     rows = sum(len(batch) for batch in KERNELS[kernel](batches_of(path)))

@@ -1,4 +1,4 @@
-"""Runs the project's own Python models without dbt."""
+"""Run the project's own Python models without dbt."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def run(model: str, spark: SparkSession, refs: dict[str, DataFrame], **variables
     """Call a Python model of the project.
 
     Args:
-        model: Its name.
+        model: The model's name.
         spark: The session.
-        refs: What `dbt.ref` gives for each name.
+        refs: The result of `dbt.ref` for each name.
         variables: dbt vars that differ from those of dbt_project.yml.
     """
     config = configuration(model, **variables)
@@ -43,10 +43,10 @@ def load(model: str) -> ModuleType:
 
 
 def configuration(model: str, **variables: Any) -> dict[str, Any]:
-    """Return the `meta` of a Python model's configuration, which holds what the model asks for, as dbt would render it.
+    """Return the `meta` of a Python model's configuration, rendered as dbt renders it.
 
     Args:
-        model: Its name.
+        model: The model's name.
         variables: dbt vars that differ from those of dbt_project.yml.
     """
     project = yaml.safe_load((ROOT / "dbt_project.yml").read_text())

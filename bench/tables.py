@@ -1,8 +1,8 @@
-"""Tables that are SQL, each next to its limit, over what `bench builds` or `bench arrivals` left.
+"""SQL tables, each next to its LIMIT, over the result of `bench builds` or `bench arrivals`.
 
-A table's statement, as dbt compiled it, is run over the built tables that it reads, in turn with its LIMIT
-(`bench.limit`): what it needs are the columns that Spark's plan reads. Where rows need not come together, the shuffle
-is more than anybody needs.
+A table's statement, as dbt compiled it, runs over the built tables that it reads, in turns with its LIMIT
+(`bench.limit`), which reads the columns that Spark's plan reads. If rows need not come together, LIMIT's shuffle is
+more than the minimum.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NAME = "tables"
-#: What is measured where nothing is named.
+#: The tables that are measured by default.
 DEFAULT = (
     "timeline_links",
     "tangle_edges",
@@ -42,15 +42,15 @@ DEFAULT = (
 #: The columns that name a graph.
 GRAPHS = (("tangle_name", "root_id"), ("timeline_id",), ("set_id",), ("base_id",), ("group_id",), ("feed_id",))
 GOAL = 2.0
-#: Less than this is the price of a statement, and not of its rows.
+#: Below this, the price of a statement outweighs that of its rows.
 LEAST_CPU_S = 2.0
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Measure the tables of a build; the figures of each, and the goals.
+    """Measure the tables of a build; return the figures of each, and the goals.
 
     Raises:
-        RuntimeError: There is no such build.
+        RuntimeError: The build does not exist.
     """
     folder = folder_of(options.built)
     if not (folder / "target" / "manifest.json").exists():
@@ -82,7 +82,7 @@ def compiled(folder: Path) -> dict[str, str]:
 
 
 def find_tables(spark: SparkSession, folder: Path) -> dict[str, Path]:
-    """Show the session what was built, under its own names; the folder of each table."""
+    """Register the built tables in the session under their own names; return the folder of each."""
     found = {}
     for place in sorted((folder / "warehouse" / "tangles.db").glob("[!.]*")):
         found[place.name] = place
@@ -93,7 +93,7 @@ def find_tables(spark: SparkSession, folder: Path) -> dict[str, Path]:
 
 
 def read_columns(spark: SparkSession, statement: str) -> Iterator[tuple[str, list[str]]]:
-    """List what Spark's plan of a statement reads: folders, and the columns of each."""
+    """Yield the reads of Spark's plan of a statement: each folder, and its columns."""
     leaves = spark.sql(statement)._jdf.queryExecution().sparkPlan().collectLeaves()
     for number in range(leaves.size()):
         scan = leaves.apply(number)
@@ -102,7 +102,7 @@ def read_columns(spark: SparkSession, statement: str) -> Iterator[tuple[str, lis
 
 
 def graph_of(columns: list[str]) -> list[str]:
-    """Name the graph that rows belong to, of the columns that are read; where there is none, the first of them."""
+    """Return the columns that name the graph of rows, or else the first column."""
     for graph in GRAPHS:
         if set(graph) <= set(columns):
             return list(graph)
@@ -110,7 +110,7 @@ def graph_of(columns: list[str]) -> list[str]:
 
 
 def measure(spark: SparkSession, watch: Watch, repeats: int, name: str, statement: str, built: Path) -> dict:
-    """Measure a table and its limit in turns."""
+    """Measure a table and its LIMIT in turns."""
     reads = list(read_columns(spark, statement))
 
     def work() -> None:

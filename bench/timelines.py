@@ -1,11 +1,11 @@
 """The order of timelines and their edit scripts: CPU seconds of the kernels, next to the peer's, and in Spark.
 
-In this process, what is compared in turns:
+In this process, measured in turns:
 
-order   the converged order alone, of events whose names are numbers already.
-edits   the shortest scripts, arrival by arrival or in batches, of the logs of `events.py`; at a size where it can
-        finish, next to the package `scuttlesort`, on the same arrivals.
-shapes  the same of inputs that are hard on whoever maintains an order.
+order   the converged order alone, of events whose names are already numbers.
+edits   the shortest scripts, arrival by arrival or in batches, of the logs of `events.py`; at a size that the package
+        `scuttlesort` can finish, beside that package, on the same arrivals.
+shapes  the same for inputs that are hard for algorithms which maintain an order.
 
 In Spark, the model `int_timeline_order` next to LIMIT (`bench.limit`).
 """
@@ -48,7 +48,7 @@ SMALL_TIMELINES = 100_000
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Measure; the figures and the goals."""
+    """Measure; return the figures and the goals."""
     results, goals = [], []
     warm_up()
     for part in (order_alone, beside_the_peer, growth, hard_shapes):
@@ -68,7 +68,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 
 def warm_up() -> None:
-    """Compile what is not compiled yet."""
+    """Compile the kernels."""
     timelines = log(64, 4)
     order(timelines)
     for batch in (1, 10):
@@ -81,14 +81,14 @@ def even(count: float) -> int:
 
 
 def log(count: int, feeds: int, seed: int = 1) -> Timelines:
-    """Make a log as the document's evaluation does, delivered by random feeds."""
+    """Make a log as in the document's evaluation, delivered by random feeds."""
     rng = np.random.default_rng([seed, count, feeds])
     made = events.append(count, feeds, rng)
     return events.named(made, events.deliver_by_feed(made, rng), rng)
 
 
 def order(timelines: Timelines) -> np.ndarray:
-    """Find the position of each event, as the project does."""
+    """Return the position of each event, as the project computes it."""
     count = len(timelines.cause_start) - 1
     every, none = np.ones(count, np.bool_), np.zeros(count, np.bool_)
     effect_start, effect = children(timelines.cause_start, timelines.cause)
@@ -98,7 +98,7 @@ def order(timelines: Timelines) -> np.ndarray:
 
 
 def edit(timelines: Timelines, batch: int = 1) -> int:
-    """Write the scripts of one timeline; how many commands."""
+    """Write the scripts of one timeline; return the number of commands."""
     number = np.arange(len(timelines.arrived)) // batch
     event_start, cause_start, cause, _, arrived = timelines[:5]
     return len(edit_stream(event_start, cause_start, cause, arrived, number, np.zeros(1, np.int64)).event)
@@ -137,7 +137,7 @@ def beside(timelines: Timelines, repeats: int) -> dict[str, Any]:
     ours_s, _ = in_turns(repeats, lambda: edit(timelines), theirs)
     if not np.array_equal(np.argsort(order(timelines)), found[0].order):
         raise RuntimeError("the peer ends in another order")
-    peer_s = median(each.cpu_s for each in found)  # Without making the names.
+    peer_s = median(each.cpu_s for each in found)  # without making the names
     count = len(timelines.arrived)
     told = {
         "cpu_s": round(ours_s, 4),
@@ -174,11 +174,11 @@ def growth(scale: float, repeats: int) -> Part:
     return results, goals
 
 
-# Inputs that are hard on whoever maintains an order. Lists are given by place in the sequence of appending.
+# Inputs that are hard for algorithms which maintain an order. Lists hold places in the order of appending.
 
 
 def _of_lists(lists: list[np.ndarray] | tuple[np.ndarray, np.ndarray], arrived: np.ndarray, seed: int = 1) -> Timelines:
-    """Name events at random; `lists` are those of each event, or their starts and the causes."""
+    """Name events at random; `lists` has the causes of each event, or their starts and the causes."""
     if isinstance(lists, list):
         start = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
         lists = start, np.concatenate(lists)
@@ -189,7 +189,7 @@ def _of_lists(lists: list[np.ndarray] | tuple[np.ndarray, np.ndarray], arrived: 
 
 
 def lifted(count: int) -> Timelines:
-    """Two chains, all of the second pointing at its root as well; what puts it on top of the first comes last."""
+    """Two chains; the second's events also list its root, and the link that lifts it above the first comes last."""
     place, link = np.arange(count), count // 2
     lists = [place[max(each - 1, 0) : each] for each in range(link + 3)]
     lists += [np.array([each - 1, link + 1]) for each in range(link + 3, count)]
@@ -197,7 +197,7 @@ def lifted(count: int) -> Timelines:
 
 
 def dense(count: int) -> Timelines:
-    """Each event lists all before it; delivered at random."""
+    """Each event lists all earlier ones; delivered at random."""
     place = np.arange(count)
     return _of_lists([place[:each] for each in range(count)], np.random.default_rng(2).permutation(count))
 
@@ -209,18 +209,18 @@ def newest_first(count: int) -> Timelines:
 
 
 def ascending_roots(count: int) -> Timelines:
-    """Events that list nothing, delivered in the order of their names."""
+    """Events without causes, delivered in the order of their names."""
     made = _of_lists((np.zeros(count + 1, np.int64), np.empty(0, np.int32)), np.arange(count))
     return made._replace(arrived=np.sort(made.arrived))
 
 
 def pending(count: int) -> Timelines:
-    """All list one event, which comes last."""
+    """All events list one event, which comes last."""
     place = np.arange(count)
     return _of_lists((np.maximum(np.arange(count + 1) - 1, 0), np.zeros(count - 1)), np.roll(place, -1))
 
 
-#: By shape: how many events the peer can do in seconds, and how many we do.
+#: By shape: the number of events that the peer can process in seconds, and the number for this project.
 HARD_SHAPES: dict[str, tuple[Callable[[int], Timelines], int, int]] = {
     "lifted": (lifted, 1_000, 100_000),
     "dense": (dense, 300, 2_000),
@@ -269,7 +269,7 @@ class InSpark(ModelInSpark):
         super().run(table, edit_batch_size=edit_batch_size)
 
     def measure(self, repeats: int) -> dict:
-        """Measure the order and its LIMIT in turns, then the scripts once each; the figures."""
+        """Measure the order and its LIMIT in turns, then the scripts once each; return the figures."""
         self.warm_up()
         measured = self.beside_limit(repeats, f"timelines {self.name}", "order")
         scripts = {}

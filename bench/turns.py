@@ -1,4 +1,4 @@
-"""Pieces of work, measured in turns (A B A B …), so that all of them see the same machine."""
+"""Measure pieces of work in turns (A B A B …), so that all of them see the same state of the machine."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from bench.report import say, summary
 
 
 def seconds_of(work: Callable[[], Any]) -> float:
-    """CPU seconds of this process for a piece of work."""
+    """Return the CPU seconds of this process for a piece of work."""
     before = time.process_time()
     work()
     return time.process_time() - before
 
 
 def in_turns(repeats: int, *works: Callable[[], Any]) -> list[float]:
-    """CPU seconds of pieces of work, one after the other in each round; the median of each."""
+    """Run pieces of work one after another in each round; return the median CPU seconds of each."""
     rounds = [[seconds_of(work) for work in works] for _ in range(repeats)]
     return [median(runs) for runs in zip(*rounds, strict=True)]
 
@@ -34,23 +34,23 @@ def power(sizes: Iterable[int], seconds: Iterable[float]) -> float:
 
 
 def ratio(ours: float, limit: float) -> float:
-    """Compare CPU seconds; what is too small to be counted counts as the least that is."""
+    """Return a ratio of CPU seconds; a divisor below the resolution counts as the resolution."""
     return round(ours / max(limit, 0.01), 2)
 
 
 def beside_limit(watch: Watch, repeats: int, who: str, what: str, work: Callable[[], None], limit: Limit) -> dict:
-    """Measure work of Spark and its limit in turns.
+    """Measure work of an engine and its LIMIT in turns.
 
     Args:
-        watch: Counts.
-        repeats: How many rounds.
-        who: Begins the lines of progress.
+        watch: Counts CPU seconds.
+        repeats: The number of rounds.
+        who: The beginning of the lines of progress.
         what: The name of the work.
-        work: What the project does.
-        limit: The limit of that.
+        work: The project's work.
+        limit: The LIMIT of that work.
 
     Returns:
-        Both, and ratios of their CPU seconds.
+        The figures of both, and the ratios of their CPU seconds.
     """
     ours_of_runs, limit_of_runs = [], []
     for number in range(1, repeats + 1):

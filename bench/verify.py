@@ -1,11 +1,11 @@
-"""Checking signed logs: the models `stg_ssb__lines` and `stg_pzp__lines` in Spark, next to libsodium alone.
+"""Verification of signed logs: the models `stg_ssb__lines` and `stg_pzp__lines` in Spark, beside libsodium alone.
 
 In turns over the same log:
 
 spark      the model, written as dbt writes it: reading, shuffle, parsing, hashing, verifying, writing.
 libsodium  a bare loop over the same messages' signatures and signed bytes, prepared beforehand.
 
-A log holds every message once, as a copy would not be verified again. It is not compressed, so that Spark can read it
+A log holds every message once, because copies are not verified again. It is not compressed, so that Spark can read it
 in parts.
 """
 
@@ -32,12 +32,12 @@ NAME = "verify"
 MESSAGES = 100_000
 GOAL = 8_000  # messages per CPU second in Spark
 AIM = {"spark": 10_000, "sail": 14_000}
-#: What is true of a row whose signature was verified. A pzp set's root is usable unverified.
+#: The condition for a row with a verified signature. A pzp set's root is usable without verification.
 IS_VERIFIED = {"ssb": "is_usable", "pzp": "is_usable and is_signature_valid"}
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Measure the kinds of logs; the figures, and the goals."""
+    """Measure the kinds of logs; return the figures and the goals."""
     count = max(round(MESSAGES * options.scale), 1)
     given = {"ssb": options.log, "pzp": options.pzp_log}
     paths = {kind: given[kind] or logs.MAKERS[kind](count) for kind in options.kinds or KINDS}
@@ -55,7 +55,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 
 def measure(kind: str, log: Path, repeats: int, spark: SparkSession, watch: Watch) -> dict:
-    """Measure the model, the kernel and libsodium in turns over a log; the figures."""
+    """Measure the model, the kernel and libsodium in turns over a log; return the figures."""
     lines = read_lines(log, None)
     say(f"verify {kind}: {len(lines)} lines; preparing their signed bytes for libsodium")
     check, signatures = KINDS[kind]

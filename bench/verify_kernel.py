@@ -23,7 +23,7 @@ from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 
 def read_lines(path: Path, limit: int | None) -> list[bytes]:
-    """Read the lines of a log, without their ends."""
+    """Read the lines of a log, without line ends."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rb") as log:
         lines = log.read().split(b"\n")
@@ -31,7 +31,7 @@ def read_lines(path: Path, limit: int | None) -> list[bytes]:
 
 
 def to_batches(lines: list[bytes], rows: int) -> list[pa.RecordBatch]:
-    """Cut lines into record batches as a caller of the kernel would hand them over."""
+    """Cut lines into record batches, in the form that the kernels take."""
     batches = []
     for start in range(0, len(lines), rows):
         part = lines[start : start + rows]
@@ -47,12 +47,12 @@ def to_batches(lines: list[bytes], rows: int) -> list[pa.RecordBatch]:
 
 
 def check_ssb(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Check the lines of an SSB log."""
+    """Verify the lines of an SSB log."""
     return ssb_check.check_batches(batches, ssb_check.CheckOptions())
 
 
 def check_pzp(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Check the lines of a pzp log."""
+    """Verify the lines of a pzp log."""
     return pzp_check.check_batches(batches, pzp_check.CheckOptions())
 
 
@@ -75,7 +75,7 @@ def ssb_signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
 
 
 def pzp_signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the same of a pzp log."""
+    """Yield the same for a pzp log."""
     seen = set()
     reached = pa.concat_arrays([batch["is_signature_valid"] for batch in check_pzp(iter(to_batches(lines, 10_000)))])
     for line, verdict in zip(lines, reached.to_pylist(), strict=True):
@@ -91,11 +91,11 @@ def pzp_signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:
 
 
 class Kind(NamedTuple):
-    """What a log may be of.
+    """A kind of log.
 
     Attributes:
         check: Its kernel.
-        signatures: See `ssb_signatures`.
+        signatures: Its signatures, as in `ssb_signatures`.
     """
 
     check: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]

@@ -1,8 +1,8 @@
-"""Builds a log on a cluster on this machine and compares its tables with those of `local`: `make cluster-demo`.
+"""Build a log on a cluster on this machine and compare its tables with those of `local`: `make cluster-demo`.
 
-`python -m bench.cluster [--log FILE] [--select …] [cluster connect thrift]`; with `faults` for the first word, see
-`bench.cluster.faults`. Each target has a warehouse of its own
-below target/cluster; the servers end when this program does, however it does. 0 where all tables are the same.
+`python -m bench.cluster [--log FILE] [--select …] [cluster connect thrift]`; `python -m bench.cluster faults` is
+described in `bench.cluster.faults`. Each target has a warehouse of its own below target/cluster. The servers end with
+this program, even if it is interrupted. The exit code is 0 if all tables are the same.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bench.report import say
 FOLDER = ROOT / "target" / "cluster"
 SMALL = ROOT / "tests" / "data" / "ssb" / "small.jsonl"
 
-#: What has to be there for a target, and the extra that brings it.
+#: The modules that a target needs, and the extra that installs them.
 NEEDS = {"cluster": {}, "connect": {"grpc": "engines"}, "thrift": {"pyhive": "thrift", "grpc": "engines"}}
 
 #: Builds on a target, in an environment.
@@ -34,7 +34,7 @@ Run = Callable[[str, Mapping[str, str]], None]
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
-    """Read the command line; what is wrong with it ends the process with exit code 2."""
+    """Parse the command line; an error ends the process with exit code 2."""
     parser = argparse.ArgumentParser(prog="python -m bench.cluster", description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"{', '.join(NEEDS)} (default: all)")
     parser.add_argument("--log", type=Path, default=SMALL, help="an SSB log (default: tests/data/ssb/small.jsonl)")
@@ -47,7 +47,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; 0 where the tables are the same everywhere, 1 where they are not, or something failed."""
+    """Run the command; return 0 if the tables are the same on all targets, 1 if they differ or a step failed."""
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["faults"]:
         return faults.main(argv[1:])
@@ -60,19 +60,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     if "thrift" in targets and (said := refuse_thrift()):
         say(f"thrift: left out: {said}")
         targets.remove("thrift")
-    # What was asked for by name and is not there is a failure; of what was not, the line above is enough.
+    # A target that was named and is not available is a failure; for the others, the line above is enough.
     lacks = not set(options.targets) <= set(targets)
     return run_guarded("cluster", lambda: int(demonstrate(targets, options) > 0 or lacks), (BuildError, ServerError))
 
 
 def lacking(target: str) -> list[str]:
-    """What to install for a target, as pip takes it."""
+    """Return the missing extras of a target, as pip takes them."""
     extras = {extra for module, extra in NEEDS[target].items() if importlib.util.find_spec(module) is None}
     return [f"'dbt-tangles[{extra}]'" for extra in sorted(extras)]
 
 
 def demonstrate(targets: list[str], options: argparse.Namespace) -> int:
-    """Build on `local`, then on each target; in how many something differs."""
+    """Build on `local`, then on each target; return how many targets differ."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     command = ["build", *(["--select", *options.select.split()] if options.select else [])]
     variables = {"ssb_log": str(options.log.resolve())}

@@ -1,4 +1,4 @@
-"""What Spark says of an application while it runs, by the REST API of its page."""
+"""The state of a running Spark application, from the REST API of its page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bench.cluster.servers import HOST
 
 
 class Application:
-    """The application whose page is on a port; one that is not there yet, or any more, has nothing.
+    """The application whose page is on a port; before and after it, its lists are empty.
 
     Args:
         port: The port.
@@ -28,11 +28,11 @@ class Application:
         )
 
     def has_retried(self) -> bool:
-        """Whether a stage was begun again, as what others had made for it was lost."""
+        """Whether a stage was started again because its input was lost."""
         return any(stage["attemptId"] for stage in self._ask())
 
     def _ask(self, path: str = "") -> list[dict[str, Any]]:
-        """Ask for the stages, or something below those of the first application."""
+        """Read the stages, or data below those of the first application."""
         try:
             for application in _read(self._root):
                 return _read(f"{self._root}/{application['id']}/stages{path}")

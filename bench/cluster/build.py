@@ -21,15 +21,15 @@ PATIENCE = 30.0  # seconds between two lines of progress
 
 
 class BuildError(RuntimeError):
-    """A build failed; the message has what it said last."""
+    """A build failed; the message has the last lines of its output."""
 
 
 class Build:
-    """A dbt process that is running.
+    """A running dbt process.
 
     Args:
-        name: What lines of progress call it; its files are in the folder of that name.
-        folder: Where that one is.
+        name: The name in lines of progress, and of the folder for its files.
+        folder: The parent of that folder.
         target: dbt's target.
         environ: Its environment.
         command: dbt's command and options.
@@ -50,7 +50,7 @@ class Build:
         self.folder.mkdir(parents=True, exist_ok=True)
         started = [str(Path(sys.executable).with_name("dbt")), *command, "--no-use-colors"]
         started += ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--target", target]
-        # Builds beside each other need not parse the project each, where they are of one target.
+        # Concurrent builds of one target share the parsed project.
         self.target = folder.resolve() / "target"
         started += ["--target-path", str(self.target), "--log-path", str(self.folder / "logs")]
         started += ["--vars", json.dumps(dict(variables or {}))]
@@ -76,26 +76,26 @@ class Build:
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it is still running."""
         return self.process.poll() is None
 
     @property
     def seconds(self) -> float:
-        """How long ago it was begun."""
+        """Seconds since the start."""
         return time.monotonic() - self._begun
 
     def said(self) -> str:
-        """All that it has said."""
+        """Return its output so far."""
         return self.output.read_text()
 
     def kill(self) -> None:
-        """Kill -9 it and the JVM that it has started."""
+        """Kill -9 dbt and its JVM."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def wait(self) -> int:
-        """Wait until it has ended, and repeat a line of it now and then; its exit code."""
+        """Wait for the end, and repeat a line of the output now and then; return the exit code."""
         shown = time.monotonic()
         while self.is_running:
             time.sleep(0.2)
@@ -106,10 +106,10 @@ class Build:
         return self.process.returncode
 
     def end(self) -> float:
-        """Wait until it has ended well; the seconds that it took.
+        """Wait for a successful end; return the seconds since the start.
 
         Raises:
-            BuildError: It has not.
+            BuildError: The build failed.
         """
         if self.wait():
             last = "\n".join(self.said().splitlines()[-30:])

@@ -1,6 +1,6 @@
-"""Tasks of Python models that are caught in the middle, so that something can be done to them just then.
+"""Catch tasks of Python models while they run, so that a fault can be injected at this moment.
 
-`catch/catching_daemon.py` has them stop: a task that stands still is in the middle for sure, of small data too.
+`catch/catching_daemon.py` stops them: a stopped task is certainly in the middle of its work, even with little data.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class Caught:
 
 
 class Catching:
-    """Which models are waited for, and the tasks of them that were caught.
+    """The models to catch, and the tasks of them that were caught.
 
     Args:
-        folder: Where this process and the workers say that to each other.
+        folder: The folder through which this process and the workers communicate.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,7 +38,7 @@ class Catching:
         self.application = Application(self._port)
 
     def settings(self) -> dict[str, str]:
-        """What spark-defaults.conf has to say."""
+        """Return the settings for spark-defaults.conf."""
         return {
             "spark.python.daemon.module": DAEMON.stem,
             "spark.executorEnv.PYTHONPATH": str(DAEMON.parent),
@@ -48,14 +48,14 @@ class Catching:
         }
 
     def wait_for(self, models: Iterable[str], how: str = "once") -> None:
-        """Have tasks of these models caught, and of no others; `how` as the daemon has it."""
+        """Catch tasks of these models only; `how` is explained in the daemon."""
         for path in self.folder.iterdir():
             path.unlink()
         for model in models:
             (self.folder / model).write_text(how)
 
     def caught(self) -> list[Caught]:
-        """The tasks that were caught since this was asked; one that is to stop has stopped."""
+        """Return the tasks that were caught since the last call; a task that is to stop has stopped."""
         found = []
         for path in sorted(self.folder.glob("*.*")):
             model, _, pid = path.name.rpartition(".")

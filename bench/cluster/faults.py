@@ -1,7 +1,8 @@
-"""Builds on a cluster on this machine while parts of it fail, and compares the tables: `make cluster-faults`.
+"""Build on a cluster on this machine while parts of it fail, and compare the tables: `make cluster-faults`.
 
-`python -m bench.cluster faults [FAULT ...]`. The fixtures are built, as they have rows for every kind of Python model.
-0 where each fault happened, each build ended as it should, and the tables are those of an undisturbed build on `local`.
+`python -m bench.cluster faults [FAULT ...]` builds the fixtures, because they have rows for every kind of Python model.
+The exit code is 0 if each fault happened, each build ended as expected, and the tables equal those of an undisturbed
+build on `local`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from bench.report import say
 
 FOLDER = ROOT / "target" / "cluster-faults"
 
-#: What JVMs are told, and Spark, that are to start fast, for so few rows.
+#: Settings of the JVMs and of Spark for a fast start with few rows.
 JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 QUICK = {
     "spark.executor.extraJavaOptions": JAVA,
@@ -36,7 +37,7 @@ QUICK = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
-#: How long a build may take that is struck; one that hangs has failed.
+#: The limit for a build with a fault, in seconds; a build that hangs has failed.
 PATIENCE = 600.0
 
 FAULTS = {
@@ -49,7 +50,7 @@ FAULTS = {
             "an executor is killed that keeps rows which a model goes on from",
             [KINDS["timelines"]],
             strikes.kill_executor,
-            # As small partitions would become one, on the executor that is killed or not.
+            # Small partitions would be joined into one, on the killed executor or on another.
             settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
             earlier={"edit_batch_size": 2},
         ),
@@ -59,7 +60,7 @@ FAULTS = {
             "all shuffle files are lost between two tasks of a stage",
             [KINDS["graphs"], KINDS["timelines"]],
             strikes.lose_shuffles,
-            # Small partitions would become one, which has read its files before it is caught.
+            # Small partitions would be joined into one, which has read its files before it is caught.
             settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
             expects_retry=True,
         ),
@@ -99,7 +100,7 @@ FAULTS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; 1 where tables differ, a build ended otherwise than it should, or nothing failed."""
+    """Run the command; return 1 if tables differ, a build ended unexpectedly, or a fault did not happen."""
     parser = argparse.ArgumentParser(prog="python -m bench.cluster faults", description=__doc__.splitlines()[0])
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=f"{', '.join(FAULTS)} (default: all)")
     options = parser.parse_args(argv)
@@ -109,11 +110,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(faults: Sequence[Fault], folder: Path) -> int:
-    """Build undisturbed on `local`, then on a cluster with each fault; how many of these ended as they should not.
+    """Build undisturbed on `local`, then on a cluster with each fault; return how many builds ended unexpectedly.
 
     Raises:
         BuildError: The undisturbed build failed.
-        ServerError: There is no cluster.
+        ServerError: The cluster did not start.
     """
     shutil.rmtree(folder, ignore_errors=True)
     wanted = folder / "local" / "warehouse"
@@ -135,16 +136,16 @@ def run(faults: Sequence[Fault], folder: Path) -> int:
 
 
 def command_for(models: Sequence[str]) -> tuple[str, ...]:
-    """The command of dbt that makes models and what they are made of."""
+    """Return dbt's command that builds models and their inputs."""
     selected = [f"+{model}" for model in dict.fromkeys(models)]
     return "build", "--select", *selected, "--exclude-resource-type", "test", "unit_test"
 
 
 def undisturbed(name: str, folder: Path, *given: Any) -> Build:
-    """Build while nothing fails; `given` as for `Build`.
+    """Build without a fault; `given` as for `Build`.
 
     Raises:
-        BuildError: It failed all the same.
+        BuildError: The build failed.
     """
     with Build(name, folder, *given) as build:
         say(f"{folder.name}: built {name}, {build.end():.0f} s")
@@ -152,11 +153,11 @@ def undisturbed(name: str, folder: Path, *given: Any) -> Build:
 
 
 def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
-    """Build with a fault on a cluster of its own, and once more where that leaves something; what is not as wanted.
+    """Build with a fault on a cluster of its own, and again if files are left; return the differences.
 
     Raises:
-        BuildError: A build ended otherwise than it should.
-        Missed: What was to fail did not.
+        BuildError: A build ended unexpectedly.
+        Missed: The fault did not happen.
     """
     catching = Catching(folder / "caught")
     command = command_for(fault.models)
@@ -186,11 +187,11 @@ def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
 
 
 def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
-    """Let a fault happen while a build runs, and see how that ends.
+    """Inject a fault while a build runs, and check its end.
 
     Raises:
-        BuildError: It ended otherwise than it should.
-        Missed: What was to fail did not.
+        BuildError: The build ended unexpectedly.
+        Missed: The fault did not happen.
     """
     build, struck, has_retried = scene.build, [], False
     while build.is_running:
@@ -212,10 +213,10 @@ def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
 
 
 def check_end(fault: Fault, build: Build, models: Sequence[str]) -> None:
-    """Whether a struck build ended as it should: well, killed, or with an error that names the model and the remedy.
+    """Check the end of a build with a fault: success, killed, or an error that names the model and the remedy.
 
     Raises:
-        BuildError: It did not.
+        BuildError: The build ended unexpectedly.
     """
     code = build.process.returncode
     if fault.kills_driver:

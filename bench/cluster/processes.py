@@ -1,4 +1,4 @@
-"""The processes of workers (Linux only): which executor a Python worker is of, and whether it has stopped."""
+"""The processes of workers (Linux only): the executor of a Python worker, and whether a process has stopped."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ WORKER = "org.apache.spark.deploy.worker.Worker"
 
 
 def is_stopped(pid: int) -> bool:
-    """Whether a process is there and has been stopped."""
+    """Whether a process exists and has been stopped."""
     return bool(found := _fields(pid)) and found[0] == "T"
 
 
 def above(pid: int, main_class: str) -> int:
-    """The process above another that runs a class.
+    """Return the ancestor of a process that runs a class.
 
     Raises:
-        ProcessLookupError: There is none.
+        ProcessLookupError: It has no such ancestor.
     """
     for parent in _ancestors(pid):
         if main_class in _command(parent):
@@ -33,7 +33,7 @@ def _ancestors(pid: int) -> Iterator[int]:
 
 
 def _fields(pid: int) -> list[str]:
-    """What the system says of a process behind its name: state, parent and so on; nothing where it is gone."""
+    """Return the fields of /proc behind a process's name: state, parent and so on; empty for an ended process."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -1,11 +1,11 @@
-"""A Spark cluster on 127.0.0.1, and servers on it, of the pyspark that is installed.
+"""A Spark cluster on 127.0.0.1, and servers on it, of the installed pyspark.
 
-Other users of the machine can connect to all its ports, so each of its parts asks for a secret (`spark.authenticate`,
-the token of Spark Connect). The Thrift server alone has no such thing that needs no other server, and is started only
-where ACCEPTS says that the risk is accepted.
+Other users of the machine can connect to all its ports, so each part asks for a secret (`spark.authenticate`, the token
+of Spark Connect). Only the Thrift server has no secret that works without a further server; it is started only if
+ACCEPTS says that the risk is accepted.
 
-Each is a process group of its own, so that Ctrl-C reaches this program alone, which then ends them all. A mark in their
-environment tells them from other processes: what is left of them at the end, such as Python workers, is found by it.
+Each part is a process group of its own, so that Ctrl-C reaches only this program, which then ends them all. A mark in
+their environment identifies processes that remain at the end, such as Python workers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dbt_spark_python.session import environment, jvm
 
 SPARK_HOME = Path(pyspark.__file__).parent
 HOST = "127.0.0.1"
-STARTING = 180.0  # seconds that a server may take
+STARTING = 180.0  # the limit for the start of a server, in seconds
 ENDING = 15.0
 MARK = "TANGLES_CLUSTER"
 ACCEPTS = "TANGLES_ACCEPT_OPEN_THRIFT"  # in the environment: 1 accepts that every local user can run code by Thrift
@@ -41,7 +41,7 @@ CONNECT = "org.apache.spark.sql.connect.service.SparkConnectServer"
 THRIFT = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 CONNECT_PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 
-#: What a cluster's spark-defaults.conf says: all of it on this machine, and small.
+#: The cluster's spark-defaults.conf: small, and everything on this machine.
 DEFAULTS = {
     "spark.driver.host": HOST,
     "spark.driver.bindAddress": HOST,
@@ -55,16 +55,16 @@ DEFAULTS = {
 
 
 class ServerError(RuntimeError):
-    """A server did not start; the message says which log says why."""
+    """A server did not start; the message names the log with the cause."""
 
 
 class Cluster:
-    """Context manager: a master and its workers, and whatever is started besides; all of it ends with it.
+    """Context manager: a master, its workers and further servers, which all end with it.
 
     Args:
-        folder: Where logs, settings and the workers' files go.
-        workers: How many there are, of one core each.
-        defaults: More of spark-defaults.conf.
+        folder: The folder for logs, settings and the workers' files.
+        workers: The number of workers, of one core each.
+        defaults: More settings for spark-defaults.conf.
     """
 
     def __init__(self, folder: Path, workers: int = 2, defaults: Mapping[str, str] | None = None) -> None:
@@ -79,17 +79,17 @@ class Cluster:
 
     @property
     def master(self) -> str:
-        """The master's address."""
+        """Return the master's address."""
         return f"spark://{HOST}:{self._port}"
 
     @property
     def scratch(self) -> Path:
-        """Where executors and drivers keep what they shuffle."""
+        """Return the folder in which executors and drivers keep shuffle files."""
         return self.folder / "scratch"
 
     def __enter__(self) -> Cluster:
         (self.folder / "conf").mkdir(parents=True, exist_ok=True)
-        (self.folder / "conf").chmod(0o700)  # it holds the secret, which command lines would show to everybody
+        (self.folder / "conf").chmod(0o700)  # it holds the secret, which command lines would expose
         given = {**self._defaults, "spark.authenticate.secret": self._secret}
         lines = [f"{name} {value}\n" for name, value in given.items()]
         (self.folder / "conf" / "spark-defaults.conf").write_text("".join(lines))
@@ -110,13 +110,13 @@ class Cluster:
     def add_worker(self) -> None:
         """Start one more worker."""
         name = f"worker-{len(self.workers) + 1}"
-        # Two names of one address: Spark begins no copy of a slow task on a host that has one already.
+        # Two names of one address: Spark starts a copy of a slow task only on another host.
         host = "localhost" if len(self.workers) % 2 else HOST
         command = [WORKER, "--host", host, "--webui-port", 0, "--cores", 1, "--memory", "2g"]
         self.workers.append(self._start(name, [*command, "--work-dir", self.folder / name, self.master]))
 
     def alive_workers(self) -> int | None:
-        """How many workers the master knows; None while it does not answer."""
+        """Return the number of workers that the master knows; None while it does not answer."""
         try:
             with urllib.request.urlopen(f"http://{HOST}:{self._page}/json/", timeout=5) as answer:
                 return json.load(answer)["aliveworkers"]
@@ -124,7 +124,7 @@ class Cluster:
             return None
 
     def environ(self, **more: str) -> dict[str, str]:
-        """The environment of whatever works with the cluster, without what this process's own has of Spark's."""
+        """Return the environment for programs that use the cluster, without this process's own Spark settings."""
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
         return {
             **clean,
@@ -140,16 +140,16 @@ class Cluster:
         }
 
     def start_connect(self, warehouse: Path) -> str:
-        """Start a Spark Connect server on the cluster; its address, for clients in the cluster's environment."""
+        """Start a Spark Connect server on the cluster; return its address, for clients in the cluster's environment."""
         port = free_port()
         self._submit("connect", CONNECT, {"spark.connect.grpc.binding.port": port}, warehouse, [port])
         return _address(port)
 
     def start_thrift(self, warehouse: Path) -> tuple[int, str]:
-        """Start a Thrift server on the cluster with the Spark Connect plugin in it; its port, and Connect's address.
+        """Start a Thrift server with the Spark Connect plugin on the cluster; return its port, and Connect's address.
 
         Raises:
-            ServerError: It has not been accepted that every user of this machine can connect to it.
+            ServerError: The risk that every user of this machine can connect to it is not accepted.
         """
         if said := refuse_thrift():
             raise ServerError(said)
@@ -161,13 +161,13 @@ class Cluster:
         return port, _address(of_connect)
 
     def stop(self, name: str) -> None:
-        """End what was started under a name, and its executors with it."""
+        """End the servers that were started under a name, and their executors."""
         for process in [process for process in self._started if process.args[0] == name]:
             end([process])
             self._started.remove(process)
 
     def end(self) -> None:
-        """End everything, the last one first, and make sure that nothing is left."""
+        """End everything, the last server first, and kill remaining processes."""
         end(self._started[::-1])
         self._started.clear()
         for pid in marked(self.mark):  # a Python worker is in a group of its own
@@ -190,7 +190,7 @@ class Cluster:
         command = ["org.apache.spark.deploy.SparkSubmit", "--class", main_class]
         for key, value in (own | dict(settings)).items():
             command += ["--conf", f"{key}={value}"]
-        # Derby, which is the catalog where there is no other, goes where it is told, else into the current folder.
+        # Derby, the default catalog, writes to the given folder, or else to the current one.
         command += ["--driver-java-options", f"-Dderby.system.home={self.folder / name}", "spark-internal", *arguments]
         (self.folder / name).mkdir(exist_ok=True)
         self._start(name, command, PYSPARK_PYTHON=sys.executable)
@@ -201,7 +201,7 @@ class Cluster:
         environ = self.environ(SPARK_DAEMON_MEMORY="512m", SPARK_DAEMON_JAVA_OPTS=" ".join(java), **more)
         with (self.folder / f"{name}.log").open("wb") as log:
             process = subprocess.Popen(
-                [name, *map(str, arguments)],  # what it is called, and below what is run
+                [name, *map(str, arguments)],  # its name, and the program in the next line
                 executable=SPARK_HOME / "bin" / "spark-class",
                 env=environ,
                 stdin=subprocess.DEVNULL,
@@ -224,7 +224,7 @@ class Cluster:
 
 
 def refuse_thrift() -> str | None:
-    """Say why a Thrift server is not started; None where the risk is accepted."""
+    """Return the reason not to start a Thrift server; None if the risk is accepted."""
     if os.environ.get(ACCEPTS) == "1":
         return None
     return (
@@ -234,19 +234,19 @@ def refuse_thrift() -> str | None:
 
 
 def _address(port: int) -> str:
-    """The address of a Spark Connect server. By this name of the machine a client sends its token without TLS."""
+    """Return the address of a Spark Connect server. With this host name a client sends its token without TLS."""
     return f"sc://localhost:{port}"
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a free port."""
     with socket.socket() as found:
         found.bind((HOST, 0))
         return found.getsockname()[1]
 
 
 def is_open(port: int) -> bool:
-    """Whether somebody listens on a port."""
+    """Whether a server listens on a port."""
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex((HOST, port)) == 0
@@ -265,13 +265,13 @@ def end(processes: list[subprocess.Popen]) -> None:
 
 
 def marked(mark: str) -> list[int]:
-    """The processes with a mark in their environment (Linux only; elsewhere none is found)."""
+    """Return the processes with a mark in their environment (Linux only; elsewhere an empty list)."""
     wanted, found = f"{MARK}={mark}".encode(), []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
             if wanted in path.read_bytes().split(b"\0"):
                 found.append(int(path.parent.name))
-        except OSError:  # gone, or somebody else's
+        except OSError:  # it has ended, or belongs to another user
             continue
     return found
 

@@ -1,4 +1,4 @@
-"""What can fail while a Python model runs on a cluster, and how it is made to."""
+"""The faults of a cluster that runs a Python model, and the functions that inject them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.cluster.catching import Catching, Caught
 from bench.cluster.processes import EXECUTOR, WORKER, above
 from bench.cluster.servers import Cluster
 
-#: A Python model of each kind: what its kernel is about.
+#: A Python model of each kind, by the subject of its kernel.
 KINDS = {
     "lines": "stg_ssb__lines",
     "graphs": "int_tangle_levels",
@@ -25,7 +25,7 @@ KINDS = {
     "groups": "int_group_results",
 }
 
-#: A copy of a task is begun soon when it takes longer than the others, or very long.
+#: Spark soon starts a copy of a task that takes longer than the others, or very long.
 SPECULATION = {
     "spark.speculation": "true",
     "spark.speculation.interval": "500ms",
@@ -35,17 +35,17 @@ SPECULATION = {
     "spark.speculation.task.duration.threshold": "5s",
 }
 
-#: How long Spark may take to begin a copy.
+#: The limit for Spark to start a copy, in seconds.
 COPYING = 120.0
 
 
 class Missed(RuntimeError):
-    """Something that was to fail did not."""
+    """A fault did not happen."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A build on a cluster, and what is caught there."""
+    """A build on a cluster, and its caught tasks."""
 
     cluster: Cluster
     build: Build
@@ -53,7 +53,7 @@ class Scene:
 
 
 def nothing(scene: Scene, caught: Caught) -> None:
-    """Look on: the task does it to itself."""
+    """Do nothing: the task injects the fault itself."""
 
 
 def kill_executor(scene: Scene, caught: Caught) -> None:
@@ -68,19 +68,19 @@ def kill_python(scene: Scene, caught: Caught) -> None:
 
 
 def kill_worker(scene: Scene, caught: Caught) -> None:
-    """Kill -9 the worker and all that it has started; the cluster goes on with what it has besides."""
+    """Kill -9 the worker and its children; the cluster continues with its other workers."""
     os.killpg(os.getpgid(above(caught.pid, WORKER)), signal.SIGKILL)
     kill_left(caught)
 
 
 def kill_left(caught: Caught) -> None:
-    """Kill -9 the Python of an executor that is gone, if it is still there: a process that stands cannot end itself."""
+    """Kill -9 the Python of a killed executor if it still exists: a stopped process cannot end itself."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(caught.pid, signal.SIGKILL)
 
 
 def lose_shuffles(scene: Scene, caught: Caught) -> None:
-    """Remove all shuffle files, and let the task go on."""
+    """Delete all shuffle files, and let the task continue."""
     files = list(scene.cluster.scratch.rglob("shuffle_*.data"))
     if not files:
         raise Missed("there were no shuffle files")
@@ -90,7 +90,7 @@ def lose_shuffles(scene: Scene, caught: Caught) -> None:
 
 
 def stall(scene: Scene, caught: Caught) -> None:
-    """Keep the task standing until a copy of it runs, and let it go on beside that."""
+    """Keep the task stopped until a copy of it runs, and let it continue beside the copy."""
     until = time.monotonic() + COPYING
     while not scene.catching.application.has_copies():
         if time.monotonic() > until:
@@ -106,20 +106,20 @@ def kill_driver(scene: Scene, caught: Caught) -> None:
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that fails in the middle of models, and how builds are to end then.
+    """A fault in the middle of models, and the expected end of the builds.
 
     Args:
-        name: What the command calls it.
-        what: What fails, in a line.
-        models: In the middle of which.
-        act: What is done to a task of them that was caught.
-        how: Which tasks are caught, as the daemon has it.
-        settings: What spark-defaults.conf has to say for it.
-        earlier: The vars of a build that nothing strikes, of which the struck one goes on; None for no such build.
-        expects_retry: Whether Spark is to begin a stage again.
-        kills_driver: Whether the build is to end just then; each model has a build of its own.
-        leaves_files: Whether something may write yet when the build ended well, for the next one to clear up.
-        error: What the error says, where the build is to fail (a regular expression); None where it is to end well.
+        name: The name on the command line.
+        what: A description in one line.
+        models: The models in the middle of which it happens.
+        act: The function that injects it into a caught task.
+        how: The tasks to catch, as explained in the daemon.
+        settings: Settings for spark-defaults.conf.
+        earlier: The vars of an undisturbed earlier build that the build with the fault continues; None for none.
+        expects_retry: Whether Spark must start a stage again.
+        kills_driver: Whether the build ends at this moment; each model has a build of its own then.
+        leaves_files: Whether a writer may still be active after a successful build, so that the next build cleans up.
+        error: A regular expression for the error of a build that must fail; None for a build that must succeed.
     """
 
     name: str
@@ -136,9 +136,9 @@ class Fault:
 
     @property
     def ends_well(self) -> bool:
-        """Whether a build that it strikes is to end with its tables."""
+        """Whether a build with this fault must end with its tables."""
         return self.error is None and not self.kills_driver
 
     def builds(self) -> list[list[str]]:
-        """The models that are struck in one build, and in the next."""
+        """Return the models of each build with this fault."""
         return [[model] for model in self.models] if self.kills_driver else [[*self.models]]

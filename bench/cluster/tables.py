@@ -1,4 +1,4 @@
-"""Whether a build made the tables that another made, every row of every table."""
+"""Compare the tables of two builds, every row of every table."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from pathlib import Path
 from bench.cluster.build import SCHEMA, Build
 from bench.same_tables import LEFT_OUT, compare
 
-#: Folders that a writer of Spark's or Hive's has while it writes, and removes at the end.
+#: Temporary folders of a writer of Spark or Hive, which it deletes at the end.
 WRITING = ("_temporary", ".spark-staging", ".hive-staging")
 
 
 def names_of(warehouse: Path, schema: str = SCHEMA) -> set[str]:
-    """The tables of a warehouse."""
+    """Return the tables of a warehouse."""
     folder = warehouse / f"{schema}.db"
     return {path.name for path in folder.glob("*") if path.name[0] not in "._"} if folder.is_dir() else set()
 
 
 def made_by(build: Build) -> set[str]:
-    """The tables and views of a build that has ended well, and was the last of its folder."""
+    """Return the tables and views of a successful build that was the last of its folder."""
     results = json.loads((build.target / "run_results.json").read_text())["results"]
     return {result["unique_id"].rpartition(".")[2] for result in results}
 
 
 def leftovers(warehouse: Path, made: Collection[str]) -> list[str]:
-    """What a build left in a warehouse besides the tables that it made, and what tells of runs."""
+    """Return the tables and folders that a build left besides its tables and the tables about runs."""
     told = {name for name, columns in LEFT_OUT.items() if columns is None}
     tables = [f"{name} is left over" for name in sorted(names_of(warehouse) - {*made} - told)]
     folders = [path for path in warehouse.rglob("*") if path.is_dir() and path.name.startswith(WRITING)]
@@ -40,14 +40,14 @@ def differences(
     wanted_schema: str = SCHEMA,
     names: Collection[str] | None = None,
 ) -> list[str]:
-    """Say how the tables of a warehouse are not those of another; nothing where they are the same.
+    """List the differences between the tables of two warehouses.
 
     Args:
-        warehouse: The one.
-        wanted: The other.
-        schema: Its schema.
-        wanted_schema: The other's.
-        names: The tables that are compared; without them, all of both.
+        warehouse: The warehouse to check.
+        wanted: The warehouse with the right tables.
+        schema: The schema of the first.
+        wanted_schema: The schema of the second.
+        names: The tables to compare; by default all tables of both.
     """
     said = []
     found = names_of(warehouse, schema) | names_of(wanted, wanted_schema)

@@ -158,7 +158,9 @@ def test_goals_say_whether_they_are_met():
 def test_reports_say_where_they_come_from(tmp_path):
     """A report holds the goals, the figures, the date and the machine."""
     goal = report.at_most("ratio", 2, 1.5)
-    saved = json.loads(report.save("graphs", 0.5, 3, [{"ratio": 1.5}], [goal], tmp_path / "new").read_text())
+    saved = json.loads(
+        report.save(report.Run("graphs", "spark", 0.5, 3), [{"ratio": 1.5}], [goal], tmp_path / "new").read_text()
+    )
     assert list(saved) == [
         "benchmark",
         "engine",

@@ -316,7 +316,7 @@ def test_a_success_takes_back_a_failure(scale, tmp_path, monkeypatch):
         one.run_or_explain("no_such_part", options)
     assert [file.name for file in tmp_path.iterdir()] == ["full" if scale == 1 else "less"]
     assert "ModuleNotFoundError" in json.loads((folder / "no_such_part-sail-failed.json").read_text())["error"]
-    report.save("no_such_part", scale, 1, [], [], folder, engine="sail")
+    report.save(report.Run("no_such_part", "sail", scale, 1), [], [], folder)
     assert [file.name for file in folder.iterdir()] == ["no_such_part-sail.json"]
 
 

@@ -1,14 +1,14 @@
-"""pyspark's daemon of Python workers, whose tasks stop in the middle of the models that are waited for.
+"""pyspark's daemon of Python workers, extended: tasks of chosen models stop while they run.
 
-spark.python.daemon.module names it. A model is waited for while a file of its name is in the folder TANGLES_CAUGHT; the
-file says how:
+The setting spark.python.daemon.module names it. A model is chosen while the folder TANGLES_CAUGHT has a file of its
+name, whose content is one of:
 
-* `once`: the first task of the model that has given rows stops itself, and others are left alone;
+* `once`: the first task of the model that has yielded rows stops itself, other tasks continue;
 * `always`: each of them stops itself;
-* `fill`: each takes all the memory that it can have.
+* `fill`: each allocates all the memory it can get.
 
-A task that is caught leaves a file of the model's name and its process's number. Spark says which model a task is of:
-the plugin names job groups after them. Nothing is imported here that a worker may not have.
+A caught task leaves a file named after the model and its process. Spark names the model of a task, because the plugin
+names job groups after models. Only modules that every worker has are imported here.
 """
 
 import os
@@ -21,7 +21,7 @@ CHUNK = 2**24  # bytes
 
 
 def model_of_task():
-    """The name of the model that the current task is of; empty where it is of none."""
+    """Return the name of the model of the current task, or an empty string."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
@@ -29,7 +29,7 @@ def model_of_task():
 
 
 def catch(folder, model):
-    """Stop, or fill the memory, if the model is waited for."""
+    """Stop, or fill the memory, if the model is chosen."""
     wanted = os.path.join(folder, model)
     claim = f"{wanted}.{os.getpid()}"
     try:
@@ -40,7 +40,7 @@ def catch(folder, model):
         else:
             with open(claim, "w") as file:
                 file.write(how)
-    except FileNotFoundError:  # it is not, or another task was first
+    except FileNotFoundError:  # it is not chosen, or another task was first
         return
     if how == "fill":
         hoard = []
@@ -50,7 +50,7 @@ def catch(folder, model):
 
 
 def caught_in_the_middle(function, folder):
-    """Wrap what runs over a partition: a task is caught when rows of it are on their way."""
+    """Wrap the function over a partition: a task is caught after it has yielded rows."""
 
     def run(split, rows):
         is_new = True
@@ -76,7 +76,7 @@ def catching(read, folder):
 
 
 def worker(*given):
-    """Work as pyspark does, in a process of its own: there, and not before, its module may be imported."""
+    """Work as pyspark does, in a forked process: only there may its module be imported."""
     from pyspark import worker as module
 
     if module.read_udfs.__name__ == "read_udfs":
