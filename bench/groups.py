@@ -27,7 +27,7 @@ from bench.group_shapes import Shape
 from bench.in_spark import ModelInSpark, Part, stored
 from bench.report import Goal, at_most, same, say
 from bench.turns import in_turns
-from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_excludes_of_partition
+from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_exclude_batches
 from dbt_tangles.algorithms.private_group.foreign_excludes import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA
 from dbt_tangles.algorithms.private_group.group_batches import reduce_group_batches
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA

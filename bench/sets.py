@@ -141,7 +141,7 @@ class InSpark(ModelInSpark):
         self.warm_up()
         facts = self.facts()
         measured = self.beside_limit(repeats, f"sets {self.name}", "reduce")
-        kernel = partial(sets_of_partition, ghost_span=GHOST_SPAN, is_trusted=False)
+        kernel = partial(reduce_set_batches, ghost_span=GHOST_SPAN, is_trusted=False)
         alone = kernel_seconds(self.folder, INPUT_SCHEMA.names, kernel, repeats)
         say(f"sets {self.name}: ratio {measured['ratio']}; kernel alone, validity included: {alone} CPU seconds")
         return {"part": "spark", "shape": self.name, **facts, **measured, "kernel_alone_cpu_s": alone}

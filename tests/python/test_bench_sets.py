@@ -10,7 +10,7 @@ from nacl.bindings import crypto_sign_open
 import pzp_kit
 from bench import __main__ as command
 from bench import in_spark, logs, pzp_peer, pzp_sets, sets, stand_in, verify_kernel
-from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, sets_of_partition
+from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, reduce_set_batches
 from set_cases import cases, rows_of
 from set_oracle import NaiveSet
 from set_tables import reduced
