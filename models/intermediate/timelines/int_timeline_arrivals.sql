@@ -28,7 +28,7 @@ events as (
         lines.row_id + blocks.first_line as line
     from {{ lines }} as lines
     inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
-    -- A timeline of the SSB log takes nothing but messages.
+    -- Timelines of the SSB log hold messages only.
     left anti join taken on lines.timeline_id = taken.timeline_id
     where lines.detail is null and {{ is_changed('lines.timeline_id', ref('int_timeline_versions')) }}
 )

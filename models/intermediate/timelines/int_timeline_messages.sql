@@ -1,6 +1,6 @@
 {{ config(enabled=has_message_timelines()) }}
 
-{#- Forks may be of any width; a message follows at most so many of them. -#}
+{#- A fork may have any number of messages; a message follows at most so many of them. -#}
 {% set widest_fork = 16 -%}
 
 with placed as (
@@ -31,7 +31,7 @@ members as (
     left join {{ ref('feed_messages') }} as chain on placed.message_id = chain.message_id
 ),
 
--- What an author has in a tangle: one message at each sequence, unless the feed is forked.
+-- The messages of an author in a tangle by sequence: one at each, unless the feed is forked.
 places as (
     select
         timeline_id,
@@ -67,7 +67,7 @@ of_tangles as (
         members.received_at,
         members.listed,
         feeds.latest,
-        -- Both are in the verified chain: nothing can prove the feed wrong.
+        -- Both messages are in the verified chain, so the feed's order is proven.
         feeds.are_in_chain as is_proven
     from members
     inner join feeds
@@ -108,7 +108,7 @@ messages as (
         received_at,
         is_proven,
         true as is_tangle,
-        -- Whatever a message says, it does not follow itself.
+        -- A message never follows itself, even if it lists itself.
         array_remove(listed, message_id) as listed,
         array_remove(latest, message_id) as latest
     from of_tangles

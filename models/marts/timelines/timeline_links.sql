@@ -1,34 +1,13 @@
-with events as (
+with links as (
     select
         timeline_id,
         event_id,
-        causes,
+        explode(array_except(causes, cyclic_causes)) as cause_id,
         feed_causes,
         both_causes,
-        missing_causes,
-        cyclic_causes
+        missing_causes
     from {{ ref('int_timeline_order') }}
     where reason is null and {{ is_changed('timeline_id', ref('int_timeline_versions')) }}
-),
-
-links as (
-    select
-        timeline_id,
-        event_id,
-        explode(array_except(causes, concat(missing_causes, cyclic_causes))) as cause_id,
-        feed_causes,
-        both_causes,
-        true as is_known
-    from events
-    union all
-    select
-        timeline_id,
-        event_id,
-        explode(missing_causes) as cause_id,
-        feed_causes,
-        both_causes,
-        false as is_known
-    from events
 )
 
 select
@@ -41,5 +20,5 @@ select
         when array_contains(both_causes, cause_id) then 'both'
         else 'tangle'
     end as kind,
-    is_known
+    not array_contains(missing_causes, cause_id) as is_known
 from links

@@ -76,7 +76,7 @@ rejected as (
 
 union all
 
--- The timeline of the SSB log is the only one of messages that can be too large: those of tangles hold their members.
+-- Of the timelines of messages only that of the SSB log can be too large: tangles that are too large have no members.
 select
     cast(null as string) as source_file,
     cast(null as bigint) as line,

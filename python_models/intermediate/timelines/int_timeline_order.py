@@ -1,6 +1,6 @@
 """The converged order of every timeline and the edits that lead to it: dbt_tangles.algorithms.timeline.
 
-The order that an earlier run published is read back, and compared with the new one for `timeline_updates`.
+The model reads the order that an earlier run published and compares it with the new order, for `timeline_updates`.
 """
 
 from functools import partial
@@ -26,7 +26,7 @@ def model(dbt, spark):
     arrivals = only_changed(spark, dbt.this, dbt.ref("int_timeline_arrivals"), "timeline_id", versions)
     rows = arrivals.withColumn("is_published", sf.lit(False))
     if published is not None:
-        # Of a timeline that was too large no order was published.
+        # A timeline that was too large has no published order.
         published = published.where("reason is null or reason <> 'timeline_too_large'")
         published = only_changed(spark, dbt.this, published, "timeline_id", versions)
         before = published.select("timeline_id", "event_id", *PUBLISHED_SCHEMA.names)

@@ -1,18 +1,20 @@
-"""Which arrivals a timeline lets in.
+"""Admits the arrivals of timelines: accepts each event once and refuses arrivals that would close a cycle.
 
-An event is in once an arrival that names it was accepted; that arrival's causes are the event's causes from then on.
-Arrivals are rows, those of a timeline being neighbours (`timeline_start` int64[timelines + 1]) and in order of
-arrival; `event` int32[rows] is what each names, its causes compressed rows (`cause_start` int64[rows + 1] into
-`cause` int32[causes]). Events are numbered from 0, and a timeline shares no event with another.
+Source: ScuttleSort 2022-05-09, section 2.2.
 
-Arrivals that together close no cycle are all let in: one depth-first pass says so, and for nearly every timeline
-nothing else happens. Otherwise only the events of a strong component of more than one event, over the causes of all
-arrivals, can ever close a cycle. Within it the same pass tries as many arrivals at once as it can, more after a
-success and fewer after a failure. Down at a block, its arrivals are judged one by one: a pass carries a bit for each
-of them along the causes, and that says which of them leads to which.
+An event is admitted with the first accepted arrival that names it; the causes of that arrival are the event's causes
+from then on. Arrivals are rows; the rows of a timeline are contiguous (`timeline_start` int64[timelines + 1]) and in
+order of arrival. `event` int32[rows] is the event of each row, and its causes are compressed rows (`cause_start`
+int64[rows + 1] into `cause` int32[causes]). Events are numbered from 0; timelines share no events.
 
-However arrivals are contrived, a block of them costs a few passes over what is in of their component, hence all of
-them O(arrivals / block) passes; a single cycle costs O(log(arrivals)). Nothing recurses, and memory is linear.
+One depth-first pass over a timeline finds whether its arrivals close a cycle. In nearly every timeline they do not, and
+all of them are admitted. Otherwise only events of a strong component with more than one event, over the causes of all
+arrivals, can close a cycle. Within such a component the pass tries many arrivals at once, more after a success and
+fewer after a failure. Arrivals of a small block are judged one by one: a pass carries one bit for each of them along
+the causes, and so finds the pairs of which one leads to the other.
+
+In the worst case a block costs a few passes over the admitted events of its component, and all arrivals cost
+O(arrivals / block) passes; a single cycle costs O(log(arrivals)) passes. The code is iterative; memory is linear.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 ACCEPTED, DUPLICATE, CYCLE, REFUSED = range(4)
 
-#: 128 bytes for each event of a component. Wider blocks need fewer passes, but their arrivals are compared pairwise.
+#: Arrivals of a block: 128 bytes for each event of a component. Wider blocks need fewer passes and compare more pairs.
 BLOCK = 1024
 
 _UNSEEN, _DONE = -1, -2
@@ -40,29 +42,29 @@ def admit(
 ) -> np.ndarray:
     """Judge the arrivals of many timelines, each timeline's in order.
 
-    The first arrival of an event that closes no cycle is accepted. It would close one if something that is in and
-    follows the event, by the causes of what is in, is or leads to one of the arrival's own causes; this may rest on
-    causes that were not in when they were first listed. An arrival that is not accepted leaves no trace, and the same
-    event may arrive again. A cause that never gets in counts for nothing.
+    The first arrival of an event that does not close a cycle is accepted. An arrival closes a cycle if one of its
+    causes is, or follows, an admitted event that follows the arrival's event; links count as soon as their causes are
+    admitted, also where a cause was listed before it arrived. A refused arrival has no effect, and its event may arrive
+    again. Causes that are never admitted are ignored.
 
-    Source: ScuttleSort 2022-05-09, section 2.2. There a cycle is found while ranks are being raised, which leaves some
-    of them raised; here nothing is touched before the verdict.
+    Source: ScuttleSort 2022-05-09, section 2.2. There a cycle is found while ranks are being raised, and some ranks
+    remain raised; here ranks are computed after the verdicts.
 
     Args:
         timeline_start: int64[timelines + 1], into the rows.
-        event: int32[rows]; the event that each row names. The numbers of a timeline are contiguous and its own.
+        event: int32[rows]; the event of each row. The numbers of a timeline's events are contiguous.
         cause_start: int64[rows + 1], into the causes.
-        cause: int32[causes]; the distinct causes of each row among the events that rows of its timeline name, without
-            the row's own event.
-        refused: bool[rows]; what is not let in for reasons of its own.
-        block: How many arrivals are judged at once where there are cycles. The verdicts do not depend on it; time and
-            memory do, which is that many bits for each event of the largest component.
+        cause: int32[causes]; the distinct causes of each row among the events of its timeline, without the row's own
+            event.
+        refused: bool[rows]; rows that were refused beforehand.
+        block: Number of arrivals that are judged together where there are cycles. Time depends on it, and memory: one
+            bit per arrival for each event of the largest component. The verdicts do not.
 
     Returns:
-        int8[rows]: `ACCEPTED`, `DUPLICATE` (the event is in already), `CYCLE`, or `REFUSED` beforehand.
+        int8[rows]: `ACCEPTED`, `DUPLICATE` (the event was admitted before), `CYCLE`, or `REFUSED` (beforehand).
 
     Raises:
-        ValueError: Arrays do not fit together, or a cause is no event of the row's timeline.
+        ValueError: The lengths of arrays contradict each other, or a cause is an event of another timeline.
     """
     rows = len(event)
     if len(cause_start) != rows + 1 or len(refused) != rows or timeline_start[-1] != rows:
@@ -81,18 +83,18 @@ def admit(
 
 @inner
 def _enter(rows, event, chosen, nodes, count, verdict):
-    """Let in the first arrival of every event that is not in.
+    """Accept the first arrival of every event that is not yet admitted.
 
     Args:
         rows: int32[...], the arrivals in order.
         event: int32[rows].
         chosen: int32[events], filled.
-        nodes: int32[...]; those that get in are added behind the first `count`.
-        count: How many were in.
+        nodes: int32[...]; newly admitted events are added behind the first `count`.
+        count: Number of admitted events before.
         verdict: int8[rows], filled.
 
     Returns:
-        How many are in now.
+        The number of admitted events.
     """
     for row in rows:
         if chosen[event[row]] >= 0:
@@ -107,21 +109,21 @@ def _enter(rows, event, chosen, nodes, count, verdict):
 
 @inner
 def _sorts(nodes, count, chosen, component, cause_start, cause, edge, path, order):
-    """Put events after their causes.
+    """Sort events topologically, causes first.
 
     Args:
-        nodes: int32[...]; the first `count` are the events, those whose row is chosen.
-        count: How many they are.
-        chosen: int32[events]; the row whose causes count, -1 where there is none.
-        component: int32[events]; causes of another component do not count.
+        nodes: int32[...]; the first `count` are the events to sort.
+        count: Their number.
+        chosen: int32[events]; the row whose causes count, or -1.
+        component: int32[events]; causes of another component are ignored.
         cause_start: int64[rows + 1].
         cause: int32[causes].
         edge: int64[events], scratch.
         path: int32[count or more], scratch.
-        order: int32[count or more]; filled, but of no use after a failure.
+        order: int32[count or more]; filled; meaningless after a failure.
 
     Returns:
-        Whether that is possible, which is whether there is no cycle.
+        Whether the events have such an order, that is, form no cycle.
     """
     for i in range(count):
         edge[nodes[i]] = _UNSEEN
@@ -141,7 +143,7 @@ def _sorts(nodes, count, chosen, component, cause_start, cause, edge, path, orde
                 c = cause[e]
                 e += 1
                 if chosen[c] >= 0 and component[c] == component[node] and edge[c] != _DONE:
-                    if edge[c] != _UNSEEN:  # It is on the path.
+                    if edge[c] != _UNSEEN:  # The event is on the path.
                         return False
                     edge[c] = cause_start[chosen[c]]
                     path[length] = c
@@ -159,13 +161,13 @@ def _sorts(nodes, count, chosen, component, cause_start, cause, edge, path, orde
 
 @compiled
 def _admit_all(timeline_start, event, cause_start, cause, refused):
-    """Let in the first arrival of every event, in timelines where that makes no cycle.
+    """Accept the first arrival of every event in all timelines without a cycle.
 
     Returns:
-        The verdicts, int8[rows], and bool[timelines]: where there is a cycle, and verdicts mean nothing yet.
+        The verdicts, int8[rows], and bool[timelines], the timelines with a cycle, whose verdicts are still to be found.
 
     Raises:
-        ValueError: A cause is no event of the row's timeline.
+        ValueError: A cause is an event of another timeline.
     """
     events = 0
     for row in range(len(event)):
@@ -206,10 +208,10 @@ def _admit_all(timeline_start, event, cause_start, cause, refused):
 
 @compiled
 def _all_causes(events, event, cause_start, cause, waiting):
-    """Gather what any of the waiting rows lists, by event.
+    """Collect the causes of all waiting rows, by event.
 
     Returns:
-        Compressed rows, int64[events + 1] and int32[...]; the same cause may be there repeatedly.
+        Compressed rows, int64[events + 1] and int32[...]; a cause may occur repeatedly.
     """
     start = np.zeros(events + 1, np.int64)
     for row in range(len(event)):
@@ -229,7 +231,7 @@ def _all_causes(events, event, cause_start, cause, waiting):
 
 @compiled
 def _admit_some(event, cause_start, cause, waiting, component, size, block, verdict):
-    """Let in what closes no cycle, component by component; fills the verdicts of the waiting rows."""
+    """Judge the waiting rows component by component; fill their verdicts."""
     events = len(component)
     components = len(size)
     largest = 0
@@ -264,7 +266,7 @@ def _admit_some(event, cause_start, cause, waiting, component, size, block, verd
     width = (min(block, largest) + 63) >> 6
     carried = np.empty((largest, width), np.uint64)
     for k in range(components):
-        inside = 0  # So many events of the component are in; they are the first of `order`, causes first.
+        inside = 0  # Number of admitted events of the component: the first of `order`, causes first.
         at, end = row_start[k], row_start[k + 1]
         at_once = max(end - at, block)
         while at < end:
@@ -303,25 +305,25 @@ def _admit_some(event, cause_start, cause, waiting, component, size, block, verd
 
 @compiled
 def _judge_block(rows, event, cause_start, cause, chosen, component, order, inside, place, bit, carried, verdict):
-    """Judge one block of arrivals in order; fills their verdicts.
+    """Judge one block of arrivals in order; fill their verdicts.
 
     Args:
         rows: int32[block], arrivals of events of one component.
         event: int32[rows].
         cause_start: int64[rows + 1].
         cause: int32[causes].
-        chosen: int32[events]; changed for events that get in.
+        chosen: int32[events]; set for newly admitted events.
         component: int32[events].
-        order: int32[...]; the first `inside` are the component's events that are in, causes first. The events that
-            get in are added behind them.
-        inside: How many were in.
+        order: int32[...]; the first `inside` are the component's admitted events, causes first. Newly admitted events
+            are added behind them.
+        inside: Number of admitted events before.
         place: int32[events], scratch.
         bit: int32[events], all -1; scratch.
         carried: uint64[inside or more, words], scratch.
         verdict: int8[rows].
 
     Returns:
-        How many are in now, and how many arrivals were refused for a cycle.
+        The number of admitted events, and the number of arrivals that were refused for a cycle.
     """
     bits = refusals = 0
     for row in rows:
@@ -330,7 +332,7 @@ def _judge_block(rows, event, cause_start, cause, chosen, component, order, insi
             bit[x] = bits
             bits += 1
     words = (bits + 63) >> 6
-    # What was in before carries the bits of those of the block's events that it follows.
+    # Events admitted before carry the bits of the block's events that they follow.
     for i in range(inside):
         node = order[i]
         place[node] = i
@@ -344,7 +346,7 @@ def _judge_block(rows, event, cause_start, cause, chosen, component, order, insi
             elif chosen[c] >= 0:
                 for w in range(words):
                     carried[i, w] |= carried[place[c], w]
-    # What gets in from the block has all bits that it follows, by any way: also of events that are not in so far.
+    # Newly admitted events carry the bits of all events that they follow, also of those not yet admitted.
     above = np.empty((bits, words), np.uint64)
     entered = np.empty(bits, np.int32)
     follows = np.empty(words, np.uint64)

@@ -1,7 +1,7 @@
-"""Arrivals in order, and what each of them lists, as arrays.
+"""Arrays of arrivals and of the causes that each arrival lists.
 
-Nodes are the numbered rows of a partition (`dbt_tangles.algorithms.graph.dense_ids`): several may name the same event.
-Arrivals are the nodes that came in this time, those of a timeline in the order of their arrival.
+Nodes are the numbered rows of a partition (`dbt_tangles.algorithms.graph.dense_ids`); several nodes may name the same
+event. Arrivals are the nodes of the current input, without published rows, in the order of arrival in each timeline.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 @compiled
 def causes_of_arrivals(node, event, list_start, list_end, found):
-    """Collect the causes of each arrival that some arrival names.
+    """Collect the causes of each arrival that are events of some arrival.
 
     Args:
         node: int32[arrivals].
-        event: int32[nodes], number of the event that a node names.
-        list_start: int64[nodes], where a node's list begins.
-        list_end: int64[nodes].
-        found: int32[items], a node for each listed id, or -1.
+        event: int32[nodes], the event of each node.
+        list_start: int64[nodes], the start of each node's list.
+        list_end: int64[nodes], its end.
+        found: int32[items], a node with the listed id, or -1.
 
     Returns:
-        `cause_start` int64[arrivals + 1] and `cause` int32[...], distinct events, none of them the arrival's own.
+        `cause_start` int64[arrivals + 1] and `cause` int32[...], distinct events, without the arrival's own.
     """
     start = np.zeros(len(node) + 1, np.int64)
     cause = np.empty(len(found), np.int32)
@@ -44,15 +44,15 @@ def causes_of_arrivals(node, event, list_start, list_end, found):
 
 @compiled
 def number_accepted(node, event, accepted):
-    """Number the events that got in, in the order of their numbers before.
+    """Renumber the accepted events, in the order of their old numbers.
 
     Args:
         node: int32[arrivals].
         event: int32[nodes].
-        accepted: bool[arrivals], at most one arrival of each event.
+        accepted: bool[arrivals], at most one for each event.
 
     Returns:
-        int32[nodes at most], by old number the new one, or -1; and int32[events], the arrival of each.
+        int32[nodes at most], the new number by old number, or -1; and int32[events], the arrival of each event.
     """
     number = np.full(len(event), np.int32(-1))
     for i in range(len(node)):
@@ -70,13 +70,13 @@ def number_accepted(node, event, accepted):
 
 @compiled
 def causes_of_events(arrival, cause_start, cause, number):
-    """Keep of each event's causes those that got in.
+    """Keep the accepted causes of each event.
 
     Args:
         arrival: int32[events].
         cause_start: int64[arrivals + 1].
         cause: int32[...], old numbers.
-        number: the new ones.
+        number: The new numbers.
 
     Returns:
         int64[events + 1] and int32[...], new numbers.
@@ -95,7 +95,7 @@ def causes_of_events(arrival, cause_start, cause, number):
 
 @compiled
 def missing_causes(arrival, node, event, list_start, list_end, found, number):
-    """List, for each event, the ids it names that no event in its timeline has.
+    """List the missing causes of each event: listed ids that are not ids of events in its timeline.
 
     Returns:
         int32[...] events, ascending, and int64[...] the items.

@@ -1,9 +1,8 @@
-"""The order of a timeline as a list of blocks: events by position and by key, in O(sqrt) steps that are short.
+"""The order of a timeline as an unrolled list: finds events by position and by key in O(sqrt(events)) short steps.
 
-An order-statistic structure: blocks of at most `CAPACITY` entries stand in a directory, over which a Fenwick tree
-counts entries, so that a position is a sum and an event is found by its position (unrolled lists; P. M. Fenwick, A new
-data structure for cumulative frequency tables, 1994). Each block has a number to add to the ranks in it, so that a rise
-that everything above some level takes part in costs an addition a block.
+Blocks of at most `CAPACITY` entries stand in a directory. A Fenwick tree over the directory counts entries, so that a
+position is a prefix sum (P. M. Fenwick, A new data structure for cumulative frequency tables, 1994). Each block has a
+lift, a number to add to the ranks in it: to raise all events above some level costs one addition per block.
 
 A key is a rank and an event in one number: the rank times 2^32, plus the event.
 """
@@ -26,13 +25,13 @@ class Order(NamedTuple):
     """A timeline's events in order.
 
     Attributes:
-        spot: int32[events, 4], together as they are needed together. RANK: its rank less the lift of its block; BLOCK:
-            the block, -1 for none; FRESH: its new rank, -1 for none and so between steps; SEEN: the last attempt that
-            saw it, or the causes it waits for.
-        block: int32[blocks, 3]. COUNT: entries; LIFT: what is added to their ranks; PLACE: where it is in the
+        spot: int32[events, 4], the fields of an event, stored side by side. RANK: its rank minus the lift of its
+            block; BLOCK: its block, or -1; FRESH: its new rank within a step, otherwise -1; SEEN: the last attempt
+            that visited it, or the number of causes it waits for.
+        block: int32[blocks, 3]. COUNT: entries; LIFT: the number to add to their ranks; PLACE: its index in the
             directory.
         entry: int32[blocks, CAPACITY], events.
-        directory: int32[blocks]; the blocks in order, then those not in use.
+        directory: int32[blocks]; the blocks in order, then the unused blocks.
         first: int64[blocks]; by place in the directory, the key of the first entry.
         tree: int64[blocks + 1]; by place, Fenwick's sums of counts.
         size: int64[2]; blocks in use, entries.
@@ -49,14 +48,14 @@ class Order(NamedTuple):
 
 @compiled
 def new_order(events, largest):
-    """Make room for the order of one timeline at a time.
+    """Allocate an order that holds one timeline at a time.
 
     Args:
-        events: How many events all timelines have.
-        largest: How many the largest has, at least 1.
+        events: Number of events of all timelines.
+        largest: Number of events of the largest timeline, at least 1.
 
     Returns:
-        An `Order` that is not cleared.
+        An `Order`; call `clear` before use.
     """
     blocks = 4 * (largest // CAPACITY) + 4
     spot = np.zeros((events, 4), np.int32)
@@ -75,7 +74,7 @@ def new_order(events, largest):
 
 @inner
 def clear(order):
-    """Begin the next timeline, with one block and nothing in it."""
+    """Begin the next timeline with one empty block."""
     order.size[0] = 1
     order.size[1] = 0
     for k in range(3):
@@ -151,7 +150,7 @@ def event_at(order, position):
 
 @inner
 def insert(order, key):
-    """Put an event in; its position."""
+    """Insert an event; return its position."""
     spot, block, entry, first = order.spot, order.block, order.entry, order.first
     place, i = find(order, key)
     at = order.directory[place]
@@ -175,7 +174,7 @@ def insert(order, key):
 
 @inner
 def remove(order, event):
-    """Take an event out; the position it had."""
+    """Remove an event; return the position it had."""
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     size = order.size
     at = spot[event, BLOCK]
@@ -205,7 +204,7 @@ def remove(order, event):
 
 @inner
 def _index_blocks(order, place):
-    """Make directory and sums agree again, from a place on."""
+    """Update the places of blocks and the sums of counts, from a place on."""
     block, directory, tree, used = order.block, order.directory, order.tree, order.size[0]
     for at in range(place, used):
         block[directory[at], PLACE] = at
@@ -216,7 +215,7 @@ def _index_blocks(order, place):
 
 @inner
 def _pack(order):
-    """Spread the entries over as few blocks as leave room for more."""
+    """Spread the entries evenly over the fewest blocks of which each is three quarters full."""
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     size = order.size
     total = size[1]
@@ -247,11 +246,11 @@ def _pack(order):
 
 @inner
 def _split(order, place):
-    """Make room in a full block, or everywhere."""
+    """Split a full block in two; without an unused block, pack all blocks."""
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     used = order.size[0]
     if used == len(directory):
-        # Blocks that lost most of their entries; there are more blocks than full ones would need.
+        # Many blocks lost most of their entries: full blocks would need fewer.
         _pack(order)
         return
     at = directory[place]

@@ -1,7 +1,7 @@
-"""Links of messages that lead back to where they came from.
+"""Chooses the links of messages that are left out, so that the remaining links have no cycle.
 
-Links by hash close no cycle. That a message follows its author's earlier ones is the author's word alone: whoever signs
-a low sequence late contradicts the hashes, and where signatures are not verified ids are words as well.
+Links by hash cannot form a cycle. The order of an author's own messages rests on sequence numbers alone: an author who
+signs a low sequence late contradicts the hashes. Where signatures are not verified, ids can be false as well.
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ def cyclic_links(
     weak: np.ndarray,
     knotted: np.ndarray,
 ) -> np.ndarray:
-    """Say which links do not count.
+    """Mark the links that are left out.
 
-    Of the links on cycles the weak ones go, all at once; if what is left has cycles still, all links on those. So the
-    answer depends on the links alone and not on any arrival, and links that are on no cycle stay.
+    All weak links on cycles are left out at once; where cycles remain, all links on them are left out too. The result
+    depends on the links alone, not on the arrivals, and every link outside of cycles stays.
 
     Args:
-        event: int32[rows], the event whose causes a row has; those of knotted rows are distinct.
+        event: int32[rows], the event whose causes a row lists; the events of knotted rows are distinct.
         cause_start: int64[rows + 1], into the causes.
-        cause: int32[causes], events; distinct within a row, none the row's own.
+        cause: int32[causes], events; distinct within a row, without the row's own event.
         weak_start: int64[rows + 1], into the weak causes.
         weak: int32[...], events.
-        knotted: bool[rows]; links of the others always count. Causes of knotted rows are events of knotted rows.
+        knotted: bool[rows]; the rows of timelines with a cycle. Only their links can be left out, and their causes are
+            events of knotted rows.
 
     Returns:
-        bool[causes]: without these, knotted rows have no cycle.
+        bool[causes]: the links to leave out.
     """
     events = int(event.max(initial=-1)) + 1
     row = np.repeat(np.arange(len(event)), np.diff(cause_start))

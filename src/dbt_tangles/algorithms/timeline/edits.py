@@ -1,12 +1,14 @@
-"""Edit streams: how the order of a timeline changes as its events arrive.
+"""Edit streams: the shortest scripts that keep the order of a timeline up to date as its events arrive.
 
-The order is by rank, then event; the rank of an event is the longest path, in links, over those of its causes that
-have arrived. An event may come before its causes, so an arrival can raise what was there. After each batch of
-arrivals the shortest script is written that turns the order before it into the order after it: one `ins` for each
-new event, one `mov` for each that cannot stay where it is.
+Source: ScuttleSort 2022-05-09, sections 1.2 and 2.
 
-The order is in `blocks`, the new ranks that a batch brings are found by `ranks`, the new order is made by `frame`, and
-the commands are written by `scripts`. A batch of few arrivals is let in one by one, by `few`.
+Events are ordered by rank, then name. The rank of an event is the length, in links, of the longest path over causes
+that have arrived. An event may arrive before its causes, so an arrival can raise the ranks of earlier events. The
+script of a batch of arrivals turns the order before the batch into the order after it: one `ins` for each new event,
+one `mov` for each event that cannot keep its place.
+
+`blocks` holds the order, `ranks` finds the new ranks, `stable_frame` makes the new order, and `scripts` writes the
+commands. `small_batch_insert` inserts small batches one arrival at a time.
 """
 
 from __future__ import annotations
@@ -29,19 +31,19 @@ from dbt_tangles.algorithms.timeline.stable_frame import renew
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
 
-FEW = 32  # The most arrivals of a batch that is let in one by one; more are cheaper to rank at once.
+FEW = 32  # Batches of at most so many arrivals are inserted one by one; larger ones are cheaper to rank at once.
 
 
 class Commands(NamedTuple):
-    """Scripts, one entry for each command, in order of timeline, batch and step.
+    """Scripts: one entry for each command, in order of timeline, batch and step.
 
-    A command takes an event out of the order (not an `ins`), then puts it in before what is then at that place.
+    A `mov` removes its event from the order and inserts it at another position; an `ins` only inserts.
 
     Attributes:
         event: int32[commands].
         batch: int64[commands]; the number of the batch.
-        taken: int32[commands]; the position it is taken from, -1 for an `ins`.
-        put: int32[commands]; the position it is put to, counted without it.
+        taken: int32[commands]; the position before the removal, -1 for an `ins`.
+        put: int32[commands]; the position of the insertion, counted without the event.
     """
 
     event: np.ndarray
@@ -61,26 +63,26 @@ def edit_stream(
 ) -> Commands:
     """Write the shortest scripts that keep the orders of many timelines up to date.
 
-    Events of a timeline are neighbours and ascend by name. Memory is in proportion to events, to the commands that are
-    returned, and to `command_limit` at most for one timeline more.
+    Events of a timeline are neighbours and ascend by name. Memory is proportional to the events and the returned
+    commands, plus at most `command_limit` commands of one more timeline.
 
     Args:
         event_start: int64[timelines + 1].
         cause_start: int64[events + 1].
-        cause: int32[links]; for each event its causes, distinct, of its timeline, that arrive at some time. No event
-            is, over any links, its own cause.
+        cause: int32[links]; the distinct causes of each event in its timeline that arrive at some time. The links have
+            no cycle.
         arrived: int32[events]; the events of each timeline in order of arrival.
-        batch: int64[events]; does not fall within a timeline. Neighbours of the same number arrive at once.
-        published: int64[timelines]; how many of the first arrivals the order has already. A batch is published as a
-            whole, and its commands are not written.
-        command_limit: A timeline that would take more commands gets no command at all. Each event that is not
-            published takes one command or more, so a timeline without commands has no such event or is over the limit.
+        batch: int64[events]; the batch of each arrival, ascending within a timeline.
+        published: int64[timelines]; number of first arrivals that the order has already. A batch is published as a
+            whole; its commands are left out.
+        command_limit: A timeline that would take more commands gets an empty stream. Each event that is not published
+            takes at least one command, so an empty stream means that all events are published or the limit is passed.
 
     Returns:
         The commands.
 
     Raises:
-        ValueError: `published` is out of range or splits a batch, or an event is its own cause over links.
+        ValueError: `published` is out of range or splits a batch, or the links have a cycle.
     """
     event_start = np.ascontiguousarray(event_start, np.int64)
     batch = np.ascontiguousarray(batch, np.int64)
@@ -109,14 +111,14 @@ def script(event_start: np.ndarray, old_position: np.ndarray, new_position: np.n
 
     Args:
         event_start: int64[timelines + 1].
-        old_position: int32[events], counted from 0 in each timeline without gaps; -1 for those not there.
-        new_position: int32[events]; as before. What is in the old order is in the new one.
+        old_position: int32[events], counted from 0 in each timeline without gaps; -1 for absent events.
+        new_position: int32[events]; likewise. Events of the old order are in the new order.
 
     Returns:
         The commands, all of batch 0.
 
     Raises:
-        ValueError: An event is in the old order only, or positions are not those of an order.
+        ValueError: An event is in the old order only, or the positions have gaps or repeat.
     """
     return Commands(
         *_scripts(
@@ -129,7 +131,7 @@ def script(event_start: np.ndarray, old_position: np.ndarray, new_position: np.n
 
 @inner
 def _change(order, links, work, s, events, rank, bottom, show):
-    """Let a batch in that may raise what is there; how much is changed and put in, and what else moves, if asked."""
+    """Insert a batch that may raise earlier events; return the numbers of changed events, items and dropped events."""
     if show and 1 < len(events) <= FEW:
         changed, items = let_in_one_by_one(order, links, work, s, events)
     else:
@@ -178,7 +180,7 @@ def _edit_stream(event_start, cause_start, cause, arrived, batch, published, com
     count = 0
     for t in range(len(event_start) - 1):
         if published[t] == event_start[t + 1] - event_start[t]:
-            continue  # Nothing is left to be written.
+            continue  # All events are published.
         work.attempts[0] = 0
         clear(order)
         begun = count
@@ -199,7 +201,7 @@ def _edit_stream(event_start, cause_start, cause, arrived, batch, published, com
                 x = arrived[at]
                 rank, bottom = rank_alone(order, links, x)
                 if bottom > rank:
-                    # Nothing that is there changes.
+                    # Earlier events keep their ranks.
                     put = insert(order, (rank << 32) | x)
                     if at >= shown:
                         if count - begun >= command_limit:
@@ -242,7 +244,7 @@ def _scripts(event_start, old_position, new_position):
         for event in range(event_start[t], event_start[t + 1]):
             changed += old_position[event] >= 0
             items += new_position[event] >= 0
-        # All that was there counts as changed, so there is no frame.
+        # All old events count as changed: the frame is empty.
         s.old_of[:items] = -2
         seen[:changed] = False
         for event in range(event_start[t], event_start[t + 1]):

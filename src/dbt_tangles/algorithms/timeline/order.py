@@ -1,4 +1,4 @@
-"""A table of arrivals in, the converged order of every timeline and the edits that lead to it out."""
+"""The converged order of every timeline and its edits, from a table of arrivals (ScuttleSort 2022-05-09, section 2)."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from dbt_tangles.algorithms.timeline.updates import updates
 from dbt_tangles.kernel_runtime.spill_buffer import Rows, chunks_of
 
 NO_LIMIT = 2**63 - 1
-#: What lines of one event are told apart by: all they say, places last.
+#: The columns that distinguish lines of one event, places last.
 _SAID = [name for name in INPUT_SCHEMA.names if name not in ("timeline_id", "event_id")]
 
 
 class Arrivals(NamedTuple):
-    """The arrivals of all timelines, those of a timeline in order.
+    """The arrivals of all timelines, in order within each timeline.
 
     Attributes:
         start: int64[timelines + 1], into the arrivals.
         node: int32[arrivals].
         verdict: int8[arrivals], see `admission`.
-        batch: int64[arrivals], from 1; 0 without batches.
+        batch: int64[arrivals], from 1; 0 without edit scripts.
     """
 
     start: np.ndarray
@@ -59,14 +59,14 @@ class Arrivals(NamedTuple):
 
 
 class Events(NamedTuple):
-    """The events that got in, those of a timeline ascending by name.
+    """The admitted events, ascending by name within each timeline.
 
     Attributes:
         start: int64[timelines + 1], into the events.
-        arrival: int32[events], the arrival that brought each.
+        arrival: int32[events], the accepted arrival of each.
         cause_start: int64[events + 1], into the causes.
         cause: int32[...], events.
-        number: int32[...], by the number of a name its event, or -1.
+        number: int32[...], the event by the number of its name, or -1.
     """
 
     start: np.ndarray
@@ -79,41 +79,41 @@ class Events(NamedTuple):
 def order_timelines(
     table: pa.Table | Rows, batch_size: int, edit_limit: int = NO_LIMIT, edit_command_limit: int = NO_LIMIT
 ) -> pa.Table:
-    """Order the events of many timelines, and write the scripts that lead there.
+    """Order the events of many timelines, and write the edit scripts that lead to the order.
 
-    Events are ordered by rank, the longest path over known causes, then name by code point. Arrivals are let in by
-    their number; see `admission.admit` for what is refused. Of messages nothing is refused: links that close a cycle
-    are left out; see `knots.cyclic_links`.
+    Events are ordered by rank, the longest path over known causes, then by name (code points). Arrivals are admitted in
+    the order of their numbers; `admission.admit` states the reasons for a refusal. Messages are never refused: links
+    that close a cycle are left out (`cycle_breaking.cyclic_links`).
 
     Args:
         table: One row per arrival, in any order, whole timelines only: `INPUT_SCHEMA`. `causes` are distinct;
-            `refusal` is the reason for which an arrival was refused beforehand. `weak_causes`, those that go first
-            where there is a cycle, is null for events and a list for messages; the messages of a timeline are
-            distinct. There may be further rows, with
-            `is_published` bool set and the columns of `PUBLISHED_SCHEMA`: what an earlier run returned for these
-            timelines. Both columns may be left out.
-        batch_size: How many arrivals, refused ones included, share a script; 0 for no scripts.
-        edit_limit: Timelines of more arrivals have no scripts.
-        edit_command_limit: Timelines whose scripts would take more commands in all have no scripts either.
+            `refusal` is the reason of an arrival that was refused beforehand. `weak_causes` are the links that are left
+            out first where there is a cycle: null for events, a list for messages. The messages of a timeline are
+            distinct. Further rows with `is_published` true and the columns of `PUBLISHED_SCHEMA` hold the result of
+            an earlier run for these timelines; all these columns are optional.
+        batch_size: Number of arrivals, including refused ones, that share a script; 0 turns scripts off.
+        edit_limit: Timelines with more arrivals have no scripts.
+        edit_command_limit: Timelines whose scripts would take more commands in total have no scripts.
 
     Returns:
         One row per arrival (`PLACE_SCHEMA`), in the order of the input:
-            `edit_batch_size` int32, how many arrivals of its timeline share a script, 0 for none;
-            `edit_command_limit` int64, the limit that its scripts were held to, null where no script was asked for;
-            `edits_left_out` string, `too_long` or `too_many_commands` where its timeline has no scripts for one of the
-            limits, otherwise null;
+            `edit_batch_size` int32, the number of arrivals of its timeline that share a script, or 0;
+            `edit_command_limit` int64, the limit of its timeline's scripts, null where scripts are off;
+            `edits_left_out` string, `too_long` or `too_many_commands` where a limit left out its timeline's scripts,
+            otherwise null;
             `ordinal` int64, its place among the timeline's arrivals, from 1;
-            `reason` string, null for what got in, otherwise `duplicate`, `cycle` or the refusal; only the first have
-            `rank` int32, `position` int32 from 0, `is_tip` (no event lists it), `missing_causes` (listed and not
-            there, sorted), `cyclic_causes` (there, but left out, sorted) and
+            `reason` string, null for an accepted arrival, otherwise `duplicate`, `cycle` or the refusal. Accepted
+            arrivals alone have `rank` int32, `position` int32 from 0, `is_tip` (whether the event is the cause of no
+            other), `missing_causes` (listed ids without an event, sorted), `cyclic_causes` (links left out, sorted) and
             `edits`: the commands that concern this event, `from_position` null for its insertion. All commands of a
-            timeline by batch and step, from an empty list, give the order. They depend on the arrivals alone.
-            `publication` string, a digest of the timeline's order, and `previous_publication`, of the one that was
-            published before; null where there was none, or where events left it since. `update_step`,
-            `update_from_position`, `update_to_position`: this event's part in the script from the one to the other.
+            timeline, by batch and step, turn an empty list into the order. They depend on the arrivals alone.
+            `publication` string, a digest of the timeline's order, and `previous_publication`, the digest of the order
+            that was published before; null for a new timeline, and where events have left it since. `update_step`,
+            `update_from_position`, `update_to_position`: this event's command in the script from the earlier order to
+            the new one.
 
     Raises:
-        ValueError: An event has no name.
+        ValueError: An event_id is null.
         OverflowError: There are more than 2^31 - 1 rows or causes.
     """
     ids = strings_of(chunks_of(table, "event_id"))
@@ -126,7 +126,7 @@ def order_timelines(
     if "is_published" in table.column_names:
         is_new = ~flags(table, "is_published")
 
-    # Who is in.
+    # Admission.
     causes = lists_of(chunks_of(table, "causes"))
     list_start, list_end = causes.starts[nodes.row], causes.starts[nodes.row + 1]
     found = look_up(nodes, ids, causes, is_new[nodes.row], np.zeros(len(table), np.bool_))
@@ -152,7 +152,7 @@ def order_timelines(
     # The order.
     rank, position, is_tip = _places(events)
 
-    # What was published, and what follows it.
+    # The published order, and the script from it to the new order.
     published = read_published(nodes, name, is_new)
     row = nodes.row[node]
     is_long = np.diff(start) > edit_limit
@@ -165,7 +165,7 @@ def order_timelines(
 
     # Back to rows.
     ours = np.flatnonzero(is_new)
-    out = np.cumsum(is_new) - 1  # of each row its place in the answer
+    out = np.cumsum(is_new) - 1  # the place of each row in the result
     out_row, out_event = out[row], out[row[events.arrival]]
     cyclic_owner = np.repeat(out_row, np.diff(listed[0]))[cyclic]
     cyclic_row = row[events.arrival[events.number[listed[1][cyclic]]]]
@@ -205,7 +205,7 @@ def _events(arrivals: Arrivals, name: np.ndarray, cause_start: np.ndarray, cause
 
 
 def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rank, position and whether it is a tip, of each event."""
+    """Return the rank and the position of each event, and whether it is a tip."""
     count = len(events.arrival)
     every, none = np.ones(count, np.bool_), np.zeros(count, np.bool_)
     effect_start, effect = children(events.cause_start, events.cause)
@@ -214,9 +214,9 @@ def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
-    """Order arrivals of one event that share a number by what they say, then by where they stand, in place.
+    """Sort arrivals of one event that share an arrival number by their columns, places last, in place.
 
-    A null comes before everything that is none. Only rows that are equal in every column are left as they are.
+    A null sorts before all values. Rows that are equal in every column keep their order.
     """
     arrival = integers(table, "arrival")[nodes.row[node]]
     is_tied = (name[node[1:]] == name[node[:-1]]) & (arrival[1:] == arrival[:-1])
@@ -232,17 +232,17 @@ def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: n
 
 
 def _nulls_first(value: Any) -> tuple[bool, Any]:
-    """Make a key that tells null from whatever is empty, in lists too."""
+    """Make a sort key that distinguishes null from empty values, also within lists."""
     return value is not None, list(map(_nulls_first, value)) if type(value) is list else value
 
 
 def _edits(
     arrivals: Arrivals, events: Events, is_long: np.ndarray, edit_command_limit: int
 ) -> tuple[Edits, np.ndarray]:
-    """Write the commands of all batches; none for long timelines, nor for those that take more than the limit.
+    """Write the commands of all batches, except for timelines that are long or take more commands than the limit.
 
     Returns:
-        The commands, and bool[timelines], which timelines take more than the limit.
+        The commands, and bool[timelines], the timelines that take more commands than the limit.
     """
     accepted = np.flatnonzero(arrivals.verdict == ACCEPTED)
     sizes = np.diff(events.start)

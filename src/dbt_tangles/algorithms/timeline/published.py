@@ -1,4 +1,4 @@
-"""The orders that an earlier run published."""
+"""Reads the orders that an earlier run published, from the rows of the kernel's input."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 
 class Published(NamedTuple):
-    """What an earlier run published of the same timelines.
+    """The published rows of the same timelines.
 
     Attributes:
-        row: int64[rows], where its rows are in the table, those of a timeline side by side.
+        row: int64[rows], the places of published rows in the table, contiguous for each timeline.
         start: int64[timelines + 1], into these rows.
-        name: int32[rows], the number of the name.
+        name: int32[rows], the number of the event's name.
     """
 
     row: np.ndarray
@@ -31,8 +31,8 @@ def read_published(nodes: Nodes, name: np.ndarray, is_new: np.ndarray) -> Publis
 
     Args:
         nodes: Its numbered rows.
-        name: int32[nodes], number of the name.
-        is_new: bool[rows], those that are arrivals and not published.
+        name: int32[nodes], the number of each node's name.
+        is_new: bool[rows], the arrivals; all other rows are published ones.
     """
     node = np.flatnonzero(~is_new[nodes.row])  # ascending, and so by timeline
     timeline = np.searchsorted(nodes.graph_start, node, side="right") - 1
@@ -41,5 +41,5 @@ def read_published(nodes: Nodes, name: np.ndarray, is_new: np.ndarray) -> Publis
 
 
 def integers(table: pa.Table | Rows, column: str) -> np.ndarray:
-    """Read a column of integers; a null is 0."""
+    """Read a column of integers, with 0 for null."""
     return table[column].fill_null(0).to_numpy()

@@ -1,12 +1,14 @@
-"""New ranks: what changes when events arrive in an order.
+"""Dynamic longest paths: the events whose ranks change when a batch of events arrives, and their new ranks.
 
-The rank of an event is the longest path, in links, over those of its causes that have arrived. An arrival can raise
-what was there (dynamic longest paths; compare D. J. Pearce and P. H. J. Kelly, A dynamic topological sort algorithm for
-directed acyclic graphs, 2006). Which events have other ranks is found in two ways in turn, under limits that grow
-together, so the way that is cheap for the case at hand decides what it costs.
+Source: ScuttleSort 2022-05-09, section 2.1. Compare D. J. Pearce and P. H. J. Kelly, A dynamic topological sort
+algorithm for directed acyclic graphs, 2006.
 
-Each way leaves those old events whose rank is another in `changed` and all new ranks in their spots, or gives up at its
-limit and leaves no trace.
+The rank of an event is the length, in links, of the longest path over causes that have arrived. An arrival can raise
+earlier events. Two methods search the changed events in turn, under limits that grow together, so that the cheaper
+method of each case decides the cost.
+
+A method either fills `changed` with the old events of a new rank and writes all new ranks, or gives up at its limit and
+restores the state before.
 """
 
 from __future__ import annotations
@@ -24,17 +26,17 @@ FIRST_LIMIT = 128  # Steps of the first attempt at a batch, beside those that it
 
 
 class Links(NamedTuple):
-    """Causes of all events, and effects of those that arrived."""
+    """Causes of all events, and effects of the events that have arrived."""
 
     cause_start: np.ndarray  # int64[events + 1].
     cause: np.ndarray  # int32[links].
-    span: np.ndarray  # int64[events, 2]; where its effects begin, and where those that arrived end.
+    span: np.ndarray  # int64[events, 2]; the start of its effects, and the end of the effects that have arrived.
     effect: np.ndarray  # int32[links].
 
 
 @inner
 def link(links, event):
-    """Let the causes of an event know it."""
+    """Add an event to the effects of its causes."""
     span = links.span
     for e in range(links.cause_start[event], links.cause_start[event + 1]):
         c = links.cause[e]
@@ -44,35 +46,35 @@ def link(links, event):
 
 @inner
 def unlink(links, event):
-    """Take back what `link` did last."""
+    """Undo the last `link`."""
     for e in range(links.cause_start[event], links.cause_start[event + 1]):
         links.span[links.cause[e], 1] -= 1
 
 
 class Work(NamedTuple):
-    """Room for finding new ranks, for events of all timelines or of the largest."""
+    """Scratch arrays of the search, sized for the events of all timelines or of the largest."""
 
-    attempts: np.ndarray  # int64[1]; how many there were in this timeline.
-    few: np.ndarray  # int64[1]; how many batches of few arrivals there were.
+    attempts: np.ndarray  # int64[1]; number of attempts in this timeline.
+    few: np.ndarray  # int64[1]; number of small batches so far.
     queue: np.ndarray  # int32[largest].
     ready: np.ndarray  # int32[largest].
     heap: np.ndarray  # int64[largest].
-    base: np.ndarray  # int32[largest]; by level, how far it is lifted.
+    base: np.ndarray  # int32[largest]; the lift of each level.
     changed: np.ndarray  # int32[largest]; old events of a new rank.
-    index: np.ndarray  # int32[events]; of a changed event, its number in the old order.
+    index: np.ndarray  # int32[events]; the number of a changed event in the old order.
     old_key: np.ndarray  # int64[largest].
     new_key: np.ndarray  # int64[largest]; of changed and new events.
     line: np.ndarray  # int64[largest]; keys of a part of the new order.
-    member: np.ndarray  # int32[events]; the last batch of few arrivals that it was new or changed in.
-    was_at: np.ndarray  # int64[largest]; of that batch the changed, in the order before it: position and event.
+    member: np.ndarray  # int32[events]; the last small batch in which the event was new or changed.
+    was_at: np.ndarray  # int64[largest]; position and event of that batch's changed events, in the order before it.
 
 
 @inner
 def rank_alone(order, links, event):
-    """Find the rank of an event that arrives, and the lowest level that has an effect of it.
+    """Find the rank of an arriving event, and the lowest level of its effects.
 
     Raises:
-        ValueError: The event is its own cause.
+        ValueError: The event is its own cause: the links have a cycle.
     """
     rank = np.int64(0)
     for e in range(links.cause_start[event], links.cause_start[event + 1]):
@@ -89,20 +91,20 @@ def rank_alone(order, links, event):
 
 @inner
 def find_ranks(order, links, work, events, single, rank, bottom):
-    """Find the new ranks that a batch brings, in the way that is cheapest.
+    """Find the new ranks of a batch and of the events that it raises, by the cheapest method.
 
     Args:
         order: The order.
         links: The links, with those of the batch.
-        work: Is filled.
+        work: Scratch; `changed` is filled.
         events: The batch.
-        single: Whether it is one event, of which `rank_alone` gave what follows.
-        rank: Its rank.
+        single: Whether the batch is one event; `rank` and `bottom` are then those that `rank_alone` returned.
+        rank: The event's rank.
         bottom: The level of its lowest effect.
 
     Returns:
-        How many old events changed, and what `_lift_and_lower` returns beside, with -1 for the level if nothing
-        is lifted.
+        The number of changed old events, and the level and lift that `_lift_and_lower` returns; the level is -1 where
+        no level is lifted.
     """
     limit = np.int64(FIRST_LIMIT + 16 * len(events))
     if order.size[1] == 0:
@@ -124,7 +126,7 @@ def find_ranks(order, links, work, events, single, rank, bottom):
 
 @inner
 def _known_rank(order, event):
-    """Look up the fresh rank, or the one in the order, or -1."""
+    """Return the fresh rank of an event, or its rank in the order, or -1."""
     spot, block = order.spot, order.block
     at = spot[event, BLOCK]
     old = np.int64(spot[event, RANK]) + block[max(at, 0), LIFT] if at >= 0 else np.int64(-1)
@@ -133,9 +135,9 @@ def _known_rank(order, event):
 
 @inner
 def _raise_above(order, links, work, events, limit):
-    """Let events in one by one, and raise what is above each; how many old ones changed, or -1.
+    """Insert events one by one and raise their descendants; return the number of changed old events, or -1.
 
-    Ranks grow along links, so in the order of the ranks before the wave each event is raised once.
+    Ranks grow along links, so a wave in the order of earlier ranks raises each event once.
     """
     spot = order.spot
     cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
@@ -182,7 +184,7 @@ def _raise_above(order, links, work, events, limit):
         for k in range(changed):
             spot[touched[k], FRESH] = -1
         return -1
-    # An event of the same batch that was raised is not an old one.
+    # Raised events of the same batch are not old.
     old = 0
     for k in range(changed):
         if spot[touched[k], BLOCK] >= 0:
@@ -193,7 +195,7 @@ def _raise_above(order, links, work, events, limit):
 
 @inner
 def _rank_again(order, links, work, events, limit):
-    """Let events in at once: rank all that is above any of them, each after its causes; how many changed, or -1."""
+    """Insert events at once and rank all their descendants in topological order; return the changed number, or -1."""
     spot = order.spot
     cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
     queue, ready = work.queue, work.ready
@@ -256,28 +258,27 @@ def _rank_again(order, links, work, events, limit):
 
 @inner
 def _lift_and_lower(order, links, work, x, rank, bottom, limit):
-    """Let an event in and lift all from its lowest effect on, then lower what is not held up.
+    """Insert an event, lift all levels from its lowest effect on, then lower the events without support.
 
-    All ranks from the effect's level on are tried as higher by as much as the effect rises, which is the most that
-    anything can rise. An event then belongs lower if no cause is right below it. Those of the effect's level are
-    looked at, and on each further level those that had a lowered cause right below. A level that is emptied so is
-    closed: all above it is lifted by one less, which loses no order, as links never lead to the same level.
+    All levels from the effect's level on are first lifted by the rise of the effect, the largest possible rise. An
+    event is lowered again if none of its causes is directly below it. The candidates are all events of the effect's
+    level, and on each further level the events with a lowered cause directly below. An emptied level is closed: the
+    levels above it are lifted by one less. That keeps the order, because links never lead to the same level.
 
     Args:
         order: The order.
         links: The links.
-        work: `changed` is filled; `base` is, by level, by how much the events that did not change are
-            lifted.
+        work: `changed` is filled, and `base` with the lift of the events on each level that did not change.
         x: The event.
         rank: Its rank.
-        bottom: The level of its lowest effect, not above its rank.
-        limit: The steps to give up at.
+        bottom: The level of its lowest effect, at most its rank.
+        limit: Number of steps after which the search gives up.
 
     Returns:
-        How many changed, or -1; the last level in `base`, above which all is lifted alike; by how much that is.
+        The number of changed events, or -1; the last level in `base`; and the lift of all levels above it.
 
     Raises:
-        ValueError: The event is above itself.
+        ValueError: The event follows itself.
     """
     spot, block, entry, directory = order.spot, order.block, order.entry, order.directory
     cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
@@ -328,7 +329,7 @@ def _lift_and_lower(order, links, work, x, rank, bottom, limit):
         if changed == begin:
             return changed, level, lift
         if changed - begin == size:
-            # All candidates go; whether there are others on the level is seen right after as many entries.
+            # All candidates go; the entry after so many tells whether the level has other events.
             place, i = find(order, level << 32)
             i += size
             while place < used and i >= block[directory[place], COUNT]:

@@ -1,7 +1,7 @@
-"""A replica of a timeline: what follows its edit commands.
+"""A replica of a timeline, kept up to date by edit commands (ScuttleSort 2022-05-09, section 1.2).
 
-Whatever has the two callbacks of `Listener` can be driven, the list behind a GUI or a table of a database alike;
-`Replica` is such a listener that keeps the order in memory.
+Commands drive any object with the two callbacks of `Listener`: the list behind a user interface, or a table of a
+database. `Replica` is a listener that keeps the order in memory.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ Command = tuple[str, Any, "int | None", int]
 
 
 class EditError(ValueError):
-    """A command that cannot be followed.
+    """A command that cannot be applied.
 
     Attributes:
         place: Its number among the commands given, from 0.
-        problem: Why not.
+        problem: The reason.
     """
 
     def __init__(self, place: int, problem: str) -> None:
@@ -29,32 +29,32 @@ class EditError(ValueError):
 
 
 class Listener(Protocol):
-    """What takes commands.
+    """The callbacks of an object that applies commands.
 
-    Source: ScuttleSort 2022-05-09, section 1.2, which names the callbacks.
+    Source: ScuttleSort 2022-05-09, section 1.2, where the callbacks are named.
     """
 
     def on_insert(self, position: int, event: Any) -> Any:
-        """Put an event in before what is at a position; all from there on are one further."""
+        """Insert an event at a position; the events from there on move up by one."""
 
     def on_move(self, from_position: int, to_position: int) -> Any:
-        """Take out what is at a position, then put it in at another, counted without it."""
+        """Remove the event at a position, then insert it at another position, counted without the event."""
 
 
 class Replica:
-    """An order of events that takes commands.
+    """An order of events that applies commands.
 
-    It is a list of short lists and Fenwick's sums of their lengths, so that a command costs the moving of a few
-    thousand references at most, and a logarithm.
+    The order is a list of short lists, with a Fenwick tree over their lengths. A command moves at most a few thousand
+    references and takes logarithmically many steps.
 
-    Source: ScuttleSort 2022-05-09, section 1.2; there a plain list, where a command costs the length of the timeline.
+    Source: ScuttleSort 2022-05-09, section 1.2 (there a plain list: a command costs the length of the timeline).
     """
 
     def __init__(self, events: Iterable[Any] = (), block: int = 2048) -> None:
-        """Begin with an order that is known already.
+        """Begin with a given order.
 
         Args:
-            events: The events, in order; of any kind, and never looked into.
+            events: The events in order, objects of any type.
             block: The most events of one short list, at least 2.
 
         Raises:
@@ -73,7 +73,7 @@ class Replica:
         return chain.from_iterable(self._blocks)
 
     def __getitem__(self, position: int) -> Any:
-        """Look at the event at a position.
+        """Return the event at a position.
 
         Raises:
             IndexError: There is no such position; negative ones do not count from the end.
@@ -87,7 +87,7 @@ class Replica:
         return list(self)
 
     def on_insert(self, position: int, event: Any) -> None:
-        """Put an event in before what is at a position.
+        """Insert an event at a position.
 
         Args:
             position: From 0 to the number of events.
@@ -97,7 +97,7 @@ class Replica:
             IndexError: There is no such position.
         """
         self._check(position, self._length + 1)
-        # An event at the edge of two blocks goes to the end of the first; so the last block takes what is appended.
+        # At the edge of two blocks the event goes to the end of the first; so the last block takes appended events.
         block, offset = self._find(position - 1) if position else (0, -1)
         events = self._blocks[block]
         events.insert(offset + 1, event)
@@ -108,23 +108,23 @@ class Replica:
             self._add(block, 1)
 
     def on_move(self, from_position: int, to_position: int) -> Any:
-        """Take out the event at a position, then put it in at another.
+        """Move the event at a position to another position.
 
         Args:
             from_position: From 0, below the number of events.
-            to_position: Where it is afterwards; from 0, below the number of events.
+            to_position: The position after the move; from 0, below the number of events.
 
         Returns:
             The event.
 
         Raises:
-            IndexError: There is no such position; nothing is changed then.
+            IndexError: There is no such position; the order stays as it was.
         """
         self._check(from_position, self._length)
         self._check(to_position, self._length)
         block, offset = self._find(from_position)
         events, to_offset = self._blocks[block], to_position - from_position + offset
-        if 0 <= to_offset < len(events):  # Most moves are short, and change no block's length.
+        if 0 <= to_offset < len(events):  # Most moves are short and stay within one block.
             event = events.pop(offset)
             events.insert(to_offset, event)
         else:
@@ -133,7 +133,7 @@ class Replica:
         return event
 
     def take(self, position: int) -> Any:
-        """Take an event out for good, which no command does: for following commands backwards.
+        """Remove an event. Commands never remove events; undoing an insertion does.
 
         Args:
             position: From 0, below the number of events.
@@ -157,7 +157,7 @@ class Replica:
             raise IndexError(f"position {position} is none of the {end}")
 
     def _find(self, position: int) -> tuple[int, int]:
-        """Return the block that a position is in, and where in it."""
+        """Return the block that holds a position, and the index within the block."""
         sums, block, step = self._sums, 0, self._half
         while step:
             here = sums[block + step]
@@ -177,7 +177,7 @@ class Replica:
         events = self._blocks[block]
         middle = len(events) // 2
         self._blocks[block : block + 1] = [events[:middle], events[middle:]]
-        # Moves leave blocks behind that hold little; too many of them would make splits expensive.
+        # Moves leave nearly empty blocks behind; too many of them would make splits expensive.
         if len(self._blocks) > 16 + 8 * (self._length // self._block):
             self._fill(self.order())
         else:
@@ -190,7 +190,7 @@ class Replica:
         self._count()
 
     def _count(self) -> None:
-        """Sum the blocks' lengths up, as if their number was a power of two."""
+        """Build the sums of the blocks' lengths, padded to a power of two."""
         size = 1 << max(0, len(self._blocks) - 1).bit_length()
         sums = [0, *map(len, self._blocks), *[0] * (size - len(self._blocks))]
         for place in range(1, size):
@@ -202,22 +202,22 @@ class Replica:
 
 
 def follow(commands: Iterable[Command], listener: Listener, content: Callable[[Any], Any] | None = None) -> int:
-    """Feed commands to whatever takes them.
+    """Apply commands to a listener.
 
-    Source: ScuttleSort 2022-05-09, section 1.2, where `on_insert` gets what the event holds and not its name.
+    Source: ScuttleSort 2022-05-09, section 1.2, where `on_insert` gets the content of an event in place of its name.
 
     Args:
         commands: In order: op (`ins` or `mov`), event, from_position (None for an `ins`), to_position.
-        listener: What takes them. If its `on_move` returns something, that is taken for the event it moved, as
-            `Replica` does, and must be the one that the command names.
-        content: Looks up what the listener is to get for an event; the event itself if it is not given.
+        listener: The object that applies them. A value that its `on_move` returns is compared with the event that the
+            command names (`Replica` returns the moved event).
+        content: Returns the content that the listener gets for an event; by default the event itself.
 
     Returns:
-        How many commands there were.
+        The number of commands.
 
     Raises:
-        EditError: A command is none, or the listener has no such position (it raised an IndexError), or another event
-            is there. Earlier commands are done.
+        EditError: A command is malformed, its position does not exist (the listener raised an IndexError), or another
+            event is at its position. Earlier commands stay applied.
     """
     insert, move, place = listener.on_insert, listener.on_move, -1
     for place, (op, event, taken, put) in enumerate(commands):

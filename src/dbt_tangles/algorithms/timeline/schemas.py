@@ -1,4 +1,4 @@
-"""The columns that go in and come out."""
+"""The Arrow schemas of the timeline kernel: arrivals and published rows as input, places as output."""
 
 import pyarrow as pa
 
@@ -10,7 +10,7 @@ EDIT_TYPE = pa.struct(
         ("to_position", pa.int32()),
     ]
 )
-#: Of a row that an earlier run published, beside its timeline and event.
+#: The columns of a published row, besides its timeline and event.
 PUBLISHED_SCHEMA = pa.schema(
     [
         ("reason", pa.string()),
@@ -38,7 +38,7 @@ INPUT_SCHEMA = pa.schema(
         ("line", pa.int64()),
     ]
 )
-#: What an arrival gets.
+#: The columns that the kernel adds to an arrival.
 PLACE_SCHEMA = pa.schema(
     [
         ("edit_batch_size", pa.int32()),

@@ -1,7 +1,7 @@
-"""The shortest script from one order to the next: what moves, and the commands.
+"""The shortest edit script between two orders, by a weighted longest increasing subsequence.
 
-A longest increasing subsequence, weighted (M. L. Fredman, On computing the length of longest increasing subsequences,
-1975), found with Fenwick's trees of maxima.
+The events of the subsequence stay, all others move (M. L. Fredman, On computing the length of longest increasing
+subsequences, 1975; here with Fenwick trees of maxima).
 """
 
 from __future__ import annotations
@@ -17,37 +17,37 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class Script(NamedTuple):
-    """Room for a script: changed events, numbered in the old order, items (those and new ones) in the new order."""
+    """Arrays for one script. Changed events are numbered in the old order, items (changed and new) in the new order."""
 
-    before_old: np.ndarray  # int32[changed]; how many of the frame were before it.
+    before_old: np.ndarray  # int32[changed]; number of frame events before it.
     before_new: np.ndarray  # int32[items].
     old_of: np.ndarray  # int32[items]; its number in the old order, -1 for new events.
     item: np.ndarray  # int32[items]; the event.
     run: np.ndarray  # int32[changed]; which run it is in, in the old order.
-    low: np.ndarray  # int32[runs], in the new order as all that follow; the frame before the gap it makes.
-    high: np.ndarray  # int32[runs]; the frame before the end of the gap.
-    worth: np.ndarray  # int32[runs]; the most that is kept up to it if it is kept.
-    net: np.ndarray  # int32[runs]; worth less `high`.
-    previous: np.ndarray  # int32[runs]; the one kept before it then, -1 for none.
+    low: np.ndarray  # int32[runs], in the new order like all arrays below; frame events before its gap.
+    high: np.ndarray  # int32[runs]; frame events before the end of its gap.
+    worth: np.ndarray  # int32[runs]; the most events that stay up to it, if it stays.
+    net: np.ndarray  # int32[runs]; worth minus `high`.
+    previous: np.ndarray  # int32[runs]; the run that stays before it then, or -1.
     begin: np.ndarray  # int32[runs]; the number of its first event in the old order.
     length: np.ndarray  # int32[runs].
     best: np.ndarray  # int32[runs + 1]; Fenwick's maxima of worth over the old order.
     nearest: np.ndarray  # int32[runs + 1]; the same of `net`.
     kept: np.ndarray  # bool[changed].
-    dropped: np.ndarray  # int32[dropped]; which of the frame move, counted in the frame.
+    dropped: np.ndarray  # int32[dropped]; the frame events that move, counted in the frame.
     dropped_event: np.ndarray  # int32[dropped].
-    mover_kept: np.ndarray  # int32[movers]; in the old order, how many that stay are before it.
-    mover_of: np.ndarray  # int32[changed]; which mover a changed event is.
+    mover_kept: np.ndarray  # int32[movers]; in the old order, staying events before it.
+    mover_of: np.ndarray  # int32[changed]; the mover number of a changed event.
     mover_of_dropped: np.ndarray  # int32[dropped].
     unplaced: np.ndarray  # int32[movers + 1]; Fenwick's counts.
     step_event: np.ndarray  # int32[steps].
-    step_kept: np.ndarray  # int32[steps]; in the new order, how many that stay are before it.
+    step_kept: np.ndarray  # int32[steps]; in the new order, staying events before it.
     step_mover: np.ndarray  # int32[steps]; -1 for new events.
 
 
 @compiled
 def new_script(size):
-    """Make room for scripts of up to so many commands."""
+    """Allocate arrays for scripts of at most `size` commands."""
     return Script(
         before_old=np.empty(size, np.int32),
         before_new=np.empty(size, np.int32),
@@ -78,13 +78,13 @@ def new_script(size):
 
 @inner
 def choose_kept(s, changed, items, frame):
-    """Choose what stays: the most of changed events and frame together; how many of the frame do not.
+    """Choose the most events that can stay, of changed events and frame together; return how many frame events move.
 
-    A changed event that stays makes those of the frame move that it passes: a gap in the frame. What follows each
-    other in both orders, with nothing of the frame between, stays or moves as one: a run. Of the runs that stay each
-    is worth its length, and the frame between its gap and that of the one before. That is the larger of two terms,
-    one without the later gap and one that its start is added to, so two trees of maxima over the old order find the
-    best one before.
+    A changed event that stays passes frame events, which must then move: they are its gap in the frame. Changed events
+    that are neighbours in both orders stay or move together: they are a run. A run that stays adds its own length and
+    the frame events between its gap and the gap of the run that stays before it. This sum is the larger of two terms:
+    one that does not depend on the later gap, and one to which the start of the later gap is added. Hence two trees of
+    maxima over the old order find the best earlier run.
     """
     before_old, before_new, old_of, kept, run = s.before_old, s.before_new, s.old_of, s.kept, s.run
     low, high, worth, previous, begin, length = s.low, s.high, s.worth, s.previous, s.begin, s.length
@@ -140,7 +140,7 @@ def choose_kept(s, changed, items, frame):
             chosen = r
         raise_maximum(best, runs, np.int64(run[begin[r]]), r, worth)
         raise_maximum(nearest, runs, np.int64(run[begin[r]]), r, net)
-    # Backwards, so the numbers of those that go descend.
+    # Backwards, so the numbers of the moving events descend.
     count = 0
     start = np.int64(frame)
     while chosen >= 0:
@@ -158,7 +158,7 @@ def choose_kept(s, changed, items, frame):
 
 @inner
 def name_dropped(order, s, items, dropped):
-    """Look up which events of the frame move, in the new order."""
+    """Look up the frame events that move, in the new order."""
     before = 0
     for d in range(dropped):
         while before < items and s.before_new[before] <= s.dropped[d]:
@@ -177,10 +177,10 @@ def count_commands(s, changed, items, dropped):
 
 @inner
 def write_commands(s, changed, items, dropped, number, out, out_batch, count):
-    """Write the commands, in the new order; how many there are then.
+    """Write the commands in the new order; return the number of commands so far.
 
-    What is placed goes right after what stays or was placed before it, and so before movers that still wait in the
-    same gap between two events that stay.
+    Each event is placed right after the event that precedes it in the new order, and so before movers that still wait
+    in the same gap between two staying events.
     """
     before_old, before_new, old_of, kept, gone = s.before_old, s.before_new, s.old_of, s.kept, s.dropped
     mover_kept, mover_of, mover_of_dropped, unplaced = s.mover_kept, s.mover_of, s.mover_of_dropped, s.unplaced

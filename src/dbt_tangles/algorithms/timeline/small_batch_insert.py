@@ -1,7 +1,7 @@
-"""A batch of few arrivals, let in one by one: what is written is where all that moved was before and is after it.
+"""Inserts a small batch of arrivals one by one, and records positions before and after the whole batch.
 
-One arrival costs little even where it lifts half the timeline (`ranks`), which for several at once nothing does. What
-does not change at any of them keeps its mutual order throughout, so it is the frame of the whole batch.
+A single arrival is cheap even where it lifts half the timeline (`ranks`); several arrivals at once are not. Events that
+keep their rank at every arrival of the batch keep their mutual order, too: they are the frame of the whole batch.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from dbt_tangles.algorithms.timeline.ranks import find_ranks, link, rank_alone, 
 from dbt_tangles.algorithms.timeline.stable_frame import renew
 from dbt_tangles.kernel_runtime.compiled import inner
 
-MANY = 1024  # Changed events, above which the rest of the batch is let in at once: each step looks at all of them.
+MANY = 1024  # With more changed events the rest of the batch is inserted at once: each step visits all of them.
 
 
 @inner
 def let_in_one_by_one(order, links, work, s, events):
-    """Let a batch in; how many events of the order before changed, and how many items there are.
+    """Insert a batch; return the number of changed events of the earlier order, and the number of items.
 
-    `before_old`, `before_new`, `old_of` and `item` are filled.
+    Fills `before_old`, `before_new`, `old_of` and `item` of the script.
     """
     for k in range(len(events) - 1, -1, -1):
         unlink(links, events[k])
@@ -63,7 +63,7 @@ def let_in_one_by_one(order, links, work, s, events):
 
 @inner
 def _gather_keys(order, work, events, entered, changed):
-    """Put in `line`, in order, the keys of those that entered or changed so far; how many."""
+    """Fill `line` with the sorted keys of events that entered or changed so far; return their number."""
     line = work.line
     for i in range(changed):
         line[i] = key_of(order, work.was_at[i] & 0xFFFFFFFF)
@@ -75,10 +75,11 @@ def _gather_keys(order, work, events, entered, changed):
 
 @inner
 def _remember(order, work, events, entered, changed, found):
-    """Note of what changes now for the first time where it was before the batch; how many that are so far.
+    """Record the position before the batch of each event that changes now for the first time; return their number.
 
-    What entered or changed earlier stands elsewhere than before, and the rest as before. So the position of another
-    was that among the rest, and behind those changed ones that had no more of the rest before them.
+    Events that entered or changed earlier in the batch have left their places; all other events kept their mutual
+    order. So an event's position before the batch is its position among those others, plus the number of changed events
+    that stood before it.
     """
     line, was_at, member, batch = work.line, work.was_at, work.member, work.few[0]
     elsewhere = np.int64(-1)

@@ -1,7 +1,7 @@
-"""From the old order to the new one: lifts, and items (changed and new events) put where they belong.
+"""Turns the old order into the new one: lifts whole levels, and puts items (changed and new events) in their places.
 
-What keeps its mutual order (the frame) is only counted; the items are weighed against it. A rise that nearly everything
-above some level takes part in costs a few additions, and the events that do not take part.
+Events that keep their mutual order form the frame, whose entries are only counted. Where nearly all events above some
+level rise alike, the rise costs one addition per block, and one step for each event that rises less.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from dbt_tangles.algorithms.timeline.blocks import (
 from dbt_tangles.algorithms.timeline.ranks import NO_LIMIT
 from dbt_tangles.kernel_runtime.compiled import inner
 
-SWEEP = 64  # As many entries are passed over in about the time that one is looked up, taken out and put in.
+SWEEP = 64  # Passing over so many entries takes about as long as finding, removing and inserting one.
 
 
 @inner
 def renew(order, work, s, events, changed, bottom, top, lift, show):
-    """Make the new order, of what `find_ranks` found; how many items there are.
+    """Make the new order from the ranks that `find_ranks` found; return the number of items.
 
-    Where `show` is true, `before_old`, `before_new`, `old_of` and `item` are filled.
+    Where `show` is true, fill `before_old`, `before_new`, `old_of` and `item` of the script.
     """
     spot, new_key = order.spot, work.new_key
     items = changed + len(events)
@@ -64,9 +64,9 @@ def renew(order, work, s, events, changed, bottom, top, lift, show):
 
 @inner
 def _merge_items(order, work, s, changed, items, start, bottom, top, lift):
-    """Merge the items into the part of the order that they leave and enter; whether that part was short enough.
+    """Merge the items into the part of the order that they leave and enter, unless that part is too long.
 
-    `before_old`, `before_new`, `old_of` and `item` are filled.
+    Fills `before_old`, `before_new`, `old_of` and `item`; returns whether the items were merged.
     """
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     new_key, line = work.new_key, work.line
@@ -111,7 +111,7 @@ def _merge_items(order, work, s, changed, items, start, bottom, top, lift):
         if frame > limit:
             return False
     end_place, end_i = place, i
-    # All goes where something was, but for as many as are new.
+    # All entries but the number of new events fit into the places of earlier entries.
     place, i = start_place, start_i
     for k in range(frame + changed):
         while i == block[directory[place], COUNT]:
@@ -137,7 +137,7 @@ def _merge_items(order, work, s, changed, items, start, bottom, top, lift):
 
 @inner
 def _take_out(order, work, s, changed, items, bottom, top, lift, show):
-    """Take changed events out of the order one by one, and see where all items will go."""
+    """Remove changed events from the order one by one, and find the places of all items."""
     for i in range(changed):
         z = work.changed[i]
         work.old_key[i] = key_of(order, z)
@@ -160,7 +160,7 @@ def _take_out(order, work, s, changed, items, bottom, top, lift, show):
 
 @inner
 def _lifted(base, bottom, top, lift, level):
-    """By how much a level is lifted: by `base` from `bottom` to `top`, by `lift` above."""
+    """Return the lift of a level: that of `base` from `bottom` to `top`, and `lift` above."""
     if level < bottom:
         return np.int64(0)
     return lift if level > top else np.int64(base[level])
@@ -168,7 +168,7 @@ def _lifted(base, bottom, top, lift, level):
 
 @inner
 def _lift_from(order, base, bottom, top, lift, place, i):
-    """Lift entries from a place on, by their levels."""
+    """Lift entries from a place on by the lifts of their levels."""
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     used = order.size[0]
     while place < used:
@@ -177,7 +177,7 @@ def _lift_from(order, base, bottom, top, lift, place, i):
         if i < count:
             low = _lifted(base, bottom, top, lift, rank_of(order, entry[at, i]))
             high = _lifted(base, bottom, top, lift, rank_of(order, entry[at, count - 1]))
-            # What is lifted less is above, so that nothing more follows.
+            # Lifts fall with the level, so no later entry is lifted.
             if low == 0:
                 return
             if i == 0:

@@ -1,4 +1,4 @@
-"""The order of timelines as a function over the batches of a Spark partition that holds whole timelines."""
+"""Orders the timelines of a Spark partition, which holds all rows of each of its timelines."""
 
 from collections.abc import Iterator
 
@@ -23,14 +23,14 @@ def order_of_partition(
 
     Args:
         batches: See `order_timelines`.
-        batch_size: The same.
-        edit_limit: The same.
-        graph_limit: A timeline of more arrivals is not ordered: its arrivals are all refused, for `timeline_too_large`.
-        rows_in_memory: How many rows may be in memory; more of them wait on disk while the timelines are ordered.
+        batch_size: See `order_timelines`.
+        edit_limit: See `order_timelines`.
+        graph_limit: All arrivals of a timeline with more arrivals are refused as `timeline_too_large`.
+        rows_in_memory: Maximum number of rows in memory; further rows wait on disk while the timelines are ordered.
         edit_command_limit: See `order_timelines`.
 
     Raises:
-        ValueError: what `order_timelines` raises.
+        ValueError: As `order_timelines`.
     """
     held = Held(["timeline_id"], graph_limit, rows_in_memory, uncounted="is_published")
     for batch in batches:
@@ -43,12 +43,12 @@ def order_of_partition(
 
 
 def _arrivals(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Leave out what was published."""
+    """Leave out published rows."""
     if "is_published" in rows.schema.names:
         rows = rows.filter(pc.invert(rows["is_published"].fill_null(False)))
     return rows.select(INPUT_SCHEMA.names).cast(INPUT_SCHEMA)
 
 
 def _too_large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Refuse all arrivals, for their timeline is too large."""
+    """Refuse all arrivals of a timeline that is too large."""
     return refused(map(_arrivals, batches), PLACE_SCHEMA, "reason", "refusal", "timeline_too_large")

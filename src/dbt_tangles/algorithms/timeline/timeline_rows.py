@@ -1,6 +1,6 @@
-"""Arrays of events and arrivals as columns of the answer.
+"""Turns arrays of events and arrivals into the columns of the result.
 
-`out_event` and `out_row` say for each event and arrival its row in the answer, `is_in` bool[rows] which rows got in.
+`out_event` and `out_row` are the rows of events and arrivals in the result; `is_in` bool[rows] marks accepted arrivals.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ class Edits(NamedTuple):
 
 
 def scatter(size: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Put values where they belong among `size`; the rest is zero."""
+    """Put values at their places in an array of `size`, with zeros elsewhere."""
     scattered = np.zeros(size, values.dtype)
     scattered[places] = values
     return scattered
 
 
 def reason_column(verdict: np.ndarray, refusal: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Say why each row was refused, by its verdict or beforehand; null for what got in."""
+    """Give the reason of each refused row, from its verdict or from before; null for accepted rows."""
     names = [None] * (max(ACCEPTED, DUPLICATE, CYCLE, REFUSED) + 1)
     names[DUPLICATE], names[CYCLE] = "duplicate", "cycle"
     return pc.coalesce(refusal, pa.array(names, pa.string()).take(pa.array(verdict)))
 
 
 def _lists(items: pa.Array, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
-    """Make a list for each row of the answer, of items that lie by row; null for what did not get in."""
+    """Make a list column from items sorted by row; null for rows that were not accepted."""
     offsets = np.zeros(len(is_in) + 1, np.int32)
     np.cumsum(np.bincount(owners, minlength=len(is_in)), out=offsets[1:])
     return pa.ListArray.from_arrays(pa.array(offsets), items, type=pa.list_(items.type), mask=pa.array(~is_in))
@@ -53,14 +53,14 @@ def _lists(items: pa.Array, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArr
 def script_columns(
     timeline: np.ndarray, is_long: np.ndarray, is_over: np.ndarray, batch_size: int, command_limit: int
 ) -> list[pa.Array]:
-    """Say how the scripts of each row's timeline were asked for, and why there are none.
+    """Give the settings of the scripts of each row's timeline, and the reason where they were left out.
 
     Args:
         timeline: int32[rows].
-        is_long: bool[timelines], which have more arrivals than may have scripts.
-        is_over: bool[timelines], which would take more commands than they may.
-        batch_size: How many arrivals share a script; 0 for no scripts.
-        command_limit: How many commands a timeline may take.
+        is_long: bool[timelines], more arrivals than the limit.
+        is_over: bool[timelines], more commands than the limit.
+        batch_size: Number of arrivals that share a script; 0 turns scripts off.
+        command_limit: Maximum number of commands of a timeline.
 
     Returns:
         `edit_batch_size`, `edit_command_limit` and `edits_left_out` of `PLACE_SCHEMA`.
@@ -79,11 +79,11 @@ def script_columns(
 def missing_column(
     causes: pa.ChunkedArray, missing: tuple[np.ndarray, np.ndarray], out_event: np.ndarray, is_in: np.ndarray
 ) -> pa.ListArray:
-    """List the missing causes of each row, sorted; `missing` is what `arrivals.missing_causes` returns."""
+    """List the missing causes of each row, sorted; `missing` is the result of `arrivals.missing_causes`."""
     events, item = missing
     listed = pa.array([], pa.string())
     if len(item):
-        # A null within a list names nothing.
+        # Nulls within lists are ignored below.
         flat = pa.chunked_array([chunk.flatten() for chunk in causes.chunks], causes.type.value_type)
         listed = flat.take(pa.array(item)).combine_chunks()
         owners = out_event[events]
@@ -94,12 +94,12 @@ def missing_column(
 
 
 def cyclic_column(event_id: pa.ChunkedArray, source: np.ndarray, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
-    """List the causes of each row that are left out, sorted.
+    """List the left out causes of each row, sorted.
 
     Args:
         event_id: The names.
-        source: int64[left out], where the name of each is.
-        owners: int64[left out], the row in the answer that lists it.
+        source: int64[left out], the row with the name of each.
+        owners: int64[left out], the row of the result that lists it.
         is_in: bool[rows].
     """
     listed = event_id.take(pa.array(source)).combine_chunks() if len(source) else pa.array([], event_id.type)
@@ -130,9 +130,9 @@ def update_columns(updates: Updates, step: np.ndarray, out: np.ndarray, table: p
     Args:
         updates: The scripts.
         step: int32[commands], the number of each command in its script.
-        out: int64[events], the row of each event in the answer.
-        table: Where the published rows are.
-        size: How many rows the answer has.
+        out: int64[events], the row of each event in the result.
+        table: The table with the published rows.
+        size: Number of rows of the result.
     """
     commands = updates.commands
     place = out[commands.event]

@@ -1,4 +1,4 @@
-"""The script that leads from the order published last to the one that is published now."""
+"""The script from the order that was published last to the order that is published now."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 
 class Updates(NamedTuple):
-    """The scripts from the published orders to those of now.
+    """The scripts from the published orders to the new orders.
 
     Attributes:
         commands: The commands of timelines whose order has changed.
-        publication: string[timelines], the name of the order to which a script leads.
-        previous_publication: string[timelines], that of the order from which it leads; null for the empty one.
-        kept_event: int32[...], the events of timelines whose order is the published one: their published script stays.
+        publication: string[timelines], the digest of the new order.
+        previous_publication: string[timelines], the digest of the order where the script begins; null for the empty
+            order.
+        kept_event: int32[...], the events of timelines whose order did not change: their published script stays.
         kept_row: int64[...], the published row of each of them.
     """
 
@@ -51,10 +52,10 @@ def updates(
         row: int64[events], where each is in the table.
         position: int32[events], its place in the order now.
         published: The published rows.
-        event_of_published: int32[published rows], the event of each; -1 where it is there no more.
+        event_of_published: int32[published rows], the event of each; -1 where the event is gone.
 
     Raises:
-        ValueError: What was published is no order.
+        ValueError: The published positions have gaps or repeat.
     """
     timelines = len(event_start) - 1
     old_position = np.full(len(position), np.int32(-1))
@@ -73,7 +74,7 @@ def updates(
         previous[has_rows] = table["publication"].take(rows).to_pylist()
         before = np.full(timelines, None, object)
         before[has_rows] = table["previous_publication"].take(rows).to_pylist()
-        # Scripts have no word for an event that left: then the timeline starts anew.
+        # Scripts cannot remove an event: a timeline that lost one starts anew.
         left = np.zeros(timelines, np.bool_)
         left[timeline[was_in & (event_of_published < 0)]] = True
         previous[left] = None
@@ -92,7 +93,7 @@ def updates(
 
 
 def _check_order(start: np.ndarray, position: np.ndarray) -> None:
-    """Refuse positions that are not, timeline by timeline, those of an order."""
+    """Raise an error where the positions of a timeline have gaps or repeat."""
     counts = np.diff(start)
     is_there = (position >= 0) & (position < np.repeat(counts, counts))
     place = (np.repeat(start[:-1], counts) + position)[is_there]

@@ -1,7 +1,7 @@
-"""Replay published edits and compare; the command is `tangles replay`.
+"""Replays published edits and compares the result with the published order, for the command `tangles replay`.
 
-Each timeline's edits are fed to a `Replica`, which must then hold what `timeline_events` has. Tables are plain
-parquet, here or behind a URI; nothing in them is trusted, and no Spark is needed.
+A `Replica` applies each timeline's edits and must end with the order of `timeline_events`. The tables are parquet files
+in a folder or behind a URI. The replay needs no Spark and validates all values that it reads.
 
 Source: ScuttleSort 2022-05-09, section 3: replicas are built, and kept in sync, by commands alone.
 """
@@ -26,11 +26,11 @@ UPDATES = {"timeline_id": _ID, "step": pa.int64(), "event_id": _ID, **_COMMAND, 
 STATS = {"timeline_id": _ID, "edit_count": pa.int64()}
 _MAY_BE_NULL = {"from_position", "previous_publication"}
 
-_AT_ONCE = 1 << 16  # Commands that are Python objects at a time.
+_AT_ONCE = 1 << 16  # Number of commands that are Python objects at a time.
 
 
 class TableError(Exception):
-    """A table that is not there, or not what it should be."""
+    """A table that is missing or malformed."""
 
 
 class Sorted(NamedTuple):
@@ -38,7 +38,7 @@ class Sorted(NamedTuple):
 
     Attributes:
         columns: Its columns in order of timeline, then of the keys.
-        start: Where each timeline's rows begin, and where the last one's end.
+        start: The first row of each timeline, and the end of the last.
     """
 
     columns: dict[str, pa.Array]
@@ -60,13 +60,13 @@ def read(folder: str, name: str, types: dict[str, pa.DataType], timelines: list[
     """Read a table's columns.
 
     Args:
-        folder: Path or URI of what the tables are in.
+        folder: Path or URI of the folder with the tables.
         name: The table.
-        types: Its columns and what they are read as.
-        timelines: Only these.
+        types: Its columns and their types.
+        timelines: Read only these timelines.
 
     Raises:
-        TableError: It is not there or cannot be read, a column is missing or of another type, or holds a null.
+        TableError: The table is missing or unreadable, or a column is missing, has another type, or holds a null.
     """
     # Spark has a scheme of its own for the same store.
     where = f"{folder.rstrip('/')}/{name}".replace("s3a://", "s3://", 1)
@@ -90,7 +90,7 @@ def read(folder: str, name: str, types: dict[str, pa.DataType], timelines: list[
 
 
 def without_edits(folder: str) -> set[str]:
-    """List the timelines for which the build wrote no edits, as `timeline_stats` says; none where that is not there."""
+    """List the timelines without edits, by `timeline_stats`; an empty list where that table is missing."""
     try:
         stats = read(folder, "timeline_stats", STATS)
     except TableError:
@@ -102,8 +102,8 @@ def by_timeline(tables: list[pa.Table], keys: list[list[str]]) -> tuple[list[str
     """Sort tables by timeline.
 
     Args:
-        tables: With a column `timeline_id` each.
-        keys: For each, what a timeline's rows are sorted by.
+        tables: Tables with a column `timeline_id`.
+        keys: For each table, the columns that sort the rows of a timeline.
 
     Returns:
         The timelines of all tables, ascending, and the tables.
@@ -125,7 +125,7 @@ def by_timeline(tables: list[pa.Table], keys: list[list[str]]) -> tuple[list[str
 
 
 def first_difference(ours: list, published: list) -> str | None:
-    """Say where two orders differ first; None if nowhere."""
+    """Describe the first difference of two orders; None if they are equal."""
     if ours == published:
         return None
     for position, (mine, theirs) in enumerate(zip(ours, published, strict=False)):
@@ -143,10 +143,10 @@ def check_edits(
         events: `timeline_events`.
         edits: `timeline_edits`.
         timeline: The number of the timeline.
-        advance: Is told how many further commands were replayed.
+        advance: Called with the number of further commands that were replayed.
 
     Returns:
-        What is wrong, or None.
+        The problem, or None.
     """
     first, end = events.start[timeline], events.start[timeline + 1]
     positions = events.columns["position"][first:end].to_numpy()
@@ -170,8 +170,8 @@ def check_edits(
 def check_updates(events: Sorted, updates: Sorted, timeline: int) -> str | None:
     """Follow a timeline's latest script backwards, from the published order.
 
-    Each command must have put the event that it names where that is. What is left is the order published before,
-    which nothing else tells, unless there was none: then nothing may be left.
+    Each command must have put its event at the position where the event is found. The remaining events are the order
+    that was published before. Where the script leads from the empty order, no event may remain.
 
     Args:
         events: `timeline_events`.
@@ -179,7 +179,7 @@ def check_updates(events: Sorted, updates: Sorted, timeline: int) -> str | None:
         timeline: The number of the timeline.
 
     Returns:
-        What is wrong, or None.
+        The problem, or None.
     """
     first, end = updates.start[timeline], updates.start[timeline + 1]
     if first == end:
@@ -208,14 +208,14 @@ def check_updates(events: Sorted, updates: Sorted, timeline: int) -> str | None:
 
 
 class Report(NamedTuple):
-    """What a replay found.
+    """The result of a replay.
 
     Attributes:
-        timelines: How many there are.
-        events: How many events they have.
-        commands: How many commands lead to these.
-        without_edits: How many timelines were built without any.
-        differ: Of each timeline that differs, what is wrong.
+        timelines: Number of timelines.
+        events: Number of their events.
+        commands: Number of replayed commands.
+        without_edits: Number of timelines that were built without edits.
+        differ: The problem of each timeline that differs.
     """
 
     timelines: int
@@ -226,7 +226,7 @@ class Report(NamedTuple):
 
     @property
     def agree(self) -> int:
-        """How many timelines agree."""
+        """Number of timelines that agree."""
         return self.timelines - len(self.differ) - self.without_edits
 
 
@@ -239,13 +239,14 @@ def replay(
     """Replay the edits of timelines, and compare with their published order.
 
     Args:
-        folder: Path or URI of what the tables are in.
-        timelines: Only these.
+        folder: Path or URI of the folder with the tables.
+        timelines: Replay only these timelines.
         with_updates: Also follow `timeline_updates` backwards.
-        begin: Is told how many commands there are, and returns what is told how many further ones were replayed.
+        begin: Called with the number of commands; returns a function that is called with the number of further
+            replayed commands.
 
     Raises:
-        TableError: The tables cannot be replayed, or lack a timeline that was asked for.
+        TableError: The tables cannot be replayed, or lack a requested timeline.
     """
     tables = [read(folder, "timeline_events", EVENTS, timelines)]
     tables.append(read(folder, "timeline_edits", EDITS, timelines))
