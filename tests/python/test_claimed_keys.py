@@ -79,8 +79,8 @@ def test_why_of_an_altered_message(ask):
     for id_ in (ALTERED["key"], ALTERED["key"][:20]):
         code, said = ask("why", id_)
         assert code == 0 and said.startswith(ALTERED["key"])
-        assert "line 2 of " in said and "claims this id; its signature does not hold" in said
-        assert "not in the log" not in said and "the message as its author signed it, from a peer" in said
+        assert "line 2 of " in said and "claims this id, but its signature is wrong" in said
+        assert "not in the log" not in said and "get the message from a peer, as its author signed it" in said
     # The line itself says so too, and the text is explained under the id that it has.
     (claim,) = json.loads(ask("why", ALTERED["key"], "--json")[1])["claimed_by"]
     assert (claim["line"], claim["reason"]) == (2, "bad_signature")
@@ -90,19 +90,19 @@ def test_why_of_an_altered_message(ask):
 
 def test_why_of_a_key_that_another_message_was_given(ask):
     code, said = ask("why", OTHER_KEY)
-    assert code == 0 and f"a line claims this id for {LABELLED['key']}" in said
+    assert code == 0 and f"a line claims this id for the message whose computed id is {LABELLED['key']}" in said
     code, said = ask("why", LABELLED["key"])
     assert code == 0 and "verified" in said and OTHER_KEY in said
 
 
 def test_why_of_a_message_that_is_there_whole_and_altered(ask):
     code, said = ask("why", BOTH["key"])
-    assert code == 0 and "verified: well-formed" in said and "besides, line 5 of" in said
+    assert code == 0 and "verified: well-formed" in said and "also, line 5 of" in said
 
 
 def test_why_of_an_altered_pzp_message(ask):
     code, said = ask("why", id_of(PZP))
-    assert code == 0 and "claims this id; its signature does not hold" in said
+    assert code == 0 and "claims this id, but its signature is wrong" in said
 
 
 def test_check(ask):
@@ -110,15 +110,15 @@ def test_check(ask):
     lines += [{"message": OTHER_KEY, "valid": True}, {"message": f"%{'B' * 43}=.sha256", "valid": True}]
     code, said = ask("check", "-", input="".join(json.dumps(line) + "\n" for line in lines))
     assert code == 1 and "1 agree, 2 differ, 1 unknown" in said
-    assert "line 2 of " in said and "claims this id; its signature does not hold" in said
-    assert f"a line claims this id for {LABELLED['key']}" in said
+    assert "line 2 of " in said and "claims this id, but its signature is wrong" in said
+    assert f"a line claims this id for the message whose computed id is {LABELLED['key']}" in said
 
 
 def test_status(ask):
     """Lines that are not used come first."""
     items = json.loads(ask("status", "--json")[1])["look_at"]
     assert [item["words"].partition(",")[0] for item in items[:2]] == [
-        f"{2 + len(JUNK)} lines of the SSB log are not used",
-        "2 lines of the pzp log are not used",
+        f"{2 + len(JUNK)} rejected lines of the SSB log",
+        "2 rejected lines of the pzp log",
     ]
     assert "why --line" in items[0]["ask"] and "ssb.jsonl:2" in items[0]["ask"]

@@ -92,8 +92,8 @@ def test_timelines_that_are_too_large(built):
 
 def test_why_says_so(built):
     *_, said = built
-    assert "tangle_too_large, its tangle has more candidates than" in said
-    assert "what would help: a build with a larger graph_limit" in said
+    assert "tangle_too_large. The tangle has more candidates than" in said
+    assert "what to do: build with a larger graph_limit" in said
 
 
 def test_raised_limits(built):

@@ -1,1 +1,1 @@
-"""The command `tangles`: asks the tables of a warehouse, plain parquet files. No Spark, and nothing is written."""
+"""The command `tangles`: queries a warehouse's parquet files with DuckDB, read-only and without Spark."""

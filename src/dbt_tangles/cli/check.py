@@ -1,4 +1,4 @@
-"""`tangles check`: whether a peer says what the tables say."""
+"""`tangles check`: compares the statements of a peer about its log with the tables."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _EXPLAINED = 200
 
 
 def _explain_lines() -> str:
-    """Describe the lines that are compared, for the help."""
+    """Describe each kind of line, for the help."""
     said = [
-        "Each line is a JSON object of one of these kinds. Of the keys behind its subject some may be left out, but "
-        "not all; keys that are not named here are passed over. An ID may be given as a URI too."
+        "Each line is a JSON object of one of the kinds below. The subject comes first; at least one of the other keys "
+        "must be present. Further keys are ignored. An ID may also be a URI."
     ]
     for kind in KINDS.values():
         pairs = [f'"{key}": "{"NAME" if key in ("tangle", "tangle_name") else "ID"}"' for key in kind.keys]
@@ -37,9 +37,9 @@ def _explain_lines() -> str:
 @as_json
 @of_tables
 def command(answers: TextIO, as_json: bool, warehouse: str, schema: str) -> int:
-    """Compare what a peer says of its log with the tables. `-` reads from the standard input.
+    """Compare the statements of a peer about its log with the tables. `-` reads from the standard input.
 
-    Exit code 0: all agree; 1: some differ, or are about what the tables have not; 2: a line cannot be read.
+    Exit code 0: all lines agree; 1: a line differs, or its subject is not in the tables; 2: a line cannot be read.
     """
     tables = Tables(warehouse, schema)
     counts: Counter[str] = Counter()
@@ -65,7 +65,7 @@ def _write(page: Page, answer: dict) -> None:
         if each["verdict"] == UNREADABLE:
             page.line(f"line {each['line']}: ", ("cannot be read", BAD), f": {each['detail']}")
         elif each["verdict"] == UNKNOWN:
-            page.line(f"line {each['line']}:", *about, ": the tables have nothing of that name")
+            page.line(f"line {each['line']}:", *about, ": not in the tables")
         else:
             page.line(f"line {each['line']}:", *about, ": ", ("differs", BAD))
             for name, said in each["differ"].items():
@@ -74,25 +74,25 @@ def _write(page: Page, answer: dict) -> None:
                 page.line((text, DIM), indent=2)
     rest = sum(answer["counts"].values()) - answer["counts"][AGREE] - _SHOWN
     if rest > 0:
-        page.line((f"… and {rest:,} more (--json has them)", DIM))
+        page.line((f"… and {rest:,} more (--json lists them)", DIM))
     style = GOOD if not answer["lines"] else BAD
     page.line((", ".join(f"{n:,} {verdict}" for verdict, n in answer["counts"].items()), style))
 
 
 def _difference(name: str, peer: Any, ours: Any) -> str:
-    """Say how two answers differ; of lists, what only one has, or else where their orders part."""
+    """Describe how two values differ; of two lists, their unshared entries, or the first place where they differ."""
     if not isinstance(peer, list):
-        return f"{name}: the peer says {peer}, the tables {ours}"
+        return f"{name}: the peer says {peer}, the tables say {ours}"
     ours = ours or []
     only_peer, only_ours = only_in_one(peer, ours)
     if not only_peer and not only_ours:
         place = next((place for place, (a, b) in enumerate(zip(peer, ours, strict=False)) if a != b), None)
         if place is None:
-            return f"{name}: the peer has {counted(len(peer), 'entr{y|ies}')}, the tables {len(ours):,}"
-        return f"{name}: at place {place} the peer has {peer[place]}, the tables {ours[place]}"
+            return f"{name}: the peer has {counted(len(peer), 'entr{y|ies}')}, the tables have {len(ours):,}"
+        return f"{name}: at place {place} the peer has {peer[place]}, the tables have {ours[place]}"
     parts = []
-    for who, ids in (("the peer has", only_peer), ("the tables have", only_ours)):
+    for side, ids in (("the peer has", only_peer), ("the tables have", only_ours)):
         if ids:
             more = f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
-            parts.append(f"only {who} {', '.join(map(short, ids[:3]))}{more}")
+            parts.append(f"only {side} {', '.join(map(short, ids[:3]))}{more}")
     return f"{name}: {'; '.join(parts)}"

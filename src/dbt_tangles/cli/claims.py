@@ -1,4 +1,4 @@
-"""Lines that claim an id other than that of their text: altered after signing, or exported with a wrong key."""
+"""Finds lines that state an id other than the computed one: altered after signing, or exported with a wrong key."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dbt_tangles.cli.ids import LAST
 from dbt_tangles.cli.page import BAD, ID, Page
 from dbt_tangles.cli.tables import Tables
 
-#: Of an id no more lines.
+#: The most lines listed for an id.
 _MOST = 10
-#: Kind of id: the tables of lines that gave no message and of messages, and their column of claimed ids.
+#: Kind of id: the tables of rejected lines and of messages, and their column of claimed ids.
 _CLAIMS = {
     "message": ("ssb_rejects", "ssb_messages", "claimed_key"),
     "pzp": ("pzp_rejects", "pzp_messages", "claimed_id"),
@@ -21,7 +21,7 @@ _MEANINGS = {"message": messages.ssb, "pzp": messages.pzp}
 
 
 def complete(tables: Tables, given: str) -> str | None:
-    """Complete the prefix of an id that lines claim; None unless one alone begins so."""
+    """Complete the prefix of an id that lines claim, if exactly one matches."""
     for form in forms(given):
         values = {"low": form.text, "high": form.text + (LAST if form.may_go_on else "\0")}
         ids = {
@@ -39,22 +39,22 @@ def complete(tables: Tables, given: str) -> str | None:
 
 
 def claims_of(tables: Tables, ids: Iterable[str], kinds: Iterable[str] = tuple(_CLAIMS)) -> dict[str, list[dict]]:
-    """List the lines and messages that claim ids which they do not have.
+    """List the lines and messages that claim some ids although their computed id is another.
 
     Args:
-        tables: Where to look.
-        ids: The ids.
-        kinds: What they are ids of, `message` or `pzp`.
+        tables: The warehouse's tables.
+        ids: The claimed ids.
+        kinds: The kinds of ids to look for, `message` or `pzp`.
 
     Returns:
-        By id, at most 10 each: `kind`, the `message_id` that the text has (None where it has none), and of a line that
-        is refused `source_file`, `line`, `reason` and `meaning`, which of a message that counts are None; and `words`.
+        By id, at most 10 dicts: `kind`; `message_id`, the computed id, if any; `source_file`, `line`, `reason` and
+        `meaning`, if the line is rejected; and `words`, a sentence.
     """
     wanted = sorted(set(ids))
     found: dict[str, list[dict]] = {}
     for kind in kinds:
         rejects, accepted, column = _CLAIMS[kind]
-        # A line that was refused may have the id that it claims: then `why` explains it as a message.
+        # A rejected line may have the id that it claims; `why` then explains it as a message.
         rows = tables.rows(
             f"""select {column} as id, source_file, line, reason, message_id from {{{rejects}}}
             where {column} in (select unnest($ids)) and {column} is distinct from message_id
@@ -76,18 +76,18 @@ def claims_of(tables: Tables, ids: Iterable[str], kinds: Iterable[str] = tuple(_
 
 def _words(row: dict) -> str:
     if row["line"] is None:
-        return f"a line claims this id for {row['message_id']}, which counts under the id that is computed"
-    line = f"line {row['line']:,} of {row['source_file']} claims this id; "
+        return f"a line claims this id for the message whose computed id is {row['message_id']}"
+    line = f"line {row['line']:,} of {row['source_file']} claims this id, but "
     if row["reason"] == "bad_signature":
-        return f"{line}its signature does not hold: it was altered after it was signed, or somebody else wrote it"
-    return f"{line}it is refused, {row['reason']}: {row['meaning']}"
+        return f"{line}its signature is wrong: it was altered after signing, or someone else wrote it"
+    return f"{line}is rejected: {row['reason']}. {row['meaning']}"
 
 
 def write_claims(page: Page, claims: list[dict]) -> None:
-    """Show the lines that claim an id, and the remedy."""
+    """Print the lines that claim an id, and the remedy."""
     for claim in claims:
         page.line((claim["words"], BAD), indent=1)
         if claim["message_id"]:
-            page.line("its text has the id ", (claim["message_id"], ID), indent=2)
+            page.line("its computed id is ", (claim["message_id"], ID), indent=2)
     if any(claim["reason"] for claim in claims):
-        page.line("what would help: the message as its author signed it, from a peer", indent=1)
+        page.line("what to do: get the message from a peer, as its author signed it", indent=1)

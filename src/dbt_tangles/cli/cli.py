@@ -1,6 +1,6 @@
-"""The command `tangles`: its options, and which file has which command.
+"""The command `tangles`: its subcommands and the module of each.
 
-Exit codes: 0 found; 1 not found, or there are differences; 2 the question cannot be asked.
+Exit codes: 0 found; 1 not found, or differences found; 2 wrong usage or unreadable tables.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 
 import click
 
-#: Command: the module with the function `command`. Modules are imported when they are needed.
+#: Subcommand: the module that defines `command`. A module is imported when its subcommand runs.
 COMMANDS = {
     "why": "dbt_tangles.cli.why",
     "status": "dbt_tangles.cli.status",
@@ -33,7 +33,7 @@ class _Commands(click.Group):
         return importlib.import_module(module).command if module else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands, each with its whole first sentence: click's own list would cut it."""
+        """List the commands, each with its full first sentence; click's own list truncates it."""
         rows = [(name, _first_sentence(self.get_command(ctx, name))) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
@@ -47,11 +47,11 @@ def _first_sentence(command: click.Command | None) -> str:
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dbt-tangles")
 def main() -> None:
-    """Ask the tables of a tangles warehouse: which messages belong to what, and why not.
+    """Query the tables of a tangles warehouse: where each message belongs, and why it was set aside.
 
-    No table is built or written; a build may go on at the same time.
+    All commands only read. They may run while a build replaces tables.
     """
-    # Where a terminal cannot show a character, an answer with an escape is better than none.
+    # A terminal that cannot show a character gets an escape in its place.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""What two replicas have that the other lacks, and of what both have, what they say otherwise."""
+"""Compares the rows of two replicas, table by table: rows of one replica only, and rows with different values."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dbt_tangles.cli.tables import Pair
 
 
 class Compared(NamedTuple):
-    """A table that is compared.
+    """A table to compare.
 
     Attributes:
-        what: Its rows, in words; `{one|many}` agrees with their number.
-        table: Its name.
-        keys: Columns that say what a row is of.
-        values: Columns in which the two may differ; all follow from the log.
-        is_input: Whether its rows are what a log has, and not what follows from that.
-        where: Which of its rows count.
+        what: The name of its rows; `{one|many}` agrees with their number.
+        table: The table's name.
+        keys: The columns that identify a row.
+        values: The columns to compare; each is a function of the log.
+        is_input: Whether the rows are read from the log rather than derived from it.
+        where: An SQL condition; only rows that meet it are compared.
     """
 
     what: str
@@ -58,11 +58,11 @@ COMPARED = [
 
 
 def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
-    """Compare a table of both; None where one of them has none.
+    """Compare a table, if both replicas have it.
 
     Returns:
-        For `only_a`, `only_b` and `differ` how many rows there are in `total`, how many if tangles of one root with the
-        same difference count `once`, and the first of them.
+        For each of `only_a`, `only_b` and `differ`: `total`, the number of rows; `once`, the number if tangles of one
+        root with the same difference count once; and `first`, the first rows.
     """
     if not all([pair.has(f"a__{each.table}"), pair.has(f"b__{each.table}")]):
         return None
@@ -71,11 +71,11 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     there = [f"coalesce(a.{key}, b.{key}) as {key}" for key in each.keys]
     sides = [f"{whose}.{value} as {whose}__{value}" for value in each.values for whose in "ab"]
     differ = " or ".join(f"a.{value} is distinct from b.{value}" for value in each.values)
-    # Tangles of one root stand together, and count as one where the difference is the same.
+    # Tangles of one root are sorted next to each other, and count as one if their differences are equal.
     twin = {key: of_twins(key) for key in each.keys if key != "tangle_name"}
     order = ", ".join(twin.values())
     said = ", ".join([order, *(f"{whose}__{value}" for value in each.values for whose in "ab")])
-    # The last key is never null, so its absence says that a row has no other.
+    # The last key is never null, so a null there marks a row without a partner.
     rows = pair.rows(
         f"""with joined as (
             select {", ".join([*there, *sides])},
@@ -97,7 +97,7 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
 
 
 def of_twins(column: str) -> str:
-    """Write the expression of a key that is the same for all tangles of one root; their timelines begin with names."""
+    """Write an SQL expression for a key without the tangle's name, so that tangles of one root share its value."""
     return "regexp_replace(timeline_id, '^[^:]*:%', '%')" if column == "timeline_id" else column
 
 

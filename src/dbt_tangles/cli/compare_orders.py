@@ -1,4 +1,4 @@
-"""Where the orders of two replicas part, and what each has settled."""
+"""Compares the orders of two replicas: the first place at which they differ, and their settled prefixes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dbt_tangles.cli.tables import Pair
 
 
 class Order(NamedTuple):
-    """Orders that are compared, of whatever both have.
+    """Orders to compare, of the subjects that both replicas have.
 
     Attributes:
         what: Their name; `{one|many}` agrees with their number.
         table: The table.
-        scope: Columns that say of what an order is.
+        scope: The columns that identify an order.
         place: The column of the places.
-        id: That of what stands there.
-        where: Which rows are in it.
+        id: The column of the ids in that order.
+        where: An SQL condition; only rows that meet it are in the order.
     """
 
     what: str
@@ -35,17 +35,17 @@ ORDERS = [
     Order("order{|s} of timelines", "timeline_events", ("timeline_id",), "position", "event_id"),
     Order("order{|s} of bases", "autobase_views", ("base_id", "observer"), "position", "node_id"),
 ]
-#: What is settled never changes again, so replicas that have settled different things cannot come together.
+#: A settled prefix never changes again, so replicas with different settled prefixes never agree.
 SETTLED = Order(
     "confirmed prefix{|es}", "autobase_views", ("base_id", "observer"), "position", "node_id", "is_confirmed"
 )
 
 
 def compare_order(pair: Pair, each: Order, limit: int) -> dict | None:
-    """Compare orders; None where one of the two has no such table.
+    """Compare orders, if both replicas have the table.
 
     Returns:
-        As `compare.compare`: under `differ` the orders that part, with what stands at the first place where they do.
+        The keys of `compare.compare`; `differ` lists the orders, with both ids at the first place that differs.
     """
     if not all([pair.has(f"a__{each.table}"), pair.has(f"b__{each.table}")]):
         return None
@@ -54,7 +54,7 @@ def compare_order(pair: Pair, each: Order, limit: int) -> dict | None:
     twin = ", ".join(of_twins(column) for column in each.scope if column != "tangle_name")
     order = f"parting is null, {twin}" if each is SETTLED else twin
     is_settled = each is SETTLED
-    # A shorter prefix is no other one. Without rows of what is settled, an order is there nevertheless.
+    # A shorter settled prefix does not contradict a longer one. An order may have no settled rows.
     parts = "a.id <> b.id" if is_settled else "a.id is distinct from b.id"
     sides = [
         f"""{side} as (
@@ -93,7 +93,7 @@ def compare_order(pair: Pair, each: Order, limit: int) -> dict | None:
 
 
 def _values(row: dict, is_settled: bool) -> dict[str, list]:
-    """Say what both have: how much is settled, and what stands where the orders part."""
+    """Return the values of both: the numbers of settled rows, and the ids at the first place that differs."""
     values = {"settled": [row["n_a"], row["n_b"]]} if is_settled and row["n_a"] != row["n_b"] else {}
     at = row["parting"]
     if at:

@@ -1,4 +1,4 @@
-"""Completes ids in a shell, from the tables that a command would ask."""
+"""Shell completion of ids, from the tables that the command would read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 20
 def _completer(find: Callable[[Tables, str], Iterable[str]]) -> Callable[..., list[str]]:
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
         if not incomplete:
-            return []  # Of all ids nobody can choose.
+            return []  # A list of all ids helps no user.
         place = [
             ctx.params.get(name) or os.environ.get(f"TANGLES_{name.upper()}") or default
             for name, default in (("warehouse", "warehouse"), ("schema", "tangles"))
@@ -25,13 +25,13 @@ def _completer(find: Callable[[Tables, str], Iterable[str]]) -> Callable[..., li
             found = sorted(set(find(Tables(*place), incomplete)))
         except AskError:
             return []
-        # A name that a log chose, and that a terminal would obey, is not offered.
+        # Names with control characters are left out: a log may choose them to attack the terminal.
         return [id_ for id_ in found if id_.startswith(incomplete) and id_.isprintable()][:_MOST]
 
     return complete
 
 
-#: Of messages, nodes and events.
+#: Completes ids of messages, nodes and events.
 of_messages = _completer(lambda tables, begin: (each.id for each in ids.find(tables, begin)))
-#: Of what can be shown.
+#: Completes ids of the subjects of `tangles show`.
 of_subjects = _completer(lambda tables, begin: (each.id for each in subjects.matching(tables, begin)))

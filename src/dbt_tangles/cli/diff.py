@@ -1,4 +1,4 @@
-"""`tangles diff`: where two replicas differ, and whether the messages they have account for it."""
+"""`tangles diff`: compares the tables of two replicas, and tells whether their messages explain the differences."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from dbt_tangles.cli.runs import last_runs
 from dbt_tangles.cli.tables import AskError, Pair, Tables
 from dbt_tangles.cli.twins import together
 
-#: What is compared, in words for any number, by the words for many.
+#: The plural name of each comparison: its name for any number.
 _WORDS = {agreeing(2, each.what): each.what for each in (*COMPARED, *ORDERS, SETTLED)}
-#: The timeline of a tangle: its name and root.
+#: The id of a tangle's timeline: the tangle's name and root.
 _OF_TANGLE = re.compile(r"([^:]*):(%.*)", re.DOTALL)
 
 
@@ -32,22 +32,24 @@ _OF_TANGLE = re.compile(r"([^:]*):(%.*)", re.DOTALL)
     default=5,
     show_default=True,
     metavar="N",
-    help="Name the first N of each.",
+    help="Print the first N differences of each table.",
 )
 @as_json
 @schema_option
 @says_exit_code
 def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
-    """Compare the warehouses A and B: what only one has, and what they make of the rest.
+    """Compare the warehouses A and B: rows that only one has, and rows with different values.
 
-    Replicas that hold the same messages compute the same tables. Exit code 0: no difference; 1: there are some.
+    Replicas that hold the same messages compute the same tables. Exit code 0: no difference; 1: differences.
     """
     pair = Pair(Tables(a, schema), Tables(b, schema))
     found = [compare(pair, each, max(limit, 1)) for each in COMPARED]
     found += [compare_order(pair, each, max(limit, 1)) for each in (*ORDERS, SETTLED)]
     tables = [each for each in found if each]
     if not tables:
-        raise AskError(f"{pair.a.folder} and {pair.b.folder} have no table in common that could be compared")
+        raise AskError(
+            f"{pair.a.folder} and {pair.b.folder} have no table in common; build the same models in both warehouses"
+        )
     has_same = all(not each[side]["total"] for each in tables if each["is_input"] for side in ("only_a", "only_b"))
     find_inputs(pair)
     for each in tables:
@@ -66,7 +68,7 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
 
 
 def _vars(pair: Pair) -> dict[str, list]:
-    """Say which vars the two were built with otherwise; none where that is not known."""
+    """Return the vars whose values differ between the last runs of the two; an empty dict if a run is unknown."""
     runs = [next((run for run in last_runs(tables) if run["tables"]), None) for tables in (pair.a, pair.b)]
     if not all(runs):
         return {}
@@ -83,7 +85,7 @@ def _write(page: Page, answer: dict, limit: int) -> None:
         page.line(f"built with {name} {one} in A, {other} in B")
     if answer["is_same"]:
         page.line(
-            ("no difference", GOOD), " in what is in both: " + ", ".join(row["table"] for row in answer["tables"])
+            ("no difference", GOOD), " in the tables of both: " + ", ".join(row["table"] for row in answer["tables"])
         )
         return
     for row in answer["tables"]:
@@ -94,11 +96,14 @@ def _write(page: Page, answer: dict, limit: int) -> None:
                 page.line((f"{once:>11,} ", STRONG), f"{what} ", (agreeing(once, said), BAD))
                 _write_first(page, row[side], limit, row["is_input"])
     if not answer["has_same_messages"]:
-        page.line("messages that one lacks may account for all else that differs")
+        page.line("the logs differ: messages that one of them lacks may explain all other differences")
     elif answer["vars"]:
-        page.line("both have the same messages; they were built with other vars")
+        page.line("both have the same messages; different vars may explain the differences")
     else:
-        page.line(("both have the same messages, and make something else of them", BAD), ": one is older, or wrong")
+        page.line(
+            ("both have the same messages, but compute different tables", BAD),
+            ": one was built by another version, or is wrong",
+        )
 
 
 def _write_first(page: Page, side: dict, limit: int, is_input: bool) -> None:
@@ -112,13 +117,13 @@ def _write_first(page: Page, side: dict, limit: int, is_input: bool) -> None:
         if row.get("cause"):
             page.line("first cause: ", (row["cause"]["id"], ID), f", {row['cause']['side']}", indent=8)
         elif "cause" in row and not is_input:
-            page.line(("no message in it differs", DIM), indent=8)
+            page.line(("both have the same messages of it", DIM), indent=8)
     if side["once"] > limit and limit:
         page.line((f"… and {side['once'] - limit:,} more (--limit)", DIM), indent=7)
 
 
 def _together(rows: list[dict]) -> list[tuple[str, dict]]:
-    """Put the differences of tangles of one root together that are the same, with all names; so of their timelines."""
+    """Merge equal differences of tangles on one root, or of their timelines, and list their names."""
     named = []
     for row in rows:
         each = {"name": "", **row}

@@ -1,10 +1,10 @@
-"""Of what two replicas make otherwise, the first message in it that one lacks, or takes otherwise."""
+"""Finds the first cause of each difference between replicas: a message that one lacks, or judges differently."""
 
 from __future__ import annotations
 
 from dbt_tangles.cli.tables import Pair
 
-#: What may be a cause: of each input its kind, its scope, its id, and what both must say of it.
+#: The inputs, which may be causes: kind, table, scope, id, verdict, and a condition on the rows.
 _INPUTS = [
     ("ssb", "ssb_messages", "''", "message_id", "is_usable", "true"),
     ("pzp", "pzp_messages", "''", "message_id", "is_usable", "true"),
@@ -16,7 +16,7 @@ _OF_TANGLE = """
     from {x__tangle_messages}
     union all
     select tangle_name, root_id, 'ssb', '', unnest(blocked_by), -1 from {x__tangle_messages}"""
-# A set is also what the keys of its account make of it.
+# A set also depends on the messages of its account, which hold the account's keys.
 _OF_SET = """
     select set_id as k1, '' as k2, 'pzp' as kind, '' as scope, message_id as id, coalesce(depth, 1e9) as place
     from {x__set_messages}
@@ -33,7 +33,7 @@ _OF_TIMELINE = """
 _OF_BASE = """
     select base_id as k1, '' as k2, 'node' as kind, base_id as scope, node_id as id, coalesce(depth, 1e9) as place
     from {x__autobase_nodes}"""
-#: Of each table that is compared: what its rows come from, and the columns that say from which.
+#: Compared table: a query for the inputs of its rows, and the columns that join the two.
 _SCOPES = {
     "feeds": (
         """select author as k1, '' as k2, 'ssb' as kind, '' as scope, message_id as id, sequence as place
@@ -57,22 +57,22 @@ _SCOPES = {
     "autobase_views.position": (_OF_BASE, ("base_id",)),
     "autobase_views.is_confirmed": (_OF_BASE, ("base_id",)),
 }
-#: Inputs that are refused where one of them is not there.
+#: Table of inputs: the table of their rejects, with the columns of the scope and the id.
 _REFUSED = {"autobase_nodes": ("autobase_rejects", "base_id", "node_id")}
 _REFUSED |= {"timeline_events": ("timeline_rejects", "timeline_id", "event_id")}
-#: Of which rows the message itself is looked for first.
+#: Compared table of messages: their kind and id column. The message itself is the first candidate.
 _OWN = {"tangle_messages": ("ssb", "message_id"), "set_messages": ("pzp", "message_id")}
 
 
 def find_inputs(pair: Pair) -> None:
-    """Note what one lacks or takes otherwise, for `add_causes`."""
+    """Write the inputs that one replica lacks or judges differently into a temporary table, for `add_causes`."""
     pair.rows("create or replace temp table differing (kind varchar, scope varchar, id varchar, side varchar)")
     for kind, table, scope, id_, verdict, where in _INPUTS:
         columns = f"{scope} as scope, {id_} as id, {verdict} as verdict"
         pair.rows(
             f"""insert into differing select '{kind}', coalesce(a.scope, b.scope), coalesce(a.id, b.id),
                 case when b.id is null then 'only in A' when a.id is null then 'only in B'
-                else 'taken otherwise: verified in ' || if(a.verdict, 'A', 'B') end
+                else 'verified only in ' || if(a.verdict, 'A', 'B') end
             from (select {columns} from {{a__{table}}} where {where}) as a
             full join (select {columns} from {{b__{table}}} where {where}) as b on a.scope = b.scope and a.id = b.id
             where a.id is null or b.id is null or a.verdict is distinct from b.verdict"""
@@ -80,9 +80,9 @@ def find_inputs(pair: Pair) -> None:
 
 
 def add_causes(pair: Pair, answer: dict) -> None:
-    """Add `cause` to each row of a comparison that is named: the `id` and its `side`; None where nothing in it differs.
+    """Add `cause` to each listed row of a comparison: the `id` and its `side`, if an input of the row differs.
 
-    Of an input that one lacks, why the other refused it, if it did.
+    For an input that one replica lacks, the cause is the reason why that replica rejected it, if it did.
     """
     table = answer["table"]
     if table in _REFUSED:
@@ -135,4 +135,4 @@ def _add_refusals(pair: Pair, rows: list[dict], other: str, table: str, scope: s
     }
     for row in rows:
         reason = reasons.get((row[scope], row[id_]))
-        row["cause"] = {"id": row[id_], "side": f"refused in {other.upper()}: {reason}"} if reason else None
+        row["cause"] = {"id": row[id_], "side": f"rejected in {other.upper()}: {reason}"} if reason else None

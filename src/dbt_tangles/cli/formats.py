@@ -1,4 +1,4 @@
-"""Graphs for other programs: dot of Graphviz, Mermaid. Nothing of a log can leave its label."""
+"""Writes graphs as Graphviz dot and as Mermaid; texts of a log are escaped within labels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _title(graph: Graph) -> str:
 
 
 def _numbers(graph: Graph) -> dict[str, int]:
-    """Number the nodes, then what was left out and is linked to."""
+    """Number the nodes, then the linked nodes that were left out."""
     ids = [*(node.id for node in graph.nodes), *(edge.parent for edge in graph.edges)]
     return {id_: number for number, id_ in enumerate(dict.fromkeys(ids))}
 
@@ -58,10 +58,10 @@ def _label(node: Node) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Quote a text for dot, where a backslash begins an escape too."""
+    """Quote a text for dot; backslashes and quotes are escaped."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _escaped(text: str) -> str:
-    """Write what may mean something to Mermaid, or to HTML, as codes of characters."""
+    """Replace characters with a meaning in Mermaid or HTML by character codes."""
     return _HARMLESS.sub(lambda match: f"#{ord(match[0])};", text)

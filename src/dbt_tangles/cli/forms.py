@@ -1,4 +1,4 @@
-"""The forms in which people paste ids: between quotes or brackets, percent-encoded, in a link, or as a URI."""
+"""Lists the ids that a pasted text may stand for: in quotes or brackets, percent-encoded, in a link, or as a URI."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
 
-#: A longer text is taken as it is.
+#: A longer text has one form, the text itself.
 _LONGEST = 4096
 _MOST_PIECES = 8
-#: Ids that were encoded, and encoded again with the link that they were in.
+#: An encoded id may be encoded again together with the link that contains it.
 _MOST_DECODED = 3
 
 _URI = re.compile(r"ssb:(?://)?(message|feed)/(classic|sha256|ed25519)/([A-Za-z0-9_+/-]{0,43})(=*)", re.I)
-#: Of each kind of URI the beginning and the end of a sigil; feeds are called classic or by their key.
+#: Kind and format of a URI: the template of the sigil.
 _SIGILS = {("message", "classic"): "%{}.sha256", ("message", "sha256"): "%{}.sha256"}
 _SIGILS |= {("feed", "classic"): "@{}.ed25519", ("feed", "ed25519"): "@{}.ed25519"}
 _DIGEST = re.compile(r"([%@])([A-Za-z0-9_+/-]{43}=)\.(sha256|ed25519)")
-#: What a URI has of a message.
+#: The digest of a message as URIs write it.
 _OF_URI = re.compile(r"([A-Za-z0-9_-]{43})=?")
 
-#: White space, quotes, brackets, commas and characters of no width, none of which begins or ends an id of a peer.
+#: White space, quotes, brackets, commas and zero-width characters; ids of peers neither begin nor end with them.
 _AROUND = r"""[\s"'`<>()\[\]{}|,;“”„‘’‚«»‹›\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+"""
 _ENDS = re.compile(rf"^{_AROUND}|(?:{_AROUND}|[.?!])+$")
 _MARKDOWN = re.compile(r"!?\[[^\]]*\]\((.*)\)", re.S)
 _LINK = re.compile(r"[a-z][a-z0-9+.-]*://[^/]*", re.I)
-#: Whole ids in a longer text. What follows a colon is a root behind the name of its tangle.
+#: Whole ids within a longer text, except after a colon, where `NAME:ROOT` has its root.
 _WITHIN = re.compile(
     r"(?<!:)[%@][A-Za-z0-9_+/-]{43}=\.(?:sha256|ed25519)"
     r"|(?<![\w:])ssb:(?://)?(?:message|feed)/[a-z0-9]+/[A-Za-z0-9_+/-]{43}=*"
@@ -36,7 +36,7 @@ _WITHIN = re.compile(
 
 _MESSAGE = r"%|%?[A-Za-z0-9+/]{1,43}(?:=(?:\.[a-z0-9-]{0,16})?)?"
 _URIS = r"ssb:(?://)?[a-z-]{0,20}(?:/[A-Za-z0-9_+/=-]{0,200})?"
-#: How ids look, or how they begin: messages, roots behind the name of their tangle, feeds, pzp messages and nodes.
+#: Patterns of ids and of their beginnings: messages and `NAME:ROOT`, feeds, pzp messages, nodes.
 _LOOKS = [
     re.compile(rf"(?:(?s:.+):(?=%|ssb:))?(?:{_MESSAGE}|{_URIS})"),
     re.compile(r"@[A-Za-z0-9+/]{0,43}=?(?:\.[a-z0-9-]{0,16})?"),
@@ -49,9 +49,9 @@ class Form(NamedTuple):
     """An id that a pasted text may stand for.
 
     Attributes:
-        text: An id, or how it begins.
-        may_go_on: Whether it may be the beginning of an id.
-        is_likely: Whether a form that looks like an id was meant as one; the path of a link has other words too.
+        text: An id or the beginning of one.
+        may_go_on: Whether the text may be only the beginning of an id.
+        is_likely: Whether a text that matches an id's pattern is taken as an id; false for words of a link's path.
     """
 
     text: str
@@ -60,7 +60,7 @@ class Form(NamedTuple):
 
 
 def as_sigil(text: str) -> str:
-    """Write the URI of a classic message or feed, or how it begins, in the sigil form; other texts as they are."""
+    """Convert the URI of a classic message or feed, or its beginning, to a sigil; return other texts unchanged."""
     uri = _URI.fullmatch(text)
     sigil = _SIGILS.get((uri[1].lower(), uri[2].lower())) if uri else None
     if not sigil:
@@ -77,9 +77,9 @@ def forms(text: str) -> list[Form]:
     """List the ids that a pasted text may stand for, the likeliest first.
 
     Returns:
-        The text as it is; without quotes and brackets around it; decoded; then the whole ids that are in it, and the
-        parts of the path, query and fragment of a link, the last first. URIs of SSB are in the sigil form. An empty
-        text has no form.
+        The text itself; the text without quotes and brackets around it; decoded texts; whole ids within it; then the
+        parts of a link's path, query and fragment, the last part first. SSB URIs become sigils. An empty text has no
+        form.
     """
     found = {as_sigil(text): Form(as_sigil(text), True, True)} if text else {}
     if len(text) <= _LONGEST:
@@ -94,12 +94,12 @@ def forms(text: str) -> list[Form]:
 
 
 def texts_of(text: str | None) -> tuple[str, ...]:
-    """List the forms of a text as `forms` does, without how each may be used; none of None."""
+    """List the texts of `forms`, if a text is given."""
     return () if text is None else tuple(form.text for form in forms(text))
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """Write a text without quotes and brackets around it, then decoded as often as it is percent-encoded."""
+    """Yield a text without quotes and brackets around it, then after each round of percent-decoding."""
     texts = [_MARKDOWN.sub(r"\1", text.strip())]
     for _ in range(_MOST_DECODED + 1):
         bare = [_without_ends(each) for each in texts]
@@ -114,12 +114,12 @@ def _without_ends(text: str) -> str:
 
 
 def _decode(text: str) -> list[str]:
-    """Undo the percent-encoding of a text; a `%` that it begins with may be the sigil of a message, and no encoding."""
+    """Percent-decode a text; a leading `%` may be an escape or a message's sigil, so there may be two results."""
     decoded = unquote(text)
     behind_sigil = f"%{unquote(text[1:])}"
     if not text.startswith("%") or decoded == text or decoded.startswith("%"):
         return [decoded]
-    if "\ufffd" in decoded:  # The bytes are no text.
+    if "\ufffd" in decoded:  # The decoded bytes are not UTF-8.
         return [behind_sigil]
     is_letter = decoded[0].isalnum() or not decoded[0].isascii()
     return [behind_sigil, decoded] if is_letter else [decoded, behind_sigil]
@@ -142,11 +142,11 @@ def _parts(text: str) -> list[str]:
 
 
 def first_form(text: str) -> str | None:
-    """Return the first form of a text that looks like an id, or like how one begins; None where no form does."""
+    """Return the first form of a text that matches the pattern of an id or of its beginning, if any."""
     likely = (form.text for form in forms(text) if form.is_likely)
     return next((text for text in likely if any(look.fullmatch(text) for look in _LOOKS)), None)
 
 
 def is_name(text: str) -> bool:
-    """Whether a text may be an id that a log is free to choose: one word that can be printed, and no link."""
+    """Whether a text may be an id of a log's free choice: one printable word that is not a link."""
     return text.isprintable() and not re.search(r"\s", text) and not _LINK.match(text)

@@ -1,4 +1,4 @@
-"""A graph that is to be shown."""
+"""The graph of a tangle, feed, set, group, base or timeline: nodes, edges and labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from dbt_tangles.cli.page import agreeing, listed
 
-#: What a node may be: of the graph; known, and set aside; known to be missing.
+#: The states of a node: part of the graph; set aside or rejected; missing from the log.
 IN, ASIDE, MISSING = "in", "aside", "missing"
 
 
@@ -17,9 +17,9 @@ class Node:
     Attributes:
         id: Its id.
         state: IN, ASIDE or MISSING.
-        place: Depth, rank or sequence; None where it has none.
-        marks: What it is: root, tip, fork, ...
-        words: What else there is to say of it.
+        place: Its depth, rank or sequence, if any.
+        marks: Its marks: root, tip, fork, ...
+        words: Further text about it.
     """
 
     id: str
@@ -31,7 +31,7 @@ class Node:
 
 @dataclass
 class Edge:
-    """A link from a node to what it follows; `is_order` where it belongs to the drawing of lanes."""
+    """A link from a node to a node that it follows; `is_order` is true if lanes draw it."""
 
     child: str
     parent: str
@@ -41,16 +41,16 @@ class Edge:
 
 @dataclass
 class Graph:
-    """Nodes, and links between these and to others that were left out.
+    """The last nodes of a graph, and the links from them, also to nodes that were left out.
 
     Attributes:
-        kind: What it is: tangle, feed, set, group, base or timeline.
-        id: Its id; of a tangle its root.
-        name: Its name, if it has one beside the id.
-        total: How many nodes there are, those that are missing left aside.
-        nodes: Those that are shown.
-        edges: What these follow.
-        also: Names of other tangles of the same root that are the same graph.
+        kind: Its kind: tangle, feed, set, group, base or timeline.
+        id: Its id; for a tangle the root's id.
+        name: Its name; empty if the kind has only ids.
+        total: The number of all its nodes, without missing ones.
+        nodes: The nodes that are shown.
+        edges: The links from the shown nodes.
+        also: The names of duplicate tangles on the same root.
     """
 
     kind: str
@@ -63,26 +63,26 @@ class Graph:
 
     @property
     def all_names(self) -> str:
-        """Its names in a list, as text."""
+        """The names, joined for a sentence."""
         return listed([self.name, *self.also])
 
     @property
     def left_out(self) -> int:
-        """How many nodes are not shown."""
+        """The number of nodes that are not shown."""
         return self.total - sum(node.state != MISSING for node in self.nodes)
 
     def say_left_out(self) -> str:
-        """Say how many nodes are not shown, and how more would be."""
+        """Write the number of nodes that are not shown, and the option that shows more."""
         verb = agreeing(self.left_out, "{is|are}")
-        return f"{self.left_out:,} of {self.total:,} {verb} left out; --limit shows more"
+        return f"{self.left_out:,} of {self.total:,} nodes {verb} left out; --limit shows more"
 
     def as_dict(self) -> dict:
-        """Return it as data."""
+        """Return the graph as a dict."""
         return asdict(self) | {"left_out": self.left_out}
 
 
 def label(id_: str) -> str:
-    """Shorten an id to what `tangles why` takes for it, if nothing else begins so."""
+    """Shorten an id to a prefix that `tangles why` accepts, if the prefix is unique."""
     if (id_[:1], len(id_)) in (("%", 52), ("@", 53)):
         return id_[:9]
     writer, colon, length = id_.rpartition(":")

@@ -1,4 +1,4 @@
-"""Reads the graph of a tangle, feed, set, group, base or timeline: its latest nodes and their links."""
+"""Reads graphs from the tables: the last nodes of a tangle, feed, set, group, base or timeline, and their links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _marks(row: dict, *names: str) -> list[str]:
 
 
 def _last(tables: Tables, limit: int, columns: str, where: str, order: str, **values: str) -> tuple[list[dict], int]:
-    """Read the last rows, and count all: two questions, so that nothing but these rows is read whole."""
+    """Read the last rows and count all rows, in two queries, so that only these rows are read in full."""
     rows = tables.rows(f"select {columns} from {where} order by {order} limit {limit}", **values)
     if len(rows) < limit:
         return rows, len(rows)
@@ -22,13 +22,13 @@ def _last(tables: Tables, limit: int, columns: str, where: str, order: str, **va
 
 
 def _share(taken: list[dict], aside: list[dict], limit: int) -> list[dict]:
-    """Pick at most so many rows of both, a quarter of them set aside where there are more than enough."""
+    """Pick at most `limit` rows of both lists; a quarter of them from `aside` if both lists are long enough."""
     kept = max(limit // 4, limit - len(taken))
     return [*taken[: limit - min(len(aside), kept)], *aside[:kept]]
 
 
 def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
-    """Read a tangle: members, and candidates that are set aside."""
+    """Read a tangle: its members, and the candidates that were set aside."""
     where = {"name": name, "root": root}
     columns = "message_id, author, is_member, set_aside_reason, depth, is_root, is_tip, is_fork, is_merge"
     of_tangle = "{tangle_messages} where tangle_name = $name and root_id = $root and "
@@ -67,14 +67,14 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
 
 
 def feed(tables: Tables, name: str, author: str, limit: int, until: int | None = None) -> Graph:
-    """Read a feed: its messages, in the chain and off it, and what is missing before those.
+    """Read a feed: its messages in the chain and off it, and the missing messages that these follow.
 
     Args:
-        tables: Where to look.
-        name: The feed has none.
-        author: Whose feed it is.
-        limit: How many messages are shown, the last ones.
-        until: Of those up to this sequence.
+        tables: The warehouse's tables.
+        name: Always empty: feeds have no names.
+        author: The feed's author.
+        limit: The most messages to read, the last ones.
+        until: Read messages up to this sequence only.
     """
     where = "{feed_messages} where author = $author"
     rows, total = _last(
@@ -117,7 +117,7 @@ def feed(tables: Tables, name: str, author: str, limit: int, until: int | None =
 
 
 def _missing_of_feed(tables: Tables, author: str, rows: list[dict], follows: dict[str, str]) -> list[Node]:
-    """Find what messages off the chain follow that is not in the feed; those in the chain follow what is."""
+    """Make nodes for the messages outside the feed that its off-chain messages follow."""
     shown = {row["message_id"] for row in rows}
     off = [
         row for row in rows if not row["in_chain"] and follows.get(row["message_id"], row["message_id"]) not in shown
@@ -138,7 +138,7 @@ def _missing_of_feed(tables: Tables, author: str, rows: list[dict], follows: dic
     for row in sorted(off, key=lambda row: row["sequence"]):
         id_, sequence = follows[row["message_id"]], row["sequence"]
         before = sequences[sequences.index(sequence) - 1] if sequence != sequences[0] else None
-        words = "no message of this feed" if id_ in elsewhere else "not in the log"
+        words = "not a message of this feed" if id_ in elsewhere else "not in the log"
         if before is not None and sequence - before > 2 and id_ not in elsewhere:
             words = f"{before + 1:,} to {sequence - 1:,} are not in the log"
         if id_ not in known:
@@ -147,7 +147,7 @@ def _missing_of_feed(tables: Tables, author: str, rows: list[dict], follows: dic
 
 
 def set_(tables: Tables, name: str, set_id: str, limit: int) -> Graph:
-    """Read a set: its messages, and those that are not valid."""
+    """Read a set: its valid and held messages, and the invalid ones."""
     columns = "message_id, depth, is_held, reject_reason, is_root, is_item_root, is_tip, purpose"
     of_set = "{set_messages} where set_id = $set and "
     order = "coalesce(position, depth) desc, message_id desc"
@@ -206,7 +206,7 @@ def group(tables: Tables, name: str, group_id: str, limit: int) -> Graph:
 
 
 def base(tables: Tables, name: str, base_id: str, limit: int) -> Graph:
-    """Read a base: its nodes, and those that are not used."""
+    """Read a base: its nodes, and the rejected ones."""
     taken, total = _last(
         tables,
         limit,
@@ -249,7 +249,7 @@ def base(tables: Tables, name: str, base_id: str, limit: int) -> Graph:
     for row in links:
         if not row["is_known"] and row["head_id"] not in there:
             there.add(row["head_id"])
-            words = "before this log" if row["is_before_start"] else "not in the log"
+            words = "older than this log" if row["is_before_start"] else "not in the log"
             nodes.append(Node(row["head_id"], MISSING, words=words))
     return Graph("base", base_id, name, total + total_refused, nodes, edges)
 
@@ -265,7 +265,7 @@ def _base_node(row: dict, view: dict | None) -> Node:
 
 def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
     """Read a timeline: the last of its events."""
-    # Positions have no holes, so the last ones are found by their number.
+    # Positions are contiguous, so the last rows have the greatest ones.
     stats = tables.row("select event_count from {timeline_stats} where timeline_id = $id", id=timeline_id)
     total = (stats or {}).get("event_count") or 0
     rows = tables.rows(

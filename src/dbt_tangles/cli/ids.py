@@ -1,4 +1,4 @@
-"""Ids as people give them: by any prefix that is unique, in each form in which they are pasted."""
+"""Resolves an id that a user typed or pasted: any unique prefix, in any form of `forms`."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from dbt_tangles.cli.forms import first_form, forms, is_name
 from dbt_tangles.cli.tables import AskError, Tables
 
 _NODE = re.compile(r"([0-9a-fA-F]{1,64}):([0-9]{1,10})")
-#: No string that a column holds is behind this one.
+#: Sorts after every string that a column holds.
 LAST = "\U0010ffff"
 _SHOWN = 10
 
-#: Where the ids of each kind are, the first table first.
+#: Kind: the tables and columns that hold its ids, in the order in which they are searched.
 PLACES = {
     "message": [("ssb_messages", "message_id")],
     "pzp": [("pzp_messages", "message_id")],
     "node": [("autobase_links", "node_id"), ("autobase_nodes", "node_id"), ("autobase_rejects", "node_id")],
     "event": [("timeline_events", "event_id"), ("timeline_rejects", "event_id")],
 }
-#: What explains an id of each kind.
+#: Kind: the module that explains its ids.
 MODULES = {kind: f"dbt_tangles.cli.why_{kind}" for kind in PLACES}
-# Events that stand for messages are found as messages.
+# An event that stands for a message is found as a message.
 _ONLY = {"timeline_events": "message_id is null and "}
 
 
-#: Rows that show that ids of a kind may be any text: events, and ids that were taken as they were claimed.
+#: Kind: queries that return a row if ids of the kind may be any text: events, and ids of unverified messages.
 _FREE = {
     "event": [
         "select 1 from {timeline_events} where message_id is null limit 1",
@@ -38,23 +38,23 @@ _FREE = {
 
 
 class Found(NamedTuple):
-    """An id that a table has."""
+    """An id that is in a table, and its kind."""
 
     kind: str
     id: str
 
 
 def find(tables: Tables, given: str, kind: str | None = None) -> list[Found]:
-    """List what an id or prefix may mean, in the first form of it that means anything.
+    """List the ids that match a text: those of the first of its forms that matches any.
 
     Args:
-        tables: Where to look.
-        given: The id, or how it begins, as somebody pastes it; of a node also how its writer begins, with `:<length>`.
+        tables: The warehouse's tables.
+        given: An id or its beginning, as pasted. For a node, `<beginning of the writer>:<length>` also matches.
         kind: Look for this kind only.
 
     Returns:
-        One if the id is known in full, or if its prefix is unique; else at most 11. Where nothing begins so, messages
-        of SSB that do behind their sigil.
+        One id if the text is a whole id or a unique prefix; otherwise at most 11. Without a match, the SSB messages
+        whose ids have the text after their sigil.
     """
     for form in forms(given):
         found = _find(tables, form.text, kind)
@@ -74,10 +74,10 @@ def _find(tables: Tables, prefix: str, kind: str | None) -> list[Found]:
         if prefix in ids:
             return [Found(each, prefix)]
         found += [Found(each, id_) for id_ in sorted(ids)]
-        # Nothing else looks like an id of classic SSB, so the large tables of events need not be asked.
+        # Only ids of classic SSB begin with %, so the large tables of events need not be searched.
         if found and each == "message" and prefix.startswith("%"):
             break
-    # Sigils get lost when ids are copied.
+    # People copy ids without their sigil.
     if not found and kind in (None, "message") and prefix[0].isalnum():
         found = [Found("message", id_) for id_ in sorted(_ids(tables, "ssb_messages", "message_id", f"%{prefix}"))]
     return found[: _SHOWN + 1]
@@ -90,7 +90,7 @@ def _ids(tables: Tables, table: str, column: str, prefix: str) -> set[str]:
     if node:
         values = {"low": node[1].lower(), "high": node[1].lower() + LAST, "end": f":{node[2]}"}
         where += f" and ends_with({column}, $end)"
-    # Tables of messages have each once, so that its file is that of all there is to read of it.
+    # Tables of messages have one row per id, so the file that holds the id holds all its columns.
     is_once = column == "message_id"
     rows = tables.rows(
         f"""select distinct {column} as id{", filename" if is_once else ""} from {{{table}}}
@@ -107,7 +107,7 @@ def _ids(tables: Tables, table: str, column: str, prefix: str) -> set[str]:
 
 
 def awaited(tables: Tables, given: str) -> str | None:
-    """Complete the prefix of an id that tangles wait for; None unless one alone begins so."""
+    """Complete the prefix of an id that `tangle_missing` lists, if exactly one matches."""
     for form in forms(given):
         rows = tables.rows(
             "select distinct missing_id from {tangle_missing} where missing_id >= $low and missing_id < $high limit 2",
@@ -120,15 +120,15 @@ def awaited(tables: Tables, given: str) -> str | None:
 
 
 def meant(tables: Tables, given: str, kind: str | None = None) -> str:
-    """Return the id that a text stands for which no table has.
+    """Return the id that a text stands for, although the tables lack it.
 
     Args:
-        tables: Where ids of free choice may be, so that any name may be one.
-        given: What somebody pasted.
-        kind: What it is said to be.
+        tables: The warehouse's tables; if they hold ids of free choice, any name may be an id.
+        given: The pasted text.
+        kind: The kind that the user named.
 
     Raises:
-        AskError: It is no form of an id.
+        AskError: The text does not look like an id.
     """
     form = first_form(given)
     if form is not None:
@@ -138,16 +138,16 @@ def meant(tables: Tables, given: str, kind: str | None = None) -> str:
     if given and is_free and any(tables.rows(sql) for each in kinds for sql in _FREE.get(each, ())):
         return given
     raise AskError(
-        f"{given!r} is no form of an id: say a message (%... or ssb:message/...), a pzp message (base58), a node of an "
-        "Autobase (HEX:LENGTH) or an event, whole or how it begins"
+        f"{given!r} does not look like an id; give a message (%... or ssb:message/...), a pzp message (base58), an "
+        "Autobase node (HEX:LENGTH) or an event, whole or its beginning"
     )
 
 
 def find_one(tables: Tables, given: str, kind: str | None = None) -> Found | None:
-    """Find what an id or prefix means; None if nothing.
+    """Find the id that matches a text, if any.
 
     Raises:
-        AskError: It may mean several things.
+        AmbiguousError: Several ids match.
     """
     found = find(tables, given, kind)
     if len(found) > 1:
@@ -156,9 +156,9 @@ def find_one(tables: Tables, given: str, kind: str | None = None) -> Found | Non
 
 
 class AmbiguousError(AskError):
-    """A prefix of several ids."""
+    """A prefix that several ids share."""
 
     def __init__(self, given: str, found: list[Found]) -> None:
         shown = "\n".join(f"  {each.id} ({each.kind})" for each in found[:_SHOWN])
         more = "\n  …" if len(found) > _SHOWN else ""
-        super().__init__(f"{given} is the beginning of several ids:\n{shown}{more}")
+        super().__init__(f"{given} matches several ids; give more characters of one:\n{shown}{more}")

@@ -1,4 +1,4 @@
-"""`tangles init`: a new dbt project that installs this one, without git."""
+"""`tangles init`: writes a new dbt project that installs this one as a local package."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ import yaml
 HERE = Path(__file__).parent.parent
 STARTER = HERE / "starter"
 
-#: Of the dbt project, what a new project begins with: where it is, and what it is called there.
+#: Files of this dbt project that a new project starts with: their paths here and there.
 COPIED = {"profiles.yml": "profiles.yml", "tests/data/ssb/small.jsonl": "example.jsonl"}
 
-#: In a new project, the link to the dbt project that is installed here. Git ignores it; `--link` makes it anew.
+#: In a new project, the link to the installed dbt project. Git ignores it; `tangles init --link` makes it again.
 LINK = ".tangles"
 
-#: What may be in a folder already.
+#: Entries that a folder for a new project may already have.
 _UNNOTICED = {".git", ".venv"}
 
-#: The targets of profiles.yml, by the distribution that each needs; the first that is installed is the default.
+#: Distribution of an engine: its target in profiles.yml. The first installed one is the default.
 _TARGETS = {"pyspark": "local", "pysail": "sail"}
 
 
 def project_folder() -> Path:
-    """Say where the dbt project is: in the installed package, or around it where it is installed from a checkout."""
+    """Return the folder of the dbt project: inside the installed package, or the checkout that contains the package."""
     installed = HERE / "project"
     return installed if installed.is_dir() else HERE.parents[1]
 
 
 def version() -> str:
-    """The version of the dbt project, which is the package's."""
+    """Return the version of the dbt project, which equals the package's."""
     return yaml.safe_load((project_folder() / "dbt_project.yml").read_text())["version"]
 
 
 def project_name(folder: Path) -> str:
-    """Make a name that dbt takes, and that is not the package's, of a folder's."""
+    """Turn a folder's name into a valid dbt project name other than `tangles`."""
     name = re.sub(r"\W+", "_", folder.absolute().name.lower(), flags=re.ASCII).strip("_")
     return f"my_{name}".rstrip("_") if name in ("", "tangles") or name[0].isdigit() else name
 
 
 def installed_target() -> str | None:
-    """The target of profiles.yml for the engine that is installed; None without an engine."""
+    """Return the target of profiles.yml for the installed engine, if any."""
     for name, target in _TARGETS.items():
         try:
             distribution(name)
@@ -59,20 +59,20 @@ def make_project(folder: Path) -> list[str]:
     """Write a new project.
 
     Args:
-        folder: Where: a folder that does not exist yet, or an empty one.
+        folder: A folder that does not exist yet, or an empty one.
 
     Returns:
-        The names of its files.
+        The names of the files written.
 
     Raises:
-        ValueError: The folder holds something else.
+        ValueError: The folder is a file or is not empty.
     """
     if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file: name a folder that is not there yet, or an empty one")
+        raise ValueError(f"{folder} is a file: name a new or an empty folder")
     held = sorted(path.name for path in folder.iterdir() if path.name not in _UNNOTICED) if folder.exists() else []
     if held:
         listed = ", ".join(held[:3]) + (", …" if held[3:] else "")
-        raise ValueError(f"{folder} is not empty ({listed}): name a folder that is not there yet, or an empty one")
+        raise ValueError(f"{folder} is not empty ({listed}): name a new or an empty folder")
     folder.mkdir(parents=True, exist_ok=True)
     make_link(folder)
     values = {"name": project_name(folder)}
@@ -88,25 +88,25 @@ def make_project(folder: Path) -> list[str]:
 
 
 def set_target(profiles: Path, target: str) -> None:
-    """Write the default target into a copy of profiles.yml; TANGLES_TARGET chooses another."""
+    """Write the default target into a copy of profiles.yml; the environment variable TANGLES_TARGET overrides it."""
     profiles.write_text(profiles.read_text().replace("'TANGLES_TARGET', 'local'", f"'TANGLES_TARGET', '{target}'"))
 
 
 def make_link(folder: Path) -> Path:
-    """Make the link in a project to the dbt project that is installed here, in place of an older link.
+    """Link a project to the installed dbt project, replacing an older link.
 
     Args:
-        folder: The project.
+        folder: The project's folder.
 
     Returns:
-        The link.
+        The path of the link.
 
     Raises:
-        ValueError: Something else has the link's name.
+        ValueError: A file or folder has the link's name.
     """
     link = folder / LINK
     if link.exists() and not link.is_symlink():
-        raise ValueError(f"{link} is not a link: move it away, so that the link to tangles can be made there")
+        raise ValueError(f"{link} is not a link: move it away; the link to tangles takes its place")
     link.unlink(missing_ok=True)
     link.symlink_to(project_folder(), target_is_directory=True)
     return link
@@ -114,18 +114,20 @@ def make_link(folder: Path) -> Path:
 
 @click.command("init")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), required=False)
-@click.option("--where", is_flag=True, help="Only say where the dbt project is that came with this command.")
-@click.option("--link", is_flag=True, help=f"Only make the link {LINK} anew, in the project DIR or the current one.")
+@click.option("--where", is_flag=True, help="Only print the folder of the installed dbt project.")
+@click.option(
+    "--link", is_flag=True, help=f"Only renew the link {LINK} in the project DIR, by default the current one."
+)
 def command(folder: Path | None, where: bool, link: bool) -> None:
-    """Make a new dbt project in DIR that installs tangles: settings, an example log, and a model of your own.
+    """Make a new dbt project in DIR that installs tangles: settings, an example log and a model to start from.
 
-    DIR is a folder that is not there yet, or an empty one. Nothing is downloaded.
+    DIR is a new or an empty folder. The command works offline.
     """
     if where:
         click.echo(project_folder())
         return
     if folder is None and not link:
-        raise click.UsageError("name the folder of the new project: tangles init DIR")
+        raise click.UsageError("no folder given: name the folder of the new project, as in tangles init DIR")
     folder = folder or Path()
     try:
         if link:
@@ -139,28 +141,28 @@ def command(folder: Path | None, where: bool, link: bool) -> None:
 
 
 def renew_link(folder: Path) -> None:
-    """Make a project's link to the dbt project that is installed here, and say so.
+    """Renew a project's link to the installed dbt project and print its target.
 
     Raises:
-        ValueError: The folder holds no dbt project.
+        ValueError: The folder is not a dbt project.
     """
     if not (folder / "dbt_project.yml").is_file():
         raise ValueError(
             f"{folder.absolute()} has no dbt_project.yml: name the folder of a project that installs tangles"
         )
-    click.echo(f"{make_link(folder)} leads to {project_folder()}. Next: dbt deps")
+    click.echo(f"{make_link(folder)} links to {project_folder()}. Next: dbt deps")
 
 
 def say_next(folder: Path, target: str | None) -> None:
-    """Say how to go on in a new project."""
+    """Print the next steps in a new project."""
     engines = {
-        "local": "with Spark; TANGLES_TARGET=sail builds with Sail, where that is installed",
+        "local": "with Spark; TANGLES_TARGET=sail builds with Sail, if it is installed",
         "sail": "with Sail",
-        None: "once an engine is installed: pip install 'dbt-tangles[sail]', or 'dbt-tangles[spark]'",
+        None: "once an engine is installed: pip install 'dbt-tangles[sail]' or 'dbt-tangles[spark]'",
     }
     click.echo(f"{folder} is a dbt project that installs tangles {version()} and reads example.jsonl. Next:\n")
     click.echo(f"  cd {folder}")
     click.echo("  dbt deps        # links tangles into it")
     click.echo(f"  dbt build       # builds every table, {engines[target]}")
     click.echo("  tangles status\n")
-    click.echo("Your own log: `ssb_log` in dbt_project.yml.")
+    click.echo("To read your own log, set `ssb_log` in dbt_project.yml.")

@@ -1,11 +1,11 @@
-"""Draws a graph in lanes, as `git log --graph` does: who follows is above what is followed, each node on a line."""
+"""Draws a graph in lanes, as `git log --graph` does: one node on each line, children above their parents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-#: By the directions in which a cell is connected: up, down, left, right.
+#: The character of a cell by its connections: up, down, left, right.
 _CELLS = {
     (1, 1, 0, 0): "│",
     (1, 1, 0, 1): "├",
@@ -21,27 +21,27 @@ _CELLS = {
     (0, 1, 0, 0): "│",
     (0, 0, 0, 0): " ",
 }
-#: What stands for a node; the drawer's caller puts something else there.
+#: The placeholder of a node, which the caller replaces by a glyph for the node's state.
 NODE = "●"
 ASCII = str.maketrans("│├┤┼╰╯┴╭╮┬─●○◌⋮…", "|++++++++--*o?:.")
 
 
 class Row(NamedTuple):
-    """A line of the drawing: of a node, or of links between two nodes' lines."""
+    """A line of the drawing: a node's line, or the links between two nodes' lines (`node` is None)."""
 
     cells: str
     node: str | None
 
 
 def order(keys: Mapping[str, tuple], parents: Mapping[str, Sequence[str]]) -> list[str]:
-    """Put each node before what it follows, and what belongs together side by side.
+    """Sort nodes topologically, children before parents, depth first (Kahn's algorithm with a stack).
 
     Args:
-        keys: The nodes; among those that could come next, the one with the greatest key begins.
-        parents: What each follows; nodes that `keys` does not have are passed over.
+        keys: The nodes and their sort keys; among the nodes without remaining children, the greatest key comes first.
+        parents: The parents of each node; parents that are not in `keys` are ignored.
 
     Returns:
-        The nodes. Those of a cycle come as they can.
+        The nodes in their order. A cycle is cut at its node with the greatest key.
     """
     waits = dict.fromkeys(keys, 0)
     for node in keys:
@@ -73,12 +73,11 @@ def order(keys: Mapping[str, tuple], parents: Mapping[str, Sequence[str]]) -> li
 def draw(nodes: Sequence[str], parents: Mapping[str, Sequence[str]]) -> Iterator[Row]:
     """Draw nodes in the order given.
 
-    Links to what stands above, which only cycles have, are left out. Lanes to what is not among the nodes go on to the
-    end.
+    Links to a node above, which only cycles have, are left out. Lanes to nodes outside the drawing continue to its end.
     """
     lanes: list[str | None] = []
     above: set[str] = set()
-    ended = None  # Where a lane ended in the line before: what stood below would seem to go on with it.
+    ended = None  # The column of a lane that ended in the line before; a node there would look linked to it.
     for node in nodes:
         above.add(node)
         column = _column(lanes, node, ended)
@@ -97,7 +96,7 @@ def draw(nodes: Sequence[str], parents: Mapping[str, Sequence[str]]) -> Iterator
 
 
 def _column(lanes: list[str | None], node: str, closed: int | None = None) -> int:
-    """Find the lane that leads to a node, or a free one other than `closed`."""
+    """Find the lane that leads to a node, or a free lane other than `closed`."""
     if node in lanes:
         return lanes.index(node)
     free = [at for at, lane in enumerate(lanes) if lane is None and at != closed]
@@ -108,7 +107,7 @@ def _column(lanes: list[str | None], node: str, closed: int | None = None) -> in
 
 
 def _link(lanes: list[str | None], column: int, parents: list[str]) -> list[int]:
-    """Give each parent a lane; returns those that are not the node's own."""
+    """Give each parent a lane; return the lanes other than the node's own."""
     own = next((parent for parent in parents if parent not in lanes), None)
     lanes[column] = own
     targets = []
@@ -129,7 +128,7 @@ def _links(lanes: list[str | None], before: list[bool], column: int, targets: li
             cell = _CELLS[was_there, lane is not None, at > first, at < last]
         elif first < at < last and not lane:
             cell = "─"
-        else:  # A lane that links pass behind has nothing to do with them.
+        else:  # The links pass behind this lane.
             cell = "│" if lane else " "
         cells.append(cell + ("─" if first <= at < last else " "))
     return "".join(cells).rstrip()

@@ -1,7 +1,7 @@
-"""Where the lines of the logs are: which files were read, and what each of their lines gave.
+"""Maps lines of the log files to the ids that they gave, and back.
 
-This is the one place that reads staging, which has the keys of groups too (docs/adr/019-secrets.md): the columns
-named here, and no other.
+Only this module reads the staging tables, and only the columns named here: staging also holds the keys of private
+groups (docs/adr/019-secrets.md).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ MOST = 100
 
 
 class Log(NamedTuple):
-    """A log, and what its lines give.
+    """A kind of log, and the tables and columns of its lines.
 
     Attributes:
-        kind: What `tangles why` takes the ids for.
-        lines: The table of its lines.
-        id: What a line gave, null where it gave nothing.
-        within: The base or timeline that this is in, or null.
-        rejects: The table of the lines that are not used.
-        reject_id: Its column of ids.
-        reject_within: As `within`.
+        kind: The kind of its ids, as `tangles why --kind` names it.
+        lines: The staging table of its lines.
+        id: The expression for the id that a line gave, or null.
+        within: The expression for the base or timeline of that id, or null.
+        rejects: The table of its rejected lines.
+        reject_id: The column of ids in `rejects`.
+        reject_within: The column of bases or timelines in `rejects`, or null.
     """
 
     kind: str
@@ -63,11 +63,11 @@ LOGS = {
 
 
 class Blocks(NamedTuple):
-    """A file of a log.
+    """A file of a log, which is read in blocks.
 
     Attributes:
-        lines: How many there are.
-        first: Of each block of it, by the byte at which it starts: the least row id, and the number of that line.
+        lines: The number of lines.
+        first: For each block, by its first byte: the block's least row id, and the line number of that row.
     """
 
     lines: int
@@ -75,9 +75,9 @@ class Blocks(NamedTuple):
 
 
 def files(tables: Tables, log: Log) -> dict[str, Blocks]:
-    """List the files of a log, by their names as the tables have them.
+    """List the files of a log, by their names in the tables.
 
-    A line's number is what came before its block, plus its place in it, as macros/inputs/line_blocks.sql has it.
+    A line's number is the number of lines before its block plus its place in the block (macros/inputs/line_blocks.sql).
     """
     found: dict[str, Blocks] = {}
     for row in tables.rows(
@@ -91,7 +91,7 @@ def files(tables: Tables, log: Log) -> dict[str, Blocks]:
 
 
 def is_named(source_file: str, given: str) -> bool:
-    """Whether a file is meant by its name, by its path, or by how its path ends."""
+    """Whether a user's text names a file: by its name in the tables, its path, or the end of its path."""
     if given == source_file:
         return True
     if re.match(r"[a-z][a-z0-9+.-]*:/", given):
@@ -104,7 +104,7 @@ def is_named(source_file: str, given: str) -> bool:
 
 
 def gave(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int) -> dict | None:
-    """Say what a line gave: `id`, null where it gave nothing, and `within`; None where there is no such line."""
+    """Return the `id` that a line gave, or null, and its base or timeline `within`, if the file has the line."""
     place = _place(blocks, line)
     if place is None:
         return None
@@ -118,7 +118,7 @@ def gave(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int) 
 
 
 def alike(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int, others: list[int]) -> list[int]:
-    """Pick those of some other lines of a file that have the same bytes as a line."""
+    """Return those of `others`, line numbers of the same file, with the same bytes as a line."""
     place = _place(blocks, line)
     if place is None or not others:
         return []
@@ -137,7 +137,7 @@ def alike(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int,
 
 
 def lines_of(tables: Tables, log: Log, found: dict[str, Blocks], gives: dict) -> tuple[int, list[dict]]:
-    """List the lines that give the same id: how many, and the first of them."""
+    """Return the number of lines that gave an id, and the places of the first 100."""
     where = f"{{{log.lines}}} where {log.id} = $id and {log.within} is not distinct from $within"
     values = {"id": gives["id"], "within": gives["within"]}
     rows = tables.rows(
@@ -150,7 +150,7 @@ def lines_of(tables: Tables, log: Log, found: dict[str, Blocks], gives: dict) ->
 
 
 def _place(blocks: Blocks, line: int) -> tuple[int, int] | None:
-    """The block and the row id of a line; None before the first line."""
+    """Return the block and the row id of a line, if its number is at least 1."""
     before = [(first, start, least) for start, (least, first) in blocks.first.items() if first <= line]
     if not before:
         return None
@@ -159,6 +159,6 @@ def _place(blocks: Blocks, line: int) -> tuple[int, int] | None:
 
 
 def _number(blocks: Blocks, place: dict) -> int:
-    """The number of the line with this `block_start` and `row_id`."""
+    """Return the line number of a `block_start` and `row_id`."""
     least, first = blocks.first[place["block_start"]]
     return place["row_id"] - least + first

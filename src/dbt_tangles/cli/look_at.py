@@ -1,4 +1,4 @@
-"""What somebody who runs a peer would want to look at first."""
+"""Lists the problems in the tables, the most urgent first, each with the command that explains it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt_tangles.cli.page import counted, listed
 from dbt_tangles.cli.tables import Tables
 
 _MOST = 3
-#: Tables of the lines that are not used: whose they are, and the function of `words` that says why.
+#: Table of rejected lines: the name of its log, and the function of `messages` that explains its reasons.
 _REJECTS = {
     "ssb_rejects": ("SSB", messages.ssb),
     "pzp_rejects": ("pzp", messages.pzp),
@@ -20,7 +20,7 @@ _REJECTS = {
 
 
 def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
-    """List what is out of order, the most urgent first: each with words, and what to ask next if there is more."""
+    """List the problems, the most urgent first: each with `words` and, if one helps, the next command as `ask`."""
     return [
         *_rejects(tables),
         *_runs(runs, results),
@@ -36,7 +36,7 @@ def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
 
 
 def _item(words: str, *ask: str) -> dict:
-    # Quoted, as people copy commands, and names in a log may be anything.
+    # Quoted for a shell, because people copy commands and a log may choose any name.
     return {"words": words, "ask": shlex.join(["tangles", *ask]) if ask else None}
 
 
@@ -47,20 +47,20 @@ def _runs(runs: list[dict], results: dict | None) -> list[dict]:
     built = [run for run in runs if run["tables"]]
     items = []
     if last["status"] == "running":
-        items.append(_item(f"a build goes on since {last['started_at']}: tables are of that run or an older one"))
+        items.append(_item(f"a build is running since {last['started_at']}: a table is from it or from an older run"))
     elif last["status"] != "success":
         items.append(_item(f"the last run ended with {last['status']}{_broken(last, results)}"))
     if len(built) > 1:
-        items.append(_item(f"the tables are of {len(built)} runs"))
+        items.append(_item(f"the tables come from {len(built)} runs"))
     return items
 
 
 def _broken(run: dict, results: dict | None) -> str:
-    """Name what failed in a run, as far as dbt's results are of it."""
+    """List the nodes that failed in a run, if dbt's results are of that run."""
     if run["status"] == "interrupted":
         return ""
     if results is None or results["run_id"] != run["run_id"]:
-        return "; which model or test failed, dbt's results of that run say: --target-path DIR is where they are"
+        return "; to see which model or test failed, give dbt's target folder of that run: --target-path DIR"
     names = [f"{row['kind']} {row['name']}" for row in results["broken"]]
     more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST else ""
     return f": {', '.join(names[:_MOST])}{more}" if names else ""
@@ -72,7 +72,7 @@ def _tests(tests: dict | None) -> list[dict]:
 
 
 def _rejects(tables: Tables) -> list[dict]:
-    """Count the lines that are not used by log and reason, the most frequent of each log first; files are others."""
+    """Count the rejected lines by log and reason, the most frequent reasons of each log; faults of files apart."""
     items = []
     for table, (log, meaning) in _REJECTS.items():
         rows = tables.rows(
@@ -82,8 +82,7 @@ def _rejects(tables: Tables) -> list[dict]:
             faults=[*FILES],
         )
         for row in rows:
-            lines = counted(row["n"], f"line{{ of the {log} log is|s of the {log} log are}}")
-            said = f"{lines} not used, {row['reason']}: "
+            said = f"{counted(row['n'], f'rejected line{{|s}} of the {log} log')}, {row['reason']}: "
             place = f"{row['first']['file']}:{row['first']['line']}"
             items.append(_item(said + meaning(row["reason"]), "why", "--line", place))
     return items
@@ -107,7 +106,7 @@ def _files(tables: Tables) -> list[dict]:
 
 
 def _missing(tables: Tables) -> list[dict]:
-    # Of one root the tangles that wait alike count once: they are the same messages.
+    # Duplicate tangles of one root count once: they hold the same messages.
     rows = tables.rows(
         f"""select missing_id, list_sort(list_distinct(flatten(list(names)))) as names, sum(unlocks)::bigint as unlocks
         from (
@@ -116,9 +115,12 @@ def _missing(tables: Tables) -> list[dict]:
         )
         group by missing_id order by unlocks desc, missing_id limit {_MOST}"""
     )
-    gained = [f"{counted(row['unlocks'], 'member{|s}')} ({_few(row['names'])})" for row in rows]
+    gained = [
+        counted(row["unlocks"], "{message becomes a member|messages become members}") + f" ({_few(row['names'])})"
+        for row in rows
+    ]
     return [
-        _item(f"a message that is not in the log would make {members}", "why", row["missing_id"])
+        _item(f"a message is missing; once it arrives, {members}", "why", row["missing_id"])
         for row, members in zip(rows, gained, strict=True)
     ]
 
@@ -134,8 +136,8 @@ def _awaited(tables: Tables) -> list[dict]:
     )
     return [
         _item(
-            counted(row["n"], "message{ of a set depends|s of sets depend} on a message of an account")
-            + " that is not in the log, or is there without its data",
+            counted(row["n"], "message{ of a set awaits|s of sets await} an account message that the log lacks")
+            + " or has without its data",
             "why",
             row["id"],
         )
@@ -149,7 +151,7 @@ def _forks(tables: Tables) -> list[dict]:
         order by author, sequence, message_id limit {_MOST}"""
     )
     return [
-        _item(f"{row['author']} is forked at {row['sequence']:,}", "why", row["message_id"])
+        _item(f"feed {row['author']} is forked at {row['sequence']:,}", "why", row["message_id"])
         for row in {row["author"]: row for row in rows}.values()
     ]
 
@@ -160,7 +162,10 @@ def _groups(tables: Tables) -> list[dict]:
         group by finding order by n desc, finding limit {_MOST}"""
     )
     return [
-        _item(f"{row['n']:,} x {row['finding']} in private groups", "show", row["group_id"], "--as", "group")
+        _item(
+            f"{counted(row['n'], 'finding{|s}')} {row['finding']} in private groups",
+            *("show", row["group_id"], "--as", "group"),
+        )
         for row in rows
     ]
 
@@ -169,7 +174,7 @@ def _sets(tables: Tables) -> list[dict]:
     rows = tables.rows(
         f"select set_id, root_status from {{sets}} where root_status <> 'present' order by set_id limit {_MOST}"
     )
-    return [_item(f"a set whose root is {row['root_status']}", "why", row["set_id"]) for row in rows]
+    return [_item(f"the root of a set is {row['root_status']}", "why", row["set_id"]) for row in rows]
 
 
 def _bases(tables: Tables) -> list[dict]:

@@ -1,4 +1,4 @@
-"""What all commands share: where the tables are, in which form the answer is, and how it ends."""
+"""Options of all commands (warehouse, schema, --json), exit codes, and the output of answers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _WAREHOUSE = click.option(
     default="warehouse",
     show_default="TANGLES_WAREHOUSE, else warehouse",
     metavar="DIR",
-    type=click.Path(),  # So that shells complete it; `Tables` says what is not there, and a URI may do.
-    help="The folder of the tables, as profiles.yml has it.",
+    type=click.Path(),  # For shell completion. `Tables` checks that it exists; `replay` also takes a URI.
+    help="The folder of the tables, as in profiles.yml.",
 )
 schema = click.option(
     "--schema",
@@ -29,13 +29,13 @@ schema = click.option(
     default="tangles",
     show_default="TANGLES_SCHEMA, else tangles",
     metavar="NAME",
-    help="Their schema.",
+    help="The schema of the tables.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object, for programs.")
 
 
 def says_exit_code(function: Callable[..., int]) -> Callable[..., None]:
-    """Make a command's function one whose result is the exit code; what it raises as AskError is said, with code 2."""
+    """Decorate a command: its result becomes the exit code, and an AskError is printed with exit code 2."""
 
     @functools.wraps(function)
     def run(*args: Any, **values: Any) -> None:
@@ -50,12 +50,12 @@ def says_exit_code(function: Callable[..., int]) -> Callable[..., None]:
 
 
 def of_tables(function: Callable[..., int]) -> Callable[..., None]:
-    """Make a command's function one that is given `warehouse` and `schema`, and says its exit code."""
+    """Decorate a command: add the options `warehouse` and `schema`, and `says_exit_code`."""
     return _WAREHOUSE(schema(says_exit_code(function)))
 
 
 def give(tables: Tables, answer: dict, write: Callable[[Page, dict], None], in_json: bool) -> None:
-    """Print an answer, and which tables it lacks."""
+    """Print an answer and the tables that it lacks."""
     missing = sorted(tables.missing)
     if in_json:
         print_json({**answer, "missing_tables": missing})
@@ -63,4 +63,4 @@ def give(tables: Tables, answer: dict, write: Callable[[Page, dict], None], in_j
     page = Page()
     write(page, answer)
     if missing:
-        page.line((f"not built, so nothing is said of it: {', '.join(missing)}", DIM))
+        page.line((f"tables that are not built, so the answer lacks their rows: {', '.join(missing)}", DIM))

@@ -1,4 +1,4 @@
-"""What the terminal shows. All text goes through `plain`: logs are hostile, and a terminal obeys what it is sent."""
+"""Prints answers on a terminal. All text goes through `plain`, because logs may hold terminal control sequences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-#: A piece of a line: text, or text and how it looks.
+#: A piece of a line: a text, or a text and its style.
 Piece = str | tuple[str, str]
 
 GOOD, BAD, DIM, STRONG, ID = "green", "red", "dim", "bold", "cyan"
@@ -16,25 +16,24 @@ _FORMS = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
 
 
 def agreeing(n: int, words: str) -> str:
-    """Make words agree with a number: of each `{one|many}` in them the first for 1, else the second."""
+    """Make words agree with a number: replace each `{one|many}` by its first part for 1, else by its second."""
     return _FORMS.sub(lambda match: match[1 if n == 1 else 2], words)
 
 
 def counted(n: int, words: str) -> str:
-    """Write a number, and words that agree with it, as in `counted(2, "message{|s}")`."""
+    """Write a number and words that agree with it: `counted(2, "message{|s}")` is `2 messages`."""
     return f"{n:,} {agreeing(n, words)}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """Write names as a list in a sentence."""
+    """Join names for a sentence: `a, b and c`."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def plain(text: object) -> str:
-    """Write a text so that a terminal shows it and does nothing else.
+    """Escape every character that is not printable, so that a terminal shows the text and does not act on it.
 
-    Control characters, line ends, marks that turn the direction of text, lone surrogates and all else that is not
-    printable become escapes.
+    These are control characters, line ends, marks of text direction, lone surrogates and the like.
     """
     text = str(text)
     if text.isprintable():
@@ -43,15 +42,15 @@ def plain(text: object) -> str:
 
 
 def short(text: str, length: int = 60) -> str:
-    """Cut a text."""
+    """Truncate a text to a number of characters."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 class Page:
-    """Lines for people."""
+    """Lines of an answer in text form."""
 
     def __init__(self, file: TextIO | None = None, **options: Any) -> None:
-        # Here, as answers in JSON do without.
+        # Imported here, because JSON answers do not need it.
         from rich.console import Console
         from rich.text import Text
 
@@ -60,7 +59,7 @@ class Page:
 
     @property
     def is_unicode(self) -> bool:
-        """Whether what shows the page can draw lines and dots."""
+        """Whether the output's encoding has box-drawing characters."""
         return self.console.encoding.startswith("utf")
 
     def line(self, *pieces: Piece, indent: int = 0) -> None:
@@ -72,7 +71,7 @@ class Page:
         self.console.print(line)
 
     def ids(self, label: str, ids: Iterable[str], indent: int = 0, none: str | None = None) -> None:
-        """Print a label with ids, each on a line of its own where there are several; at most a few."""
+        """Print a label and ids: a single id on the same line, several on lines of their own, at most 10."""
         ids = list(ids)
         if not ids:
             if none is not None:
@@ -85,9 +84,9 @@ class Page:
         for each in ids[:_SHOWN]:
             self.line((each, ID), indent=indent + 1)
         if len(ids) > _SHOWN:
-            self.line((f"… and {len(ids) - _SHOWN:,} more (--json has them)", DIM), indent=indent + 1)
+            self.line((f"… and {len(ids) - _SHOWN:,} more (--json lists them)", DIM), indent=indent + 1)
 
 
 def print_json(value: Any, file: TextIO | None = None) -> None:
-    """Print a value for programs: ASCII alone, so that nothing of it reaches a terminal."""
+    """Print a value as JSON in ASCII, so that no control character reaches a terminal."""
     print(json.dumps(value, indent=2, default=str), file=file)

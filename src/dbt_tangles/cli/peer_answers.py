@@ -1,4 +1,4 @@
-"""What a peer says of the log that it holds, beside what the tables say."""
+"""Compares the statements of a peer about its log with the tables, in batches of lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dbt_tangles.cli.claims import claims_of
 from dbt_tangles.cli.forms import as_sigil
 from dbt_tangles.cli.tables import Tables
 
-#: Lines that are asked about at a time.
+#: Lines in a batch.
 AT_ONCE = 5_000
 _MOST_CHARACTERS = 16 * 2**20
 
@@ -18,14 +18,14 @@ AGREE, DIFFER, UNKNOWN, UNREADABLE = "agree", "differ", "unknown", "unreadable"
 
 
 class Kind(NamedTuple):
-    """A kind of answer, told by its first key.
+    """A kind of statement; the keys of its subject identify it.
 
     Attributes:
-        keys: What it is about.
-        says: What the peer may say of it, each with the type that it has.
-        sql: The tables' answers for the ids in `$ids`; columns as in `keys` and `says`.
-        unordered: Which lists have no order.
-        means: With what a peer's answer is compared.
+        keys: The keys of the subject.
+        says: The keys of the statement, with the types of their values.
+        sql: A query for the tables' values of the subjects in `$ids`; its columns are `keys` and `says`.
+        unordered: The keys whose lists are compared as sets.
+        means: The compared values in words, for the help.
     """
 
     keys: tuple[str, ...]
@@ -41,7 +41,7 @@ KINDS = {
         {"valid": bool},
         """select message_id as message, is_usable as valid from {ssb_messages}
         where message_id in (select unnest($ids))""",
-        means="whether it is verified",
+        means="whether the message is verified",
     ),
     "feed": Kind(
         ("feed",),
@@ -56,7 +56,7 @@ KINDS = {
         """select root_id as root, tangle_name as tangle, tips as previous, member_count as members from {tangles}
         where root_id in (select unnest($ids))""",
         frozenset({"previous"}),
-        means="the tips, in any order, and how many members the tangle has",
+        means="the tips, in any order, and the number of members of the tangle",
     ),
     "epoch": Kind(
         ("epoch",),
@@ -64,7 +64,7 @@ KINDS = {
         """select epoch_id as epoch, list(feed_id) filter (where is_added) as members from {group_members}
         where epoch_id in (select unnest($ids)) group by epoch_id""",
         frozenset({"members"}),
-        means="who is added to the epoch, in any order",
+        means="the feeds added to the epoch, in any order",
     ),
     "group": Kind(
         ("group",),
@@ -79,21 +79,21 @@ KINDS = {
         """select set_id as "set", items, prev, depth from {sets} as a left join {set_next} as b using (set_id)
         where set_id in (select unnest($ids))""",
         frozenset({"items"}),
-        means="the items, in any order, and what the next message says",
+        means="the items, in any order, and prev and depth of the set's next message",
     ),
     "base": Kind(
         ("base",),
         {"length": int, "confirmed": int},
         """select base_id as base, node_count as length, confirmed_length as confirmed from {autobase_bases}
         where base_id in (select unnest($ids))""",
-        means="how many nodes the base has, and how many are settled",
+        means="the number of nodes of the base, and of its settled nodes",
     ),
     "view": Kind(
         ("view", "observer"),
         {"order": list},
         """select base_id as view, observer, list(node_id order by position) as "order" from {autobase_views}
         where base_id in (select unnest($ids)) group by base_id, observer""",
-        means="the nodes in the order of an observer, a writer or all",
+        means="the nodes in the order of an observer: a writer, or all",
     ),
     "timeline": Kind(
         ("timeline",),
@@ -127,7 +127,7 @@ KINDS = {
         """select base_id, observer, list(node_id order by position) as "order",
             count(*) filter (where is_confirmed) as confirmed_length
         from {autobase_views} where base_id in (select unnest($ids)) group by base_id, observer""",
-        means="the nodes in an observer's order, and how many of them are settled",
+        means="the nodes in an observer's order, and the number of settled ones",
     ),
     "timeline_id": Kind(
         ("timeline_id",),
@@ -147,11 +147,12 @@ class _Question(NamedTuple):
 
 
 def check(tables: Tables, lines: Iterable[str]) -> Iterator[dict]:
-    """Compare a peer's answers, one a line, with the tables.
+    """Compare a peer's statements, one a line, with the tables.
 
     Returns:
-        For each line that is not empty its number, `about`, and `verdict`: AGREE; DIFFER, with what the peer and the
-        tables say; UNKNOWN where the tables have nothing of that name; UNREADABLE, with what is wrong with the line.
+        For each line that is not empty: its number, `about` (the subject), and `verdict`: AGREE; DIFFER, with the
+        values of the peer and of the tables; UNKNOWN if the subject is not in the tables; UNREADABLE, with the
+        problem as `detail`.
     """
     batch: list[_Question | dict] = []
     for number, line in enumerate(lines, 1):
@@ -166,29 +167,29 @@ def check(tables: Tables, lines: Iterable[str]) -> Iterator[dict]:
 def _read(number: int, line: str) -> _Question | dict:
     wrong = {"line": number, "about": None, "verdict": UNREADABLE}
     if len(line) > _MOST_CHARACTERS:
-        return wrong | {"detail": "it is too long"}
+        return wrong | {"detail": f"longer than {_MOST_CHARACTERS:,} characters"}
     try:
         said = json.loads(line)
     except (ValueError, RecursionError):
-        return wrong | {"detail": "it is not JSON"}
+        return wrong | {"detail": "not JSON"}
     if not isinstance(said, dict):
-        return wrong | {"detail": "it is no object"}
+        return wrong | {"detail": "not a JSON object"}
     kind = next((kind for kind in KINDS if kind in said), None)
     if kind is None:
-        return wrong | {"detail": f"it is about none of {', '.join(KINDS)}"}
+        return wrong | {"detail": f"no subject; the line must have one of {', '.join(KINDS)}"}
     keys, says = KINDS[kind].keys, KINDS[kind].says
     if not all(isinstance(said.get(key), str) for key in keys):
         return wrong | {"detail": f"{' and '.join(keys)} must be strings"}
     if any("\ud800" <= c <= "\udfff" for key in keys for c in said[key]):
-        return wrong | {"detail": "it is not Unicode"}
+        return wrong | {"detail": "a key has a lone surrogate, which is not Unicode"}
     told = {name: said[name] for name in says if name in said}
     if not told:
-        return wrong | {"detail": f"it says none of {', '.join(says)}"}
+        return wrong | {"detail": f"no statement; the line must have one of {', '.join(says)}"}
     for name, value in told.items():
         fits = isinstance(value, says[name]) and (says[name] is not int or not isinstance(value, bool))
         if not fits or (says[name] is list and not all(isinstance(each, str) for each in value)):
-            what = {int: "a number", str: "a string", bool: "true or false", list: "a list of strings"}[says[name]]
-            return wrong | {"detail": f"{name} must be {what}"}
+            type_name = {int: "a number", str: "a string", bool: "true or false", list: "a list of strings"}[says[name]]
+            return wrong | {"detail": f"{name} must be {type_name}"}
     key = tuple(as_sigil(said[name]) for name in keys)
     return _Question(number, kind, key, {name: _in_sigils(value) for name, value in told.items()})
 
@@ -205,7 +206,7 @@ def _check(tables: Tables, batch: list[_Question | dict]) -> Iterator[dict]:
         ids = sorted({each.key[0] for each in batch if isinstance(each, _Question) and each.kind == name})
         for row in tables.rows(kind.sql, ids=ids) if ids else ():
             known[(name, *(row[key] for key in kind.keys))] = row
-    # A line that claims the id of a message, and has not got it, gave no valid message of that id.
+    # A message whose id only a line with another computed id claims is not valid.
     asked = {each.key[0] for each in batch if isinstance(each, _Question) and each.kind == "message"}
     lost = [id_ for id_ in asked if ("message", id_) not in known]
     known |= {("message", id_): {"valid": False} for id_ in (claims_of(tables, lost, ["message"]) if lost else ())}
@@ -227,10 +228,7 @@ def _check(tables: Tables, batch: list[_Question | dict]) -> Iterator[dict]:
 
 
 def only_in_one(peer: list[str], ours: list[str] | None) -> tuple[list[str], list[str]]:
-    """Return the entries that only the peer's list has and those that only the tables' has, each in its list's order.
-
-    Takes time proportional to the lengths of the lists.
-    """
+    """Return the entries of the peer's list only, and of the tables' list only, in their orders, in linear time."""
     of_peer, of_ours = set(peer), set(ours or ())
     return [each for each in peer if each not in of_ours], [each for each in ours or () if each not in of_peer]
 

@@ -1,4 +1,4 @@
-"""Why the tables say what they say, where a peer says something else."""
+"""Explains differences between a peer's statement and the tables, for `tangles check`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dbt_tangles.cli.peer_answers import only_in_one
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.why_feed import state
 
-#: Ids of each list that are explained.
+#: The most ids of a list that are explained.
 MOST = 3
 
 
@@ -20,26 +20,26 @@ def explain(tables: Tables, kind: str, key: tuple[str, ...], differ: dict[str, d
     """Explain a difference.
 
     Args:
-        tables: Where to look.
-        kind: What it is about, as in `peer_answers.KINDS`.
-        key: Of which.
-        differ: What the peer and the tables say.
+        tables: The warehouse's tables.
+        kind: The kind of statement, a key of `peer_answers.KINDS`.
+        key: The values of the subject's keys.
+        differ: The differing values of the peer and of the tables, by key.
 
     Returns:
-        Sentences; none where the tables have no more to say.
+        Sentences; an empty list if the tables hold no explanation.
     """
     return [text for text in _EXPLAIN[kind](tables, key, differ) if text]
 
 
 def _only(differ: dict[str, dict], name: str) -> tuple[list[str], list[str]]:
-    """Of two lists, what only the peer and only the tables have, as far as it is explained."""
+    """Return the first entries of the peer's list only and of the tables' list only."""
     both = differ.get(name) or {"peer": [], "tables": []}
     only_peer, only_ours = only_in_one(both["peer"], both["tables"])
     return only_peer[:MOST], only_ours[:MOST]
 
 
 def _parting(differ: dict[str, dict], name: str) -> list[str]:
-    """Of two orders, what only the peer has; if nothing, what stands at the place where they part."""
+    """Return the entries of the peer's order only; without any, the entry at the first place that differs."""
     both = differ.get(name) or {"peer": [], "tables": []}
     only, _ = _only(differ, name)
     return only or [a for a, b in zip(both["peer"], both["tables"] or [], strict=False) if a != b][:1]
@@ -52,8 +52,8 @@ def _message(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
     if row is None:
         return _claims(tables, key[0])
     if row["is_signature_valid"] is None:
-        return ["nobody asked for its signature (verify_signatures: false)"]
-    return ["it is well-formed, and its author signed it"]
+        return ["the build did not check signatures (verify_signatures: false)"]
+    return ["it is well-formed and signed by its author"]
 
 
 def _claims(tables: Tables, id_: str) -> list[str]:
@@ -61,7 +61,7 @@ def _claims(tables: Tables, id_: str) -> list[str]:
 
 
 def _not_there(tables: Tables, id_: str) -> str:
-    """Say of an id that no message has which lines claim it."""
+    """Describe an id that is not in the log, with the lines that claim it."""
     return "; ".join([f"{id_} is not in the log", *_claims(tables, id_)])
 
 
@@ -74,14 +74,14 @@ def _feed(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
     said = [state(row)] if row else []
     at = differ.get("sequence", {}).get("peer")
     if row and at is not None and at > row["max_sequence"]:
-        said.append(f"nothing behind {row['max_sequence']:,} is in this log")
+        said.append(f"this log ends at {row['max_sequence']:,}")
     if row and at is not None and 0 <= at < row["verified_length"]:
         next_one = tables.row(
             "select message_id from {feed_messages} where author = $id and sequence = $next and in_chain",
             id=key[0],
             next=at + 1,
         )
-        said += [f"the peer lacks {next_one['message_id']}, or does not take it"] if next_one else []
+        said += [f"the peer lacks {next_one['message_id']} or rejects it"] if next_one else []
     id_ = differ.get("id", {}).get("peer")
     if id_ is not None:
         place = tables.row(
@@ -92,10 +92,10 @@ def _feed(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
         if place is None:
             said.append(_not_there(tables, id_))
         elif place["author"] != key[0]:
-            said.append(f"{id_} is of another author, {place['author']}")
+            said.append(f"{id_} belongs to another author, {place['author']}")
         elif place["sequence"] is not None:
             reason = f", {place['reason']}: {messages.OFF_CHAIN.get(place['reason'], '')}" if place["reason"] else ""
-            said.append(f"{id_} is number {place['sequence']:,} here{reason}")
+            said.append(f"{id_} has sequence {place['sequence']:,} in these tables{reason}")
     return said
 
 
@@ -104,7 +104,7 @@ def _tangle(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
     where = {"name": name, "root": root}
     only_peer, only_ours = _only(differ, "previous")
     said = [_in_tangle(tables, where, id_) for id_ in only_peer]
-    said += [f"{id_} is a member, and no member follows it" for id_ in only_ours]
+    said += [f"{id_} is a member that no other member follows" for id_ in only_ours]
     if "members" in differ:
         rows = tables.rows(
             """select set_aside_reason as reason, count(*) as n from {tangle_messages}
@@ -112,7 +112,7 @@ def _tangle(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             **where,
         )
         said += [
-            f"{row['n']:,} set aside: {row['reason']}, {messages.SET_ASIDE.get(row['reason'], '')}" for row in rows
+            f"{row['n']:,} set aside: {row['reason']}. {messages.SET_ASIDE.get(row['reason'], '')}" for row in rows
         ]
         missing = tables.rows(
             f"""select missing_id, unlocks from {{tangle_missing}} where tangle_name = $name and root_id = $root
@@ -120,7 +120,7 @@ def _tangle(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             **where,
         )
         said += [
-            f"with {row['missing_id']}, {counted(row['unlocks'], 'would be {a member|members}')}"
+            f"once {row['missing_id']} arrives, {counted(row['unlocks'], '{becomes a member|become members}')}"
             for row in missing
             if row["unlocks"]
         ]
@@ -139,11 +139,13 @@ def _in_tangle(tables: Tables, where: dict, id_: str) -> str:
         if known is None:
             return _not_there(tables, id_)
         return (
-            f"{id_} is not verified: {known['check_error']}" if known["check_error"] else f"{id_} claims no such tangle"
+            f"{id_} is not verified: {known['check_error']}"
+            if known["check_error"]
+            else f"{id_} does not claim this tangle"
         )
     if not row["is_member"]:
         reason = row["set_aside_reason"]
-        return f"{id_} is set aside: {reason}, {messages.SET_ASIDE.get(reason, '')}"
+        return f"{id_} is set aside: {reason}. {messages.SET_ASIDE.get(reason, '')}"
     after = tables.row(
         """select min(message_id) as id from {tangle_edges}
         where tangle_name = $name and root_id = $root and previous_id = $id and is_member_edge""",
@@ -168,11 +170,11 @@ def _epoch(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
     for feed in only_peer:
         row = rows.get(feed)
         if row is None:
-            said.append(f"no message that counts adds {feed}")
+            said.append(f"{feed} is not added by any counted message")
         elif row["is_excluded"]:
             said.append(f"{feed} is excluded by {', '.join((row['excluded_by'] or [])[:MOST])}")
         elif row["is_missing"]:
-            said.append(f"{feed} is missing: it belongs to the epoch, and nobody added it")
+            said.append(f"{feed} is missing: it belongs to the epoch, but no message adds it")
     return said + [f"{feed} is added by {', '.join((rows[feed]['added_by'] or [])[:MOST])}" for feed in only_ours]
 
 
@@ -183,11 +185,11 @@ def _group(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
         id=key[0],
         peer=differ["preferred"]["peer"],
     )
-    said = [f"it is preferred by the rule {row['preference']}" for row in rows if row["is_preferred"]]
+    said = [f"the rule {row['preference']} selects the preferred epoch" for row in rows if row["is_preferred"]]
     theirs = [row for row in rows if not row["is_preferred"]]
     if not theirs:
-        return [*said, f"{differ['preferred']['peer']} is no epoch of the group"]
-    return said + [f"{row['epoch_id']} is no tip" for row in theirs if not row["is_tip"]]
+        return [*said, f"{differ['preferred']['peer']} is not an epoch of the group"]
+    return said + [f"{row['epoch_id']} is not a tip" for row in theirs if not row["is_tip"]]
 
 
 def _set(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
@@ -201,13 +203,13 @@ def _set(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             **where,
         )
     }
-    said = [f"{x} is deleted" if x in were else f"no valid message adds {x}" for x in only_peer]
+    said = [f"{x} is deleted" if x in were else f"{x} is not added by any valid message" for x in only_peer]
     added = tables.rows(
         "select item, added_by from {set_items} where set_id = $set and item in (select unnest($items))",
         items=only_ours,
         **where,
     )
-    said += [f"{row['item']} is put there by {row['added_by']}" for row in added]
+    said += [f"{row['item']} is added by {row['added_by']}" for row in added]
     by_id = {
         row["message_id"]: row
         for row in tables.rows(
@@ -220,17 +222,17 @@ def _set(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
     for id_ in _parting(differ, "prev"):
         row = by_id.get(id_)
         if row is None:
-            said.append(f"{id_} is no message of the set here")
+            said.append(f"{id_} is not a message of the set in these tables")
         elif not row["is_valid"]:
             verdict = "undecided" if row["reject_reason"] in messages.UNDECIDED else "not valid"
             said.append(f"{id_} is {verdict}: {row['reject_reason']}. {messages.pzp(row['reject_reason'])}")
         elif not row["is_tip"]:
-            said.append(f"{id_} is no tip: another valid message follows it")
+            said.append(f"{id_} is not a tip: another valid message follows it")
     return said + _not_in_set(tables, key[0])
 
 
 def _not_in_set(tables: Tables, set_id: str) -> list[str]:
-    """Count the messages of a set that are refused, and those that the log does not decide on."""
+    """Count the invalid messages of a set, and the undecided ones with the account messages that they await."""
     row = tables.row(
         """select count_if(reject_reason not in (select unnest($undecided))) as refused,
             count_if(reject_reason in (select unnest($undecided))) as undecided,
@@ -259,7 +261,7 @@ def _base(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             **where,
         )
         said += [
-            f"{counted(row['n'], 'line{ is|s are} not used')}: {row['reason']}. {messages.autobase(row['reason'])}"
+            f"{counted(row['n'], 'line{|s} rejected')}: {row['reason']}. {messages.autobase(row['reason'])}"
             for row in rows
         ]
     if "confirmed" in differ:
@@ -270,8 +272,8 @@ def _base(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             **where,
         )
         if row:
-            beside = f", as {row['contender']} stands beside it" if row["contender"] else ""
-            said.append(f"the first that is not settled is {row['node_id']}{beside}")
+            beside = f", because {row['contender']} competes with it" if row["contender"] else ""
+            said.append(f"the first node that is not settled is {row['node_id']}{beside}")
         else:
             said.append("all nodes are settled")
     return said
@@ -312,7 +314,7 @@ def _places(
     of_rejects: dict[str, str],
     meaning: Callable[[str], str],
 ) -> list[str]:
-    """Say where each node or event stands with which two orders part, or why it is not used."""
+    """Describe the nodes or events at which two orders differ: their places in the tables, or their reject reasons."""
     return [
         _place(tables.row(places, **of_places, id=id_), tables.row(rejects, **of_rejects, id=id_), id_, meaning)
         for id_ in _parting(differ, "order")
@@ -322,9 +324,9 @@ def _places(
 def _place(row: dict | None, refused: dict | None, id_: str, meaning: Callable[[str], str]) -> str:
     if row:
         more = f", rank {row['rank']:,}" if "rank" in row else ", settled" if row["is_settled"] else ", not settled"
-        return f"{id_} is at place {row['position']:,} here{more}"
+        return f"{id_} is at place {row['position']:,} in these tables{more}"
     reason = refused and refused["reason"]
-    return f"{id_} is not used: {reason}. {meaning(reason)}" if reason else f"{id_} is not there"
+    return f"{id_} is rejected: {reason}. {meaning(reason)}" if reason else f"{id_} is not in the tables"
 
 
 def _tangle_by_columns(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:

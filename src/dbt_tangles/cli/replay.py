@@ -1,4 +1,4 @@
-"""`tangles replay`: whether published edits lead to the published order."""
+"""`tangles replay`: applies the published edit scripts and compares the result with the published order."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _URI = re.compile(r"[a-z][a-z0-9+.-]*:/")
 
 
 @click.command("replay")
-@click.option("--timeline", "timelines", multiple=True, metavar="ID", help="Only this one; may be given several times.")
-@click.option("--updates", is_flag=True, help="Also follow timeline_updates backwards.")
+@click.option("--timeline", "timelines", multiple=True, metavar="ID", help="Replay only this timeline; repeatable.")
+@click.option("--updates", is_flag=True, help="Also undo the steps of timeline_updates, from last to first.")
 @as_json
 @of_tables
 def command(timelines: tuple[str, ...], updates: bool, as_json: bool, warehouse: str, schema: str) -> int:
-    """Replay timeline_edits, and compare with timeline_events.
+    """Replay timeline_edits and compare the resulting orders with timeline_events.
 
-    The warehouse may be a URI too. Exit code 0: all agree; 1: some differ.
+    The warehouse may also be a URI. Exit code 0: all timelines agree; 1: some differ.
     """
     folder = f"{warehouse.rstrip('/')}/{schema}.db"
     if not _URI.match(folder) and not Path(folder).is_dir():
@@ -56,7 +56,7 @@ def _write(page: Page, report: Report) -> None:
     for name, wrong in [*report.differ.items()][:_SHOWN]:
         page.line(f"{name!r}: {wrong}")
     if len(report.differ) > _SHOWN:
-        page.line(f"… and {len(report.differ) - _SHOWN} more (--json has them)")
+        page.line(f"… and {len(report.differ) - _SHOWN} more (--json lists them)")
     page.line(
         f"{counted(report.timelines, 'timeline{|s}')}, {counted(report.events, 'event{|s}')}, "
         f"{counted(report.commands, 'command{|s}')}: "

@@ -1,4 +1,4 @@
-"""How far SQL rounds settled the depths of tangles, and why they stopped (docs/adr/005-engines.md)."""
+"""Counts the depths of tangles that SQL rounds computed, and why the rounds ended (docs/adr/005-engines.md)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ _TABLES = ("int_tangle_depths", "int_tangle_levels", "int_tangle_edges", "tangle
 
 
 def find_rounds(tables: Tables) -> dict | None:
-    """Count the members whose depth SQL rounds settled; None where the tables of the rounds are not there.
+    """Count the members with a depth from the SQL rounds, if the tables of the rounds are built.
 
-    The tables have the tangles that the last run computed: all of them in a full build, and later those that changed.
+    These tables hold the tangles that the last run computed: all of them in a full build, later only changed ones.
 
     Returns:
-        `settled` and `members`, numbers of members; `all_members`, of all tangles; `last_round`, the depth of the last
-        round; `edges`, the measure by which a log is small; `stopped`: `settled` where every member had settled,
-        `limit` where a limit ended the rounds; and the settings of the run that decide on the limit.
+        `settled`, the members with a depth from SQL rounds; `members`, all members in these tables; `all_members`, the
+        members of all tangles; `last_round`, the depth of the last round; `edges`, the number of links, which decides
+        whether a log is small; `stopped`, `settled` if every member got its depth, `limit` if a limit ended the rounds;
+        and the vars of the run that set the limit.
     """
     if not all(map(tables.files, _TABLES)):
         return None
@@ -39,16 +40,16 @@ def find_rounds(tables: Tables) -> dict | None:
 
 
 def write(page: Page, rounds: dict | None) -> None:
-    """Show the answer as one line."""
+    """Print the answer on one line."""
     if rounds is None:
         return
     edges = counted(rounds["edges"], "edge{|s}")
     if rounds["last_round"] is None:
         reason = "no round ran"
     elif rounds["stopped"] == "settled":
-        reason = f"every depth down to {rounds['last_round']:,}"
+        reason = f"all depths up to {rounds['last_round']:,}"
     else:
-        reason = f"rounds stopped at depth {rounds['last_round']:,} of a log with {edges}, and the kernel went on"
+        reason = f"the rounds ended at depth {rounds['last_round']:,} of a log with {edges}; the kernel did the rest"
     members = counted(rounds["members"], "member{|s}")
     changed = "" if rounds["members"] == rounds["all_members"] else " of the tangles that the last run computed"
-    page.line(f"SQL rounds settled {rounds['settled']:,} of {members}{changed}: {reason}")
+    page.line(f"SQL rounds computed the depths of {rounds['settled']:,} of {members}{changed}: {reason}")

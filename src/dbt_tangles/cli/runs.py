@@ -1,4 +1,4 @@
-"""Which runs built the tables, from which logs, and what dbt's tests said."""
+"""Reads the latest runs from the table `runs`, and the results of dbt's last command from run_results.json."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dbt_tangles.cli.tables import AskError, Tables
 _MOST, _LONGEST = 10, 200
 _BAD = ("error", "fail", "runtime error", "partial success")
 _TESTS = ("test", "unit_test")
-#: How dbt begins a message, which has what is wrong in its next line.
+#: The heading of a dbt message; its next line states the problem.
 _HEADING = re.compile(r"\w+( \w+)? Error in .*")
 
 
 def last_runs(tables: Tables) -> list[dict]:
-    """Return the latest runs, the last first; `tables` says how many tables are of it."""
+    """Return the latest 10 runs, the last first; `tables` is the number of tables that a run wrote last."""
     rows = tables.rows(
         f"""select run_id, status, is_full, project_version, len(tables) as tables,
             strftime(make_timestamp(epoch_us(started_at)), '%Y-%m-%d %H:%M:%S') as started_at,
@@ -33,14 +33,14 @@ def last_runs(tables: Tables) -> list[dict]:
 
 
 def results_of(target: Path) -> dict | None:
-    """Read what dbt's last command left: how its tests ended, and which nodes failed; None where it left no results.
+    """Read the results of dbt's last command from its target folder, if there are any.
 
     Returns:
-        `counts` of its tests by status, `failed`: its tests that failed or warned, and `broken`: all nodes that failed,
-        models before tests, each with the first line of its message.
+        `counts`, the number of tests by status; `failed`, the tests that failed or warned; `broken`, all nodes that
+        failed, models before tests, each with the first line of its message; `skipped`, the number of skipped nodes.
 
     Raises:
-        AskError: There is something else in that file's place.
+        AskError: The file is not a dbt artifact.
     """
     path = target / "run_results.json"
     try:
@@ -73,17 +73,19 @@ def results_of(target: Path) -> dict | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise AskError(f"{path}: cannot be read as the results of dbt's tests: {error!r}") from error
+        raise AskError(
+            f"{path}: cannot be read as dbt's results ({error!r}); --target-path names the folder that dbt writes to"
+        ) from error
 
 
 def _first_line(message: str | None) -> str:
-    """The line of a message that says what is wrong."""
+    """Return the line of a message that states the problem."""
     lines = [line.strip() for line in (message or "").splitlines() if line.strip()]
     first = lines[:2] if lines and _HEADING.fullmatch(lines[0]) else lines[:1]
     return short(first[-1], _LONGEST) if first else ""
 
 
 def _name(unique_id: str) -> str:
-    """Name a test; a unit test by its model too, where a test ends in a digest."""
+    """Return the name of a test without its digest; for a unit test, its model and name."""
     kind, _, *names = unique_id.split(".")
     return ".".join(names) if kind == "unit_test" else names[0]

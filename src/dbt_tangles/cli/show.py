@@ -1,4 +1,4 @@
-"""`tangles show`: a graph in the terminal, or for other programs."""
+"""`tangles show`: draws a graph on the terminal, or writes it for other programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt_tangles.cli.page import Page, plain
 from dbt_tangles.cli.subjects import Subject
 from dbt_tangles.cli.tables import AskError, Tables
 
-#: SVG as rich writes it, without the fonts that it would fetch.
+#: The SVG template of rich, without its links to fonts.
 _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="rich-terminal">
 <style>
 .{unique_id}-matrix {{ font-family: monospace; font-size: {char_height}px; line-height: {line_height}px; }}
@@ -31,14 +31,14 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
 
 @click.command("show")
 @click.argument("given", metavar="ID", shell_complete=complete.of_subjects)
-@click.option("--as", "kind", type=click.Choice([*subjects.KINDS]), help="Take the ID for one of this kind.")
+@click.option("--as", "kind", type=click.Choice([*subjects.KINDS]), help="Look for IDs of this kind only.")
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "json", "dot", "mermaid", "svg"]),
     default="text",
     show_default=True,
-    help="svg is a picture of the text; for a drawing, give dot to Graphviz.",
+    help="svg is a picture of the text; for a drawing, pass dot to Graphviz.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(
@@ -47,24 +47,24 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
     default=50,
     show_default=True,
     metavar="N",
-    help="Show at most the last N nodes.",
+    help="Show the last N nodes at most.",
 )
 @of_tables
 def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, warehouse: str, schema: str) -> int:
     """Draw the graph of a tangle, feed, set, private group, base or timeline.
 
-    ID is a tangle's root (or NAME:ROOT), a feed, a set, a group, a base or a timeline, by any unique prefix. The latest
-    come first, as in `git log --graph`; what is set aside is dimmed.
+    ID is a tangle's root (or NAME:ROOT), a feed, a set, a group, a base or a timeline, whole or any unique prefix. The
+    latest nodes come first, as in `git log --graph`; nodes that were set aside are dimmed.
     """
     tables = Tables(warehouse, schema)
     found = subjects.find(tables, given, kind)
     if not found:
         if tables.missing >= {table for table, *_ in subjects.KINDS.values()}:
-            raise AskError(f"{tables.folder}: none of the tables of what can be shown is built")
+            raise AskError(f"{tables.folder}: no table with graphs is built; build tangles or another table of graphs")
         wanted = kind or "tangle, set, group, base, timeline or feed"
-        click.echo(plain(f"tangles: there is no {wanted} {given}"), err=True)
+        click.echo(plain(f"tangles: no {wanted} matches {given}"), err=True)
         if tables.missing:
-            click.echo(f"not built, so nothing is said of it: {', '.join(sorted(tables.missing))}", err=True)
+            click.echo(f"tables that are not built: {', '.join(sorted(tables.missing))}", err=True)
         return NOT_FOUND
     graph = _read(tables, given, found, limit)
     if form == "json" or as_json:
@@ -81,10 +81,10 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
 
 
 def _read(tables: Tables, given: str, found: list[Subject], limit: int) -> Graph:
-    """Read what was found; tangles of one root as one graph.
+    """Read the graph of the subjects; tangles on one root are one graph if they are equal.
 
     Raises:
-        AskError: They are not the same graph.
+        AskError: The graphs differ.
     """
     first, *others = (graphs.READ[each.kind](tables, each.name, each.id, limit) for each in found)
     if any(replace(other, name=first.name) != first for other in others):

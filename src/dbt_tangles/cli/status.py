@@ -1,4 +1,4 @@
-"""`tangles status`: what is built, from which log, and what to look at."""
+"""`tangles status`: the latest runs and their logs, the results of dbt's tests, counts by verdict, and problems."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _MOST_BROKEN, _MOST_NAMES = 5, 5
     default="target",
     show_default="DBT_TARGET_PATH, else target",
     metavar="DIR",
-    help="Where dbt leaves the results of its tests.",
+    help="The folder to which dbt writes its results.",
 )
 @click.option(
     "--verify",
     "verifies",
     is_flag=True,
-    help="Read all bytes of the tables instead, and name the files that differ from the published ones.",
+    help="Instead, read all bytes of the tables and list the files that differ from the published ones.",
 )
 @as_json
 @of_tables
 def command(target_path: str, verifies: bool, as_json: bool, warehouse: str, schema: str) -> int:
-    """Say what is built, from which logs and when; count it by verdict; and say what to look at."""
+    """Show the latest runs and their logs, the rows of each table by verdict, and problems to look at."""
     tables = Tables(warehouse, schema)
     if verifies:
         found = verify.verify(tables)
@@ -59,7 +59,7 @@ def command(target_path: str, verifies: bool, as_json: bool, warehouse: str, sch
 
 
 def write(page: Page, answer: dict) -> None:
-    """Show the answer."""
+    """Print the answer."""
     page.line((answer["tables"], STRONG))
     for run in answer["runs"]:
         if run["tables"] or run is answer["runs"][0]:
@@ -73,7 +73,7 @@ def write(page: Page, answer: dict) -> None:
             page.line(f"{once['total']:>11,} {words}", *([f": {parts}"] if parts else []))
     for row in answer["alike"]:
         roots = counted(row["roots"], "root{|s}")
-        page.line((f"{listed(row['names'])} say the same of {roots}, and are counted once there", DIM))
+        page.line((f"{listed(row['names'])} are equal on {roots}; each pair is counted once", DIM))
     rounds.write(page, answer["rounds"])
     if answer["look_at"]:
         page.line(("to look at:", STRONG))
@@ -84,7 +84,7 @@ def write(page: Page, answer: dict) -> None:
 
 
 def _alike(twins: list[dict]) -> list[dict]:
-    """Say which names of tangles agree, and on how many roots."""
+    """Count the roots for each combination of names whose tangles agree."""
     roots = Counter(tuple(row["names"]) for row in twins)
     return [{"names": [*names], "roots": n} for names, n in roots.most_common(_MOST_NAMES)]
 
@@ -95,10 +95,10 @@ def _write_run(page: Page, run: dict, results: dict | None) -> None:
     page.line(
         f"run of {run['started_at']} UTC: ",
         (run["status"], style),
-        f"{took}; {counted(run['tables'], 'table{ is|s are}')} of it",
+        f"{took}; it wrote {counted(run['tables'], 'of the tables')}",
     )
     if not run["inputs"]:
-        page.line(("over the fixtures", DIM), indent=1)
+        page.line(("input: the fixtures", DIM), indent=1)
     for log in run["inputs"]:
         sizes = [counted(log[f"{what}s"], f"{what}{{|s}}") for what in _SIZES if log[f"{what}s"] is not None]
         page.line(f"{log['var']} {log['path']}", f": {', '.join(sizes)}" if sizes else "", indent=1)
@@ -107,18 +107,18 @@ def _write_run(page: Page, run: dict, results: dict | None) -> None:
         for row in models[:_MOST_BROKEN]:
             page.line((row["status"], BAD), f" {row['kind']} {row['name']}: {row['message']}", indent=1)
         if len(models) > _MOST_BROKEN:
-            page.line((f"… and {len(models) - _MOST_BROKEN:,} more (--json has them)", DIM), indent=1)
+            page.line((f"… and {len(models) - _MOST_BROKEN:,} more (--json lists them)", DIM), indent=1)
         if results["skipped"]:
             page.line(f"{counted(results['skipped'], 'step{ was|s were}')} skipped because of that", indent=1)
 
 
 def _write_tests(page: Page, tests: dict | None) -> None:
     if tests is None:
-        page.line(("no results of tests (--target-path)", DIM))
+        page.line(("dbt tests: no results found; --target-path names the folder that dbt writes to", DIM))
         return
     parts = ", ".join(f"{status} {n:,}" for status, n in sorted(tests["counts"].items())) or "none ran"
-    of = "" if tests["is_of_these_tables"] else "; of another run than these tables"
-    page.line(f"tests of {tests['at'][:19]}: ", (parts, BAD if tests["failed"] else GOOD), of)
+    of = "" if tests["is_of_these_tables"] else "; they tested another run, not these tables"
+    page.line(f"dbt tests of {tests['at'][:19]}: ", (parts, BAD if tests["failed"] else GOOD), of)
     for test in tests["failed"]:
         failures = f", {counted(test['failures'], 'row{|s}')}" if test["failures"] is not None else ""
         page.line((test["status"], BAD), f" {test['name']}{failures}", indent=1)

@@ -1,4 +1,4 @@
-"""What `tangles show` can show, found by an id or its beginning."""
+"""Resolves an id to the subject of a graph: a tangle, set, group, base, timeline or feed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dbt_tangles.cli.tables import AskError, Tables
 
 _MOST, _FEW = 11, 3
 _NAMED = re.compile(r"(.+):(%.*|ssb:.*)", re.DOTALL)
-#: Kind: the table, its ids, their names, and which rows count.
+#: Kind: the table, the column of ids, the expression for names, and a condition on the rows.
 KINDS = {
     "tangle": ("tangles", "root_id", "tangle_name", "tangle_name <> 'feed'"),
     "set": ("sets", "set_id", "coalesce(domain, '')", "true"),
@@ -20,12 +20,12 @@ KINDS = {
     "timeline": ("timeline_stats", "timeline_id", "''", "true"),
     "feed": ("feeds", "author", "''", "true"),
 }
-#: Rows that show that any text may be the id of a subject of this kind.
+#: Kind: a query that returns a row if any text may be an id of the kind.
 _FREE = {
     "base": "select 1 from {autobase_bases} limit 1",
     "timeline": "select 1 from {timeline_links} where kind = 'given' limit 1",
 }
-#: How ids of each kind look.
+#: Kind: the forms of its ids, for errors.
 _FORMS = {
     "tangle": "a message (%... or ssb:message/...), NAME:ROOT of a tangle",
     "group": "a message (%... or ssb:message/...)",
@@ -37,7 +37,7 @@ _FORMS = {
 
 
 class Subject(NamedTuple):
-    """Something that can be shown."""
+    """A graph that `tangles show` can draw."""
 
     kind: str
     id: str
@@ -45,21 +45,21 @@ class Subject(NamedTuple):
 
 
 def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
-    """Find the subject that is meant, or the tangles of one root; an empty list where there is none.
+    """Find the subject of an id, or all tangles on one root; an empty list without a match.
 
     Args:
-        tables: Where to look.
-        given: The id, or how it begins, as somebody pastes it; of tangles the root, or `NAME:ROOT`.
-        kind: Only this kind.
+        tables: The warehouse's tables.
+        given: The id or its beginning, as pasted; for a tangle its root or `NAME:ROOT`.
+        kind: Look for this kind only.
 
     Raises:
-        AskError: It may be one of several, or is no form of an id.
+        AskError: Several subjects match, or the text does not look like an id.
     """
     kinds = [kind] if kind else [*KINDS]
     found = _first(tables, given, kinds)
     if not found:
         _check_form(tables, given, kinds)
-    # Each tangle has a timeline of its own name; who asks for that says so.
+    # Each tangle has a timeline of the same name; `--as timeline` selects it.
     if len(found) > 1 and not kind:
         found = [subject for subject in found if subject.kind != "timeline"] or found
     if len({(subject.kind, subject.id) for subject in found}) > 1:
@@ -68,12 +68,12 @@ def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
 
 
 def ambiguous(given: str, found: list[Subject]) -> AskError:
-    """Make the error that lists the subjects of which one has to be named."""
-    return AskError("\n".join([f"{given} may be one of several; say which:", *map(_say, found[: _MOST - 1])]))
+    """Make the error that lists the matching subjects."""
+    return AskError("\n".join([f"{given} matches several; give one of:", *map(_say, found[: _MOST - 1])]))
 
 
 def matching(tables: Tables, given: str) -> list[Subject]:
-    """List what an id or its beginning may mean, at most a few of each kind, where it is no message."""
+    """List the subjects other than timelines that match an id or its beginning, at most three of each kind."""
     kinds = [kind for kind in KINDS if kind != "timeline"]
     return [subject for kind in kinds for subject in _first(tables, given, [kind])[:_FEW]]
 
@@ -85,15 +85,15 @@ def _say(subject: Subject) -> str:
 
 
 def _check_form(tables: Tables, given: str, kinds: list[str]) -> None:
-    """Raise AskError for a text that is no form of an id; bases and timelines of events may have any name."""
+    """Raise AskError for a text that does not look like an id; bases and timelines of events may have any name."""
     is_free = any(tables.rows(_FREE[kind]) for kind in kinds if kind in _FREE) and (len(kinds) == 1 or is_name(given))
     if not is_free and first_form(given) is None:
         wanted = " or ".join(dict.fromkeys(_FORMS[kind] for kind in kinds))
-        raise AskError(f"{given!r} is no form of an id: say {wanted}, whole or how it begins")
+        raise AskError(f"{given!r} does not look like an id; give {wanted}, whole or its beginning")
 
 
 def _first(tables: Tables, given: str, kinds: list[str]) -> list[Subject]:
-    """List the subjects that the first form of a text means which means any."""
+    """List the subjects of the first form of a text that matches any."""
     for form in forms(given):
         if found := [subject for kind in kinds for subject in _find(tables, form, kind)]:
             return found

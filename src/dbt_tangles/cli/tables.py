@@ -1,7 +1,7 @@
-"""Reads a warehouse's tables with DuckDB, in place: only the columns and row groups that a question needs.
+"""Reads a warehouse's parquet tables in place with DuckDB: only the columns and row groups that a query needs.
 
-Nothing that a log or a user says becomes SQL: table names are those in this package's own queries, files and values are
-bound. A build may replace a table at any time; its folder is then listed again.
+Queries are constants of this package; file names and values are bound parameters, so a log cannot inject SQL. A build
+may replace a table at any time; the query then lists the table's folder again.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ from pathlib import Path
 import duckdb
 
 _NAME = re.compile(r"\{(\w+)\}")
-#: As macros/inputs/check_vars.sql has it.
+#: The same pattern as in macros/inputs/check_vars.sql.
 _SCHEMA = re.compile(r"(?=.*[a-z_])[a-z0-9_]{1,128}")
 _TRIES = 20
 _SETTINGS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
-    "temp_directory": "",  # What does not fit into memory fails, and is not written to where somebody happens to be.
+    "temp_directory": "",  # A query that exceeds the memory fails instead of writing into the current folder.
 }
 
 
 class AskError(Exception):
-    """The question cannot be answered; the message says why, and what would help."""
+    """A command cannot answer; the message names the problem, its place and a remedy."""
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether a text has no lone surrogates, as arguments have that are no UTF-8."""
+    """Whether a text has no lone surrogates; Python decodes arguments that are not UTF-8 to such."""
     return not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 class Tables:
-    """The tables of one schema, and those that its builds put into another one, as `runs` says.
+    """The tables of one schema, and those that its builds wrote to other schemas, which the table `runs` lists.
 
     Attributes:
-        folder: Where the tables of the schema are.
-        missing: Tables that were asked for and are not there.
-        found_in: Of a table, a column and an id, all files that have it, where that is known.
+        folder: The schema's folder.
+        missing: The tables that queries needed and did not find.
+        found_in: A cache: for a table, column and id, the files that hold the id.
 
     Raises:
-        AskError: The schema has no such name, or its folder is not there.
+        AskError: The schema's name is not valid, or its folder does not exist.
     """
 
     def __init__(self, warehouse: str | Path, schema: str) -> None:
         if not _SCHEMA.fullmatch(schema):
-            raise AskError(f"the schema is {schema!r}, but must be lower-case letters, digits and _")
+            raise AskError(f"--schema {schema!r}: not a schema name; use lower-case letters, digits and _")
         self.folder = Path(warehouse) / f"{schema}.db"
         if not self.folder.is_dir():
             from dbt_tangles.cli.whereabouts import say_what_is_there
@@ -61,38 +61,38 @@ class Tables:
         self._connection = duckdb.connect(":memory:", config=_SETTINGS)
 
     def files(self, name: str) -> list[str]:
-        """List a table's files; none where there is no such table."""
+        """List a table's parquet files; an empty list if the table does not exist."""
         folder = self._place_of(name)
         try:
             for _ in range(_TRIES):
                 before = os.stat(folder).st_ino
                 found = sorted(os.listdir(folder))
-                # A folder that is no longer in its place may have been emptied while it was listed.
+                # A folder that a build moved away may have been emptied while it was listed.
                 if os.stat(folder).st_ino == before:
                     break
         except (FileNotFoundError, NotADirectoryError):
             return []
         names = [file for file in found if file.endswith(".parquet") and file[0] not in "._"]
         for file in names:
-            if (folder / file).exists() and not (folder / file).is_file():  # a pipe would keep whoever opens it waiting
-                raise AskError(f"{folder / file}: this is no file; remove it, or build the table anew")
+            if (folder / file).exists() and not (folder / file).is_file():  # opening a pipe would block
+                raise AskError(f"{folder / file}: not a regular file; remove it or rebuild the table")
         return [str(folder / file) for file in names]
 
     def folders(self) -> list[Path]:
-        """List the folders of all tables, of this schema and of others that its builds put tables into."""
+        """List the folders of all tables: those of this schema and those that its builds wrote to other schemas."""
         own = (path for path in self.folder.iterdir() if path.is_dir() and path.name[0] not in "._")
         return sorted({*own, *self._elsewhere.values()})
 
     def _place_of(self, name: str) -> Path:
         own = self.folder / name
-        # A table that runs do not place elsewhere, as `runs` itself, is looked for in the schema.
+        # `runs` itself, and tables that it does not list elsewhere, are in the schema.
         return own if name == "runs" else self._elsewhere.get(name, own)
 
     @cached_property
     def _elsewhere(self) -> dict[str, Path]:
-        """Where the builds of these tables put tables into other schemas of the warehouse, as `+schema` does."""
+        """The folders of tables that builds wrote to other schemas of the warehouse, as dbt's `+schema` does."""
         found: dict[str, Path] = {}
-        with contextlib.suppress(AskError):  # Whoever asks for runs is told.
+        with contextlib.suppress(AskError):  # A command that reads `runs` reports the error.
             if not self.files("runs"):
                 return found
             for row in self.rows("select unnest(tables) as name from {runs} order by started_at"):
@@ -102,7 +102,7 @@ class Tables:
         return {name: place for name, place in found.items() if place.parent != self.folder and place.is_dir()}
 
     def has(self, name: str) -> bool:
-        """Whether a table is there; one that is not is noted in `missing`."""
+        """Whether a table exists; a missing one is added to `missing`."""
         if self.files(name):
             return True
         self.missing.add(name)
@@ -113,17 +113,17 @@ class Tables:
 
         Args:
             sql: The query; `{name}` stands for a table, `$name` for a value.
-            only: Of the query's table these files alone; the whole table if they are gone.
-            values: The values.
+            only: Read only these files of the query's table; the whole table if they no longer exist.
+            values: The values by name.
 
         Returns:
-            Its rows; none where a table of it is not there, which `missing` then has.
+            The rows as dicts; an empty list if a table is missing (`missing` then has it).
 
         Raises:
-            AskError: A table cannot be read, or is of another version.
+            AskError: A table cannot be read, or has the columns of another version.
         """
         if any(isinstance(value, str) and not _is_unicode(value) for value in values.values()):
-            return []  # No column holds such a text.
+            return []  # Columns hold valid Unicode only.
         names = set(_NAME.findall(sql))
         text = _NAME.sub(r"read_parquet($files_of_\1, hive_partitioning = false)", sql)
         for tries_left in reversed(range(_TRIES)):
@@ -136,39 +136,42 @@ class Tables:
                 columns = [column[0] for column in cursor.description]
                 return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
             except (duckdb.IOException, duckdb.InvalidInputException) as error:
-                # The files that were listed a moment ago are gone where a build has just replaced the table.
+                # A build has just replaced the table, and the listed files are gone.
                 only = None
                 if not tries_left:
                     raise AskError(
-                        f"{self.folder}: cannot be read: {error}\n`tangles status --verify` lists what is damaged"
+                        f"{self.folder}: a table cannot be read: {error}\n`tangles status --verify` lists damaged files"
                     ) from error
             except (duckdb.BinderException, duckdb.CatalogException) as error:
                 named = ", ".join(sorted(names))
-                raise AskError(f"{self.folder}: not the tables of this version ({named}): {error}") from error
+                raise AskError(
+                    f"{self.folder}: tables of another version ({named}): {error}\nBuild them again with this version"
+                ) from error
             except duckdb.Error as error:
                 raise AskError(f"{self.folder}: {error}") from error
         raise AssertionError("unreachable")
 
     def use_one_thread(self) -> None:
-        """Answer further queries in one thread: of many small ones, others would only be waited for."""
+        """Run further queries in one thread, which is faster for many small ones."""
         self._connection.execute("set threads = 1")
 
     def row(self, sql: str, **values: object) -> dict | None:
-        """Run a query and return its first row; None where there is none."""
+        """Run a query and return its first row, if any."""
         found = self.rows(sql, **values)
         return found[0] if found else None
 
     def rows_of(self, name: str, columns: str, column: str, value: str, rest: str = "") -> list[dict]:
         """Return the rows of a table that have a value in a column of ids.
 
-        Ids are spread over the table, so that column is read whole; the others only in the files that have the value.
+        Rows are not sorted by id: the first pass reads this column alone and notes the files that hold the value, the
+        second reads the other columns from these files.
 
         Args:
             name: The table.
-            columns: What to return.
+            columns: The columns to return.
             column: The column of ids.
             value: The id.
-            rest: More of the query, behind its first condition.
+            rest: The rest of the query, after its first condition.
         """
         sql = f"from {{{name}}} where {column} = $value"
         files = self.found_in.get((name, column, value)) or [
@@ -181,11 +184,11 @@ class Tables:
 
 
 class Pair(Tables):
-    """The tables of two replicas, in one place: `{a__feeds}` is the one's, `{b__feeds}` the other's.
+    """The tables of two replicas, for one query: `{a__feeds}` is a table of replica A, `{b__feeds}` of replica B.
 
     Attributes:
-        a: The one's tables.
-        b: The other's.
+        a: The tables of replica A.
+        b: The tables of replica B.
     """
 
     def __init__(self, a: Tables, b: Tables) -> None:
@@ -196,12 +199,12 @@ class Pair(Tables):
         self._connection = a._connection
 
     def files(self, name: str) -> list[str]:
-        """List the files of one's table."""
+        """List the files of a table of one replica."""
         whose, _, table = name.partition("__")
         return (self.a if whose == "a" else self.b).files(table)
 
     def has(self, name: str) -> bool:
-        """Whether one's table is there."""
+        """Whether a table of one replica exists."""
         if self.files(name):
             return True
         whose, _, table = name.partition("__")

@@ -1,4 +1,4 @@
-"""A graph in the terminal: lanes, and a few words on each node."""
+"""Prints a graph on a terminal: its lanes, and the marks and words of each node."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDEST = 60
 
 
 def write(page: Page, graph: Graph) -> None:
-    """Show a graph, what was left out of it, and what links to where cannot be drawn."""
+    """Print a graph and the number of nodes that were left out; links that lanes cannot draw appear in words."""
     page.line((f"{graph.kind} ", STRONG), *([f"{graph.all_names} "] if graph.name else []), (graph.id, ID))
     nodes = {node.id: node for node in graph.nodes}
     parents: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""Tangles that say the same twice: of one root, under several names, as `root` and `tangles.thread` of a post are."""
+"""Finds duplicate tangles: `thread` and `legacy_thread` on one root, where posts carry both notations."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from dbt_tangles.cli.tables import Tables
 
 _SAME = "root_status, member_count, set_aside_count, tips"
-#: Of the messages of a tangle, and of their writers' faults, all that is counted.
+#: The columns of a tangle's messages and writer faults that must agree.
 _OF_MESSAGES = "message_id, is_member, set_aside_reason, depth, is_tip, is_fork, is_merge"
 _OF_FAULTS = "message_id, fault"
 
 
 def find_twins(tables: Tables) -> list[dict]:
-    """List the roots on which threads of both notations agree: the same candidates, verdicts, depths, tips and faults.
+    """List the roots on which both notations of a thread agree: same candidates, verdicts, depths, tips and faults.
 
-    Tangles of other names are other tangles, even where they coincide, as those of an epoch's first message do.
+    Tangles of other names are never duplicates, even if they coincide, as those of an epoch's first message do.
 
     Returns:
         For each `root_id` the `names` that agree, sorted.
@@ -28,7 +28,7 @@ def find_twins(tables: Tables) -> list[dict]:
     )
     if not alike:
         return []
-    # The messages of these tangles alone are compared, by a digest of each tangle.
+    # Compare the messages of these tangles only, by a digest of each tangle.
     return tables.rows(
         f"""with wanted as (select unnest($names) as tangle_name, unnest($roots) as root_id),
         messages as ({_digests("tangle_messages", _OF_MESSAGES)}),
@@ -47,15 +47,15 @@ def _digests(table: str, columns: str) -> str:
 
 
 def repeated(twins: Iterable[dict]) -> list[tuple[str, str]]:
-    """Of tangles that agree all but the first, by name and root."""
+    """List the name and root of each duplicate except the first of its root."""
     return [(name, row["root_id"]) for row in twins for name in row["names"][1:]]
 
 
 def together(rows: Iterable[dict], column: str = "tangle_name") -> list[tuple[list[str], dict]]:
-    """Put rows together that are equal but for a name.
+    """Group rows that differ in one column only.
 
     Returns:
-        Of each kind of row the names, in the order given, and the first row.
+        For each group its values of that column, in the order given, and its first row.
     """
     found: dict[str, tuple[list[str], dict]] = {}
     for row in rows:

@@ -1,24 +1,24 @@
-"""The way from what is set aside up to where the trouble begins."""
+"""Finds root causes: breadth-first search from a node along the links to the missing or bad nodes it depends on."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
 
-#: Links that are looked at; a tangle in which more of them are set aside is searched in part.
+#: The most links that a search reads; larger graphs are searched in part.
 MOST_LINKS = 200_000
 
 
 def paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[str]) -> dict[str, list[str]]:
-    """Find a shortest way from one node to each of several.
+    """Find shortest paths from one node to each of several (breadth-first search).
 
     Args:
-        links: Nodes and what they follow.
-        start: Where to begin.
-        ends: Where to go.
+        links: Pairs of a node and a node that it follows.
+        start: The first node of every path.
+        ends: The last nodes of the paths.
 
     Returns:
-        For each end that can be reached: the nodes on the way, both ends included.
+        For each end that can be reached: the nodes of the path, both ends included.
     """
     follows: dict[str, list[str]] = {}
     for node, other in links:
@@ -46,16 +46,16 @@ def _way(came_from: dict[str, str | None], end: str) -> list[str]:
 
 
 def origins(links: Iterable[tuple[str, str]], through: set[str], ends: set[str], start: str) -> dict[str, list[str]]:
-    """Find where the trouble of a node begins.
+    """Find the root causes of a node.
 
     Args:
-        links: Nodes and what they follow.
-        through: Nodes in trouble because of what they follow.
-        ends: Nodes that are missing, or in trouble by themselves; what these follow does not matter.
+        links: Pairs of a node and a node that it follows.
+        through: The nodes that are set aside because of a node that they follow.
+        ends: The nodes that are missing or bad by themselves; the search ends at them.
         start: A node of `through`.
 
     Returns:
-        For each end that the start follows along nodes in trouble: the way to it.
+        For each end that the start reaches through nodes of `through`: a shortest path to it.
     """
     within = ((node, other) for node, other in links if node in through and (other in through or other in ends))
     return paths(within, start, ends)

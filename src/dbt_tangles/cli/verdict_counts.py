@@ -1,4 +1,4 @@
-"""How many rows of each verdict the tables have."""
+"""Counts the rows of each table by verdict, for `tangles status` and the report."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dbt_tangles.cli.tables import Tables
 
 
 class Counted(NamedTuple):
-    """Rows that are counted.
+    """A table of which `count` counts the rows.
 
     Attributes:
-        words: Their name; `{one|many}` agrees with the number.
-        table: Their table.
-        verdict: By which they are counted, an expression.
-        of: Tables of what the rows are about: with none of these there is no log of the kind, and none is no news.
-        is_named: Whether each row is of one tangle, so that tangles of two names have each row twice.
+        words: The name of the rows; `{one|many}` agrees with their number.
+        table: The table.
+        verdict: The SQL expression to group by.
+        of: Tables of the same log. If they and this table are empty, the log is absent and a count of 0 is not shown.
+        is_named: Whether a row belongs to one named tangle, so that duplicate tangles have each row twice.
     """
 
     words: str
@@ -29,7 +29,7 @@ class Counted(NamedTuple):
 
 _COUNTED = [
     Counted("message{|s} of SSB", "ssb_messages", "coalesce(check_error, 'usable')", ("ssb_rejects",)),
-    Counted("line{|s} of the SSB log that gave none", "ssb_rejects", "reason", ("ssb_messages",)),
+    Counted("rejected line{|s} of the SSB log", "ssb_rejects", "reason", ("ssb_messages",)),
     Counted("feed{|s}", "feeds", "status", ("ssb_messages",)),
     Counted("message{|s} in their feeds", "feed_messages", "coalesce(reason, 'in_chain')", ("ssb_messages",)),
     Counted(
@@ -40,11 +40,11 @@ _COUNTED = [
         True,
     ),
     Counted("message{|s} in tangles", "tangle_messages", "coalesce(set_aside_reason, 'member')", ("tangles",), True),
-    Counted("fault{|s} of writers in tangles", "tangle_writer_faults", "fault", ("tangles",), True),
+    Counted("writer fault{|s} in tangles", "tangle_writer_faults", "fault", ("tangles",), True),
     Counted("message{|s} of private groups", "group_messages", "coalesce(set_aside_reason, 'counted')"),
     Counted("finding{|s} in private groups", "group_findings", "finding", ("group_messages",)),
     Counted("pzp message{|s}", "pzp_messages", "coalesce(reject_reason, 'usable')", ("pzp_rejects",)),
-    Counted("line{|s} of the pzp log that gave none", "pzp_rejects", "reason", ("pzp_messages",)),
+    Counted("rejected line{|s} of the pzp log", "pzp_rejects", "reason", ("pzp_messages",)),
     Counted("set{|s}", "sets", "root_status", ("pzp_messages",)),
     Counted(
         "message{|s} in sets",
@@ -52,10 +52,10 @@ _COUNTED = [
         "case when is_valid then 'valid' when is_held then 'held' else reject_reason end",
         ("pzp_messages",),
     ),
-    Counted("fault{|s} of writers in sets", "set_writer_faults", "rule", ("sets",)),
+    Counted("writer fault{|s} in sets", "set_writer_faults", "rule", ("sets",)),
     Counted("base{|s}", "autobase_bases", "status", ("autobase_rejects",)),
     Counted("node{|s} of bases", "autobase_nodes", "role", ("autobase_bases",)),
-    Counted("line{|s} of the autobase log that {is|are} not used", "autobase_rejects", "reason", ("autobase_bases",)),
+    Counted("rejected line{|s} of the autobase log", "autobase_rejects", "reason", ("autobase_bases",)),
     Counted(
         "timeline{|s}",
         "timeline_stats",
@@ -63,20 +63,20 @@ _COUNTED = [
         else 'with edits' end""",
         ("timeline_rejects",),
     ),
-    Counted("line{|s} of the event log that gave no event", "timeline_rejects", "reason", ("event_log",)),
+    Counted("rejected line{|s} of the event log", "timeline_rejects", "reason", ("event_log",)),
 ]
 
 
 def count(tables: Tables, repeated: Sequence[tuple[str, str]] = ()) -> list[dict]:
-    """Count the rows of each table by verdict, the most frequent first; tables that are not there are left out.
+    """Count the rows of each existing table by verdict, the most frequent verdict first.
 
     Args:
-        tables: Where to look.
-        repeated: Tangles, by name and root, that say what another one of that root says.
+        tables: The warehouse's tables.
+        repeated: Names and roots of duplicate tangles.
 
     Returns:
-        For each table `what` its rows are, their `total`, and `counts` by verdict; under `once` the same without the
-        tangles that repeat others; and `is_news`: whether there are any, or there is a log that could have had them.
+        For each table: `what`, the name of its rows; their `total`; `counts` by verdict; `once`, the same two without
+        the duplicate tangles; and `is_news`, true unless the table is empty because its log is absent.
     """
     answer = []
     for each in _COUNTED:
@@ -106,7 +106,7 @@ def _has_events(tables: Tables) -> bool:
 
 
 def words_for(table: str, n: int) -> str:
-    """Name the rows of a table, so many of them."""
+    """Return the name of a table's rows, in agreement with their number."""
     (words,) = (each.words for each in _COUNTED if each.table == table)
     return agreeing(n, words)
 
@@ -117,7 +117,7 @@ def _count(tables: Tables, each: Counted, without: Sequence[tuple[str, str]] = (
         where = """struct_pack(a := tangle_name, b := root_id) not in (
             select struct_pack(a := unnest($names), b := unnest($roots)))"""
         values = dict(zip(("names", "roots"), map(list, zip(*without, strict=True)), strict=True))
-    # A reject may stand for many lines, and one is about no line.
+    # A reject may stand for several equal lines; the reject of a file has a line_count of 0.
     number = "sum(greatest(line_count, 1))::bigint" if each.table.endswith("_rejects") else "count(*)"
     rows = tables.rows(
         f"""select {each.verdict} as verdict, {number} as n from {{{each.table}}} where {where}

@@ -1,4 +1,4 @@
-"""`tangles status --verify`: whether the bytes of the tables are those that were published."""
+"""`tangles status --verify`: compares the bytes of every table file with the digests in the table's manifest."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _TRIES = 20
 
 
 def verify(tables: Tables) -> dict:
-    """Read all bytes of all tables, and compare them with the digests in their manifests.
+    """Read all bytes of all tables and compare them with the digests in their manifests.
 
     Returns:
-        The numbers of tables, files and bytes; the damaged files, each with its table and its fault; the tables whose
-        manifests lack digests to compare with.
+        `tables`, `files` and `bytes`, the numbers of each; `damaged`, for each damaged file its `table`, `file` and
+        `fault`; `unknown`, the tables whose manifests have no digests.
 
     Raises:
-        AskError: Builds replace a table faster than it can be read.
+        AskError: Builds replaced a table during each of 20 attempts to read it.
     """
     damaged, unknown, files, size = [], [], 0, 0
     folders = tables.folders()
@@ -34,7 +34,7 @@ def verify(tables: Tables) -> dict:
 
 
 def _look_at(folder: Path) -> tuple[dict[str, str] | None, dict[str, list[int]]]:
-    # Here, as these take long to load.
+    # Imported here, because these modules load slowly.
     from dbt_spark_python.table_store import manifest
     from dbt_spark_python.table_store.integrity import find_altered, list_files
 
@@ -45,13 +45,13 @@ def _look_at(folder: Path) -> tuple[dict[str, str] | None, dict[str, list[int]]]
             found = find_altered(folder, noted)
         except FileNotFoundError:
             continue
-        if manifest.read(folder) == noted:  # else a build has replaced the table meanwhile
+        if manifest.read(folder) == noted:  # otherwise a build replaced the table meanwhile
             return found, files
-    raise AskError(f"{folder}: a build replaces the table again and again; ask when it has ended")
+    raise AskError(f"{folder}: a build keeps replacing the table; run the command again after the build")
 
 
 def write(page: Page, answer: dict) -> None:
-    """Show the answer."""
+    """Print the answer."""
     found = answer["verified"]
     page.line((answer["tables"], STRONG))
     page.line(
@@ -62,8 +62,8 @@ def write(page: Page, answer: dict) -> None:
     for row in found["damaged"]:
         page.line((f"{row['table']}: ", BAD), f"{row['file']} {row['fault']}", indent=1)
     if tables := sorted({row["table"] for row in found["damaged"]}):
-        page.line("this makes them and all that is made of them anew:", indent=1)
+        page.line("rebuild them and all tables that depend on them:", indent=1)
         selected = [f"{name}+" for name in tables]
         page.line((shlex.join(["dbt", "build", "--full-refresh", "--select", *selected]), ID), indent=2)
     if found["unknown"]:
-        page.line((f"not verified, as `_table.json` has no digests: {', '.join(found['unknown'])}", DIM))
+        page.line((f"not verified, because `_table.json` has no digests: {', '.join(found['unknown'])}", DIM))

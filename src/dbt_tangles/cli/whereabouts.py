@@ -1,4 +1,4 @@
-"""Says what a warehouse holds in place of the tables that were asked for, and how tables are built here."""
+"""Errors for a schema without tables: the schemas that the warehouse has, and the command that builds tables."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ _OURS = ("runs", "ssb_messages", "pzp_messages", "autobase_nodes", "timeline_eve
 
 
 def how_to_build() -> str:
-    """Say how tables are built, by whoever installed the package or works in a clone of the project."""
+    """Name the command that builds tables: one for an installed package, another for a clone of the project."""
     is_from_wheel = init.project_folder().is_relative_to(init.HERE)
     if is_from_wheel:
-        return "`dbt build` in your project builds the tables (`tangles init DIR` makes a project)"
-    return "`make build` builds the tables"
+        return "run `dbt build` in your project (`tangles init DIR` makes one)"
+    return "run `make build`"
 
 
 def say_what_is_there(warehouse: Path, schema: str) -> str:
-    """Say why a schema has no tables: there is no warehouse, it is empty, or its tables are in other schemas.
+    """Explain why a schema has no tables: the warehouse does not exist, is empty, or has other schemas only.
 
-    Schemas that hold tables of this project come first.
+    Schemas that hold tables of this project are listed first.
     """
     if not warehouse.is_dir():
-        return f"{warehouse}: there is no such folder; {how_to_build()}; --warehouse DIR names another folder"
+        return f"{warehouse}: the folder does not exist; {how_to_build()}, or name another folder with --warehouse DIR"
     held = {folder.stem: _tables_in(folder) for folder in sorted(warehouse.glob("*.db")) if folder.is_dir()}
     names = sorted((name for name in held if held[name]), key=lambda name: (held[name].isdisjoint(_OURS), name))
     if not names:
-        return f"{warehouse}: there are no tables; {how_to_build()}; --warehouse DIR names another folder"
+        return f"{warehouse}: the folder has no tables; {how_to_build()}, or name another folder with --warehouse DIR"
     shown = ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST:,} more" if len(names) > _MOST else "")
-    return f"{warehouse}: there is no schema {schema}; --schema NAME names another one, of these: {shown}"
+    return f"{warehouse}: the folder has no schema {schema}; name one of its schemas with --schema: {shown}"
 
 
 def _tables_in(folder: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""`tangles why`: where a message is, or why it is not there."""
+"""`tangles why`: says where a message belongs, or why it was set aside, and dispatches to the module of its kind."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from dbt_tangles.cli.tables import AskError, Tables
 
 @click.command("why")
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete.of_messages)
-@click.option("--line", metavar="FILE:N", help="Ask about a line of a log instead.")
+@click.option("--line", metavar="FILE:N", help="Explain line N of a log file instead of an id.")
 @click.option("--in", "only", metavar="NAME", help="Only this tangle (name, root or NAME:ROOT), set, base or timeline.")
-@click.option("--kind", type=click.Choice([*PLACES]), help="Take the id for one of this kind.")
+@click.option("--kind", type=click.Choice([*PLACES]), help="Look for ids of this kind only.")
 @as_json
 @of_tables
 def command(
     id_: str | None, line: str | None, only: str | None, kind: str | None, as_json: bool, warehouse: str, schema: str
 ) -> int:
-    """Say whether a message is verified, and where it belongs or why not.
+    """Say whether a message is verified, and where it belongs or why it was set aside.
 
-    ID is a message, a pzp message, a node of an Autobase or an event, by any unique prefix: messages in sigil form
-    (%...) or as a URI (ssb:message/classic/...). Quotes, brackets, percent-encoding and a link around it do not matter.
+    ID is an SSB message, a pzp message, an Autobase node or an event, whole or any unique prefix. SSB messages are
+    sigils (%...) or URIs (ssb:message/classic/...). Quotes, brackets, percent-encoding or a link around it are ignored.
     """
     if bool(id_) == bool(line):
-        raise click.UsageError("say an ID, or --line FILE:N")
+        raise click.UsageError("give either an ID or --line FILE:N")
     tables = Tables(warehouse, schema)
     if line:
         return _ask(tables, "dbt_tangles.cli.why_line", line, {}, as_json)
     found = find_one(tables, id_, kind)
     if found is None:
         if tables.missing >= {places[0][0] for places in PLACES.values()}:
-            raise AskError(f"{tables.folder}: none of the tables that have ids is built")
+            raise AskError(f"{tables.folder}: no table with ids is built; build ssb_messages or another table of ids")
         wanted = awaited(tables, id_) or claims.complete(tables, id_)
         if wanted is None:
             wanted = id_ if subjects.matching(tables, id_) else meant(tables, id_, kind)
@@ -51,7 +51,7 @@ def _ask(tables: Tables, module: str, given: str, options: dict, in_json: bool) 
 
 
 def _is_found(answer: dict) -> bool:
-    """Whether there is anything to tell; with `--in` something may be known, but not there."""
+    """Whether the answer has any row; with `--in`, whether it has one in that tangle or set."""
     if answer.get("only") is not None:
         return bool(answer.get("tangles") or answer.get("sets"))
     return any(answer.get(part) for part in ("message", "sets", "bases", "timelines", "rejects", "lines", "claimed_by"))

@@ -1,4 +1,4 @@
-"""Why an event of the event log is where it is in its timeline, or is not there."""
+"""`tangles why` for an event of the event log: its position in each timeline, and the lines that were rejected."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _COLUMNS = """timeline_id, rank, position, is_tip, missing_causes, cyclic_causes
 
 
 def explain(tables: Tables, event_id: str, only: str | None = None) -> dict:
-    """Gather what the tables say of an event, in every timeline that has one of that name.
+    """Collect the rows about an event, in every timeline that has an event of this id.
 
     Args:
-        tables: Where to look.
-        event_id: The event.
-        only: Only this timeline.
+        tables: The warehouse's tables.
+        event_id: The event's id.
+        only: Keep only this timeline.
     """
     events = tables.rows_of("timeline_events", _COLUMNS, "event_id", event_id)
     rejects = tables.rows_of("timeline_rejects", "timeline_id, reason, detail, source_file, line", "event_id", event_id)
@@ -55,7 +55,7 @@ def _explain_links(tables: Tables, event_id: str, row: dict) -> dict:
 
 
 def write(page: Page, answer: dict) -> None:
-    """Show the answer."""
+    """Print the answer."""
     page.line((answer["id"], ID))
     for row in answer["timelines"]:
         tip = ", tip" if row["is_tip"] else ""
@@ -63,22 +63,22 @@ def write(page: Page, answer: dict) -> None:
             "timeline ",
             (row["timeline_id"], STRONG),
             ": ",
-            ("there", GOOD),
+            ("in the timeline", GOOD),
             f", position {row['position']}, rank {row['rank']}, arrival {row['arrival']}{tip}",
             indent=1,
         )
-        page.line((f"{row['source_file']}:{row['line']}, author {row['author'] or 'not said'}", DIM), indent=2)
+        page.line((f"{row['source_file']}:{row['line']}, author {row['author'] or 'not given'}", DIM), indent=2)
         page.ids("follows", row["follows"], indent=2)
-        page.ids("of which are not in the timeline, and count nothing:", row["missing_causes"], indent=2)
-        page.ids("causes that follow it themselves, and do not count:", row["cyclic_causes"], indent=2)
+        page.ids("causes that are not in the timeline (ignored):", row["missing_causes"], indent=2)
+        page.ids("causes that follow this event, a cycle (ignored):", row["cyclic_causes"], indent=2)
         page.ids("followed by", row["followed_by"], indent=2)
     for row in answer["rejects"]:
         page.line(
-            f"timeline {row['timeline_id'] or 'that cannot be read'}: ",
-            ("a line gave no event", BAD),
+            f"timeline {row['timeline_id'] or '(unreadable)'}: ",
+            ("line rejected", BAD),
             f": {row['reason']}. {row['meaning']}",
             indent=1,
         )
         page.line(f"{row['source_file']}:{row['line']} {row['detail'] or ''}", indent=2)
     if not answer["timelines"] and not answer["rejects"]:
-        page.line("an event of no timeline that was asked for", indent=1)
+        page.line("not in the timeline that --in names", indent=1)

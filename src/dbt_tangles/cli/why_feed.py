@@ -1,4 +1,4 @@
-"""A message's place in its author's feed, and what ends the chain before it."""
+"""Explains the place of an SSB message in its author's feed, and the end of the feed's chain before it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST = 100
 
 
 def explain_feed(tables: Tables, message: dict) -> dict | None:
-    """Say where a message of `ssb_messages` is in its feed; None where the feed has no usable message."""
+    """Collect the rows about the feed of a row of `ssb_messages`, if the feed has a usable message."""
     author, sequence = message["author"], message["sequence"]
     feed = tables.row(
         """select author, message_count, max_sequence, verified_length, fork_sequence, gap_sequence, status,
@@ -54,7 +54,7 @@ def explain_feed(tables: Tables, message: dict) -> dict | None:
 
 
 def _broken_by(tables: Tables, feed: dict) -> list[dict]:
-    """List the messages that fork the chain or do not follow it: next to its end, or beside it where it has no end."""
+    """List the messages that end the chain, or those beside a chain that reaches the feed's last sequence."""
     reasons = ["off_chain"] if _is_chain_whole(feed) else ["forked", "bad_link"]
     return tables.rows(
         f"""select message_id, sequence, reason from {{feed_messages}}
@@ -67,57 +67,57 @@ def _broken_by(tables: Tables, feed: dict) -> list[dict]:
 
 
 def _is_chain_whole(feed: dict) -> bool:
-    """Whether the chain reaches the last sequence of the feed; then more messages may be beside it."""
+    """Whether the chain reaches the last sequence of the feed; the feed may still have messages beside the chain."""
     return feed["verified_length"] >= feed["max_sequence"]
 
 
 def write_feed(page: Page, feed: dict | None) -> None:
-    """Show the place in the feed."""
+    """Print the place in the feed."""
     if feed is None:
-        page.line("feed: none, as the author has no usable message here", indent=1)
+        page.line("feed: it has none, because the log has no usable message of its author", indent=1)
         return
     if feed["follows"] is None and feed["reason"] is None and not feed["in_chain"]:
-        page.line(f"feed: it does not count there; {state(feed)}", indent=1)
+        page.line(f"feed: the message is not in it; {state(feed)}", indent=1)
         return
     if feed["in_chain"]:
         page.line("feed: ", ("in the chain", GOOD), f"; {state(feed)}", indent=1)
     else:
-        page.line("feed: ", ("not in the chain", BAD), f": {feed['reason']}, {feed['meaning']}", indent=1)
+        page.line("feed: ", ("not in the chain", BAD), f": {feed['reason']}. {feed['meaning']}", indent=1)
         page.line(state(feed), indent=2)
         if feed["latest_message_id"]:
-            page.line("the chain ends with ", (feed["latest_message_id"], ID), indent=2)
-        page.ids("messages that break it:", [row["message_id"] for row in feed["broken_by"]], indent=2)
-    page.ids("beside it, of the same sequence:", [row["message_id"] for row in feed["beside"]], indent=2)
+            page.line("last message of the chain: ", (feed["latest_message_id"], ID), indent=2)
+        page.ids("messages that end the chain:", [row["message_id"] for row in feed["broken_by"]], indent=2)
+    page.ids("other messages of the same sequence:", [row["message_id"] for row in feed["beside"]], indent=2)
     if feed["follows"]:
         page.line("follows ", (feed["follows"], ID), indent=2)
     page.ids("followed by", [row["message_id"] for row in feed["followed_by"]], indent=2)
 
 
 def state(feed: dict) -> str:
-    """Say how far a feed is whole, and what ends it; a row of `feeds`."""
+    """Describe a row of `feeds`: the length of its chain, and the cause of the chain's end."""
     verified, most = feed["verified_length"], feed["max_sequence"]
     if feed["status"] == "complete":
-        return f"the feed is whole: {counted(verified, 'message{|s}')}"
+        return f"the feed is complete: {counted(verified, 'message{|s}')}"
     if feed["status"] == "gap":
-        return f"the feed is whole up to {verified:,} of {most:,}: {feed['gap_sequence']:,} is missing"
+        return f"the chain ends at {verified:,} of {most:,}: {feed['gap_sequence']:,} is missing"
     if feed["status"] == "forked":
-        return f"the feed is whole up to {verified:,} of {most:,}: {feed['fork_sequence']:,} is forked"
+        return f"the chain ends at {verified:,} of {most:,}: {feed['fork_sequence']:,} is forked"
     if _is_chain_whole(feed):
         beside = feed["message_count"] - verified
         return f"its chain has all {verified:,} sequences; messages beside the chain: {beside:,}"
-    return f"the feed is whole up to {verified:,} of {most:,}: {verified + 1:,} does not follow it"
+    return f"the chain ends at {verified:,} of {most:,}: {verified + 1:,} does not follow it"
 
 
 def write_next(page: Page, feed: dict) -> None:
-    """Show what the next message of the feed carries."""
+    """Print the sequence and previous of the feed's next message."""
     if not feed["next"]:
-        page.line("the author cannot publish in this feed any more: peers would not take it", indent=1)
+        page.line("peers reject every further message of this feed", indent=1)
         return
     after = feed["next"]["previous_id"]
     page.line(
-        f"the author's next message has sequence {feed['next']['sequence']:,}",
+        f"the chain continues with sequence {feed['next']['sequence']:,}",
         *([", previous ", (after, ID)] if after else []),
         indent=1,
     )
     if not _is_chain_whole(feed):
-        page.line("which a replica waits for; its author has written it already", indent=2)
+        page.line("its author has already published that message; get it from a peer", indent=2)

@@ -1,4 +1,4 @@
-"""What a line of a log gave, or why it gave nothing."""
+"""`tangles why --line`: the id that a line of a log gave, or the reason why it was rejected."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _SHOWN = 10
 
 
 def explain(tables: Tables, given: str) -> dict:
-    """Gather what a line gave, and what `tangles why` says of that.
+    """Look a line up, and explain the id that it gave.
 
     Args:
-        tables: Where to look.
-        given: The file, by its path as the tables have it or by how that ends, then `:` and the line's number.
+        tables: The warehouse's tables.
+        given: `FILE:N`: the file by its path in the tables or the end of that path, and the line's number from 1.
 
     Raises:
-        AskError: That is no file and line.
+        AskError: The text is not `FILE:N`.
     """
     match = _LINE.fullmatch(given)
     if not match:
-        raise AskError(f"{given!r} is no line of a log; say FILE:N, as in messages.jsonl:12")
+        raise AskError(f"--line {given!r}: not a line of a log; give FILE:N, as in messages.jsonl:12")
     file, line = match[1], int(match[2])
     lines, named, others = [], [], []
     for name, log in LOGS.items():
@@ -55,7 +55,7 @@ def explain(tables: Tables, given: str) -> dict:
 
 
 def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[str, list[dict]]:
-    """Read what the table of rejects says of a line, by file."""
+    """Read the rejects of a line number, by file."""
     rows = tables.rows(
         f"""select source_file, reason, detail, {log.reject_id} as id, {log.reject_within} as within, line_count
         from {{{log.rejects}}} where line = $line order by all""",
@@ -71,7 +71,7 @@ def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[
 
 
 def _standing_for(tables: Tables, name: str, source_file: str, blocks: Blocks, line: int) -> dict[str, list[dict]]:
-    """Read the rejects, by their file, that stand for many lines with the same bytes as this one."""
+    """Read the rejects that stand for several equal lines, of which this is one, by file."""
     log = LOGS[name]
     standing = [
         row["line"]
@@ -114,7 +114,7 @@ def _explain_line(
 
 
 def _explain(tables: Tables, log: Log, gives: dict) -> dict | None:
-    """Answer as `tangles why` does; None where no table has what the line gave."""
+    """Return the answer of `tangles why` for the line's id, if a table has the id."""
     if not gives["id"] or not any(
         tables.rows_of(table, "1", column, gives["id"], "limit 1") for table, column in PLACES[log.kind]
     ):
@@ -123,7 +123,7 @@ def _explain(tables: Tables, log: Log, gives: dict) -> dict | None:
 
 
 def write(page: Page, answer: dict) -> None:
-    """Show the answer."""
+    """Print the answer."""
     page.line((answer["id"], ID))
     for row in answer["lines"]:
         _write_line(page, row)
@@ -132,27 +132,27 @@ def write(page: Page, answer: dict) -> None:
     for file in answer["files"][:_SHOWN]:
         page.line(f"{file['log']} log, {file['source_file']} has {counted(file['lines'], 'line{|s}')}", indent=1)
     if not answer["files"]:
-        page.line("no log that was read has a file of that name", indent=1)
-        page.ids("what was read:", answer["other_files"], indent=1)
+        page.line("the build read no file of that name", indent=1)
+        page.ids("files that it read:", answer["other_files"], indent=1)
 
 
 def _write_line(page: Page, row: dict) -> None:
     page.line(f"{row['log']} log, {row['source_file']}:{row['line']}", indent=1)
     for reject in row["rejects"]:
         text = f": {reject['reason']}. {reject['meaning']} {reject['detail'] or ''}".rstrip()
-        page.line(("refused", BAD), text, indent=2)
+        page.line(("rejected", BAD), text, indent=2)
         if reject["line_count"] > 1:
             page.line(f"{reject['line_count']:,} lines of the file have the same bytes", indent=2)
     within = f" of {'base' if row['log'] == 'autobase' else 'timeline'} {row['within']}" if row["within"] else ""
     if row["id"]:
-        page.line("it would be " if row["rejects"] else "it gave ", (row["id"], ID), within, indent=2)
+        page.line("its id would be " if row["rejects"] else "it gave ", (row["id"], ID), within, indent=2)
     elif row["id"] == "" and not row["rejects"]:
-        page.line("it says who writes to base ", (row["within"] or "", STRONG), indent=2)
+        page.line("it names the writers of base ", (row["within"] or "", STRONG), indent=2)
     elif not row["rejects"]:
-        page.line("it gave nothing that these tables know", indent=2)
+        page.line("it gave no row of these tables", indent=2)
     others = row["line_count"] - 1
     if others > 0:
-        page.line(counted(others, "more line{ has|s have} it:"), indent=2)
+        page.line(counted(others, "more line{ gave|s gave} the same:"), indent=2)
         for place in row["also_at"][:_SHOWN]:
             page.line(f"{place['source_file']}:{place['line']}", indent=3)
         if others > _SHOWN:

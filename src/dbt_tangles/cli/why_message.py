@@ -1,4 +1,4 @@
-"""Why a message of SSB is, or is not, where somebody looks for it."""
+"""`tangles why` for an SSB message: its signature, its place in its feed, its tangles and its private group."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ _COLUMNS = """message_id, author, sequence, previous_id, content_type, content, 
 
 
 def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
-    """Gather what the tables say of a message.
+    """Collect the rows about a message.
 
     Args:
-        tables: Where to look.
-        message_id: A message that `ssb_messages` has.
-        only: Only tangles of this name, or on roots that begin so.
+        tables: The warehouse's tables.
+        message_id: The id of a row of `ssb_messages`.
+        only: Keep only tangles with this name, or whose root begins with this text.
+
+    Returns:
+        The answer for `write` and for `--json`. `is_well` is true if the message is verified, in its feed's chain, and
+        a member of every tangle that it claims.
     """
     rows = tables.rows_of("ssb_messages", _COLUMNS, "message_id", message_id)
-    if not rows:  # The table was replaced a moment ago.
+    if not rows:  # A build replaced the table after the id was found.
         return {"kind": "message", "id": message_id, "is_verified": None, "is_well": False}
     message = rows[0]
     error = message["check_error"]
@@ -41,7 +45,7 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
         "tangles": explain_tangles(tables, message_id, only) if message["is_usable"] else [],
         "group": _explain_group(tables, message_id) if _says_group(message) else None,
     }
-    # Of what is not built nothing is known: neither that there is none, nor that all is well.
+    # A missing table proves neither that its rows are absent nor that the message is well.
     answer["unknown"] = sorted({"feeds", "tangle_messages"} & tables.missing)
     answer["is_well"] = not answer["unknown"] and _is_well(answer)
     answer["claimed_by"] = claims_of(tables, [message_id], ["message"]).get(message_id, [])
@@ -90,29 +94,29 @@ def _is_well(answer: dict) -> bool:
 
 
 def write(page: Page, answer: dict) -> None:
-    """Show the answer."""
+    """Print the answer."""
     page.line((answer["id"], ID))
     if answer["is_verified"] is None:
-        page.line(("replaced while it was read; ask again", DIM), indent=1)
+        page.line(("a build replaced the table meanwhile; run the command again", DIM), indent=1)
         return
     message = answer["message"]
-    what = message["content_type"] or ("encrypted" if message["is_encrypted"] else "no type")
+    content_type = message["content_type"] or ("encrypted" if message["is_encrypted"] else "no type")
     time = time_of(message["asserted_at"])
-    page.line(f"message {message['sequence']} of {message['author']}, {what}{time}", indent=1)
+    page.line(f"message {message['sequence']} of {message['author']}, {content_type}{time}", indent=1)
     page.line((short(message["content"] or "", 100), DIM), indent=1)
     _write_verdict(page, message, answer["meaning"])
     for claim in answer["claimed_by"]:
-        page.line(f"besides, {claim['words']}", indent=2)
+        page.line(f"also, {claim['words']}", indent=2)
     if "feeds" in answer["unknown"]:
-        page.line(("feed: not known, as it is not built", DIM), indent=1)
+        page.line(("feed: unknown, because the table feeds is not built", DIM), indent=1)
     else:
         write_feed(page, answer["feed"])
     if message["is_usable"] and "tangle_messages" in answer["unknown"]:
-        page.line(("tangles: not known, as they are not built", DIM), indent=1)
+        page.line(("tangles: unknown, because the table tangle_messages is not built", DIM), indent=1)
     elif message["is_usable"]:
         write_tangles(page, answer["id"], answer["tangles"], answer["only"])
     else:
-        page.line("tangles: it counts in none, as it is not verified", indent=1)
+        page.line("tangles: it belongs to none, because it is not verified", indent=1)
         write_awaiting(page, answer["awaited_by"])
     if answer["group"]:
         _write_group(page, answer["group"])
@@ -124,22 +128,24 @@ def _write_verdict(page: Page, message: dict, meaning: str | None) -> None:
     if not message["is_usable"]:
         page.line(("not verified", BAD), f": {message['check_error']}. {meaning}", indent=1)
     elif message["is_signature_valid"] is None:
-        page.line(("taken as it is", STRONG), ": nobody asked for its signature (verify_signatures: false)", indent=1)
+        page.line(
+            ("accepted unchecked", STRONG), ": the build did not check signatures (verify_signatures: false)", indent=1
+        )
     else:
-        page.line(("verified", GOOD), ": well-formed, and signed by its author; the id is computed", indent=1)
+        page.line(("verified", GOOD), ": well-formed and signed by its author; its id matches its text", indent=1)
     if message["is_key_consistent"] is False:
-        page.line("a line of the log claims another id for it, which does not count", indent=2)
-        page.ids("the id that is claimed:", [message["claimed_key"]] if message["claimed_key"] else [], indent=3)
+        page.line("a line of the log states another id for it; that id is ignored", indent=2)
+        page.ids("the stated id:", [message["claimed_key"]] if message["claimed_key"] else [], indent=3)
 
 
 def time_of(milliseconds: float | None) -> str:
-    """Write a time that an author asserts, which may be any number."""
+    """Write the time that an author asserts, in milliseconds since 1970; it may be any number."""
     if milliseconds is None:
         return ""
     try:
-        return f", says {datetime.fromtimestamp(milliseconds / 1000, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
+        return f", dated {datetime.fromtimestamp(milliseconds / 1000, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
     except (ValueError, OverflowError, OSError):
-        return f", says {milliseconds} ms"
+        return f", dated {milliseconds} ms"
 
 
 def _write_group(page: Page, group: dict) -> None:
@@ -154,9 +160,9 @@ def _write_group(page: Page, group: dict) -> None:
         page.line(f"group ({group['kind']}): ", ("counted by peers", GOOD), indent=1)
         page.line("group ", (group["group_id"], ID), ", epoch ", (group["epoch_id"], ID), indent=2)
     if group["is_connected"] is False:
-        page.line("it hangs in the air: the tangle that it extends does not reach it", indent=2)
+        page.line("it is not connected: the links of its tangle do not lead from it to the root", indent=2)
     for upon in group["next"]:
-        page.line(f"if it is published again: {upon['kind']}, epoch ", (upon["epoch_id"], ID), indent=2)
+        page.line(f"to publish it again, use {upon['kind']}, epoch ", (upon["epoch_id"], ID), indent=2)
         for name, place in upon["tangles"].items():
             page.ids(f"in tangle {name}, with root {place['root']} and previous", place["previous"] or [], 3, "none")
     for finding in group["findings"]:

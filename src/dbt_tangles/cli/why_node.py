@@ -1,4 +1,4 @@
-"""Why a node of an Autobase is, or is not, in its base."""
+"""`tangles why` for an Autobase node: its place in each base and view, or the reasons why it was rejected."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _OF_OTHERS = {"hole", "unknown_writer", "missing_head", "previous_set_aside"}
 
 
 def explain(tables: Tables, node_id: str, only: str | None = None) -> dict:
-    """Gather what the tables say of a node, in every base that has one of that name.
+    """Collect the rows about a node, in every base that has a node of this id.
 
     Args:
-        tables: Where to look.
+        tables: The warehouse's tables.
         node_id: `<writer>:<length>`.
-        only: Only this base.
+        only: Keep only this base.
     """
     nodes = tables.rows_of("autobase_nodes", "base_id, role, is_ack, depth, is_head, votes", "node_id", node_id)
     rejects = tables.rows_of("autobase_rejects", "base_id, reason, detail, source_file, line", "node_id", node_id)
@@ -104,29 +104,29 @@ def _explain_causes(tables: Tables, node_id: str, base_id: str) -> list[dict]:
 
 
 def _trouble(code: str | None) -> str:
-    return f"{code}: {messages.autobase(code)}" if code else "which is not in the log"
+    return f"{code}: {messages.autobase(code)}" if code else "not in the log"
 
 
 def write(page: Page, answer: dict) -> None:
-    """Show the answer."""
+    """Print the answer."""
     page.line((answer["id"], ID))
     if not answer["bases"]:
-        page.line("a node of no base that was asked for", indent=1)
+        page.line("not in the base that --in names", indent=1)
     for base in answer["bases"]:
         _write_base(page, base)
 
 
 def _write_base(page: Page, base: dict) -> None:
-    name = ["base ", (base["base_id"] or "that cannot be read", STRONG), ": "]
+    name = ["base ", (base["base_id"] or "(unreadable)", STRONG), ": "]
     if base["is_used"]:
-        what = [base["role"], f"depth {base['depth']}", f"votes {base['votes']}"]
-        what += ["head"] * bool(base["is_head"]) + ["ack"] * bool(base["is_ack"])
-        page.line(*name, ("in the base", GOOD), f", {', '.join(what)}", indent=1)
+        place = [base["role"], f"depth {base['depth']}", f"votes {base['votes']}"]
+        place += ["head"] * bool(base["is_head"]) + ["ack"] * bool(base["is_ack"])
+        page.line(*name, ("in the base", GOOD), f", {', '.join(place)}", indent=1)
         _write_place(page, base)
     elif not base["rejects"]:
         page.line(*name, ("not in the base", BAD), indent=1)
     for reject in base["rejects"]:
-        page.line(*name, ("a line is not used", BAD), f": {reject['reason']}. {reject['meaning']}", indent=1)
+        page.line(*name, ("line rejected", BAD), f": {reject['reason']}. {reject['meaning']}", indent=1)
         page.line(f"{reject['source_file']}:{reject['line']} {reject['detail'] or ''}", indent=2)
     write_links(page, "follows", "head_id", base["follows"], "log")
     write_links(page, "followed by", "node_id", base["followed_by"], "log")
@@ -135,22 +135,22 @@ def _write_base(page: Page, base: dict) -> None:
         return
     if base["next"]:
         page.ids(
-            f"written again: with length {base['next']['length']}, batch {base['next']['batch']} and heads",
+            f"to write it again, use length {base['next']['length']}, batch {base['next']['batch']} and heads",
             base["next"]["heads"],
             indent=2,
         )
     else:
-        page.line("its writer cannot go on here: whatever it writes is set aside until the causes are well", indent=2)
+        page.line("its writer is blocked: further nodes are rejected too until the root causes are resolved", indent=2)
 
 
 def _write_place(page: Page, base: dict) -> None:
     view, settled = base["view"], base["settled"]
     if view:
         state = "settled" if view["is_confirmed"] else "not settled"
-        page.line(f"position {view['position']} for who knows all, {state}", indent=2)
+        page.line(f"position {view['position']} for an observer of all nodes, {state}", indent=2)
         if view["value"] is not None:
             page.line((short(view["value"], 100), DIM), indent=2)
     if settled and settled["confirmed_at"]:
         page.line("settled with ", (settled["confirmed_at"], ID), indent=2)
     if settled and settled["contender"]:
-        page.line("which was delayed by ", (settled["contender"], ID), indent=2)
+        page.line("delayed by ", (settled["contender"], ID), indent=2)

@@ -1,4 +1,4 @@
-"""Why a pzp message is, or is not, in its set."""
+"""`tangles why` for a pzp message: its signature, its key and its sets."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ _COLUMNS = """message_id, account, domain, sigkey, line_count, is_moot, has_data
     reject_reason"""
 _IN_SET = """set_id, message_id, depth, is_valid, is_held, reject_reason, awaited_ids, position, is_root, is_item_root,
     is_tip, purpose, action"""
-#: Reasons that are not in the message, but in what it follows, or in the messages of its account.
+#: Reasons that lie in the messages that a message follows or in its account, not in the message itself.
 _OF_OTHERS = {"no_known_prev", *messages.UNDECIDED}
 _SET_DOMAIN = "set_v1__"
 _OWN_ACCOUNTS = ("self", "any")
 
 
 def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
-    """Gather what the tables say of a pzp message.
+    """Collect the rows about a pzp message.
 
     Args:
-        tables: Where to look.
-        message_id: A message that `pzp_messages` has.
-        only: Only sets whose id begins so.
+        tables: The warehouse's tables.
+        message_id: The id of a row of `pzp_messages`.
+        only: Keep only sets whose id begins with this text.
+
+    Returns:
+        The answer for `write` and for `--json`. `is_well` is true if the message is usable and valid in all its sets.
     """
     (message,) = tables.rows_of("pzp_messages", _COLUMNS, "message_id", message_id)[:1] or [{}]
     rows = sorted(tables.rows_of("set_messages", _IN_SET, "message_id", message_id), key=lambda row: row["set_id"])
@@ -56,7 +59,7 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
 
 
 def awaited_by(tables: Tables, message_id: str) -> list[str]:
-    """List the messages whose keys depend on a message of their account that is awaited; at most a hundred."""
+    """List the messages that await an account message before their key can be checked; at most 100."""
     rows = tables.rows(
         f"""select message_id from {{pzp_messages}} where list_contains(awaited_ids, $id)
         order by message_id limit {_MOST}""",
@@ -66,7 +69,7 @@ def awaited_by(tables: Tables, message_id: str) -> list[str]:
 
 
 def _explain_no_set(tables: Tables, message: dict) -> dict:
-    """Say why a message is in no set: the reason, and whether its data is that of a set nevertheless."""
+    """Return the reason why a message is outside all sets, and whether its data has the form of a set's anyway."""
     (data,) = tables.rows_of(
         "int_pzp_messages",
         "add is not null as has_items, coalesce(len(tangles), 0) as tangle_count",
@@ -111,7 +114,7 @@ def _explain_set(tables: Tables, row: dict) -> dict:
 
 
 def _explain_causes(tables: Tables, row: dict) -> list[dict]:
-    """Walk along `prev`, and from there to awaited messages of accounts, to what is missing or not valid by itself."""
+    """Search along `prev`, then along awaited account messages, for the missing or invalid messages at the ends."""
     rows = tables.rows(
         f"""select message_id, reject_reason, awaited_ids from {{set_messages}}
         where set_id = $set and not is_valid and not is_held order by message_id limit {MOST_LINKS}""",
@@ -145,7 +148,7 @@ def _explain_causes(tables: Tables, row: dict) -> list[dict]:
 
 
 def _in_log(tables: Tables, ids: list[str]) -> dict[str, dict]:
-    """Look up which of some ids the log has after all."""
+    """Return those of some ids that are in the log, by id."""
     return {
         row["message_id"]: row
         for row in tables.rows(
@@ -157,57 +160,57 @@ def _in_log(tables: Tables, ids: list[str]) -> dict[str, dict]:
 
 
 def _trouble(code: str | None, found: dict | None) -> dict:
-    """Say what is wrong at the end of a way: in the set, or with what the log has of an id that is not there."""
+    """Describe a root cause: the reason of a message in the set, or the state in the log of one outside it."""
     code = code or (found or {}).get("reject_reason")
     if code:
         return {"trouble": code, "words": f"{code}: {messages.pzp(code)}"}
     if found and not found["has_data"]:
-        return {"trouble": "erased", "words": "whose data is not in the log"}
+        return {"trouble": "erased", "words": "in the log without its data"}
     if found:
-        return {"trouble": "elsewhere", "words": "which is in the log, and not in this tangle"}
-    return {"trouble": "missing", "words": "which is not in the log"}
+        return {"trouble": "elsewhere", "words": "in the log, but not in this set's tangle"}
+    return {"trouble": "missing", "words": "not in the log"}
 
 
 def write(page: Page, answer: dict) -> None:
-    """Show the answer."""
+    """Print the answer."""
     message = answer["message"]
     page.line((answer["id"], ID))
     page.line(f"pzp message of account {message.get('account')}, domain {message.get('domain')}", indent=1)
     if answer["rule"]:
         page.line(("not verified", BAD), f": {answer['rule']}. {answer['meaning']}", indent=1)
     elif message.get("is_moot"):
-        page.line(("verified", GOOD), ": the root of a feed, which account and domain alone determine", indent=1)
+        page.line(("verified", GOOD), ": the root of a feed; its account and domain alone determine its id", indent=1)
     elif message.get("is_signature_valid") is None:
-        page.line(("taken as it is", STRONG), ": nobody asked for its signature", indent=1)
+        page.line(("accepted unchecked", STRONG), ": the build did not check signatures", indent=1)
     else:
-        page.line(("verified", GOOD), ": well-formed, and its key signed it; the id is computed", indent=1)
+        page.line(("verified", GOOD), ": well-formed and signed by its key; its id matches its text", indent=1)
     for claim in answer["claimed_by"]:
-        page.line(f"besides, {claim['words']}", indent=2)
+        page.line(f"also, {claim['words']}", indent=2)
     if message.get("is_id_consistent") is False:
-        page.line("a line of the log claims another id for it, which does not count", indent=2)
-        page.ids("the id that is claimed:", [message["claimed_id"]] if message["claimed_id"] else [], indent=3)
+        page.line("a line of the log states another id for it; that id is ignored", indent=2)
+        page.ids("the stated id:", [message["claimed_id"]] if message["claimed_id"] else [], indent=3)
     _write_key(page, message)
     if message.get("has_data") is False:
-        page.line("its data is not there", indent=2)
+        page.line("its data is not in the log", indent=2)
     if answer["unknown"]:
-        page.line(("sets: not known, as they are not built", DIM), indent=1)
+        page.line(("sets: unknown, because the table set_messages is not built", DIM), indent=1)
     elif answer["in_no_set"]:
-        page.line(f"sets: it is in none, as {answer['in_no_set']['meaning']}", indent=1)
+        page.line(f"sets: it is in none, because {answer['in_no_set']['meaning']}", indent=1)
         if answer["in_no_set"]["has_items"]:
-            page.line("its data adds and deletes items as a set's does; no peer looks at them there", indent=2)
+            page.line("its data adds and deletes items as in a set; peers ignore them outside a set", indent=2)
     elif not answer["sets"]:
         page.line(f"sets: it is in none that {answer['only']} names", indent=1)
-    page.ids("messages whose keys depend on it, while the log lacks it or its data:", answer["awaited_by"], indent=1)
+    page.ids("messages that await it or its data before their keys can be checked:", answer["awaited_by"], indent=1)
     for row in answer["sets"]:
         _write_set(page, answer["id"], row)
 
 
 def _write_key(page: Page, message: dict) -> None:
-    """Say whether the key was the account's, where that is not so or not known."""
+    """Print whether the key belongs to the account, unless it does."""
     if message.get("is_key_authorised") is False:
-        page.line("its key was not one of the account's at the account tips that it names", indent=2)
+        page.line("its key did not belong to the account at the account tips that it names", indent=2)
     elif message.get("awaited_ids"):
-        page.ids("it is not known whether its key was the account's; that depends on", message["awaited_ids"], indent=2)
+        page.ids("unknown whether its key belongs to the account; that depends on", message["awaited_ids"], indent=2)
     elif (
         message.get("is_usable")
         and message.get("is_key_authorised") is None
@@ -215,20 +218,20 @@ def _write_key(page: Page, message: dict) -> None:
         and message.get("account") not in _OWN_ACCOUNTS
     ):
         page.line(
-            "it is not known whether its key was the account's: the log has no root of the account, "
-            "and the check of its key is left out",
+            "unknown whether its key belongs to the account: the account's root is not in the log, so the key was not "
+            "checked",
             indent=2,
         )
 
 
 def _write_set(page: Page, message_id: str, row: dict) -> None:
-    name = ["set ", (row["set_id"], ID)] if row["set_id"] != message_id else ["set on itself"]
+    name = ["set ", (row["set_id"], ID)] if row["set_id"] != message_id else ["set of which it is the root"]
     if row["is_valid"]:
-        what = [f"depth {row['depth']}, position {row['position']}"]
-        what += [word for word in ("root", "tip") if row[f"is_{word}"]] + ["item root"] * bool(row["is_item_root"])
-        page.line(*name, ": ", ("valid", GOOD), f", {', '.join(what)}; {row['purpose']}, {row['action']}", indent=1)
+        place = [f"depth {row['depth']}, position {row['position']}"]
+        place += [mark for mark in ("root", "tip") if row[f"is_{mark}"]] + ["item root"] * bool(row["is_item_root"])
+        page.line(*name, ": ", ("valid", GOOD), f", {', '.join(place)}; {row['purpose']}, {row['action']}", indent=1)
     else:
-        verdict = "held, though not valid" if row["is_held"] else "not valid"
+        verdict = "held although not valid" if row["is_held"] else "not valid"
         verdict = "undecided" if row["reject_reason"] in messages.UNDECIDED else verdict
         page.line(*name, ": ", (verdict, BAD), f": {row['reject_reason']}. {row['meaning']}", indent=1)
     write_links(page, "follows", "other_id", row["follows"], "set")
@@ -242,12 +245,12 @@ def _write_set(page: Page, message_id: str, row: dict) -> None:
 
 def _write_again(page: Page, row: dict) -> None:
     if row["reject_reason"] in messages.UNDECIDED:
-        page.line("get these messages from a peer: they decide; the message need not be published again", indent=2)
+        page.line("what to do: get these messages from a peer; this message need not be published again", indent=2)
         return
     if row["causes"] and all(cause["trouble"] == "missing" for cause in row["causes"]):
-        page.line("getting what is missing from a peer would help", indent=2)
+        page.line("what to do: get the missing messages from a peer", indent=2)
     if row["next"] is None:
-        page.line("there is nothing to publish upon: the set has no root here", indent=2)
+        page.line("it cannot be published again: the set's root is not in the log", indent=2)
         return
-    page.ids(f"published again: with depth {row['next']['depth']} and prev", row["next"]["prev"], indent=2)
-    page.ids("and, if it adds anything, superseding", row["next"]["should_supersede"], indent=2)
+    page.ids(f"to publish it again, use depth {row['next']['depth']} and prev", row["next"]["prev"], indent=2)
+    page.ids("and, if it adds items, supersede", row["next"]["should_supersede"], indent=2)

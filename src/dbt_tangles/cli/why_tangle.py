@@ -1,4 +1,4 @@
-"""A message in each tangle that it claims: a member, or what holds it back and where that begins."""
+"""Explains a message in each tangle that it claims: its place as a member, or the root causes that set it aside."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dbt_tangles.cli.upstream import MOST_LINKS, paths
 _COLUMNS = """tangle_name, root_id, is_member, set_aside_reason, blocked_by, depth, is_root, is_tip, is_fork, is_merge,
     position"""
 _MOST = 100
-#: As docs/adr/028 has it.
+#: The most root causes that a build keeps for a message (docs/adr/028-awaited.md).
 _MOST_CAUSES = 100
 
 
 def explain_tangles(tables: Tables, message_id: str, only: str | None = None) -> list[dict]:
-    """Say how a message stands in each tangle that it claims.
+    """Collect the rows about a message in each tangle that it claims.
 
     Args:
-        tables: Where to look.
-        message_id: The message.
-        only: Only tangles of this name, or on roots that begin so, or both as `NAME:ROOT`.
+        tables: The warehouse's tables.
+        message_id: The message's id.
+        only: Keep only tangles with this name, whose root begins with this text, or both as `NAME:ROOT`.
     """
     rows = tables.rows_of("tangle_messages", _COLUMNS, "message_id", message_id)
     rows = sorted(rows, key=lambda row: (row["tangle_name"] or "", row["root_id"] or ""))[:_MOST]
@@ -46,7 +46,7 @@ def _explain(tables: Tables, message_id: str, row: dict) -> dict:
         answer["causes"] = [_cause(message_id, "", {}, {message_id: code}, {}, message_id)]
         return answer
     where = {"name": row["tangle_name"], "root": row["root_id"]}
-    # Of a message that is set aside, the links of all that are, too: the way up goes along them.
+    # If the message is set aside, read the links of all messages that are: the paths to root causes go along them.
     links = tables.rows(
         f"""select message_id, previous_id from {{tangle_edges}}
         where tangle_name = $name and root_id = $root
@@ -76,7 +76,7 @@ def _explain(tables: Tables, message_id: str, row: dict) -> dict:
 
 
 def _explain_causes(tables: Tables, message_id: str, row: dict, where: dict, links: list[dict]) -> list[dict]:
-    """Say of each root cause what is wrong with it, and how the message comes to depend on it."""
+    """Return each root cause with its trouble, and a shortest path to it."""
     causes = row["blocked_by"] or []
     others = [cause for cause in causes if cause != message_id]
     ways: dict[str, list[str]] = {message_id: [message_id]}
@@ -114,7 +114,7 @@ def _bad_ones(tables: Tables, ids: list[str], where: dict) -> dict[str, str]:
 
 
 def _errors(tables: Tables, ids: list[str]) -> dict[str, str | None]:
-    """Say of messages that are in the log why they are not usable, where they are not."""
+    """Return the `check_error` of some messages in the log, by id."""
     rows = tables.rows(
         "select message_id, check_error from {ssb_messages} where message_id in (select unnest($ids))", ids=ids
     )
@@ -130,84 +130,86 @@ def _cause(cause: str, root: str, ways: dict, bad: dict, missing: dict, message_
 
 
 def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | None) -> None:
-    """Show how a message stands in its tangles, those of one root together where the answer is the same."""
+    """Print the place of a message in its tangles; duplicate tangles of one root once, with both names."""
     if not tangles:
         page.line(f"tangles: it claims none{'' if only is None else f' that {only} names'}", indent=1)
     for names, tangle in together(tangles):
         root = tangle["root_id"]
         name = ["tangle ", (listed(names), STRONG)] if tangle["tangle_name"] is not None else [_NAMELESS]
-        name += [" on ", (root, ID)] if root else [", no root that can be read"]
+        name += [" on ", (root, ID)] if root else [", unreadable root"]
         if tangle["is_member"]:
             page.line(*name, ": ", ("member", GOOD), _place(tangle), indent=1)
         else:
-            page.line(*name, ": ", ("set aside", BAD), f": {tangle['set_aside_reason']}, {tangle['meaning']}", indent=1)
+            page.line(*name, ": ", ("set aside", BAD), f": {tangle['set_aside_reason']}. {tangle['meaning']}", indent=1)
         if tangle["root_status"] in _ROOTS:
             page.line(_ROOTS[tangle["root_status"]], indent=2)
         page.ids("follows", tangle["follows"], indent=2)
         page.ids("followed by", tangle["followed_by"], indent=2)
         for fault in tangle["faults"]:
-            page.ids(f"its writer's fault: {fault['fault']}:", fault["message_ids"], indent=2)
+            page.ids(f"writer fault {fault['fault']}:", fault["message_ids"], indent=2)
         if not tangle["is_member"]:
             _write_causes(page, message_id, tangle)
 
 
-_NAMELESS = "a claim that names no tangle"
-#: The form of a claim that is not malformed, for who writes the next message.
+_NAMELESS = "claim without a tangle's name"
+#: The form of a valid claim, printed below a malformed one.
 _FORM = [
-    "in it, content.tangles is an object that maps each tangle's name to {root, previous}: root a message's id, "
-    "previous a list of ids; in a tangle's first message both are null",
+    "in it, content.tangles maps each tangle's name to {root, previous}: root is a message's id, previous a list of "
+    "ids; in a tangle's first message both are null",
     "the names legacy_thread and feed are reserved; the older fields are root (an id) and branch (ids)",
 ]
 _ROOTS = {
     "missing": "the root is not in the log",
-    "unusable": "the root is in the log and is not verified, or is no root of such a tangle",
+    "unusable": "the root is in the log, but it is not verified or does not start such a tangle",
     "too_large": "the tangle has more candidates than graph_limit allows",
 }
 
 
 def _place(tangle: dict) -> str:
-    what = [f"depth {tangle['depth']}, position {tangle['position']}"]
-    what += [word for word in ("root", "tip", "fork", "merge") if tangle[f"is_{word}"]]
-    return ", " + ", ".join(what)
+    place = [f"depth {tangle['depth']}, position {tangle['position']}"]
+    place += [mark for mark in ("root", "tip", "fork", "merge") if tangle[f"is_{mark}"]]
+    return ", " + ", ".join(place)
 
 
 def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
     if tangle["set_aside_reason"] == "tangle_too_large":
-        page.line("what would help: a build with a larger graph_limit, on workers that have memory for it", indent=2)
+        page.line("what to do: build with a larger graph_limit, on workers with enough memory", indent=2)
         return
     own = [cause for cause in tangle["causes"] if cause["id"] == message_id]
     others = [cause for cause in tangle["causes"] if cause["id"] != message_id]
     write_causes(page, others)
     if len(tangle["causes"]) == _MOST_CAUSES:
         page.line((f"there may be more: a build keeps the first {_MOST_CAUSES}", DIM), indent=2)
-    page.line("what would help:", indent=2)
+    page.line("what to do:", indent=2)
+    again = "publish it with"
     missing = [cause for cause in others if cause["trouble"] == "missing"]
     if missing and len(missing) == len(others) and not own:
-        page.line("getting what is missing from a peer; nothing need be published again", indent=3)
+        page.line("get the missing messages from a peer", indent=3)
+        again = "or publish it again, with"
     if own or len(missing) < len(others):
-        page.line("what is bad is signed and stays so: it takes a new message", indent=3)
+        page.line("publish a new message, because a signed message cannot be corrected", indent=3)
     if tangle["set_aside_reason"] == "malformed_tangle":
         for text in _FORM:
             page.line(text, indent=3)
     if tangle["next"]:
         page.ids(
-            f"if it is published again: with root {tangle['root_id']} and previous",
+            f"{again} root {tangle['root_id']} and previous",
             tangle["next"]["previous"],
             indent=3,
         )
     elif tangle["root_id"]:
-        page.line("there is nothing to publish upon until the root is there", indent=3)
+        page.line("it cannot be published again before the root is in the log", indent=3)
 
 
 def _trouble(cause: dict) -> str:
     if cause["trouble"] == "missing":
         unlocked = cause.get("unlocks")
-        unlocks = f"; with it alone {counted(unlocked, 'become{s a member| members}')}" if unlocked else ""
+        unlocks = f"; once it arrives, {counted(unlocked, '{becomes a member|become members}')}" if unlocked else ""
         claimed = "".join(f"; {claim['words']}" for claim in cause.get("claimed_by", ())[:1])
-        return f"which is not in the log{unlocks}{claimed}"
+        return f"not in the log{unlocks}{claimed}"
     if cause["trouble"] == "no_candidate":
         error = cause.get("check_error")
         if error:
-            return f"which is in the log and not verified, {error}: {messages.ssb(error)}"
-        return "which is in the log and says nothing of this tangle"
+            return f"in the log but not verified, {error}: {messages.ssb(error)}"
+        return "in the log, but it does not claim this tangle"
     return f"{cause['trouble']}: {messages.SET_ASIDE.get(cause['trouble'], '')}"

@@ -1,4 +1,4 @@
-"""An id that no table has as its own: lines that claim it, who refers to it, and what it may have been meant to be."""
+"""`tangles why` for an id that is not in the log: lines that claim it, references to it, and similar ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt_tangles.cli.twins import together
 _MOST = 100
 _NEAR, _SHOWN = 3, 10
 
-#: What refers to ids: how, the table, the column of the reference, that of who refers, and where that is.
+#: References to ids: their name, the table, the column of the id, of the referring id, and of the place.
 _REFERENCES = [
     ("tangle", "tangle_edges", "previous_id", "message_id", "tangle_name || ':' || root_id", "tangle_name <> 'feed'"),
     ("tangle root", "tangle_messages", "root_id", "message_id", "tangle_name", "message_id <> root_id"),
@@ -28,7 +28,7 @@ _OF_MESSAGES = {"tangle", "tangle root", "feed"}
 
 
 def explain(tables: Tables, given: str) -> dict:
-    """Gather which lines claim an id and what refers to it; without either, the ids that begin most like it."""
+    """Collect the lines that claim an id and the references to it; without either, ids with a long common prefix."""
     is_sigil = given.startswith("%")
     referrers = []
     for how, table, column, who, where, condition in _REFERENCES:
@@ -63,7 +63,7 @@ def explain(tables: Tables, given: str) -> dict:
 
 
 def awaiting(tables: Tables, id_: str) -> list[dict]:
-    """List the tangles that wait for an id, and what comes of it."""
+    """List the rows of `tangle_missing` for an id; at most 100."""
     return tables.rows(
         f"""select tangle_name, root_id, is_in_log, waiting_count, blocked_count, unlocks from {{tangle_missing}}
         where missing_id = $id order by all limit {_MOST}""",
@@ -72,7 +72,7 @@ def awaiting(tables: Tables, id_: str) -> list[dict]:
 
 
 def _nearest(tables: Tables, given: str) -> list[dict]:
-    """List the ids that share the longest beginning with one, of those right before and behind it."""
+    """List the ids with the longest prefix in common, among the neighbours of an id in sorted order."""
     near = []
     for kind, places in PLACES.items():
         if given.startswith("%") and kind != "message":
@@ -92,51 +92,52 @@ def _nearest(tables: Tables, given: str) -> list[dict]:
 
 
 def _alike(one: str, other: str) -> int:
-    """Count the characters with which both begin."""
+    """Return the length of the common prefix."""
     differ = (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(differ, min(len(one), len(other)))
 
 
 def write_awaiting(page: Page, rows: list[dict]) -> None:
-    """Show the tangles that wait for an id, those of one root together where they wait alike."""
+    """Print the tangles that wait for an id; duplicate tangles of one root once, with both names."""
     for names, row in together(rows):
-        there = "; a message of this id is in the log, and no candidate there" if row["is_in_log"] else ""
+        there = "; it is in the log, but not a candidate of this tangle" if row["is_in_log"] else ""
         page.line(
             f"tangle {listed(names)} on ",
             (row["root_id"], ID),
-            agreeing(len(names), " wait{s|} for it: ") + f"{counted(row['waiting_count'], '{lists|list} it')}, "
-            f"{counted(row['blocked_count'], '{is|are} held back')}, "
-            f"{counted(row['unlocks'], 'become{s a member| members}')} with it alone{there}",
+            agreeing(len(names), " wait{s|} for it: ")
+            + f"{counted(row['waiting_count'], 'message{ lists it|s list it} as previous')}, "
+            f"{counted(row['blocked_count'], '{is|are} set aside because of it')}, "
+            f"{counted(row['unlocks'], '{becomes a member|become members} once it arrives')}{there}",
             indent=1,
         )
 
 
 def write(page: Page, answer: dict) -> None:
-    """Show the answer."""
+    """Print the answer."""
     page.line((answer["id"], ID))
     kinds = " or ".join(dict.fromkeys(f"a {each['kind']}" for each in answer["known_as"]))
     if answer["claimed_by"]:
         write_claims(page, answer["claimed_by"])
     elif kinds and not answer["referred_to_by"] and not answer["awaited_by"]:
-        page.line(f"no message, node or event begins so, but {kinds} does", indent=1)
+        page.line(f"not a message, node or event, but the beginning of {kinds}", indent=1)
     else:
-        page.line("not in the log: no table has it as its own", indent=1)
+        page.line("not in the log", indent=1)
     write_awaiting(page, answer["awaited_by"])
     if not answer["referred_to_by"] and not kinds:
-        page.line("nobody refers to it", indent=1)
+        page.line("the log has no reference to it", indent=1)
     referrers = _by_place(answer["referred_to_by"])
     for place, row in referrers[:_SHOWN]:
         page.line("referred to by ", (row["id"], ID), f" ({row['how']} {place})", indent=1)
     if len(referrers) > _SHOWN:
-        page.line((f"… and {len(referrers) - _SHOWN:,} more (--json has them)", DIM), indent=1)
-    page.ids("nearest ids:", [each["id"] for each in answer["near"]], indent=1)
+        page.line((f"… and {len(referrers) - _SHOWN:,} more (--json lists them)", DIM), indent=1)
+    page.ids("similar ids:", [each["id"] for each in answer["near"]], indent=1)
     for names, each in together(answer["known_as"], "name"):
         name = f"{each['name']}:{each['id']}" if each["kind"] == "tangle" and len(names) == 1 else each["id"]
         page.line((shlex.join(["tangles", "show", name, "--as", each["kind"]]), ID), indent=1)
 
 
 def _by_place(referrers: list[dict]) -> list[tuple[str, dict]]:
-    """Say where each reference is; one of two tangles of the same root once, under both names."""
+    """Return the place of each reference; a reference in duplicate tangles of one root once, under both names."""
     split = []
     for row in referrers:
         # The place of a link is `NAME:ROOT`, that of a claim on a root is its name.

@@ -1,1 +1,1 @@
-"""`tangles report`: a folder of HTML that shows what the tables hold, for a browser without a network."""
+"""`tangles report`: a folder of HTML that draws the tables, for a browser without a network."""

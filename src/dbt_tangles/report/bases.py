@@ -1,4 +1,4 @@
-"""The bases that are drawn: the largest, and those that are not whole or far from settled."""
+"""Chooses and lays out bases: the largest, and those that are incomplete or have many nodes that are not settled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FACTS = {
 
 
 def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose bases and lay them out."""
+    """Choose bases and lay them out for drawing."""
     count = tables.row("select count(*) as n from {autobase_bases}") or {"n": 0}
     read, last = f"select base_id, {', '.join(_FACTS)} from {{autobase_bases}}", f"base_id limit {limits.subjects}"
     rows = chosen(
@@ -73,7 +73,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
 
 
 def _observers(tables: Tables, base: str, number: dict[str, int], nodes: int) -> list[dict]:
-    """Read the order of each observer: the last of it, and up to where it is settled."""
+    """Read the last nodes of each observer's order, and the length of its settled prefix."""
     observers = tables.rows(
         f"""select observer, count(*) as total, count(*) filter (is_confirmed) as settled from {{autobase_views}}
         where base_id = $base group by observer order by observer <> 'all', observer limit {_MOST_OBSERVERS}""",

@@ -1,4 +1,4 @@
-"""Makes the report: what there is of each kind, why, and the folder."""
+"""Builds a report: collects the subjects of each kind, their answers of `tangles why`, and writes the folder."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ KINDS: dict[str, Callable[[Tables, Limits], Kind]] = {
 def build(
     tables: Tables, out: Path, limits: Limits, tell: Callable[[int, int], None] = lambda done, total: None
 ) -> Folder:
-    """Write a report; where that fails, an older one in its place stays as it was.
+    """Write a report; if that fails, an older report in its place stays complete.
 
     Args:
-        tables: What it is of.
+        tables: The warehouse's tables.
         out: The folder.
-        limits: How much is shown.
-        tell: Is told how many drawings are written, of how many.
+        limits: The limits of the report.
+        tell: Called with the number of drawings written and their total.
 
     Returns:
-        What was written.
+        The folder.
 
     Raises:
-        AskError: Something else is in the folder, it cannot be written, or a table cannot be read.
+        AskError: The folder holds other files or cannot be written, or a table cannot be read.
     """
     with Folder(out) as folder:
         _write(folder, tables, limits, tell)
@@ -73,7 +73,7 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
 
 
 def _slices(tables: Tables, kinds: dict[str, Kind]) -> dict[str, Tables]:
-    """Keep what the questions need, and put what messages say beside the nodes that stand for them."""
+    """Load the rows that the answers need, and set the titles of nodes that stand for messages."""
     asks = [ask for kind in kinds.values() for part in kind.parts for ask in part.asks.values()]
     ids = {kind: sorted({ask.id for ask in asks if ask.kind == kind}) for kind in ("message", "pzp", "event")}
     only = {

@@ -1,4 +1,4 @@
-"""`tangles report`: what the tables hold as a folder of HTML."""
+"""The command `tangles report`: options, progress and summary."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ from dbt_tangles.report.parts import Limits
 
 
 @click.command("report")
-@click.option("--out", default="report", show_default=True, metavar="DIR", help="Where to write it; an old one goes.")
+@click.option(
+    "--out", default="report", show_default=True, metavar="DIR", help="Write the report here; replaces an old report."
+)
 @click.option(
     "--limit",
     type=click.IntRange(0, 1000),
     default=20,
     show_default=True,
     metavar="N",
-    help="Show the N largest of each kind, and the N most troubled.",
+    help="Show the N largest of each kind, and the N with the most problems.",
 )
 @click.option(
     "--nodes",
@@ -32,13 +34,13 @@ from dbt_tangles.report.parts import Limits
     default=100,
     show_default=True,
     metavar="N",
-    help="Draw at most the last N nodes of each.",
+    help="Draw the last N nodes of each at most.",
 )
 @of_tables
 def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> int:
-    """Write a folder of HTML that shows the tables: open its index.html, no network and no server are needed.
+    """Write a folder of HTML that draws the tables: open its index.html, without a network or a server.
 
-    The log at a glance, tangles, feeds, sets, bases, private groups and timelines.
+    It shows the log at a glance, tangles, feeds, sets, bases, private groups and timelines.
     """
     tables = Tables(warehouse, schema)
     with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
@@ -51,5 +53,7 @@ def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> in
     shards = counted(folder.shards, "shard{|s}")
     click.echo(plain(f"{folder.path / 'index.html'}: {shards}, {folder.bytes / 1e6:,.1f} MB of data"))
     if tables.missing:
-        click.echo(f"not built, so nothing is said of it: {', '.join(sorted(tables.missing))}", err=True)
+        click.echo(
+            f"tables that are not built, so the report lacks their rows: {', '.join(sorted(tables.missing))}", err=True
+        )
     return FOUND

@@ -1,28 +1,28 @@
-"""Which of a timeline's edits are played: the latest, of so few places that all of them can be shown."""
+"""Selects the last edits of a timeline that the report plays, and reverts them to get the order to start from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import groupby
 
-#: Commands for each place that may be shown.
+#: The most commands that are read for each place that is shown.
 COMMANDS = 8
 
 
 class ReplayError(Exception):
-    """The edits do not lead to the order: tables of several runs."""
+    """The edits do not produce the published order, because the tables come from different runs."""
 
 
 def window(edits: Iterable[dict], total: int, most: int) -> tuple[list[dict], int]:
-    """Choose what is played.
+    """Select the last whole batches that change only the last places.
 
     Args:
-        edits: Commands, whole batches, the last first.
-        total: How many events there are.
-        most: How many places are shown.
+        edits: The commands in whole batches, the last first.
+        total: The number of events.
+        most: The number of places that are shown.
 
     Returns:
-        The commands, in their order, and the first place that they touch; all places before stay as they are.
+        The commands in their order, and the first place that they change; earlier places stay as they are.
     """
     low, kept = total, []
     for _, batch in groupby(edits, key=lambda edit: edit["batch"]):
@@ -37,15 +37,15 @@ def window(edits: Iterable[dict], total: int, most: int) -> tuple[list[dict], in
 
 
 def undo(order: list[str], edits: list[dict], low: int) -> list[str]:
-    """Return the order before some commands.
+    """Return the order before some commands by reverting them.
 
     Args:
-        order: The order after them, from place `low` on.
-        edits: The commands, in their order.
-        low: A place before which nothing changes.
+        order: The order after the commands, from place `low` on.
+        edits: The commands in their order.
+        low: The first place that the commands may change.
 
     Raises:
-        ReplayError: They do not lead to that order.
+        ReplayError: The commands do not lead to `order`.
     """
     before = list(order)
     for edit in reversed(edits):

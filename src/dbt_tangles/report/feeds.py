@@ -1,4 +1,4 @@
-"""The feeds that are drawn: the longest, and those whose chain ends early, around the place where it does."""
+"""Chooses and lays out feeds: the longest, and those whose chains end early, around the end of the chain."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _FACTS = {
     "status": "status",
     "message_count": "messages",
     "verified_length": "in the chain",
-    "max_sequence": "greatest number",
+    "max_sequence": "greatest sequence",
     "gap_sequence": "missing from",
     "fork_sequence": "forked at",
 }
 
 
 def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose feeds and lay them out."""
+    """Choose feeds and lay them out for drawing."""
     count = tables.row("select count(*) as n from {feeds}") or {"n": 0}
     read = f"select author, {', '.join(_FACTS)} from {{feeds}}"
     last = f"author limit {limits.subjects}"
@@ -50,7 +50,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
 
 
 def _until(tables: Tables, row: dict, nodes: int) -> int | None:
-    """Say up to which sequence a feed is drawn: so far that half of the nodes are what the chain does not reach."""
+    """Return the last sequence to draw of a broken feed, so that about half of the nodes are off the chain."""
     if row["status"] == "complete":
         return None
     found = tables.row(
@@ -64,11 +64,11 @@ def _until(tables: Tables, row: dict, nodes: int) -> int | None:
 
 
 def _holes(sequences: list[int], starts_early: bool) -> list[list]:
-    """List which sequences are not there: the row that they are above, and what is said of them.
+    """List the gaps in the sequences: the row below each gap, and its label.
 
     Args:
-        sequences: Those that are drawn, in their order; in between are no others.
-        starts_early: Whether the first message of the feed would be drawn if it were there.
+        sequences: The sequences of the rows, ascending; the feed has no others between them.
+        starts_early: Whether the drawing begins at the start of the feed.
     """
     before = [0 if starts_early else sequences[0] - 1, *sequences[:-1]] if sequences else []
     return [

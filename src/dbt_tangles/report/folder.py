@@ -1,6 +1,7 @@
-"""Writes the folder: pages and scripts of this package, and data that nothing of a log can leave.
+"""Writes the folder of a report: this package's pages and scripts, and shards of data.
 
-A page that is opened as a file may not fetch, but may load scripts: each shard of data is one that hands over a value.
+A page that is opened as a file may not fetch, but may load scripts, so each shard is a script that passes a value to
+`tangles.add`. Texts of a log are escaped: they cannot break out of their strings.
 """
 
 from __future__ import annotations
@@ -19,24 +20,24 @@ from typing import Any
 from dbt_tangles.cli.page import plain
 from dbt_tangles.cli.tables import AskError
 
-#: What a folder has that a report was written to.
+#: The file that marks a folder as a report's.
 MARK = "tangles-report.txt"
 MOST_CHARACTERS = 400
 _PAGE = "index.html"
-#: How the name begins of the folder in which a report lies until it is complete.
+#: The prefix of the temporary folder in which a report is written.
 _NEW = ".new-"
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def clean(text: str) -> str:
-    """Cut a text, and write what is not printable in it, marks of direction among it, as escapes."""
+    """Truncate a text and escape its unprintable characters, including marks of text direction."""
     if len(text) <= MOST_CHARACTERS:
         return plain(text)
     return plain(text[:MOST_CHARACTERS]) + f"… ({len(text):,} characters)"
 
 
 def safe(value: Any) -> Any:
-    """Return a value with all its texts clean, and without numbers that JSON has not."""
+    """Return a value with all its texts cleaned, and null for numbers that JSON lacks."""
     if isinstance(value, dict):
         return {clean(str(key)): safe(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -49,7 +50,7 @@ def safe(value: Any) -> Any:
 
 
 def as_script(name: str, value: Any) -> str:
-    """Write a value as a script that hands it over: ASCII, without what HTML would read."""
+    """Write a value as a script that passes it to `tangles.add`, in ASCII, with characters of HTML escaped."""
     text = json.dumps(safe(value), separators=(",", ":"), allow_nan=False)
     for character, escape in _UNSAFE.items():
         text = text.replace(character, escape)
@@ -57,15 +58,15 @@ def as_script(name: str, value: Any) -> str:
 
 
 class Folder:
-    """The folder of a report, a context manager: an older report stays whole until `publish` replaces it.
+    """The folder of a report, a context manager: an older report stays complete until `publish` replaces it.
 
     Attributes:
-        path: Where it is.
-        bytes: What its data take.
-        shards: How many files they are in.
+        path: The folder's path.
+        bytes: The size of its data.
+        shards: The number of files of data.
 
     Raises:
-        AskError: Something else is in its place, or it cannot be written.
+        AskError: The path has other files, or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -73,12 +74,12 @@ class Folder:
         self.bytes = self.shards = 0
         with self._writing():
             if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MARK).is_file())):
-                raise AskError(f"{path}: there is something else; name another folder with --out")
+                raise AskError(f"{path}: not a report and not empty; name another folder with --out")
             path.mkdir(parents=True, exist_ok=True)
             (path / MARK).write_text("Written by `tangles report`, which replaces all of it.\n")
-            for killed in path.glob(f"{_NEW}*"):  # left by a report that was killed
+            for killed in path.glob(f"{_NEW}*"):  # left behind by a killed command
                 shutil.rmtree(killed)
-            # Within the folder, as its parent may be another file system, or another user's.
+            # Inside the folder, because its parent may be another file system or belong to another user.
             self._new = Path(tempfile.mkdtemp(prefix=_NEW, dir=path))
             (self._new / "data").mkdir()
             source = resources.files("dbt_tangles.report") / "assets"
@@ -97,7 +98,7 @@ class Folder:
                 self.path.rmdir()
 
     def write(self, name: str, value: Any) -> None:
-        """Write a shard; its name is one of this package's, and a number."""
+        """Write a shard; its name consists of a word of this package and a number."""
         text = as_script(name, value)
         with self._writing():
             (self._new / "data" / f"{name}.js").write_text(text, encoding="ascii")
@@ -105,8 +106,8 @@ class Folder:
         self.shards += 1
 
     def publish(self) -> None:
-        """Put the new report in the place of the old one; each part changes places in one step, the page last."""
-        # It takes long to import, and a report that fails does without.
+        """Replace the old report by the new one: each part in one atomic step, the page last."""
+        # Imported here, because it loads slowly.
         from dbt_spark_python.table_store.atomic_swap import replace_folder
 
         with self._writing():
@@ -119,4 +120,4 @@ class Folder:
         try:
             yield
         except OSError as error:
-            raise AskError(f"{self.path}: cannot be written: {error}") from error
+            raise AskError(f"{self.path}: cannot be written: {error}; name another folder with --out") from error

@@ -1,4 +1,4 @@
-"""The log at a glance: verdicts, forks and what is set aside over time, sizes and depths of tangles."""
+"""The data of the first page: verdicts; members, forks and set-aside messages over time; sizes of tangles."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from dbt_tangles.cli import look_at, messages, runs, verdict_counts
 from dbt_tangles.cli.tables import Tables
 
 BINS = 60
-#: Times outside the years 1970 to 2100 are no times; authors assert whatever they like.
+#: Times after the year 2100 or before 1970 are ignored, because authors may assert any number.
 _LATEST = 4_102_444_800_000
 _TIME = "coalesce(received_at, asserted_at)"
 _IS_TIME = f"coalesce({_TIME} between 0 and {_LATEST}, false)"
 
 
 def collect(tables: Tables) -> dict:
-    """Gather what the first page shows."""
+    """Collect the data of the first page."""
     last = runs.last_runs(tables)
     found = verdict_counts.count(tables)
     codes = {code for row in found for code in row["counts"]}
@@ -36,10 +36,11 @@ def _meaning(code: str) -> str:
 
 
 def over_time(tables: Tables) -> dict | None:
-    """Count messages of tangles in equal spans of time: members that are no forks, forks, merges, what is set aside.
+    """Count the messages of tangles in 60 equal spans of time: members that are not forks, forks, merges, set aside.
 
     Returns:
-        None where no message has a time. The first and last half percent are counted with what is next to them.
+        The counts, if any message has a time. The spans cover the middle 99% of the times; earlier and later messages
+        count in the first and last span.
     """
     span = tables.row(
         f"""select quantile_disc({_TIME}, 0.005) as first, quantile_disc({_TIME}, 0.995) as last, count(*) as n
@@ -69,7 +70,7 @@ def over_time(tables: Tables) -> dict | None:
 
 
 def histogram(tables: Tables, column: str) -> list[dict]:
-    """Count tangles, feeds left aside, by a number: 0, 1, 2 to 3, 4 to 7, 8 to 15, ..."""
+    """Count the tangles other than feeds by a column, in ranges 0, 1, 2 to 3, 4 to 7, 8 to 15, ..."""
     return tables.rows(
         f"""select low, case when low < 2 then low else 2 * low - 1 end as high,
             count(*) filter (trouble = 0) as well, count(*) filter (trouble > 0) as troubled

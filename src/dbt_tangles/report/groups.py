@@ -1,4 +1,4 @@
-"""The private groups that are drawn: those of most epochs, and those with most findings."""
+"""Chooses and lays out private groups: those with the most epochs, and those with the most findings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_FINDINGS = 200
 
 
 def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose groups and lay them out."""
+    """Choose groups and lay them out for drawing."""
     count = tables.row("select count(distinct group_id) as n from {group_epochs}") or {"n": 0}
     found = {
         row["group_id"]: row["n"]
@@ -72,7 +72,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
 
 
 def _feeds(tables: Tables, group: str, epochs: list[str], most: int) -> tuple[list[dict], int]:
-    """Say of each feed what it is in each epoch; those in most epochs come first."""
+    """List the feeds of a group and their roles in each epoch; feeds in the most epochs are kept."""
     number = {epoch: n for n, epoch in enumerate(epochs)}
     of_group = "{group_members} where group_id = $group and epoch_id in (select unnest($epochs))"
     values = {"group": group, "epochs": epochs}
@@ -89,5 +89,5 @@ def _feeds(tables: Tables, group: str, epochs: list[str], most: int) -> tuple[li
         feed = feeds.setdefault(row["feed_id"], {"id": row["feed_id"], "label": label(row["feed_id"]), "in": {}})
         feed["in"][number[row["epoch_id"]]] = [
             name for name in ("added", "excluded", "missing", "returned") if row[f"is_{name}"]
-        ] + ["not by the recipe"] * bool(row["is_added"] and not row["is_member"])
+        ] + ["added, but not a member"] * bool(row["is_added"] and not row["is_member"])
     return sorted(feeds.values(), key=lambda feed: (min(feed["in"]), feed["id"])), count["n"]

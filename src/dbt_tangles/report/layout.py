@@ -1,4 +1,4 @@
-"""Where the nodes of a drawing go: lanes by author, rows by depth."""
+"""Computes the layout of a drawing: lanes by author, rows by depth."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from dataclasses import replace
 
 from dbt_tangles.cli.graph import MISSING, Graph, label
 
-#: The lane of what is not there.
+#: The lane of missing nodes.
 NOT_HERE = "not here"
-#: So many more may be missing than are there.
+#: A drawing has at most as many missing nodes as other nodes, plus this number.
 _FEW = 20
 
 
 def rows_of(graph: Graph) -> dict[str, int]:
-    """Give each node a row: its depth; without one, below what it follows; if it is missing, above who follows it."""
+    """Assign a row to each node.
+
+    The row is the node's depth; without a depth, the row below its parents (Kahn's algorithm); if the node is missing,
+    the row above its children.
+    """
     rows = {node.id: node.place for node in graph.nodes if node.place is not None}
     first = min(rows.values(), default=0)
     free = [node.id for node in graph.nodes if node.id not in rows and node.state != MISSING]
@@ -38,7 +42,7 @@ def rows_of(graph: Graph) -> dict[str, int]:
             waits[child] -= 1
             if not waits[child]:
                 ready.append(child)
-    for id_ in free:  # What is in a cycle, or behind one.
+    for id_ in free:  # Nodes in a cycle, or after one.
         rows.setdefault(id_, lowest[id_] + 1)
     for node in graph.nodes:
         if node.state == MISSING and node.id not in rows:
@@ -48,19 +52,19 @@ def rows_of(graph: Graph) -> dict[str, int]:
 
 
 def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None = None) -> dict:
-    """Place a graph.
+    """Lay out a graph.
 
     Args:
-        graph: What is to be drawn.
-        lane_of: The author of each node, as far as there is one.
-        titles: What the message of a node says.
+        graph: The graph.
+        lane_of: The author of each node, if known.
+        titles: The content of each node's message, for its tooltip.
 
     Returns:
-        Lanes with their first column and how wide they are, labels of rows, nodes and edges by number.
+        The lanes with their first columns and widths, the labels of the rows, the nodes, and the edges by number.
     """
     missing = [node for node in graph.nodes if node.state == MISSING]
     there = [node for node in graph.nodes if node.state != MISSING]
-    # Whoever writes may name as many as fit into a message.
+    # An author may name as many missing ids as fit into a message.
     graph = replace(graph, nodes=[*there, *missing[: len(there) + _FEW]])
     rows = rows_of(graph)
     nodes = sorted(graph.nodes, key=lambda node: (rows[node.id], node.id))
@@ -77,7 +81,9 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
     width: dict[str, int] = {}
     for (name, _), count in cells.items():
         width[name] = max(width.get(name, 0), count)
-    names = sorted(width, key=lambda name: name == NOT_HERE)  # Stable: by the first row.
+    names = sorted(
+        width, key=lambda name: name == NOT_HERE
+    )  # A stable sort: lanes stay in the order of their first rows.
     start, columns = {}, 0
     for name in names:
         start[name] = columns

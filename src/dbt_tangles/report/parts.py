@@ -1,4 +1,4 @@
-"""What a report has of one tangle, feed, set, base, group or timeline."""
+"""Data classes of a report: its limits, and the list entry and drawing of each subject."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dbt_tangles.cli.page import counted
 
 
 class Limits(NamedTuple):
-    """How much is shown.
+    """The limits of a report.
 
     Attributes:
-        subjects: Of each kind the largest, and as many of the most troubled.
-        nodes: Of each the last.
+        subjects: The number of the largest subjects of each kind, and of those with the most problems.
+        nodes: The number of last nodes of each subject.
     """
 
     subjects: int
@@ -21,7 +21,7 @@ class Limits(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """What `tangles why` is asked of a node."""
+    """The arguments of `tangles why` for a node."""
 
     kind: str
     id: str
@@ -30,12 +30,12 @@ class Ask(NamedTuple):
 
 @dataclass
 class Part:
-    """One subject.
+    """A subject: a tangle, feed, set, base, group or timeline.
 
     Attributes:
-        entry: What a list says of it.
-        view: What is drawn.
-        asks: For nodes of the view, by number, what is asked.
+        entry: Its entry in the list of subjects.
+        view: Its drawing.
+        asks: The arguments of `tangles why` for each node of the drawing, by the node's number.
     """
 
     entry: dict
@@ -45,11 +45,11 @@ class Part:
 
 @dataclass
 class Kind:
-    """All that is shown of a kind.
+    """The subjects of a kind.
 
     Attributes:
-        total: How many there are.
-        parts: Those that are shown.
+        total: The number of all subjects.
+        parts: The subjects that are shown.
     """
 
     total: int
@@ -57,12 +57,12 @@ class Kind:
 
 
 def many(count: int | None, what: str) -> str:
-    """Say how many there are of something."""
+    """Write a number and a noun that agrees with it."""
     return counted(count or 0, f"{what}{{|s}}")
 
 
 def chosen(largest: list[dict], troubled: list[dict], key: str | tuple[str, ...]) -> list[dict]:
-    """Merge two lists of rows, each once; `why` says for which it was chosen."""
+    """Merge two lists of rows without duplicates; `chosen` is `troubled` or `large`, the list that a row came from."""
     keys = (key,) if isinstance(key, str) else key
     rows: dict[tuple, dict] = {}
     for row in troubled:

@@ -1,4 +1,4 @@
-"""The sets that are drawn: the largest, and those with most messages that are not valid."""
+"""Chooses and lays out sets: the largest, and those with the most invalid messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FACTS = {
     "item_count": "items",
     "item_root_count": "item roots",
     "max_depth": "greatest depth",
-    "min_required_depth": "needed from depth",
+    "min_required_depth": "least required depth",
     "squeeze_potential": "squeeze potential",
     "tip_count": "tips",
     "root_status": "root",
@@ -24,7 +24,7 @@ _FACTS = {
 
 
 def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose sets and lay them out."""
+    """Choose sets and lay them out for drawing."""
     count = tables.row("select count(*) as n from {sets}") or {"n": 0}
     last = f"set_id limit {limits.subjects}"
     rows = chosen(
@@ -42,7 +42,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     set_id = row["set_id"]
     graph = graphs.set_(tables, row["domain"] or "", set_id, nodes)
     keys = tables.rows(
-        """select message_id, coalesce(sigkey, 'root, which nobody signs') as key from {pzp_messages}
+        """select message_id, coalesce(sigkey, 'root (unsigned)') as key from {pzp_messages}
         where message_id in (select unnest($ids))""",
         ids=[node.id for node in graph.nodes],
     )
@@ -54,7 +54,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     adds: dict[str, list[str]] = {}
     for item in items:
         adds.setdefault(item["added_by"], []).append(item["item"])
-    titles = {id_: "put there: " + ", ".join(each[:200] for each in added[:20]) for id_, added in adds.items()}
+    titles = {id_: "adds: " + ", ".join(each[:200] for each in added[:20]) for id_, added in adds.items()}
     view = lay_out(graph, {each["message_id"]: each["key"] for each in keys}, titles)
     view["facts"] = {words: row[column] for column, words in _FACTS.items()}
     view["items"] = items

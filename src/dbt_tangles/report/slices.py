@@ -1,4 +1,4 @@
-"""The rows that a report asks for again and again, kept in memory: one reading of a table in place of thousands."""
+"""Caches the rows that a report's answers need in memory, so that each table is read once, not for each answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _MOST_KNOWN = 10_000
 
 
 class Slice(Tables):
-    """Tables of which some are kept in part; the rest are read where they are."""
+    """Tables, some of them cached in part; the others are read from the warehouse."""
 
     def __init__(self, tables: Tables) -> None:
         self.folder = tables.folder
@@ -20,7 +20,7 @@ class Slice(Tables):
         self._known: dict[tuple, list[dict]] = {}
 
     def keep(self, name: str, where: str, **values: object) -> None:
-        """Keep the rows of a table that a condition holds for; from now on the others are not there."""
+        """Cache the rows of a table that meet a condition; further queries see these rows only."""
         if self._whole.has(name):
             sql = f"create or replace temp table kept_{name} as select * from {{{name}}} where {where}"
             Tables.rows(self._whole, self._named(sql, but=name), **values)
@@ -28,11 +28,11 @@ class Slice(Tables):
             self._known.clear()
 
     def has(self, name: str) -> bool:
-        """Whether a table is there, kept or not."""
+        """Whether a table is cached or in the warehouse."""
         return name in self._kept or super().has(name)
 
     def rows(self, sql: str, only: list[str] | None = None, **values: object) -> list[dict]:
-        """Run a query on what is kept; the same one is not run twice, as many messages are of one feed or tangle."""
+        """Run a query on the cached rows; the results of queries without lists are cached too."""
         if only or any(isinstance(value, list) for value in values.values()):
             return super().rows(self._named(sql), only, **values)
         asked = (sql, *sorted(values.items()))

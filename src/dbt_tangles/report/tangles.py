@@ -1,4 +1,4 @@
-"""The tangles that are drawn: the largest, and those in which most is set aside."""
+"""Chooses and lays out tangles: the largest, and those with the most messages set aside."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FACTS = {
 
 
 def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose tangles and lay them out; feeds are not among them."""
+    """Choose tangles other than feeds and lay them out for drawing."""
     count = tables.row("select count(*) as n from {tangles} where tangle_name <> 'feed'") or {"n": 0}
     read = f"select {_COLUMNS} from {{tangles}} where tangle_name <> 'feed'"
     last = f"tangle_name, root_id limit {limits.subjects}"
@@ -65,5 +65,5 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
 
 
 def asks(view: dict, kind: str, only: str | None = None) -> dict[int, Ask]:
-    """Ask about each node of a drawing that is there."""
+    """Return the arguments of `tangles why` for each node of a drawing that is not missing."""
     return {n: Ask(kind, node["id"], only) for n, node in enumerate(view["nodes"]) if node["state"] != MISSING}

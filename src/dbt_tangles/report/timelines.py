@@ -1,4 +1,4 @@
-"""The timelines that are played: the largest, and those whose order changed most for each event."""
+"""Chooses timelines and their edits to play: the largest, and those with the most edit commands for each event."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _FACTS = {
     "rank_count": "ranks",
     "edit_count": "commands",
     "edits_per_event": "commands for each event",
-    "p95": "95% of the batches have at most",
-    "max": "most in a batch",
+    "p95": "commands in a batch, 95th percentile",
+    "max": "commands in a batch, maximum",
 }
 
 
 def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose timelines, and what of them is played."""
+    """Choose timelines, and the edits of each that are played."""
     count = tables.row("select count(*) as n from {timeline_stats}") or {"n": 0}
     read = f"select timeline_id, {', '.join(_FACTS)} from {{timeline_stats}}"
     last = f"timeline_id limit {limits.subjects}"
@@ -96,7 +96,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
 
 
 def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:
-    """Read the last commands, the last first, in whole batches."""
+    """Read the last commands in whole batches, the last first."""
     rows = tables.rows(
         f"""select batch, step, op, event_id, from_position, to_position from {{timeline_edits}}
         where timeline_id = $timeline order by batch desc, step desc limit {most + 1}""",

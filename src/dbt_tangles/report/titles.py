@@ -1,4 +1,4 @@
-"""What messages say, for those who point at them."""
+"""Tooltips of nodes: the type, time and content of messages, and the values of base nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _MOST = 300
 
 
 def of_messages(tables: Tables, ids: list[str]) -> dict[str, str]:
-    """Say of each message of SSB what type it has, when it says it was written, and how its content begins."""
+    """Return the type, sequence, asserted time and beginning of the content of SSB messages, by id."""
     rows = tables.rows(
         f"""select message_id, sequence, content_type, asserted_at, left(content, {_MOST}) as content, is_encrypted
         from {{ssb_messages}} where message_id in (select unnest($ids))""",
@@ -23,7 +23,7 @@ def of_messages(tables: Tables, ids: list[str]) -> dict[str, str]:
 
 
 def of_nodes(tables: Tables, base: str, ids: list[str]) -> dict[str, str]:
-    """Say of each node of a base how its value begins."""
+    """Return the beginning of the value of each node of a base, by id."""
     rows = tables.rows(
         f"""select node_id, left(value, {_MOST}) as value from {{autobase_views}}
         where base_id = $base and observer = 'all' and value is not null and node_id in (select unnest($ids))""",

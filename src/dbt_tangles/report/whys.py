@@ -1,4 +1,4 @@
-"""What `tangles why` says of each node that is drawn: its own answers, as lines of pieces."""
+"""The answers of `tangles why` for the nodes of a report, as lines of styled texts, and the rows that they need."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from dbt_tangles.cli.page import Page, Piece
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.slices import Slice
 
-#: Of a why no more lines; some lists have a hundred.
+#: The most lines of an answer.
 _MOST_LINES = 80
 
 
 class Lines(Page):
-    """A page that keeps its lines: how far in each is, and its pieces, texts or texts and how they look."""
+    """A page that collects its lines: the indentation of each, then its pieces (a text, or a text and a style)."""
 
     def __init__(self) -> None:
         self.lines: list[list] = []
 
     def line(self, *pieces: Piece, indent: int = 0) -> None:
-        """Keep a line."""
+        """Collect a line."""
         self.lines.append([indent, *pieces])
 
 
 def say(tables: Tables, kind: str, id_: str, only: str | None) -> list[list]:
-    """Say what `tangles why` says.
+    """Return the lines of `tangles why` for an id.
 
     Args:
-        tables: Where to look.
-        kind: What the id is: message, pzp, node or event.
+        tables: The tables.
+        kind: The kind of the id: message, pzp, node or event.
         id_: The id.
-        only: Of nodes and events the base or timeline, of pzp messages the set.
+        only: The base of a node, the timeline of an event, or the set of a pzp message.
     """
     why = importlib.import_module(MODULES[kind])
     page = Lines()
@@ -40,7 +40,7 @@ def say(tables: Tables, kind: str, id_: str, only: str | None) -> list[list]:
 
 
 def slice_messages(tables: Tables, ids: list[str]) -> Slice:
-    """Keep what the answers about messages of SSB need."""
+    """Cache the rows that the answers about some SSB messages need."""
     kept = Slice(tables)
     kept.keep("tangle_messages", "message_id in (select unnest($ids))", ids=ids)
     causes = [
@@ -53,7 +53,7 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
     )
     both = sorted({*ids, *causes})
     kept.keep("tangle_messages", "message_id in (select unnest($ids))", ids=both)
-    for table in ("ssb_rejects", "ssb_messages"):  # and what claims their ids
+    for table in ("ssb_rejects", "ssb_messages"):  # and the lines that claim their ids
         kept.keep(table, "message_id in (select unnest($ids)) or claimed_key in (select unnest($ids))", ids=both)
     kept.keep(
         "tangle_edges",
@@ -84,7 +84,7 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
 
 
 def slice_sets(tables: Tables, ids: list[str], sets: list[str]) -> Slice:
-    """Keep what the answers about pzp messages of these sets need."""
+    """Cache the rows that the answers about pzp messages of some sets need."""
     kept = Slice(tables)
     kept.keep("pzp_rejects", "message_id in (select unnest($ids)) or claimed_id in (select unnest($ids))", ids=ids)
     for table in ("set_messages", "set_links", "set_writer_faults", "set_next", "int_set_entries"):
@@ -105,7 +105,7 @@ def slice_sets(tables: Tables, ids: list[str], sets: list[str]) -> Slice:
 
 
 def slice_bases(tables: Tables, bases: list[str]) -> Slice:
-    """Keep what the answers about nodes of these bases need."""
+    """Cache the rows that the answers about nodes of some bases need."""
     kept = Slice(tables)
     for table in ("autobase_nodes", "autobase_rejects", "autobase_links", "autobase_next"):
         kept.keep(table, "base_id in (select unnest($bases))", bases=bases)
@@ -115,7 +115,7 @@ def slice_bases(tables: Tables, bases: list[str]) -> Slice:
 
 
 def slice_events(tables: Tables, ids: list[str], timelines: list[str]) -> Slice:
-    """Keep what the answers about events of these timelines need."""
+    """Cache the rows that the answers about events of some timelines need."""
     kept = Slice(tables)
     where = "timeline_id in (select unnest($timelines)) and "
     values = {"timelines": timelines, "ids": ids}

@@ -55,12 +55,12 @@ GOOD = [
 ]
 TANGLE = {"kind": "tangle", "tangle_name": "thread", "root_id": story.ROOT}
 WRONG = [
-    ({"message": story.A1, "valid": False}, "valid: the peer says False, the tables True"),
-    ({"feed": story.ALICE, "sequence": 4}, "sequence: the peer says 4, the tables 3"),
+    ({"message": story.A1, "valid": False}, "valid: the peer says False, the tables say True"),
+    ({"feed": story.ALICE, "sequence": 4}, "sequence: the peer says 4, the tables say 3"),
     ({"tangle": "thread", "root": story.ROOT, "previous": []}, f"previous: only the tables have {story.A2}"),
     ({"epoch": "%e", "members": ["x", "q"]}, "members: only the peer has q; only the tables have y"),
-    ({"set": "s", "prev": ["n", "m"]}, "prev: at place 0 the peer has n, the tables m"),
-    ({"set": "s", "items": ["a", "b", "b"]}, "items: the peer has 3 entries, the tables 2"),
+    ({"set": "s", "prev": ["n", "m"]}, "prev: at place 0 the peer has n, the tables have m"),
+    ({"set": "s", "items": ["a", "b", "b"]}, "items: the peer has 3 entries, the tables have 2"),
     ({"timeline": "t", "order": ["e0"]}, "order: only the tables have e1, e2"),
     ({"kind": "set", "set_id": "s", "item_roots": []}, "item_roots: only the tables have r"),
     ({"kind": "timeline", "timeline_id": "t", "order": ["e0", "e2", "e1"]}, "order: at place 1 the peer has e2"),
@@ -68,15 +68,15 @@ WRONG = [
     ({**TANGLE, "members": [story.A2]}, "members: only the tables have"),
 ]
 UNREADABLE = [
-    ("{", "it is not JSON"),
-    ("[" * 100_000, "it is not JSON"),
-    ("[]", "it is no object"),
-    ("{}", "it is about none of"),
+    ("{", "not JSON"),
+    ("[" * 100_000, "not JSON"),
+    ("[]", "not a JSON object"),
+    ("{}", "no subject; the line must have one of message, feed"),
     ('{"feed": 1, "sequence": 1}', "feed must be strings"),
     ('{"root": "%x", "previous": []}', "root and tangle must be strings"),
-    ('{"feed": "@x"}', "it says none of sequence, id"),
+    ('{"feed": "@x"}', "no statement; the line must have one of sequence, id"),
     ('{"feed": "@x", "sequence": true}', "sequence must be a number"),
-    ('{"feed": "\\ud800", "sequence": 1}', "it is not Unicode"),
+    ('{"feed": "\\ud800", "sequence": 1}', "a key has a lone surrogate, which is not Unicode"),
     ('{"set": "s", "items": [1]}', "items must be a list of strings"),
     ('{"message": "%x", "valid": 1}', "valid must be true or false"),
 ]
@@ -166,7 +166,7 @@ def test_a_long_order(warehouse):
 @pytest.mark.parametrize("number", [-1, 2**31, 10**40, -(10**40)])
 def test_numbers_of_any_size(warehouse, number):
     result = check(warehouse, {"feed": story.ALICE, "sequence": number}, {"base": "b", "length": number})
-    assert result.exit_code == 1 and f"sequence: the peer says {number}, the tables 3" in result.stdout
+    assert result.exit_code == 1 and f"sequence: the peer says {number}, the tables say 3" in result.stdout
 
 
 def test_hostile_answers(warehouse):
@@ -175,7 +175,7 @@ def test_hostile_answers(warehouse):
     assert_harmless(check(warehouse, *lines))
     (warehouse.root / "bytes.jsonl").write_bytes(b'\xff\xfe{"feed"\n')
     result = warehouse.ask("check", str(warehouse.root / "bytes.jsonl"), "--json")
-    assert result.exit_code == 2 and json.loads(result.stdout)["lines"][0]["detail"] == "it is not JSON"
+    assert result.exit_code == 2 and json.loads(result.stdout)["lines"][0]["detail"] == "not JSON"
 
 
 def test_no_file(warehouse):

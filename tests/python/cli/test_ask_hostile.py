@@ -54,7 +54,7 @@ def test_json_is_ascii(warehouse):
 def test_ids_that_are_not_unicode(warehouse):
     for words in (["why", "%\udcff"], ["show", "\ud800"]):
         result = warehouse.ask(*words)
-        assert result.exit_code == 2 and "is no form of an id" in result.output
+        assert result.exit_code == 2 and "does not look like an id" in result.output
         assert_harmless(result)
 
 
@@ -94,8 +94,8 @@ def test_a_claim_that_is_no_object(tmp_path, name):
     assert said.keys() == {name, "legacy_thread"}
     assert [(cause["id"], cause["trouble"]) for cause in said[name]["causes"]] == [(story.A1, "malformed_tangle")]
     text = warehouse.ask("why", story.A1).stdout
-    assert ("tangle thread, no root" if name else "a claim that names no tangle, no root") in text
+    assert ("tangle thread, unreadable root" if name else "claim without a tangle's name, unreadable root") in text
     assert "None" not in text and "tangle legacy_thread on" in text
-    remedies = text.partition("what would help:\n")[2].splitlines()
-    assert "it takes a new message" in remedies[0] and "content.tangles is an object" in remedies[1]
+    remedies = text.partition("what to do:\n")[2].splitlines()
+    assert "publish a new message" in remedies[0] and "content.tangles maps each" in remedies[1]
     assert warehouse.ask("report", "--out", str(tmp_path / "report")).exit_code == 0

@@ -43,7 +43,8 @@ def test_why_where_they_do_not_agree(warehouse):
 
 def test_why_of_an_id_that_both_wait_for(warehouse):
     text = warehouse.ask("why", GONE).stdout
-    assert f"tangle {BOTH} on {story.ROOT} wait for it: 1 lists it, 2 are held back, 2 become members" in text
+    waiting = "1 message lists it as previous, 2 are set aside because of it, 2 become members once it arrives"
+    assert f"tangle {BOTH} on {story.ROOT} wait for it: {waiting}" in text
     assert text.count("waits for it") == 0 and text.count("referred to by") == 1
     assert f"referred to by {B1} (tangle {BOTH}:{story.ROOT})" in text
     answer = warehouse.json("why", GONE)
@@ -78,8 +79,8 @@ def test_status(warehouse):
     text = warehouse.ask("status").stdout
     assert "          1 tangle: present 1\n" in text
     assert "          5 messages in tangles: member 3, missing_previous 1, previous_set_aside 1\n" in text
-    assert f"{BOTH} say the same of 1 root" in text
-    assert f"would make 2 members ({BOTH})" in text
+    assert f"{BOTH} are equal on 1 root" in text
+    assert f"a message is missing; once it arrives, 2 messages become members ({BOTH})" in text
     answer = warehouse.json("status")
     counts = {row["table"]: row for row in answer["counts"]}
     assert counts["tangle_messages"]["total"] == 10 and counts["tangle_messages"]["once"]["total"] == 5
@@ -88,20 +89,20 @@ def test_status(warehouse):
 
 @pytest.mark.parametrize(("table", "value"), [("tangles", {"set_aside_count": 9}), ("tangle_messages", {"depth": 9})])
 def test_status_where_they_do_not_agree(warehouse, table, value):
-    assert "say the same" in warehouse.ask("status").stdout
+    assert "are equal" in warehouse.ask("status").stdout
     change(warehouse, table, "thread", **value)
     text = warehouse.ask("status").stdout
     assert "          2 tangles: present 2\n" in text and "         10 messages in tangles: " in text
-    assert "say the same" not in text
+    assert "are equal" not in text
 
 
 def test_status_where_the_writers_faults_differ(warehouse):
     fault = {"root_id": story.ROOT, "message_id": A2, "fault": "redundant_previous"}
     both = [{**fault, "tangle_name": name} for name in ("thread", "legacy_thread")]
     warehouse.write("tangle_writer_faults", *both)
-    assert "          1 fault of writers in tangles: redundant_previous 1\n" in warehouse.ask("status").stdout
+    assert "          1 writer fault in tangles: redundant_previous 1\n" in warehouse.ask("status").stdout
     warehouse.write("tangle_writer_faults", *both, {**both[0], "message_id": A1})
-    assert "          3 faults of writers in tangles: redundant_previous 3\n" in warehouse.ask("status").stdout
+    assert "          3 writer faults in tangles: redundant_previous 3\n" in warehouse.ask("status").stdout
 
 
 def diff(a: Warehouse, b: Warehouse, *options: str) -> tuple[str, dict]:

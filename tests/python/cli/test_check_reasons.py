@@ -14,18 +14,18 @@ TANGLE = {"tangle": "thread", "root": ROOT}
 #: What a peer says, and why the tables say something else.
 DIFFERENCES = [
     ({"message": BAD, "valid": True}, ["bad_signature: The author did not sign this text (with this network key)."]),
-    ({"message": A1, "valid": False}, ["it is well-formed, and its author signed it"]),
-    ({**FEED, "sequence": 9}, ["the feed is whole: 3 messages", "nothing behind 3 is in this log"]),
-    ({**FEED, "sequence": 2}, ["the feed is whole: 3 messages", f"the peer lacks {A2}, or does not take it"]),
-    ({**FEED, "id": GONE}, ["the feed is whole: 3 messages", f"{GONE} is not in the log"]),
-    ({**FEED, "id": B2}, ["the feed is whole: 3 messages", f"{B2} is of another author, {BOB}"]),
-    ({**FEED, "id": A1}, ["the feed is whole: 3 messages", f"{A1} is number 2 here"]),
+    ({"message": A1, "valid": False}, ["it is well-formed and signed by its author"]),
+    ({**FEED, "sequence": 9}, ["the feed is complete: 3 messages", "this log ends at 3"]),
+    ({**FEED, "sequence": 2}, ["the feed is complete: 3 messages", f"the peer lacks {A2} or rejects it"]),
+    ({**FEED, "id": GONE}, ["the feed is complete: 3 messages", f"{GONE} is not in the log"]),
+    ({**FEED, "id": B2}, ["the feed is complete: 3 messages", f"{B2} belongs to another author, {BOB}"]),
+    ({**FEED, "id": A1}, ["the feed is complete: 3 messages", f"{A1} has sequence 2 in these tables"]),
     (
         {**TANGLE, "previous": [B2, GONE]},
         [
-            f"{B2} is set aside: previous_set_aside, what it follows is set aside itself",
+            f"{B2} is set aside: previous_set_aside. A message that it follows is set aside.",
             f"{GONE} is not in the log",
-            f"{A2} is a member, and no member follows it",
+            f"{A2} is a member that no other member follows",
         ],
     ),
     ({**TANGLE, "previous": [A2, A1]}, [f"{A1} is followed by {A2}"]),
@@ -33,32 +33,35 @@ DIFFERENCES = [
     (
         {**TANGLE, "members": 5},
         [
-            "1 set aside: missing_previous, it lists a previous that is no candidate of this tangle",
-            "1 set aside: previous_set_aside, what it follows is set aside itself",
-            f"with {GONE}, 2 would be members",
+            "1 set aside: missing_previous. A message in its previous is not a candidate of this tangle.",
+            "1 set aside: previous_set_aside. A message that it follows is set aside.",
+            f"once {GONE} arrives, 2 become members",
         ],
     ),
     (
         {"epoch": "e", "members": ["out", "lost", "who"]},
         [
             "out is excluded by %x",
-            "lost is missing: it belongs to the epoch, and nobody added it",
-            "no message that counts adds who",
+            "lost is missing: it belongs to the epoch, but no message adds it",
+            "who is not added by any counted message",
             "in is added by %a",
         ],
     ),
-    ({"group": "g", "preferred": "f"}, ["it is preferred by the rule subset", "f is no tip"]),
-    ({"group": "g", "preferred": "?"}, ["it is preferred by the rule subset", "? is no epoch of the group"]),
+    ({"group": "g", "preferred": "f"}, ["the rule subset selects the preferred epoch", "f is not a tip"]),
+    (
+        {"group": "g", "preferred": "?"},
+        ["the rule subset selects the preferred epoch", "? is not an epoch of the group"],
+    ),
     (
         {"set": "s", "items": ["gone", "never"]},
-        ["gone is deleted", "no valid message adds never", "carol is put there by m1"],
+        ["gone is deleted", "never is not added by any valid message", "carol is added by m1"],
     ),
-    ({"set": "s", "prev": ["m1"]}, ["m1 is no tip: another valid message follows it"]),
+    ({"set": "s", "prev": ["m1"]}, ["m1 is not a tip: another valid message follows it"]),
     (
         {"set": "s", "prev": ["m3"]},
         ["m3 is not valid: no_known_prev. Nothing in prev is a valid message of the tangle."],
     ),
-    ({"base": "b", "length": 9}, ["1 line is not used: hole. The node before it in its writer's log is not there."]),
+    ({"base": "b", "length": 9}, ["1 line rejected: hole. The node before it in its writer's log is missing."]),
     (
         {"set": "open", "prev": ["u1"]},
         [
@@ -67,17 +70,17 @@ DIFFERENCES = [
             "2 messages of the set await messages of the account: t1, t2",
         ],
     ),
-    ({"base": "b", "confirmed": 2}, ["the first that is not settled is n1, as n7 stands beside it"]),
+    ({"base": "b", "confirmed": 2}, ["the first node that is not settled is n1, because n7 competes with it"]),
     ({"base": "done", "confirmed": 0}, ["all nodes are settled"]),
-    ({"view": "b", "observer": "all", "order": ["n1", "n0"]}, ["n1 is at place 1 here, not settled"]),
+    ({"view": "b", "observer": "all", "order": ["n1", "n0"]}, ["n1 is at place 1 in these tables, not settled"]),
     (
         {"view": "b", "observer": "all", "order": ["n0", "n9", "nx"]},
-        ["n9 is not used: hole. The node before it in its writer's log is not there.", "nx is not there"],
+        ["n9 is rejected: hole. The node before it in its writer's log is missing.", "nx is not in the tables"],
     ),
-    ({"timeline": "t", "order": ["e1", "e0"]}, ["e1 is at place 1 here, rank 4"]),
+    ({"timeline": "t", "order": ["e1", "e0"]}, ["e1 is at place 1 in these tables, rank 4"]),
     (
         {"timeline": "t", "order": ["e0", "e9"]},
-        ["e9 is not used: cycle. Something that follows the event is among its causes, so it would follow itself."],
+        ["e9 is rejected: cycle. One of its causes follows the event, so the event would follow itself."],
     ),
 ]
 

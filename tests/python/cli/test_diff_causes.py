@@ -75,7 +75,7 @@ def test_a_message_that_one_takes_otherwise(pair):
     a.write("ssb_messages", story.message(A1, ALICE, 2))
     other.write("feeds", story.feed(ALICE, 1, ROOT), story.feed(BOB, 2, B2))
     (row,) = tables(a, other)["feeds"]["differ"]["first"]
-    assert row["cause"] == {"id": A1, "side": "taken otherwise: verified in A"}
+    assert row["cause"] == {"id": A1, "side": "verified only in A"}
 
 
 def test_no_cause(pair):
@@ -83,7 +83,7 @@ def test_no_cause(pair):
     a, _ = pair
     other = story.write(a.root.parent / "c").write("feeds", story.feed(ALICE, 1, ROOT), story.feed(BOB, 2, B2))
     (row,) = tables(a, other)["feeds"]["differ"]["first"]
-    assert row["cause"] is None and "no message in it differs" in shown(a, other)
+    assert row["cause"] is None and "both have the same messages of it" in shown(a, other)
 
 
 def test_where_orders_part(pair):
@@ -125,6 +125,6 @@ def test_what_the_other_refused(tmp_path):
     b.write("autobase_rejects", {"base_id": "base", "node_id": "y", "reason": "missing_head"})
     found = tables(a, b)
     y, z = found["autobase_nodes"]["only_a"]["first"]
-    assert y["cause"] == {"id": "y", "side": "refused in B: missing_head"} and z["cause"] is None
+    assert y["cause"] == {"id": "y", "side": "rejected in B: missing_head"} and z["cause"] is None
     (row,) = found["autobase_views.position"]["differ"]["first"]
     assert row["cause"] == {"id": "y", "side": "only in A"}

@@ -143,7 +143,7 @@ def test_in_what(warehouse, id_, whole):
 @pytest.mark.parametrize("command", ["why", "show"])
 def test_no_form_of_an_id(of_ssb, command, text):
     result = of_ssb.ask(command, "--", text)
-    assert result.exit_code == 2 and "is no form of an id" in result.output
+    assert result.exit_code == 2 and "does not look like an id" in result.output
     assert "not in the log" not in result.output
     assert_harmless(result)
 

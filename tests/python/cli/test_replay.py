@@ -160,7 +160,7 @@ def test_only_the_first_that_differ_are_named(write, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 22 and lines[0] == "'v000': the edits make 0 events, published are 1"
     assert lines[-2:] == [
-        "… and 80 more (--json has them)",
+        "… and 80 more (--json lists them)",
         "102 timelines, 104 events, 5 commands: 2 agree, 100 differ",
     ]
 

@@ -48,10 +48,10 @@ def test_the_limit(warehouse):
     assert list(states(answer).values()).count("missing") == 0 and answer["left_out"] == 3
     assert states(answer) == {A2: "in", A1: "in"}
     text = warehouse.ask("show", "%root", "--limit", "2").stdout
-    assert "3 of 5 are left out" in text and "⋮" in text
+    assert "3 of 5 nodes are left out" in text and "⋮" in text
     assert states(warehouse.json("show", "%root", "--limit", "4"))[B2] == "aside"
     dot = warehouse.ask("show", "%root", "--limit", "2", "--format", "dot")
-    assert 'label="..."' in dot.stdout and "3 of 5 are left out" in dot.stderr
+    assert 'label="..."' in dot.stdout and "3 of 5 nodes are left out" in dot.stderr
     assert warehouse.ask("show", "%root", "--limit", "0").exit_code == 2
 
 
@@ -69,7 +69,7 @@ def test_a_feed_that_is_broken(tmp_path):
     assert nodes[story.C1]["marks"] == ["root", "tip", "fork"] and nodes[story.C2]["words"] == "2, forked"
     assert (nodes[story.C6]["state"], nodes[story.C6]["place"]) == ("missing", 6)
     assert nodes[story.C6]["words"] == "4 to 6 are not in the log"
-    assert nodes[A1]["words"] == "no message of this feed" and answer["left_out"] == 0
+    assert nodes[A1]["words"] == "not a message of this feed" and answer["left_out"] == 0
     assert links(answer) >= {(story.C2, story.C1), (story.C2B, story.C1), (story.C7, story.C6), (story.ELSEWHERE, A1)}
 
 
@@ -146,7 +146,7 @@ def test_a_base(tmp_path):
     assert states(answer) == {a: "in", b: "in", c: "aside", "gone:1": "missing", "old:1": "missing"}
     assert answer["total"] == 3
     text = warehouse.ask("show", "x").stdout
-    assert "aaaaaaaa:1 indexing, position 0, settled" in text and "old:1 before this log" in text
+    assert "aaaaaaaa:1 indexing, position 0, settled" in text and "old:1 older than this log" in text
 
 
 def test_a_timeline(tmp_path):
@@ -171,7 +171,7 @@ def test_a_timeline(tmp_path):
 def test_tables_that_are_not_there(tmp_path):
     warehouse = Warehouse(tmp_path / "wh")
     result = warehouse.ask("show", "x")
-    assert result.exit_code == 2 and "none of the tables of what can be shown is built" in result.stderr
+    assert result.exit_code == 2 and "no table with graphs is built" in result.stderr
     warehouse.write("sets", {"set_id": "y"})
     result = warehouse.ask("show", "x")
     assert result.exit_code == 1 and "not built" in result.stderr and "tangles," in result.stderr

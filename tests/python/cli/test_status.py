@@ -32,7 +32,7 @@ def test_counts(warehouse):
 
 def test_what_to_look_at(warehouse):
     (missing,) = warehouse.json("status")["look_at"]
-    assert missing["ask"] == f"tangles why {story.GONE}" and "2 members" in missing["words"]
+    assert missing["ask"] == f"tangles why {story.GONE}" and "2 messages become members" in missing["words"]
     warehouse.write("sets", {"set_id": "s", "root_status": "missing"}).write(
         "autobase_bases", {"base_id": "b; reboot", "status": "incomplete"}, {"base_id": "c", "status": "ok"}
     ).write("group_findings", {"group_id": "%g", "finding": "same_key"}).write(
@@ -75,7 +75,7 @@ def test_runs_and_their_logs(warehouse):
     }
     assert answer["runs"][0]["vars"] == {"edit_batch_size": 1}
     text = warehouse.ask("status").stdout
-    assert "run of 2026-01-01 02:00:00 UTC: success, took 60.0 s; 1 table is of it" in text
+    assert "run of 2026-01-01 02:00:00 UTC: success, took 60.0 s; it wrote 1 of the tables" in text
     assert "ssb_log /logs/*.jsonl: 2 files, 1,000 bytes, 5 lines" in text and "01:00:00" not in text
 
 
@@ -89,12 +89,13 @@ def test_times_as_spark_writes_them(warehouse):
 
 
 @pytest.mark.parametrize(
-    ("status", "said"), [("running", "a build goes on"), ("error", "ended with error"), ("interrupted", "interrupted")]
+    ("status", "said"),
+    [("running", "a build is running"), ("error", "ended with error"), ("interrupted", "interrupted")],
 )
 def test_a_run_that_is_no_success(warehouse, status, said):
     warehouse.write("runs", run("one", 1, tables=["tangles.feeds"]), run("two", 2, status, tables=["tangles.tangles"]))
     words = [item["words"] for item in warehouse.json("status")["look_at"]]
-    assert said in words[0] and "2 runs" in words[1]
+    assert said in words[0] and "come from 2 runs" in words[1]
     assert warehouse.ask("status").exit_code == 0
 
 
@@ -120,7 +121,8 @@ def test_results_of_tests(warehouse, tmp_path):
     assert "fail bad, 1 row" in text and "test bad: fail" in text and "another run" not in text
     results(tmp_path, "other", good="pass")
     assert (
-        "of another run than these tables" in warehouse.ask("status", "--target-path", str(tmp_path / "target")).stdout
+        "they tested another run, not these tables"
+        in warehouse.ask("status", "--target-path", str(tmp_path / "target")).stdout
     )
 
 
@@ -164,19 +166,19 @@ def test_no_rows_of_zero_for_a_log_that_is_not_there(tmp_path):
     told = re.findall(r"^ +([0-9,]+) (.+?)(?:: .*)?$", warehouse.ask("status").stdout, re.MULTILINE)
     assert told == [
         ("6", "messages of SSB"),
-        ("0", "lines of the SSB log that gave none"),
+        ("0", "rejected lines of the SSB log"),
         ("2", "feeds"),
         ("5", "messages in their feeds"),
         ("1", "tangle"),
         ("5", "messages in tangles"),
-        ("0", "faults of writers in tangles"),
+        ("0", "writer faults in tangles"),
         ("1", "timeline"),
     ]
     warehouse.write("timeline_events", {"timeline_id": "t", "event_id": "e"})
-    assert "0 lines of the event log" in warehouse.ask("status").stdout
+    assert "0 rejected lines of the event log" in warehouse.ask("status").stdout
     warehouse.write("pzp_rejects", {"source_file": "p", "line": 1, "reason": "malformed"})
     text = warehouse.ask("status").stdout
-    assert "0 pzp messages" in text and "1 line of the pzp log that gave none: malformed 1" in text
+    assert "0 pzp messages" in text and "1 rejected line of the pzp log: malformed 1" in text
 
 
 def test_names_of_tests():
@@ -190,7 +192,7 @@ def test_results_that_are_none(warehouse, tmp_path, text):
     (tmp_path / "target").mkdir()
     (tmp_path / "target" / "run_results.json").write_text(text)
     result = warehouse.ask("status")
-    assert result.exit_code == 2 and "cannot be read as the results" in result.stderr
+    assert result.exit_code == 2 and "cannot be read as dbt's results" in result.stderr
 
 
 def test_hostile_names(warehouse):
@@ -206,12 +208,16 @@ def test_hostile_names(warehouse):
 @pytest.mark.parametrize(
     ("frontier", "others", "said"),
     [
-        (False, 0, "SQL rounds settled 2 of 2 members: every depth down to 1"),
-        (False, 5, "settled 2 of 2 members of the tangles that the last run computed: every depth down to 1"),
+        (False, 0, "SQL rounds computed the depths of 2 of 2 members: all depths up to 1"),
+        (
+            False,
+            5,
+            "computed the depths of 2 of 2 members of the tangles that the last run computed: all depths up to 1",
+        ),
         (
             True,
             0,
-            "settled 2 of 3 members: rounds stopped at depth 1 of a log with 2 edges, and the kernel went on",
+            "depths of 2 of 3 members: the rounds ended at depth 1 of a log with 2 edges; the kernel did the rest",
         ),
     ],
     ids=["all", "changed", "some"],

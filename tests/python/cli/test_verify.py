@@ -99,7 +99,7 @@ def test_a_manifest_that_says_something_else(built):
         (built / "tangles.db" / name / "_table.json").write_text(text)
     found, code, text = ask(built)
     assert (code, found["damaged"], found["unknown"]) == (0, [], ["feeds", "tangles"])
-    assert "not verified, as `_table.json` has no digests: feeds, tangles" in text
+    assert "not verified, because `_table.json` has no digests: feeds, tangles" in text
 
 
 def test_a_pipe_keeps_no_question_waiting(tmp_path):
@@ -107,7 +107,7 @@ def test_a_pipe_keeps_no_question_waiting(tmp_path):
     os.mkfifo(warehouse.folder / "feeds" / "part-2.parquet")
     result = warehouse.ask("status")
     assert result.exit_code == 2
-    assert "feeds/part-2.parquet: this is no file" in result.stderr
+    assert "feeds/part-2.parquet: not a regular file" in result.stderr
 
 
 def test_a_damaged_table_is_named_to_whoever_asks(tmp_path):
@@ -116,4 +116,4 @@ def test_a_damaged_table_is_named_to_whoever_asks(tmp_path):
     result = warehouse.ask("status")
     assert result.exit_code == 2
     assert "feeds/part-0.parquet" in result.stderr
-    assert "`tangles status --verify` lists what is damaged" in result.stderr
+    assert "`tangles status --verify` lists damaged files" in result.stderr

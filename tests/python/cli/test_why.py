@@ -19,7 +19,7 @@ def test_a_member(warehouse):
     assert (tangle["follows"], tangle["followed_by"], tangle["depth"]) == ([story.ROOT], [A2], 1)
     assert answer["feed"]["follows"] == story.ROOT
     text = warehouse.ask("why", A1).stdout
-    assert "verified" in text and "member, depth 1, position 1" in text and "next message" not in text
+    assert "verified" in text and "member, depth 1, position 1" in text and "the chain continues" not in text
 
 
 def test_who_waits_for_what_is_missing(warehouse):
@@ -32,7 +32,10 @@ def test_who_waits_for_what_is_missing(warehouse):
     assert tangle["next"] == {"previous": [A2], "depth": 3}
     assert answer["feed"]["next"]["sequence"] == 3
     text = warehouse.ask("why", B2).stdout
-    order = [text.index(part) for part in ("set aside", f"root cause: {GONE}", f"{B2}\n", f"{B1}\n", "getting what is")]
+    order = [
+        text.index(part)
+        for part in ("set aside", f"root cause: {GONE}", f"{B2}\n", f"{B1}\n", "get the missing messages")
+    ]
     assert text.count(GONE) == 2 and order[0] < order[1] < order[4]
 
 
@@ -41,7 +44,7 @@ def test_a_message_that_is_not_verified(warehouse):
     assert (answer["is_verified"], answer["rule"]) == (False, "bad_signature")
     assert answer["meaning"].startswith("The author did not sign")
     text = warehouse.ask("why", BAD).stdout
-    assert "not verified: bad_signature" in text and f"next message has sequence 3, previous {B2}" in text
+    assert "not verified: bad_signature" in text and f"the chain continues with sequence 3, previous {B2}" in text
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,7 @@ def test_an_id_that_somebody_waits_for(warehouse):
 def test_an_id_that_nobody_knows(warehouse):
     result = warehouse.ask("why", "%a1x")
     assert result.exit_code == 1
-    assert "nobody refers to it" in result.stdout and A1 in result.stdout
+    assert "the log has no reference to it" in result.stdout and A1 in result.stdout
     assert warehouse.json("why", "%a1x")["near"][0]["id"] == A1
 
 
@@ -99,7 +102,7 @@ def test_an_id_that_lost_its_sigil(warehouse, tmp_path):
 def test_an_id_of_something_else(warehouse, given):
     """It is said how to see it."""
     result = warehouse.ask("why", given)
-    assert result.exit_code == 1 and "a feed does" in result.stdout
+    assert result.exit_code == 1 and "the beginning of a feed" in result.stdout
     assert f"tangles show {story.ALICE} --as feed" in result.stdout
     assert warehouse.json("why", given)["known_as"] == [{"kind": "feed", "id": story.ALICE, "name": ""}]
     assert warehouse.json("show", given)["id"] == story.ALICE
@@ -154,7 +157,7 @@ def test_a_cause_that_is_bad_itself(tmp_path):
     assert own["causes"][0] | {"words": ""} == {"id": B1, "trouble": "empty_previous", "path": [B1], "words": ""}
     (after,) = warehouse.json("why", B2)["tangles"]
     assert after["causes"][0]["trouble"] == "empty_previous" and after["causes"][0]["path"] == [B2, B1]
-    assert "it takes a new message" in warehouse.ask("why", B2).stdout
+    assert "publish a new message" in warehouse.ask("why", B2).stdout
 
 
 @pytest.mark.parametrize(
@@ -182,7 +185,7 @@ def test_what_breaks_the_chain(tmp_path, status, columns, said):
     assert (answer["in_chain"], answer["reason"]) == (False, f"after_{status}")
     assert [row["message_id"] for row in answer["broken_by"]] == broken
     text = warehouse.ask("why", B2).stdout
-    assert said in text and f"the chain ends with {story.ROOT}" in text
+    assert said in text and f"last message of the chain: {story.ROOT}" in text
 
 
 def test_a_message_beside_a_chain_that_reaches_the_end(tmp_path):
@@ -203,12 +206,15 @@ def test_a_message_beside_a_chain_that_reaches_the_end(tmp_path):
     for id_ in "cd":
         text = warehouse.ask("why", id_).stdout
         assert "its chain has all 3 sequences; messages beside the chain: 1" in text
-        assert "the feed is whole" not in text and "has written it already" not in text
+        assert "the feed is complete" not in text and "the chain ends" not in text and "already published" not in text
 
 
 @pytest.mark.parametrize(
     ("error", "said"),
-    [(None, "says nothing of this tangle"), ("bad_signature", "not verified, bad_signature: The author")],
+    [
+        (None, "in the log, but it does not claim this tangle"),
+        ("bad_signature", "in the log but not verified, bad_signature: The author"),
+    ],
 )
 def test_a_cause_that_is_in_the_log(tmp_path, error, said):
     warehouse = story.write(tmp_path / "wh")
@@ -219,7 +225,7 @@ def test_a_cause_that_is_in_the_log(tmp_path, error, said):
     (tangle,) = warehouse.json("why", B1)["tangles"]
     assert tangle["causes"][0]["trouble"] == "no_candidate"
     text = warehouse.ask("why", B1).stdout
-    assert said in text and "getting what is missing" not in text and "it takes a new message" in text
+    assert said in text and "get the missing messages" not in text and "publish a new message" in text
 
 
 def test_a_root_that_is_missing(tmp_path):
@@ -231,8 +237,8 @@ def test_a_root_that_is_missing(tmp_path):
     (tangle,) = warehouse.json("why", B1)["tangles"]
     assert tangle["causes"][0]["path"] == [B1, GONE]
     text = warehouse.ask("why", B1).stdout
-    assert "the root is not in the log" in text and "nothing to publish upon until the root is there" in text
-    assert "takes a new message" not in text
+    assert "the root is not in the log" in text and "it cannot be published again before the root is in the log" in text
+    assert "publish a new message" not in text
 
 
 def test_a_message_of_a_group(tmp_path):
@@ -266,4 +272,7 @@ def test_a_message_that_is_not_verified_and_that_a_tangle_waits_for(tmp_path):
     warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, **missing})
     assert warehouse.json("why", BAD)["awaited_by"][0]["blocked_count"] == 2
     text = warehouse.ask("why", BAD).stdout
-    assert "counts in none" in text and "waits for it: 1 lists it, 2 are held back" in text
+    assert (
+        "it belongs to none, because it is not verified" in text
+        and "waits for it: 1 message lists it as previous, 2 are set aside because of it" in text
+    )

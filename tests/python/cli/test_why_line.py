@@ -52,7 +52,7 @@ def test_copies(warehouse):
         assert row["id"] == A1 and row["line_count"] == 3
         assert {(each["source_file"], each["line"]) for each in row["also_at"]} == {*places} - {(file, line)}
     text = warehouse.ask("why", "--line", "old/c.jsonl:1").stdout
-    assert "2 more lines have it:" in text and f"{LOG}:4\n" in text and "member, depth 1" in text
+    assert "2 more lines gave the same:" in text and f"{LOG}:4\n" in text and "member, depth 1" in text
 
 
 def test_a_line_that_was_refused(warehouse):
@@ -61,7 +61,7 @@ def test_a_line_that_was_refused(warehouse):
     assert [row["reason"] for row in line["rejects"]] == ["bad_signature"] and not answer["is_well"]
     assert line["why"]["rule"] == "bad_signature"
     text = warehouse.ask("why", "--line", "a b.jsonl:3").stdout
-    assert f"it would be {BAD}" in text and "not verified: bad_signature" in text
+    assert f"its id would be {BAD}" in text and "not verified: bad_signature" in text
     (nothing,) = warehouse.json("why", "--line", "a b.jsonl:5")["lines"]
     assert (nothing["id"], nothing["why"]) == (None, None)
 
@@ -71,7 +71,7 @@ def test_lines_and_files_that_are_not_there(warehouse):
         result = warehouse.ask("why", "--line", given)
         assert result.exit_code == 1 and f"ssb log, {LOG} has 5 lines" in result.stdout
     result = warehouse.ask("why", "--line", "d.jsonl:1")
-    assert result.exit_code == 1 and "no log that was read has a file of that name" in result.stdout
+    assert result.exit_code == 1 and "the build read no file of that name" in result.stdout
     assert warehouse.json("why", "--line", ".jsonl:1")["other_files"] == [
         LOG,
         "file:///old/b.jsonl",
@@ -123,7 +123,7 @@ def test_lines_of_other_logs(tmp_path):
         (row,) = warehouse.json("why", "--line", given)["lines"]
         return row
 
-    assert "it says who writes to base x" in warehouse.ask("why", "--line", "a b.jsonl:1").stdout
+    assert "it names the writers of base x" in warehouse.ask("why", "--line", "a b.jsonl:1").stdout
     node = line("a b.jsonl:3")
     assert (node["id"], node["within"], node["line_count"]) == (f"{writer}:1", "y", 1)
     assert [base["base_id"] for base in node["why"]["bases"]] == ["y"]

@@ -21,7 +21,7 @@ def dump(out: Path, where: str = "", seconds: int = 10) -> str:
     command += ["--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom", f"{(out / 'index.html').as_uri()}{where}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    assert not console, console
+    assert not console, "\n".join(console)
     return done.stdout
 
 

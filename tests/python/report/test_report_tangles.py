@@ -28,7 +28,7 @@ def test_glance(warehouse):
     assert sum(row["well"] + row["troubled"] for row in glance["depths"]) == 9
     (messages,) = [row for row in glance["counts"] if row["table"] == "tangle_messages"]
     assert messages["counts"] == {"member": 3, "missing_previous": 1, "previous_set_aside": 1}
-    assert glance["meanings"]["missing_previous"].startswith("it lists")
+    assert glance["meanings"]["missing_previous"].startswith("A message in its previous")
 
 
 def test_over_time(warehouse):
@@ -95,7 +95,7 @@ def test_nothing_else_is_replaced(warehouse, tmp_path):
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "thesis.txt").write_text("mine")
     result = warehouse.ask("report", "--out", str(tmp_path / "report"))
-    assert result.exit_code == 2 and "something else" in result.output
+    assert result.exit_code == 2 and "not a report and not empty" in result.output
     assert [path.name for path in (tmp_path / "report").iterdir()] == ["thesis.txt"]
     (tmp_path / "report" / "thesis.txt").unlink()
     make(warehouse)

@@ -1,5 +1,5 @@
 "use strict";
-// A base: votes and quorums at each node, and the order of each observer with the line up to which it is settled.
+// A base: the votes and quorum of each node, and the order of each observer with the end of its settled prefix.
 
 function showBase(page, view, shard) {
   for (const node of view.nodes) {
@@ -8,7 +8,7 @@ function showBase(page, view, shard) {
     if (node.degree) node.words += `, quorum of degree ${node.degree}`;
   }
   const legend = key([["k-in", "settled for the observer; the number: votes"], ["k-open", "not settled"], ["k-unseen", "not in the observer's order"], ["k-quorum", "a ring for each degree of its quorum"],
-    ["k-tip", "head"], ["k-aside", "not used"], ["k-missing", "missing"]]);
+    ["k-tip", "head"], ["k-aside", "rejected"], ["k-missing", "missing"]]);
   const observers = h("div", { class: "observers" });
   const drawing = showGraph(page, view, shard, { legend, more: observers, after: behind("The quorums as a table", [["node", (row) => row.node_id], ["degree", (row) => row.degree],
     ["reached at", (row) => row.reached_at], ["writers", (row) => row.writers.join(" ")]], view.quorums) });
@@ -21,7 +21,7 @@ function showBase(page, view, shard) {
       group.classList.toggle("unseen", state === undefined);
     }
   }
-  const name = (observer) => (observer === "all" ? "who knows all" : observer);
+  const name = (observer) => (observer === "all" ? "all nodes" : observer);
   view.observers.forEach((observer, n) => {
     const cells = [], choose = h("input", { type: "radio", name: "observer", id: `observer-${n}`, checked: n === 0, onchange: () => look(n) });
     if (observer.order.length < observer.total) cells.push(h("li", { class: "note" }, `${count(observer.total - observer.order.length)} before`));

@@ -4,13 +4,13 @@
 const GOOD = new Set(["usable", "in_chain", "complete", "member", "present", "valid", "counted", "ok", "indexing",
   "feed", "with edits", "held", "non_indexing", "relayed", "whole log", "without edits"]);
 
-/** A class for each verdict: what is well is calm, the rest stands out. */
+/** A class for each verdict: calm colours for good verdicts, bright ones for problems. */
 function shades(verdicts) {
   let well = 0, bad = 0;
   return new Map(verdicts.map((verdict) => [verdict, GOOD.has(verdict) ? `well${well++ % 3}` : `bad${bad++ % 6}`]));
 }
 
-/** A line that is divided by verdict. */
+/** A stacked bar: one line, divided by verdict. */
 function bar(counts, meanings) {
   const entries = Object.entries(counts), total = entries.reduce((sum, [, n]) => sum + n, 0);
   const shade = shades(entries.map(([verdict]) => verdict));
@@ -30,7 +30,7 @@ function bar(counts, meanings) {
   return [line, legend];
 }
 
-/** Stacked columns: rows with numbers by key, a label for each row, ticks along the bottom. */
+/** A chart of stacked columns: rows with numbers by key, a label for each row, ticks at the bottom. */
 function columns({ rows, keys, label, ticks, title, xTitle }) {
   const width = 640, height = 220, left = 52, bottom = 40, top = 10;
   const stacked = d3.stack().keys(keys.map(([key]) => key))(rows);

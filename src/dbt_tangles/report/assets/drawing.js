@@ -1,13 +1,13 @@
 "use strict";
 // Draws a graph: lanes by author, rows by depth, the first at the top.
 
-/** Marks and words of a node, in a line. */
+/** The marks and words of a node, as one text. */
 const about = (node) => [...node.marks, node.state === "aside" ? "set aside" : node.state === "missing" ? "missing" : null, node.words].filter(Boolean).join(", ");
 
 function pathOf(from, to) {
-  if (from.y <= to.y) return `M${from.x},${from.y}L${to.x},${to.y}`;  // Of what is in a cycle.
+  if (from.y <= to.y) return `M${from.x},${from.y}L${to.x},${to.y}`;  // An edge of a cycle.
   if (from.x !== to.x || from.y - to.y < 70) return d3.linkVertical()({ source: [from.x, from.y], target: [to.x, to.y + 14] });
-  const side = from.x - Math.min(14 + (from.y - to.y) / 14, 24);  // Around what lies between.
+  const side = from.x - Math.min(14 + (from.y - to.y) / 14, 24);  // Around the nodes in between.
   return `M${from.x},${from.y}C${side},${from.y - 24} ${side},${to.y + 34} ${to.x - 9},${to.y + 11}`;
 }
 
@@ -22,7 +22,7 @@ function mark(node) {
   return shape;
 }
 
-/** Draw; `pick` is called with the number of the node that is chosen. */
+/** Draw a graph; `pick` is called with the number of the chosen node. */
 function draw(view, { pick, title, classOf }) {
   const wide = view.columns <= 8, step = wide ? Math.max(110, Math.min(190, 760 / Math.max(view.columns, 1))) : 40, row = view.kind === "base" ? 62 : 50;
   const slanted = !wide && view.lanes.some((lane) => lane.width < 2);
@@ -56,7 +56,7 @@ function draw(view, { pick, title, classOf }) {
       tabindex: n ? -1 : 0, role: "button", "data-node": n, "aria-label": `${node.label}, ${words}${node.depth === null ? "" : `, depth ${node.depth}`}` }, s("circle", { r: 17, class: "halo" }), mark(node));
     if (node.cut) group.append(s("path", { d: "M0,-9V-22", class: "cut" }));
     if (wide) group.append(s("text", { x: 18, y: 4, class: "label" }, node.label.length > 14 ? `${node.label.slice(0, 13)}…` : node.label));
-    tip.on(group, () => [node.id, words, node.cut ? `follows ${node.cut} that are left out` : null, node.title]);
+    tip.on(group, () => [node.id, words, node.cut ? `follows ${node.cut} more, left out here` : null, node.title]);
     group.addEventListener("click", () => choose(n));
     return group;
   });
@@ -113,5 +113,5 @@ function tablesOf(view) {
   ];
 }
 
-/** What the looks mean. */
+/** The legend of a drawing. */
 const key = (entries) => h("ul", { class: "legend key" }, entries.map(([shade, name]) => h("li", {}, h("i", { class: shade }), name)));

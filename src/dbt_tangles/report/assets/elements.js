@@ -1,5 +1,5 @@
 "use strict";
-// Makes elements. Texts of a log become text nodes and attributes, and nothing else.
+// Makes elements. Texts of a log only become text nodes and attribute values.
 const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, attributes, children) {
@@ -18,7 +18,7 @@ const h = (tag, attributes, ...children) => fill(document.createElement(tag), at
 /** An SVG element. */
 const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
-/** A text of a log, which turns no direction but its own. */
+/** A text of a log, isolated so that its marks of direction affect only itself. */
 const said = (text, kind) => h("bdi", { class: kind || "said" }, text === null || text === undefined ? "" : String(text));
 
 const count = (n) => (n === null || n === undefined ? "" : Number(n).toLocaleString("en"));
@@ -38,7 +38,7 @@ function behind(summary, columns, rows) {
   return details;
 }
 
-/** The box that follows whoever points or focuses. */
+/** The tooltip of the element that is pointed at or focused. */
 const tip = (() => {
   const box = h("div", { id: "tip", role: "tooltip", hidden: true });
   document.body.append(box);
@@ -52,7 +52,7 @@ const tip = (() => {
     box.style.left = `${left}px`;
     box.style.top = `${Math.max(4, below ? at.bottom + 8 : at.top - box.offsetHeight - 8)}px`;
   }
-  /** Show lines while a target is pointed at or has the focus. */
+  /** Show lines while a target is pointed at or focused. */
   function on(target, lines) {
     target.addEventListener("pointerenter", () => show(target, ...lines()));
     target.addEventListener("focus", () => show(target, ...lines()));

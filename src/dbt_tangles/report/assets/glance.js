@@ -1,5 +1,5 @@
 "use strict";
-// The log at a glance.
+// The first page: the log at a glance.
 
 function overTime(found) {
   if (!found) return h("p", { class: "note" }, "No message of a tangle has a time.");
@@ -7,11 +7,11 @@ function overTime(found) {
   const day = d3.utcFormat(found.width < 3600e3 ? "%Y-%m-%d %H:%M" : "%Y-%m-%d");
   const label = (row, n) => `${day(at(n))} to ${day(at(n + 1))}`;
   const ticks = d3.range(0, found.bins.length, 15).concat(found.bins.length - 1).map((n) => [n, day(at(n)).slice(0, 10)]);
-  const picture = columns({ rows: found.bins, label, ticks, title: "Messages of tangles over time", xTitle: "received, or asserted where that is not known (UTC)",
-    keys: [["members", "members that are no forks", "well0"], ["forks", "forks", "fork"], ["set_aside", "set aside", "bad0"]] });
+  const picture = columns({ rows: found.bins, label, ticks, title: "Messages of tangles over time", xTitle: "time received, else time asserted (UTC)",
+    keys: [["members", "members that are not forks", "well0"], ["forks", "forks", "fork"], ["set_aside", "set aside", "bad0"]] });
   picture.append(h("p", { class: "note" }, `Merges: ${count(d3.sum(found.bins, (bin) => bin.merges))}. `
     + (found.without_time ? `${count(found.without_time)} messages have no time between 1970 and 2100. ` : "")
-    + "What is before or after counts in the first or last column."));
+    + "Earlier and later messages count in the first and last column."));
   return picture;
 }
 
@@ -21,7 +21,7 @@ function histogram(rows, title, xTitle) {
   const short = (row) => (rows.length > 8 ? from(row.low) : row.low === row.high ? `${row.low}` : `${row.low}–${row.high}`);
   const every = Math.ceil(rows.length / 9);
   return columns({ rows, label, title, xTitle: rows.length > 8 ? `${xTitle}, from` : xTitle, ticks: rows.map((row, n) => [n, short(row)]).filter(([n]) => n % every === 0),
-    keys: [["well", "tangles without trouble", "well0"], ["troubled", "with something set aside", "bad0"]] });
+    keys: [["well", "tangles without problems", "well0"], ["troubled", "tangles with messages set aside", "bad0"]] });
 }
 
 async function showGlance(page) {
@@ -35,13 +35,13 @@ async function showGlance(page) {
     h("div", { class: "glance" },
       part("To look at", data.look_at.length
         ? h("ul", { class: "look" }, data.look_at.map((item) => h("li", {}, said(item.words), item.ask ? h("code", {}, said(item.ask)) : null)))
-        : h("p", {}, "Nothing is out of order."),
+        : h("p", {}, "No problems found."),
       last ? h("p", { class: "note" }, `Built ${last.started_at} UTC: ${last.status}. `, ...(last.inputs.length
         ? last.inputs.map((log) => h("span", {}, said(log.var), " ", said(log.path), " "))
-        : ["Over the fixtures."])) : null),
+        : ["Input: the fixtures."])) : null),
       part("Over time", overTime(data.over_time)),
       part("Sizes of tangles", histogram(data.sizes, "Tangles by number of candidates", "candidates")),
       part("Depths of tangles", histogram(data.depths, "Tangles by depth", "longest path from the root, in links"))),
-    part("Verdicts", h("p", { class: "note" }, "Point at a verdict, or move the focus to it, for what it means."), h("div", { class: "all-verdicts" }, verdicts),
+    part("Verdicts", h("p", { class: "note" }, "Point at a verdict, or move the focus to it, to read its meaning."), h("div", { class: "all-verdicts" }, verdicts),
       behind("The numbers", [["", (row) => row.what], ["verdict", (row) => row.verdict], ["rows", (row) => row.n], ["meaning", (row) => row.meaning]], rows)));
 }

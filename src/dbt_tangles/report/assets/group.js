@@ -1,5 +1,5 @@
 "use strict";
-// A private group: its epochs, and who is added, excluded or missing in each.
+// A private group: its epochs, and the feeds that are added, excluded or missing in each.
 
 function showGroup(page, view, shard) {
   const SIGNS = { added: "●", excluded: "✕", missing: "?", returned: "↩" };
@@ -17,7 +17,7 @@ function showGroup(page, view, shard) {
   const chart = columns({ rows, label: (epoch) => `${epoch.label}, depth ${epoch.depth}`, ticks: rows.map((epoch, n) => [n, epoch.label]).filter(([n]) => n % every === 0),
     title: "Feeds by epoch", xTitle: "epochs, by depth", keys: [["added_count", "added, not excluded in it", "well0"], ["excluded_count", "excluded in it", "fork"], ["missing_count", "missing", "bad0"]] });
   const after = h("div", {}, h("h3", { class: "over" }, "Members over time"),
-    h("div", { class: "members" }, h("div", {}, matrix, h("p", { class: "note" }, "● added, ✕ excluded in it, ? peers would expect it, ↩ returned though excluded. ",
+    h("div", { class: "members" }, h("div", {}, matrix, h("p", { class: "note" }, "● added, ✕ excluded in it, ? missing: peers expect it, ↩ returned although excluded. ",
       view.feeds.length < view.feed_total ? `${count(view.feed_total - view.feeds.length)} of ${count(view.feed_total)} feeds are left out.` : "")), chart),
     behind(`The findings (${count(view.finding_total)})`, [["finding", (row) => row.finding], ["epoch", (row) => row.epoch_id || ""], ["feed", (row) => row.feed_id || ""], ["messages", (row) => row.message_ids.join(" ")]], view.findings));
   showGraph(page, view, shard, { after, legend: key([["k-root", "root"], ["k-in", "epoch"], ["k-tip", "tip (ring)"], ["k-item", "preferred"]]) });

@@ -1,5 +1,5 @@
 "use strict";
-// Which view is shown: what stands behind the # of the address.
+// Shows the view that the address names after its #.
 
 async function show() {
   const page = h("div"), main = document.getElementById("main");
@@ -11,8 +11,8 @@ async function show() {
     const at = known.includes(kind) ? kind : "glance";
     document.getElementById("nav").replaceChildren(...["glance", ...known].map((name) => h("a", { href: `#${name}`, "aria-current": name === at ? "page" : null },
       name === "glance" ? "At a glance" : VIEWS[name][0], name === "glance" ? null : h("small", {}, ` ${count(index.kinds[name].total)}`))));
-    document.getElementById("footer").replaceChildren(h("p", {}, "Of the tables in ", said(index.tables), ". ",
-      index.missing.length ? `Not built, so nothing is said of it: ${index.missing.join(", ")}.` : ""));
+    document.getElementById("footer").replaceChildren(h("p", {}, "From the tables in ", said(index.tables), ". ",
+      index.missing.length ? `Tables that are not built, so the report lacks their rows: ${index.missing.join(", ")}.` : ""));
     main.replaceChildren(page);
     if (at === "glance") await showGlance(page);
     else await showSubject(page, index, at, Math.trunc(Number(number)) || 0, Math.trunc(Number(node)));

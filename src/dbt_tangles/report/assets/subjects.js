@@ -1,12 +1,12 @@
 "use strict";
-// A list of subjects, and the one that is chosen.
+// The list of subjects of a kind, and the chosen subject.
 
 const VIEWS = { tangle: ["Tangles", showTangle], feed: ["Feeds", showFeed], set: ["Sets", showSet], base: ["Bases", showBase], group: ["Groups", showGroup], timeline: ["Timelines", showTimeline] };
 
 function listOf(kind, found, chosen) {
   return h("nav", { class: "list", "aria-label": VIEWS[kind][0] },
     h("p", { class: "note" }, found.parts.length < found.total
-      ? `${count(found.parts.length)} of ${count(found.total)}: the largest, and ${kind === "timeline" ? "those whose order changed most" : "those with the most trouble"}. tangles report --limit shows more.`
+      ? `${count(found.parts.length)} of ${count(found.total)}: the largest, and ${kind === "timeline" ? "those with the most edits for each event" : "those with the most problems"}. tangles report --limit shows more.`
       : `All ${count(found.total)}.`),
     h("ol", {}, found.parts.map((part, n) => h("li", {}, h("a", { href: `#${kind}/${n}`, "aria-current": n === chosen ? "page" : null },
       h("b", {}, said(part.name)), h("span", { class: "id" }, said(part.id)), h("span", { class: "dim" }, part.facts),
@@ -23,7 +23,7 @@ async function showSubject(page, index, kind, number, node) {
     list.scrollTop = current.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
   }
   if (!part) {
-    place.append(h("p", {}, "There is none."));
+    place.append(h("p", {}, `The tables have no ${VIEWS[kind][0].toLowerCase()}.`));
     return;
   }
   const shard = `${kind}-${number}`, view = await tangles.load(shard);

@@ -8,7 +8,7 @@ function showTimeline(page, view, shard) {
   const why = panel(shard, view);
   const boxes = view.nodes.map((node, n) => {
     const box = h("button", { type: "button", class: `event ${shade(node)}`, "data-node": n, onclick: () => choose(n) }, said(node.label.length > 17 ? `${node.label.slice(0, 16)}…` : node.label));
-    tip.on(box, () => [node.id, `in the end at position ${node.position}, rank ${node.rank}`, node.author ? `by ${node.author}` : null, node.title]);
+    tip.on(box, () => [node.id, `last position ${node.position}, rank ${node.rank}`, node.author ? `by ${node.author}` : null, node.title]);
     return box;
   });
   function choose(n) {
@@ -62,11 +62,11 @@ function showTimeline(page, view, shard) {
   stage.style.height = `${high * HEIGHT}px`;
   stage.style.width = `${Math.ceil(view.nodes.length / high) * WIDTH}px`;
   page.append(facts(view.facts));
-  if (!view.agrees) page.append(h("p", { class: "failed" }, "The edits do not lead to the published order: the tables are of several runs, so nothing is played."));
-  if (view.left_out > 0) page.append(h("p", { class: "note" }, `Shown are the ${count(view.nodes.length)} of ${count(view.total)} events from position ${count(view.low)} on`,
-    last ? `, and the ${count(last)} last commands, which change nothing before. ` : "; no edits are of these alone, or there are none. ", "tangles report --nodes shows more."));
+  if (!view.agrees) page.append(h("p", { class: "failed" }, "The edits do not produce the published order, because the tables come from several runs; there is no playback."));
+  if (view.left_out > 0) page.append(h("p", { class: "note" }, `Shown: ${count(view.nodes.length)} of ${count(view.total)} events, from position ${count(view.low)} on`,
+    last ? `, and the last ${count(last)} commands, which change only these events. ` : "; the timeline has no edits of these events alone. ", "tangles report --nodes shows more."));
   page.append(h("ul", { class: "legend" }, authors.slice(0, 7).map((author, n) => h("li", {}, h("i", { class: `author${n}` }), said(author === null ? "author not known" : author.slice(0, 12)))), authors.length > 7 ? h("li", {}, h("i", { class: "others" }), `${authors.length - 7} others`) : null),
-    h("div", { class: "player" }, play, button("|◀", "To the beginning", () => 0), button("◀", "A step back", () => at - 1), button("▶", "A step on", () => at + 1), button("▶|", "To the end", () => last), slider), words,
+    h("div", { class: "player" }, play, button("|◀", "To the beginning", () => 0), button("◀", "A step back", () => at - 1), button("▶", "A step forward", () => at + 1), button("▶|", "To the end", () => last), slider), words,
     h("div", { class: "drawn" }, h("div", { class: "canvas scrolled" }, stage), why.place),
     behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["rank", (node) => node.rank], ["author", (node) => node.author || ""], ["message", (node) => node.title || ""]], view.nodes),
     behind("The steps as a table", [["batch", (edit) => edit[0]], ["command", (edit) => edit[1]], ["event", (edit) => view.nodes[edit[2]].id], ["from", (edit) => edit[3] ?? ""], ["to", (edit) => edit[4]]], view.edits));

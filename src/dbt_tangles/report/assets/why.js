@@ -1,15 +1,15 @@
 "use strict";
-// What `tangles why` says of a node.
+// The panel with the answer of `tangles why` for the chosen node.
 
 const LOOKS = { green: "good", red: "wrong", dim: "dim", bold: "strong", cyan: "id" };
 
 function panel(shard, view) {
-  const place = h("aside", { class: "why", "aria-live": "polite", "aria-label": "Why" }, h("p", { class: "note" }, "Choose a node (click, or arrow keys and Enter) for why it is where it is."));
+  const place = h("aside", { class: "why", "aria-live": "polite", "aria-label": "Why" }, h("p", { class: "note" }, "Choose a node (click, or arrow keys and Enter) to see its place and the reason for it."));
   async function show(n) {
     const answers = await tangles.load(`${shard}-why`), lines = answers[n];
     place.replaceChildren(h("h3", {}, "why ", said(view.nodes[n].label)));
     if (!lines) {
-      place.append(h("p", {}, said(view.nodes[n].id)), h("p", {}, view.nodes[n].words || "nothing is said of it"));
+      place.append(h("p", {}, said(view.nodes[n].id)), h("p", {}, view.nodes[n].words || "no answer for this node"));
       return;
     }
     place.append(...lines.map(([indent, ...pieces]) => h("div", { class: `line in${Math.min(indent, 5)}` }, pieces.map((piece) => (Array.isArray(piece) ? said(piece[0], LOOKS[piece[1]]) : said(piece))))));

@@ -1,18 +1,18 @@
 "use strict";
-// Makes a drawing one that can be zoomed and moved: by wheel, fingers, drag, buttons and keys.
+// Zooms and moves a drawing: by wheel, fingers, drag, buttons and keys.
 
 const STEP = 1.3, MOVE = 90;
 
-/** Put a picture whose drawing is `scene` into a frame; `reveal` moves a point of the drawing into sight. */
+/** Put a picture with the drawing `scene` into a frame; `reveal` scrolls a point of the drawing into view. */
 function zoomed(picture, scene, width, height) {
   const seen = () => [picture.clientWidth || width, picture.clientHeight || height];
-  // What is smaller than the frame stays at its upper left.
+  // A drawing smaller than the frame stays at its upper left.
   const within = (at, room) => Math.min(0, Math.max(at, Math.min(0, room)));
   const zoom = d3.zoom()
     .extent(() => [[0, 0], seen()])
     .scaleExtent([Math.min(0.5, 300 / width, 300 / height), 4])
     .constrain((now) => d3.zoomIdentity.translate(within(now.x, seen()[0] - width * now.k), within(now.y, seen()[1] - height * now.k)).scale(now.k))
-    // The wheel alone moves, and with Ctrl or a pinch it zooms, as in maps within a page.
+    // The wheel scrolls; with Ctrl, or by pinching, it zooms, as in maps within a page.
     .filter((event) => (event.type === "wheel" ? event.ctrlKey || event.metaKey : !event.button))
     .on("zoom", ({ transform }) => {
       scene.setAttribute("transform", transform);
@@ -28,10 +28,10 @@ function zoomed(picture, scene, width, height) {
     if (event.ctrlKey || event.metaKey) return;
     const { x, y } = now();
     move(-event.deltaX, -event.deltaY);
-    if (now().x !== x || now().y !== y) event.preventDefault();  // At the end of the drawing the page goes on.
+    if (now().x !== x || now().y !== y) event.preventDefault();  // At the end of the drawing the page scrolls.
   }, { passive: false });
 
-  // What is a little too wide is shown a little smaller; how wide the frame is shows once it is in the page.
+  // A drawing a little wider than the frame is scaled down; the frame has its width once it is in the page.
   let isFit = false;
   function fit() {
     if (isFit || !picture.isConnected) return;
