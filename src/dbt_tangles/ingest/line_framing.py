@@ -15,18 +15,7 @@ import json
 import re
 from typing import Any
 
-from dbt_tangles.reasons import Reasons
-
-
-class Framing(Reasons):
-    """Why a line is not one message. The value is the code in the tables."""
-
-    UTF16 = "utf16", "The file is text in UTF-16, and logs are UTF-8."
-    BINARY_LOG = "binary_log", "The line is of a binary file, such as a database's log.offset, and not of a text."
-    CR_LINE_ENDS = "cr_line_ends", "The file's lines end in carriage returns (CR) alone, so that all are one line."
-    SEVERAL_MESSAGES = "several_messages", "More than one JSON object stands in the line."
-    JSON_ARRAY = "json_array", "The line is a JSON array of objects, and not one object."
-
+from dbt_tangles.reasons import Framing
 
 #: A mistake, and a sentence about this line.
 Mistake = tuple[Framing, str]

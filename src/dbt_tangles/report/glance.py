@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dbt_tangles.cli import look_at, messages, runs, verdict_counts
+from dbt_tangles.cli import look_at, runs, verdict_counts
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.reasons import COLUMNS, meanings
 
 BINS = 60
 #: Times after the year 2100 or before 1970 are ignored, because authors may assert any number.
@@ -16,11 +17,10 @@ def collect(tables: Tables) -> dict:
     """Collect the data of the first page."""
     last = runs.last_runs(tables)
     found = verdict_counts.count(tables)
-    codes = {code for row in found for code in row["counts"]}
     return {
         "runs": [{name: run[name] for name in ("status", "started_at", "seconds", "tables", "inputs")} for run in last],
         "counts": found,
-        "meanings": {code: text for code in sorted(filter(None, codes)) if (text := _meaning(code))},
+        "meanings": {row["table"]: _meanings(row) for row in found},
         "look_at": look_at.find(tables, last, None),
         "over_time": over_time(tables),
         "sizes": histogram(tables, "candidate_count"),
@@ -28,11 +28,10 @@ def collect(tables: Tables) -> dict:
     }
 
 
-def _meaning(code: str) -> str:
-    for known in (messages.SET_ASIDE, messages.OFF_CHAIN, messages.NOT_IN_BASE, messages.NOT_IN_GROUP, messages.FILES):
-        if code in known:
-            return known[code]
-    return messages.ssb(code) or messages.pzp(code) or messages.group(code)
+def _meanings(row: dict) -> dict[str, str]:
+    """Return the meanings of the reasons among a table's verdicts."""
+    known = next((meanings(column) for column in COLUMNS if column.startswith(f"{row['table']}.")), {})
+    return {code: known[code] for code in row["counts"] if code in known}
 
 
 def over_time(tables: Tables) -> dict | None:

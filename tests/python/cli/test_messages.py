@@ -1,24 +1,48 @@
-"""Each code that a table may have is said in words."""
+"""The table of reasons is complete: models, kernels, pages and answers have its codes and texts."""
 
 import re
 
+import pytest
 import yaml
 
 from conftest import ROOT
+from dbt_spark_python.unpack import FAULTS
+from dbt_tangles.algorithms.graph.topological_generations import CLAIM_ERROR, REASONS
 from dbt_tangles.cli import messages
+from dbt_tangles.formats.ssb.group_claims import MAX_ADD_RECPS, MIN_ADD_RECPS
+from dbt_tangles.reasons import COLUMNS, FileFault, GroupReason, Reasons, TangleReason, meanings
 
 
-def codes(table: str, column: str) -> set[str]:
-    """The values that a model's column may have."""
-    (path,) = (ROOT / "models" / "marts").rglob(f"{table}.yml")
-    tests = yaml.safe_load(path.read_text())["models"][0]["data_tests"]
-    (rules,) = (test["row_rules"] for test in tests if "row_rules" in test)
-    return set(rules["arguments"]["accepted_values"][column])
+def accepted_values() -> dict[str, set[str]]:
+    """The values that row rules accept in columns of reasons, by table and column."""
+    found = {}
+    for path in (ROOT / "models" / "marts").rglob("*.yml"):
+        for model in yaml.safe_load(path.read_text()).get("models", ()):
+            for test in model.get("data_tests", ()):
+                for column, values in test.get("row_rules", {}).get("arguments", {}).get("accepted_values", {}).items():
+                    found[f"{model['name']}.{column}"] = set(values)
+    return found
 
 
-def test_codes_of_tables():
-    assert codes("tangle_messages", "set_aside_reason") == messages.SET_ASIDE.keys()
-    assert codes("feed_messages", "reason") == messages.OFF_CHAIN.keys()
+def test_models_accept_the_codes_of_the_table():
+    accepted = {column: values for column, values in accepted_values().items() if column in COLUMNS}
+    assert accepted.keys() >= {"tangle_messages.set_aside_reason", "feed_messages.reason", "timeline_rejects.reason"}
+    assert accepted == {column: meanings(column).keys() for column in accepted}
+
+
+def test_kernels_return_codes_of_the_table():
+    assert {*REASONS[CLAIM_ERROR + 1 :]} < {reason.value for reason in TangleReason}
+    assert {fault.value: fault.description for fault in FileFault} == FAULTS
+    assert f"{MIN_ADD_RECPS} to {MAX_ADD_RECPS} (adds)" in GroupReason.BAD_RECPS_COUNT.description
+
+
+@pytest.mark.parametrize(
+    "reasons", {each for both in COLUMNS.values() for each in both}, ids=lambda each: each.__name__
+)
+def test_members_have_the_names_of_their_codes(reasons: type[Reasons]):
+    assert [reason.name.lower() for reason in reasons] == [reason.value for reason in reasons]
+    assert all(reason.description.endswith((".", "...")) for reason in reasons)
+    assert [reason.rank for reason in reasons] == [*range(1, len(reasons) + 1)]
 
 
 def test_reasons_that_are_documented():

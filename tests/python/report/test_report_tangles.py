@@ -28,7 +28,7 @@ def test_glance(warehouse):
     assert sum(row["well"] + row["troubled"] for row in glance["depths"]) == 9
     (messages,) = [row for row in glance["counts"] if row["table"] == "tangle_messages"]
     assert messages["counts"] == {"member": 3, "missing_previous": 1, "previous_set_aside": 1}
-    assert glance["meanings"]["missing_previous"].startswith("A message in its previous")
+    assert glance["meanings"]["tangle_messages"]["missing_previous"].startswith("A message in its previous")
 
 
 def test_over_time(warehouse):

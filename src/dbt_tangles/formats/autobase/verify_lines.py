@@ -28,6 +28,7 @@ from dbt_tangles.ingest.json_numbers import MAX_INT32, whole_number
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
 from dbt_tangles.kernel_runtime.row_schema import Int32, arrow_type, columns_of
+from dbt_tangles.reasons import AutobaseReason as Reason
 from dbt_tangles.reasons import Reasons
 
 BASE, NODE = "base", "node"
@@ -45,31 +46,6 @@ _NODE_FIELDS = ("writer", "length", "heads")
 _needed_of = itemgetter("base", *_NODE_FIELDS)
 
 _SORTED = orjson.OPT_SORT_KEYS
-
-
-class Reason(Reasons):
-    """Reasons why a line is neither a base nor a node. The value is the code in the tables.
-
-    If several apply, the first counts.
-    """
-
-    TOO_LONG = "too_long", "The line is longer than lines may be."
-    INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."
-    MALFORMED_JSON = "malformed_json", "The line is not JSON, as JavaScript's JSON.parse judges it."
-    NOT_AN_OBJECT = "not_an_object", "The line is JSON, and not an object."
-    NO_BASE = "no_base", "The base is not a non-empty string of Unicode characters."
-    NEITHER = "neither", "The line is neither a base (indexers) nor a node (writer, length, heads)."
-    BAD_INDEXERS = "bad_indexers", "The indexers are not a list of writers (64 hex digits each)."
-    BAD_RELAYED = "bad_relayed", "relayed is not a list of writers (64 hex digits each)."
-    BAD_ROLES = "bad_roles", "A writer is both an indexer and relayed."
-    BAD_START = "bad_start", "start does not map distinct writers to whole numbers from 0 to 2^31 - 1."
-    BAD_WRITER = "bad_writer", "The writer is not 64 hex digits."
-    BAD_LENGTH = "bad_length", "The length is not a whole number from 1 to 2^31 - 1."
-    BAD_HEADS = (
-        "bad_heads",
-        "The heads are not a list of distinct writers with a length each, or one is not before the node.",
-    )
-    BAD_BATCH = "bad_batch", "The batch is not a whole number from 1 to 2^31 - 1."
 
 
 class Length(NamedTuple):

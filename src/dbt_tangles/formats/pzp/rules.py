@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from dbt_tangles.ingest.json_numbers import safe_integer
-from dbt_tangles.reasons import Reasons
+from dbt_tangles.reasons import PzpReason as Reason
 
 SET_DOMAIN = "set_v1__"
 SELF, ANY = "self", "any"
@@ -14,60 +14,6 @@ URI_SCHEME = "pzp:"
 
 _DOMAIN = re.compile("[A-Za-z0-9_]{3,100}")
 _SHAPE = frozenset(("dataHash", "dataSize", "account", "accountTips", "tangles", "domain"))
-
-
-class Reason(Reasons):
-    """Reasons why a line or a message of a feed tangle is rejected. The value is the code in the tables.
-
-    The members stand in the order of the peer's checks: if several apply, the first counts (`rank`).
-    """
-
-    TOO_LONG = "too_long", "The line is longer than lines may be."
-    INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."
-    MALFORMED_JSON = "malformed_json", "The line is not JSON, as JavaScript's JSON.parse judges it."
-    NOT_A_MESSAGE = "not_a_message", "The line is JSON without an object that has metadata in it."
-    NO_ID = "no_id", "The metadata has no canonical text (an infinite number, a lone surrogate), hence no id."
-    OTHER_FORMAT = (
-        "other_format",
-        "The message has `type` or `content`, as in the protocol document: peers take only `domain` and `data`.",
-    )
-    MISSING_FIELD = "missing_field", "The data or a field of the metadata is missing."
-    WRONG_VERSION = "wrong_version", "metadata.v is not 4."
-    MISSING_SIGNATURE = "missing_signature", "sig is not a string."
-    BAD_SIGKEY = "bad_sigkey", "sigkey is not base58 of 32 bytes."
-    BAD_DATA = "bad_data", "The data is neither null nor an object nor a string."
-    MISSING_ROOT = "missing_root", "The tangle's root is not in the log, or is not usable."
-    NOT_A_FEED = "not_a_feed", "The tangle's root is not a moot."
-    BAD_DATA_SIZE = "bad_data_size", "dataSize is not a whole number from 0."
-    DATA_HASH_MISMATCH = "data_hash_mismatch", "dataHash is not the hash of the data."
-    DATA_SIZE_MISMATCH = "data_size_mismatch", "dataSize is not the size of the data."
-    BAD_DOMAIN = "bad_domain", "The domain is not 3 to 100 characters of A-Z, a-z, 0-9 and _."
-    ACCOUNT_SELF = "account_self", "A message of an account tangle cannot be in a feed tangle."
-    BAD_ACCOUNT = "bad_account", "The account is not a string, or the message of an account tangle has accountTips."
-    UNAUTHORISED_KEY = "unauthorised_key", "sigkey was not a key of the account."
-    NO_TANGLE = "no_tangle", "The message is in no tangle."
-    BAD_PREV = "bad_prev", "prev is not an array."
-    BAD_DEPTH = "bad_depth", "depth is not a whole number from 1 to 2^53 - 1."
-    OTHER_DOMAIN = "other_domain", "The domain is not that of the tangle's moot."
-    OTHER_ACCOUNT = "other_account", "The account is not that of the tangle's moot."
-    PREV_NOT_LOWER = "prev_not_lower", "A known prev is not less deep than the message."
-    PREV_NOT_STRING = "prev_not_string", "An entry of prev is not a string."
-    PREV_URI = "prev_uri", "An entry of prev is a URI."
-    PREV_DUPLICATE = "prev_duplicate", "prev has an entry twice."
-    PREV_UNSORTED = "prev_unsorted", "prev is not sorted by code unit."
-    NO_KNOWN_PREV = "no_known_prev", "Nothing in prev is a valid message of the tangle."
-    DEPTH_GAP = "depth_gap", "All prev are known, and depth is not one more than their greatest."
-    CYCLE = "cycle", "The message follows itself, or one that does. No real ids can do that."
-    BAD_SIGNATURE = "bad_signature", "sigkey did not sign the metadata."
-    # Known reasons come first; the last two mean that the log leaves the question open.
-    UNKNOWN_ACCOUNT_TIPS = (
-        "unknown_account_tips",
-        "Messages of the account that the message rests on, or their data, are not in the log: its key may be good.",
-    )
-    UNDECIDED_PREV = (
-        "undecided_prev",
-        "No message in prev is known to be valid, and one of them is undecided: messages of its account are awaited.",
-    )
 
 
 def is_moot(message: dict[str, Any]) -> bool:

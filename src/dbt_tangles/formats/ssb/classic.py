@@ -14,7 +14,7 @@ from typing import Any
 from dbt_tangles.formats.ssb.canonical import utf16_length
 from dbt_tangles.formats.ssb.signature import decode_signature, is_valid, public_key
 from dbt_tangles.ingest.json_numbers import int32
-from dbt_tangles.reasons import Reasons
+from dbt_tangles.reasons import SsbReason as Reason
 
 #: Maximum length of a canonical text with its signature, in UTF-16 code units.
 MAX_UNITS = 8192
@@ -22,34 +22,6 @@ MAX_UNITS = 8192
 ORDER = ("previous", "sequence", "author", "timestamp", "hash", "content", "signature")
 #: The field order of early messages, still legal.
 ORDER_AUTHOR_FIRST = ("previous", "author", "sequence", "timestamp", "hash", "content", "signature")
-
-
-class Reason(Reasons):
-    """Reasons why a line contains no usable message. The value is the code in the tables."""
-
-    INVALID_UTF8 = "invalid_utf8", "The line is not UTF-8."
-    MALFORMED_JSON = "malformed_json", "The line is not JSON, as JavaScript's JSON.parse judges it."
-    NOT_A_MESSAGE = "not_a_message", "The line is JSON without a message in it: a bare key, a live marker, ..."
-    OTHER_FORMAT = "other_format", "The author belongs to another feed format, so the classic rules do not apply."
-    ORDER_LOST = (
-        "order_lost",
-        "The seven fields are in alphabetical order: the export lost the signed order, nothing can be verified.",
-    )
-    MISSING_FIELD = "missing_field", "One of the seven fields of a message is missing."
-    EXTRA_FIELD = "extra_field", "The message has a field besides the seven."
-    BAD_ORDER = "bad_order", "The seven fields are in neither of the two legal orders."
-    BAD_AUTHOR = "bad_author", "The author is not a classic feed id (@<32 bytes>.ed25519)."
-    BAD_SEQUENCE = "bad_sequence", "The sequence is not a whole number of 32 bits."
-    BAD_TIMESTAMP = "bad_timestamp", "The timestamp is not a number."
-    BAD_HASH = "bad_hash", "The hash field is not the string sha256."
-    BAD_CONTENT = "bad_content", "The content is neither an object nor an encrypted string (<base64>.box...)."
-    BAD_TYPE = "bad_type", "The content's type is not a string of 3 to 52 UTF-16 units."
-    BAD_SIGNATURE_FORM = "bad_signature_form", "The signature is not of the form <64 bytes>.sig.ed25519."
-    TOO_LONG = (
-        "too_long",
-        "The canonical text has more than 8,192 UTF-16 units, or the line is longer than lines may be.",
-    )
-    BAD_SIGNATURE = "bad_signature", "The author did not sign this text (with this network key)."
 
 
 # Other feed formats have a URI, or a suffix with a version.

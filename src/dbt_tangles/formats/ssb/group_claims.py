@@ -21,7 +21,7 @@ from dbt_tangles.formats.ssb.envelope import opening_key
 from dbt_tangles.formats.ssb.ids import normalise
 from dbt_tangles.formats.ssb.redact import fingerprint
 from dbt_tangles.kernel_runtime.row_schema import Int32
-from dbt_tangles.reasons import Reasons
+from dbt_tangles.reasons import GroupReason
 
 ROOT_INIT, EPOCH_INIT, ADD, EXCLUDE = "root_init", "epoch_init", "add", "exclude"
 VERSION = "v2"
@@ -41,41 +41,6 @@ _INIT_TANGLES = frozenset({"group", "epoch", "members"})
 _STATEMENT_TANGLES = frozenset({"group", "members"})
 
 _UNJUDGED: Any = object()
-
-
-class GroupReason(Reasons):
-    """Reasons why a content of a group type is invalid. The value is the code in the tables.
-
-    The members stand in the order of the checks, for every kind: if several apply, the first counts (`rank`).
-    """
-
-    BAD_VERSION = "bad_version", "version is not v2 (inits and adds)."
-    BAD_SECRET = "bad_secret", "secret is not the canonical base64 of 32 bytes (inits and adds)."
-    UNKNOWN_KEY = "unknown_key", "The content has a key that its kind does not have."
-    BAD_OLD_SECRETS = "bad_old_secrets", "oldSecrets is no array, or its first entry is no secret (adds)."
-    BAD_ROOT = "bad_root", "root is not the URI of a classic message (adds)."
-    BAD_CREATOR = "bad_creator", "creator is not the URI of a bendy butt feed (adds)."
-    BAD_TEXT = "bad_text", "text is there and is not a string (adds)."
-    BAD_EXCLUDES = "bad_excludes", "excludes is no array, or its first entry is not the URI of a bendy butt feed."
-    BAD_RECPS_COUNT = (
-        "bad_recps_count",
-        f"recps is not an array of 2 (epoch inits), {MIN_ADD_RECPS} to {MAX_ADD_RECPS} (adds) or 1 (excludes).",
-    )
-    BAD_RECPS = "bad_recps", "recps does not start with a group's URI, or what follows are not all URIs of feeds."
-    BAD_TANGLES = "bad_tangles", "tangles is no object, or lacks a tangle that the kind of message belongs to."
-    UNKNOWN_TANGLE = "unknown_tangle", "tangles names another tangle (inits and excludes; adds may)."
-    BAD_GROUP_TANGLE = (
-        "bad_group_tangle",
-        "The group tangle lacks a root or its first previous by URI, or, in a root init, the two are not null.",
-    )
-    BAD_EPOCH_TANGLE = (
-        "bad_epoch_tangle",
-        "The epoch tangle lacks a root or its first previous by URI, or, in a root init, the two are not null.",
-    )
-    BAD_MEMBERS_TANGLE = (
-        "bad_members_tangle",
-        "The members tangle lacks a root or its first previous by URI, or, in an init, the two are not null.",
-    )
 
 
 class GroupClaim(NamedTuple):

@@ -29,8 +29,8 @@ async function showGlance(page) {
   const last = data.runs.find((run) => run.tables) || data.runs[0];
   const part = (title, ...content) => h("section", { class: "card" }, h("h2", {}, title), ...content);
   const verdicts = data.counts.map((row) => h("div", { class: "verdicts" },
-    h("h3", {}, h("b", {}, count(row.total)), ` ${row.what}`), row.total ? bar(row.counts, data.meanings) : null));
-  const rows = data.counts.flatMap((row) => Object.entries(row.counts).map(([verdict, n]) => ({ what: row.what, verdict, n, meaning: data.meanings[verdict] || "" })));
+    h("h3", {}, h("b", {}, count(row.total)), ` ${row.what}`), row.total ? bar(row.counts, data.meanings[row.table]) : null));
+  const rows = data.counts.flatMap((row) => Object.entries(row.counts).map(([verdict, n]) => ({ what: row.what, verdict, n, meaning: data.meanings[row.table][verdict] || "" })));
   page.append(
     h("div", { class: "glance" },
       part("To look at", data.look_at.length
