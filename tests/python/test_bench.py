@@ -1,4 +1,4 @@
-"""The benchmarks' own machinery: what they count, report and refuse. Nothing here is about speed, nor starts Spark."""
+"""The benchmarks' own machinery: counting, reports and the command line. These tests neither time nor start Spark."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ ROOT_ID, JVM, DAEMON, WORKER, STRANGER = (10, 1), (20, 2), (30, 3), (40, 4), (50
 
 
 def tree(**changes) -> dict:
-    """Return a look at a Spark session's processes and a stranger's; `worker=None` leaves one out."""
+    """Return a reading of a Spark session's processes and a stranger's; `worker=None` leaves one out."""
     seen = {
         "init": ((1, 0), Process(0, "init", 500.0)),
         "driver": (ROOT_ID, Process(1, "python", 1.0)),
@@ -37,7 +37,7 @@ def tree(**changes) -> dict:
 
 
 def account(*looks) -> Account:
-    """Return the account after some looks."""
+    """Return the account after some readings."""
     sums = Account(ROOT_ID[0])
     for look in looks:
         sums.add(look)
@@ -45,12 +45,12 @@ def account(*looks) -> Account:
 
 
 def test_processes_are_told_apart():
-    """The driver, the JVM, and all below the JVM; strangers count nothing."""
+    """The kinds are the driver, the JVM, and all processes below the JVM; strangers are not counted."""
     assert account(tree()).cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 4.5}
 
 
 def test_a_worker_whose_end_nobody_notices_is_kept():
-    """PySpark's daemon ignores the end of its workers, so no counter of the kernel has their seconds."""
+    """PySpark's daemon ignores the end of its workers, so the kernel's counters lose their seconds."""
     sums = account(tree(), tree(worker=None))
     assert sums.cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 4.5}
     sums.add(tree(worker=None, daemon=Process(20, "python3", 0.7)))
@@ -58,7 +58,7 @@ def test_a_worker_whose_end_nobody_notices_is_kept():
 
 
 def test_what_a_parent_waited_for_counts_once():
-    """An ended child is in its parent's sums; what it did after the last look is not lost."""
+    """An ended child is in its parent's sums, with its seconds after the last reading."""
     sums = account(tree(), tree(worker=None, daemon=Process(20, "python3", 0.5, reaped=4.3)))
     assert sums.cpu()["workers"] == pytest.approx(4.8)
     sums.add(tree(worker=None, daemon=Process(20, "python3", 0.5, reaped=4.3)))
@@ -66,47 +66,47 @@ def test_what_a_parent_waited_for_counts_once():
 
 
 def test_a_child_that_no_look_saw_counts():
-    """It came and went between two looks, and its parent waited for it."""
+    """It started and ended between two readings, and its parent waited for it."""
     sums = account(tree(), tree(jvm=Process(10, "java", 10.0, reaped=0.25)))
     assert sums.cpu()["jvm"] == pytest.approx(10.25)
 
 
 def test_the_end_of_a_whole_session_counts_once():
-    """JVM, daemon and worker end between two looks, and what they used goes up to the driver."""
+    """JVM, daemon and worker end between two readings, and the driver's sums include their seconds."""
     sums = account(tree(), tree(jvm=None, daemon=None, worker=None, driver=Process(1, "python", 1.0, reaped=14.6)))
     assert sum(sums.cpu().values()) == pytest.approx(15.6)
     assert sums.cpu()["jvm"] == 10.0
 
 
 def test_the_end_of_a_session_after_a_worker_counts_once():
-    """The worker was waited for by the daemon, then the rest ended."""
+    """The daemon waited for the worker, then the rest ended."""
     waited = tree(worker=None, daemon=Process(20, "python3", 0.5, reaped=4.0))
     gone = tree(jvm=None, daemon=None, worker=None, driver=Process(1, "python", 1.0, reaped=14.5))
     assert sum(account(tree(), waited, gone).cpu().values()) == pytest.approx(15.5)
 
 
 def test_an_orphan_still_counts():
-    """A process whose parent ended has another parent, and stays what it was."""
+    """A process gets another parent when its parent ends, and keeps its kind."""
     sums = account(tree(), tree(jvm=None, daemon=Process(1, "python3", 0.5), worker=Process(30, "python3", 5.0)))
     assert sums.cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 5.5}
 
 
 def test_a_number_used_again_is_another_process():
-    """The kernel uses numbers again; the time of the start tells processes apart."""
+    """The kernel reuses numbers; the start time tells processes apart."""
     later = tree(worker=None)
     later[WORKER[0], 900] = Process(30, "python3", 0.1)
     assert account(tree(), later).cpu()["workers"] == pytest.approx(4.6)
 
 
 def test_a_jvm_is_a_copy_of_its_parent_at_first():
-    """Spark's launcher becomes java by and by; what java forks is called java at first."""
+    """Spark's launcher becomes java after a while; a process forked by java is called java at first."""
     launched = tree(jvm=Process(10, "python", 0.1), daemon=None, worker=None)
     sums = account(launched, tree(daemon=Process(20, "java", 0.5)))
     assert sums.cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 4.5}
 
 
 def test_peaks_are_of_single_processes():
-    """The most that one process of a kind had, and the most that all had together."""
+    """Peaks are of one process of each kind, and of all processes together."""
     sums = account(
         tree(worker=Process(30, "python3", 1.0, resident=5, peak=9), jvm=Process(10, "java", 1.0, resident=7, peak=8)),
         tree(worker=None, daemon=Process(20, "python3", 1.0, resident=3, peak=3)),
@@ -132,7 +132,7 @@ time.sleep(1.2)
 @linux
 @pytest.mark.parametrize("script", [BURN, IGNORED], ids=["child", "ignored_grandchild"])
 def test_real_processes_count(script):
-    """A child counts, and so does a grandchild whose end its parent ignores."""
+    """A child counts, and so does a grandchild whose parent ignores its end."""
     with Watch(interval=0.05) as watch, watch.measure() as spent:
         subprocess.run([sys.executable, "-c", script], check=True)
     assert spent.total > 0.25
@@ -141,7 +141,7 @@ def test_real_processes_count(script):
 
 
 def test_other_systems_are_told_why(tmp_path):
-    """Without /proc there is an explanation."""
+    """The error explains that /proc is missing."""
     with pytest.raises(RuntimeError, match="/proc"):
         cpu.processes(tmp_path)
 
@@ -179,12 +179,12 @@ def test_reports_say_where_they_come_from(tmp_path):
 
 
 def spent(wall: float, jvm: float, workers: float) -> Spent:
-    """Return what a run took."""
+    """Return the cost of a run."""
     return Spent(wall, {"driver": 0.0, "jvm": jvm, "workers": workers})
 
 
 def test_summaries_are_medians_of_runs():
-    """Each figure is the median of its own."""
+    """Each figure is a median by itself."""
     summed = report.summary([spent(1, 2, 5), spent(9, 4, 1), spent(3, 3, 3)])
     assert (summed["cpu_s"], summed["wall_s"]) == (6, 3)
     assert summed["cpu_s_by_process"] == {"driver": 0, "jvm": 3, "workers": 3}
@@ -210,7 +210,7 @@ def test_summaries_are_medians_of_runs():
     ],
 )
 def test_wrong_usage_is_refused(arguments, complaint, capsys):
-    """Exit code 2, and what is wrong."""
+    """The exit code is 2, and the message names the error."""
     with pytest.raises(SystemExit) as stopped:
         command.main(arguments)
     assert stopped.value.code == 2
@@ -218,7 +218,7 @@ def test_wrong_usage_is_refused(arguments, complaint, capsys):
 
 
 def test_all_benchmarks_run_by_default():
-    """No name is every benchmark but the evaluation, which is no matter of speed; a name twice is once."""
+    """Without names, all benchmarks run except those by name; a repeated name counts once."""
     assert command.parse([]).names == ["graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask"]
     assert command.parse(["verify", "graphs", "verify"]).names == ["verify", "graphs"]
 
@@ -238,7 +238,7 @@ def test_the_peers_log_is_built_on_demand(tmp_path):
 @linux
 @pytest.mark.parametrize(("ends", "code"), [((0, 0), 0), ((1, 0), 1)])
 def test_one_failure_stops_no_other(ends, code, monkeypatch, capsys):
-    """Every benchmark gets its process; the exit code says whether one failed."""
+    """Every benchmark has a process of its own; the exit code says whether one failed."""
     started = []
 
     class FakeProcess:
@@ -264,7 +264,7 @@ def test_one_failure_stops_no_other(ends, code, monkeypatch, capsys):
 
 @linux
 def test_engines_take_turns(monkeypatch):
-    """Each benchmark runs on one engine, then on the other; what starts none, or looks into Spark, runs once."""
+    """Each benchmark runs on one engine, then on the other; parts for one engine run once."""
     started = []
     monkeypatch.setattr(command, "run_apart", lambda name, options: started.append((name, options.engine)) or True)
     monkeypatch.setattr(command.page, "write", lambda **options: Path("page"))
@@ -281,12 +281,12 @@ def stub(monkeypatch, run) -> None:
 
 
 def of_engine(engine: str) -> Namespace:
-    """Return what a benchmark is handed."""
+    """Return the options of a benchmark."""
     return Namespace(scale=1.0, repeats=3, engine=engine)
 
 
 def test_a_missed_goal_is_reported_and_no_failure(monkeypatch, tmp_path, capsys):
-    """It stands in the report and on the screen."""
+    """The missed goal is in the report and on the screen."""
     stub(monkeypatch, lambda options: ([{"ratio": 3}], [report.at_most("ratio", 2, 3)]))
     monkeypatch.setattr(report, "FIGURES", tmp_path)
     one.run_or_explain("graphs", of_engine("spark"))
@@ -295,7 +295,7 @@ def test_a_missed_goal_is_reported_and_no_failure(monkeypatch, tmp_path, capsys)
 
 
 def test_a_failed_benchmark_ends_with_one(monkeypatch, tmp_path, capsys):
-    """It says why, and writes no figures."""
+    """The failure is explained, and figures are not written."""
 
     def run(options):
         raise RuntimeError("no luck")
@@ -311,7 +311,7 @@ def test_a_failed_benchmark_ends_with_one(monkeypatch, tmp_path, capsys):
 
 
 def test_a_process_that_is_killed_is_written_down(monkeypatch, tmp_path):
-    """It says nothing itself."""
+    """A process that ends without a report is recorded as a failure."""
 
     class Killed:
         Process = None
@@ -329,7 +329,7 @@ def test_a_process_that_is_killed_is_written_down(monkeypatch, tmp_path):
 
 
 def test_settings_are_those_of_the_profile():
-    """They are rendered with the environment, as dbt renders them."""
+    """Settings are rendered with the environment, as in dbt."""
     usual = session.settings({})
     assert usual["spark.master"] == "local[*]"
     assert not [value for value in usual.values() if "{{" in value]
@@ -337,7 +337,7 @@ def test_settings_are_those_of_the_profile():
 
 
 def test_configurations_are_those_of_the_project():
-    """They come from the models' yml, with the vars of dbt_project.yml, and keep their types."""
+    """Configurations come from the models' yml, with the vars of dbt_project.yml, and keep their types."""
     assert stand_in.configuration("int_tangle_ancestors")["ancestor_limit"] == 1000
     assert stand_in.configuration("int_tangle_ancestors", ancestor_limit=5)["ancestor_limit"] == 5
     lines = stand_in.configuration("stg_ssb__lines", ssb_log="/logs/*.jsonl")
@@ -354,7 +354,7 @@ def test_configurations_are_those_of_the_project():
 
 @pytest.mark.parametrize("model", ["int_tangle_levels", "int_set_messages", "stg_pzp__lines", "stg_ssb__lines"])
 def test_models_load_without_dbt(model):
-    """The very files that dbt runs."""
+    """The benchmarks load the very files that dbt runs."""
     assert callable(stand_in.load(model).model)
 
 
@@ -375,7 +375,7 @@ def test_shapes_are_candidates():
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
 def test_the_head_of_a_log_is_its_first_lines(suffix, monkeypatch, tmp_path):
-    """A fraction of the lines, compressed like the log; the log itself where all is wanted."""
+    """A fraction of the lines, compressed like the log; the log itself for all lines."""
     monkeypatch.setattr(logs, "FOLDER", tmp_path / "logs")
     opener = gzip.open if suffix == ".jsonl.gz" else open
     log = tmp_path / f"log{suffix}"
@@ -387,7 +387,7 @@ def test_the_head_of_a_log_is_its_first_lines(suffix, monkeypatch, tmp_path):
 
 
 def test_builds_name_their_slowest_nodes():
-    """The ten slowest, and sums by type."""
+    """The ten slowest nodes, and sums by type."""
     nodes = [{"unique_id": f"model.tangles.m{n}", "execution_time": float(n)} for n in range(12)]
     nodes.append({"unique_id": "test.tangles.unique.1a", "execution_time": 0.5})
     peaks = {"driver": 1, "jvm": 2, "workers": 3, "all": 4}
@@ -409,7 +409,7 @@ def task(stage: int, **metrics) -> dict:
 
 
 def test_what_spark_moved_is_the_sum_over_its_tasks(tmp_path):
-    """A shuffle is a stage whose tasks wrote for one; a task that failed has no metrics, a cut line no event."""
+    """A shuffle is a stage whose tasks wrote shuffle data; failed tasks have no metrics, and cut lines are skipped."""
     environ = event_log.configure(tmp_path)
     settings = (Path(environ["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text()
     assert f"spark.eventLog.dir {(tmp_path / 'events').as_uri()}\n" in settings
@@ -456,7 +456,7 @@ def test_tables_of_builds_are_counted(tmp_path):
 
 
 def test_verification_shares_add_up():
-    """Rates are per CPU second; the JVM and the workers share what Spark took."""
+    """Rates are per CPU second; the shares of the JVM and the workers add up to Spark's cost."""
     told = verify.figures(Path("m.jsonl"), 100, 100, report.summary([spent(9, 4, 6)]), 5.0, 4.0)
     assert (told["spark_messages_per_cpu_s"], told["libsodium_messages_per_cpu_s"]) == (10, 25)
     assert (told["share_of_jvm"], told["share_of_workers"], told["share_of_kernel"]) == (0.4, 0.6, 0.5)

@@ -1,4 +1,4 @@
-"""Made-up tables for the command, in small. Nothing here is about speed."""
+"""Made-up tables for the command, in small. These tests do not time."""
 
 import pyarrow.dataset as ds
 import pytest
@@ -14,7 +14,7 @@ MESSAGES = 3_000
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The warehouse, and what to ask about."""
+    """Return the warehouse, and the ids to ask about."""
     warehouse = tmp_path_factory.mktemp("made")
     return warehouse, ask_tables.write(warehouse / "tangles.db", MESSAGES)
 

@@ -1,4 +1,4 @@
-"""Made-up bases of Autobase, and how they are measured, in small. Nothing here is about speed, nor starts Spark."""
+"""Made-up bases of Autobase and their measurement, in small. These tests neither time nor start Spark."""
 
 import random
 
@@ -26,7 +26,7 @@ def key(writer: int) -> bytes:
 
 
 def base_of(drafts: list[autobase_bases.Draft], indexers: int) -> Base:
-    """One base, as the oracle takes it."""
+    """Return one base in the oracle's form."""
     ids = [Id(key(draft.writer), draft.length) for draft in drafts]
     nodes = {i: Node(i, tuple(ids[each] for each in draft.previous)) for i, draft in zip(ids, drafts, strict=True)}
     return Base(tuple(key(writer) for writer in range(indexers)), nodes)
@@ -35,7 +35,7 @@ def base_of(drafts: list[autobase_bases.Draft], indexers: int) -> Base:
 @pytest.mark.parametrize("writers", [1, 3, 5, 9])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_writers_follow_all_heads_that_they_know(shape, writers):
-    """A node follows its writer's last node, and of what it knows what nothing else of that follows."""
+    """A node follows its writer's last node and all heads that its writer knows."""
     past, last = [], {}
     for number, draft in enumerate(SHAPES[shape](300, writers)):
         own, length = last.get(draft.writer, (None, 0))
@@ -52,7 +52,7 @@ def test_writers_follow_all_heads_that_they_know(shape, writers):
 
 @pytest.mark.parametrize("indexers", autobase.QUOTED_S)
 def test_nearly_all_of_gossip_is_settled(indexers):
-    """Though one writes beside another now and then, so that nodes merge."""
+    """Nodes merge, because one writer writes beside another now and then."""
     view = autobase.settling(2_000, indexers)
     _, (placed,), (settled,) = order_views(*view)
     assert placed == 2_000 and settled > 1_900
@@ -69,7 +69,7 @@ def test_nothing_of_forks_without_end_is_settled(shape, indexers):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_made_bases_equal_the_oracle(shape):
-    """The arrays are the bases that were written."""
+    """The arrays are equal to the written bases."""
     drafts = list(SHAPES[shape](150, 5))
     base = base_of(drafts, 3)
     order, _, (settled,) = order_views(*autobase_bases.arrays(iter(drafts), 3))
@@ -78,7 +78,7 @@ def test_made_bases_equal_the_oracle(shape):
 
 
 def test_tables_hold_bases_as_written():
-    """The order of a table's bases is that of the arrays; each writer is one of one base only."""
+    """The order of a table's bases equals that of the arrays; each writer belongs to one base only."""
     table = autobase_bases.table(3, 40, 4, 3)
     rows = table.to_pylist()
     assert len({row["base_id"] for row in rows}) == 3 and len({row["writer"] for row in rows}) == 12
@@ -103,7 +103,7 @@ def test_a_seed_is_a_table():
 
 
 def test_members_have_columns_of_the_model():
-    """The models are given what dbt would give them, as far as they look at it."""
+    """The models get the columns that dbt would give them, as far as they read them."""
     folder = stand_in.ROOT / "models" / "intermediate" / "autobase"
     declared = dict(stand_in.read_yaml_columns(folder / "int_autobase_members.yml"))
     types = {
@@ -125,13 +125,13 @@ def test_kernels_are_those_of_the_models(model):
     schema = {"views": ORDER_SCHEMA, "quorums": QUORUM_SCHEMA, "changes": CHANGE_SCHEMA}
     table = autobase.members(0.0002)
     found = pa.Table.from_batches(list(autobase.kernel_of(model)(iter(table.to_batches()))))
-    # Of changes there are none at some nodes.
+    # Some nodes have no changes.
     assert found.schema == schema[model.removeprefix("int_autobase_")]
     assert len(found) > (0 if model == "int_autobase_changes" else len(table))
 
 
 def test_speed_is_measured_without_spark():
-    """All parts in small."""
+    """All parts run in small."""
     results, goals = autobase.run(command.parse(["autobase", "--no-spark", "--scale", "0.01", "--repeats", "2"]))
     kernel = ["kernel"] * 2 + ["kernel_growth"]
     assert [result["part"] for result in results] == ["kernel"] * 3 + 2 * kernel + 2 * (
@@ -143,7 +143,7 @@ def test_speed_is_measured_without_spark():
 
 
 def test_quoted_seconds_are_for_the_full_size(monkeypatch):
-    """They are told beside ours, and said to be quoted."""
+    """Quoted seconds are reported beside the kernel's, and named as quoted."""
     monkeypatch.setattr(
         autobase, "settling", lambda count, indexers, make=autobase.settling: make(count // 100, indexers)
     )

@@ -1,4 +1,4 @@
-"""The program that builds on a cluster and lets things fail there, as far as that needs no Spark."""
+"""The program that builds on a cluster and injects faults there, as far as it works without Spark."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def test_what_cannot_be_run_is_refused(arguments, said, capsys):
 
 
 def test_a_target_that_this_environment_cannot_build_on(monkeypatch, capsys):
-    """It is left out with what to install; asked for by name, it fails."""
+    """A target without its packages is left out with an install command; if it was named, the command fails."""
     monkeypatch.setitem(demo.NEEDS, "thrift", {"no_such_module": "thrift", "sys": "connect"})
     monkeypatch.setattr(demo, "demonstrate", lambda targets, options: 0)
     assert demo.main(["thrift"]) == 1
@@ -51,7 +51,7 @@ def test_a_target_that_this_environment_cannot_build_on(monkeypatch, capsys):
 
 
 def test_a_thrift_server_is_left_out_unless_its_risk_is_accepted(monkeypatch, capsys):
-    """It is the one server without a password."""
+    """The Thrift server is the one server without a password."""
     built = []
     monkeypatch.setattr(demo, "demonstrate", lambda targets, options: built.append(targets) or 0)
     monkeypatch.setattr(demo, "lacking", lambda target: [])
@@ -85,7 +85,7 @@ def test_the_secret_of_a_cluster_is_in_a_file_of_its_owner_alone(tmp_path, monke
 
 
 def test_processes_are_found_by_their_mark(tmp_path):
-    """Also those that are in a group of their own."""
+    """Processes in groups of their own are found too."""
     mark = str(tmp_path)
     child = subprocess.Popen(
         [sys.executable, "-c", "input()"],
@@ -99,7 +99,7 @@ def test_processes_are_found_by_their_mark(tmp_path):
 
 
 def test_a_model_of_each_kind_is_struck():
-    """Each folder of Python models has one, but that of runs: it reads no rows and has no kernel."""
+    """Each folder of Python models has one, except runs, whose model reads no rows."""
     models = {path.stem: path.relative_to(ROOT / "python_models") for path in ROOT.glob("python_models/**/*.py")}
     folders = {path.parts[: 1 if path.parts[0] == "staging" else 2] for path in models.values()}
     struck = {models[name].parts[: 1 if name.startswith("stg_") else 2] for name in KINDS.values()}
@@ -137,7 +137,7 @@ for batch in run(0, [SimpleNamespace(num_rows=3), SimpleNamespace(num_rows=4)]):
 
 
 def task(folder) -> subprocess.Popen:
-    """A process that gives rows as a task does."""
+    """A process that yields rows as a task does."""
     return subprocess.Popen(
         [sys.executable, "-c", TASK, str(folder)],
         env={**os.environ, "PYTHONPATH": str(DAEMON.parent)},
@@ -148,7 +148,7 @@ def task(folder) -> subprocess.Popen:
 
 
 def caught_by(catching: Catching, process: subprocess.Popen) -> list[Caught]:
-    """What is caught before a process ends."""
+    """Return the tasks caught before a process ends."""
     while process.poll() is None:
         if found := catching.caught():
             return found
@@ -183,7 +183,7 @@ def test_each_task_is_caught_where_that_is_asked(tmp_path):
 
 
 def test_the_executor_of_a_process_is_found():
-    """It is above Python's daemon, and the cluster's worker above that."""
+    """The executor is above Python's daemon, and the cluster's worker above the executor."""
     code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'print(1, flush=True); input()'])"
     parent = subprocess.Popen(
         [sys.executable, "-c", code, processes.EXECUTOR], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -200,7 +200,7 @@ def test_the_executor_of_a_process_is_found():
 
 @pytest.fixture
 def page():
-    """What Spark's page answers, by path, and the application there."""
+    """Return an application whose page answers with given texts by path."""
     answers = {}
 
     class Page(BaseHTTPRequestHandler):
@@ -210,7 +210,7 @@ def page():
             self.wfile.write(json.dumps(answers.get(self.path)).encode())
 
         def log_message(self, *said):
-            """Say nothing."""
+            """Suppress the server's log."""
 
     server = HTTPServer(("127.0.0.1", 0), Page)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Made-up private groups, and how they are measured, in small. Nothing here is about speed, nor starts Spark."""
+"""Made-up private groups and their measurement, in small. These tests neither time nor start Spark."""
 
 import re
 from base64 import b64encode
@@ -24,12 +24,12 @@ SMALL = {"many": 0.002, "one": 0.015}
 
 @cache
 def made(name):
-    """The tables of a shape, in small."""
+    """Return the tables of a shape, in small."""
     return group_shapes.tables(groups.scaled(name, SMALL[name]))
 
 
 def answer(model, table):
-    """What a model's kernel says of a table, in no order."""
+    """Return the output of a model's kernel for shuffled rows."""
     batches = in_spark.shuffled(table).to_batches(1_000)
     return pa.Table.from_batches([*groups.MODELS[model].kernel(iter(batches))], groups.MODELS[model].writes)
 
@@ -58,7 +58,7 @@ def test_every_init_is_an_epoch_and_every_message_counts(name):
 
 
 def test_there_is_some_of_everything():
-    """Forks, merges and people who are missing, returned, dropped, or added by what hangs in the air."""
+    """Forks, merges and people who are missing, returned, dropped, or added by an unconnected message."""
     rows = answer("int_group_results", groups.with_keys(made("many"))).to_pylist()
     epochs = [row for row in rows if row["row_kind"] == "epoch"]
     assert 8 < sum(row["tip_count"] == 2 for row in epochs) / 3 < 40
@@ -76,7 +76,7 @@ def test_there_is_some_of_everything():
 
 @pytest.mark.parametrize("name", groups.SHAPES)
 def test_group_tangles_hang_together(name):
-    """A message lists what was written before it, all heads of what it knows, and is as deep as its longest path."""
+    """A message lists earlier messages, all heads that its writer knows, and its depth is its longest path."""
     depth, past = {}, {}
     for row in made(name).links.to_pylist()[:2_000]:
         listed = row["previous"] or []
@@ -101,7 +101,7 @@ def test_epochs_are_charged_with_excludes_of_forks_only():
 
 
 def test_made_groups_equal_the_oracle():
-    """Small ones, and one of 15 epochs."""
+    """Small groups, and one of 15 epochs."""
     shape = groups.SHAPES["one"]._replace(epochs=15, adds=300, circle=30)
     for tables in (group_shapes.tables(groups.scaled("many", 0.0002)), group_shapes.tables(shape)):
         rows = in_spark.shuffled(groups.with_keys(tables)).to_pylist()
@@ -122,7 +122,7 @@ def test_groups_do_not_depend_on_how_many_are_made_at_a_time(monkeypatch):
 
 
 def test_ids_look_like_real_ones():
-    """Each message has its own; those of people are few."""
+    """Each message has an id of its own; few people recur."""
     tables = made("many")
     ids = tables.messages["message_id"].to_pylist()
     assert len(set(ids)) == len(ids) and all(re.fullmatch(rf"%{DIGEST}\.sha256", each) for each in ids)
@@ -133,7 +133,7 @@ def test_ids_look_like_real_ones():
 
 
 def test_lines_say_what_messages_say():
-    """Inits alone have keys, each its own, and fingerprints are those of the keys."""
+    """Only inits have keys, each a different one, and fingerprints are those of the keys."""
     tables = made("many")
     keys = {}
     for message, line in zip(tables.messages.to_pylist(), tables.lines.to_pylist(), strict=True):
@@ -152,7 +152,7 @@ def test_lines_say_what_messages_say():
 
 
 def test_tables_have_columns_of_the_models():
-    """The models are given what dbt would give them, of the lines as far as they look at it."""
+    """The models get the columns that dbt would give them, as far as they read them."""
     folder = stand_in.ROOT / "models" / "intermediate" / "groups"
     types = {"string": pa.string(), "int": pa.int32(), "boolean": pa.bool_(), "array<string>": pa.list_(pa.string())}
     for model, table in (("int_group_messages", made("many").messages), ("int_group_links", made("many").links)):
@@ -175,7 +175,7 @@ def test_goals_are_for_the_full_size(capsys):
 
 
 def test_speed_is_measured_without_spark(monkeypatch, tmp_path):
-    """The kernels alone, of both shapes, from files that are written once."""
+    """The kernels alone, on both shapes, from files that are written once."""
     monkeypatch.setattr(in_spark, "RESULTS", tmp_path)
     options = command.parse(["groups", "--no-spark", "--scale", "0.002", "--repeats", "2"])
     results, goals = groups.run(options)

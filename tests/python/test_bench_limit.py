@@ -1,4 +1,4 @@
-"""LIMIT is one thing in all parts: read what the model needs, shuffle it by graph, write what the model writes."""
+"""LIMIT is the same in all parts: read the needed columns, shuffle them by graph, write the model's rows."""
 
 from types import SimpleNamespace
 
@@ -14,7 +14,7 @@ from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA as ENTRIES
 
 
 class _Frame:
-    """Stands for rows: says where they come from, and what was done with them."""
+    """A stand-in for rows: records their origin and the work done with them."""
 
     sparkSession = None
 
@@ -47,7 +47,7 @@ class _Frame:
 
 
 class _Watch:
-    """Says that each piece of work took a second more than the one before."""
+    """A watch on which each piece of work takes a second more than the previous one."""
 
     def __init__(self):
         self.seconds = 0
@@ -74,7 +74,7 @@ def spent(cpu, wall=1.0):
 
 @pytest.fixture
 def done(monkeypatch):
-    """What was done, in order."""
+    """The recorded work, in order."""
     found = []
     monkeypatch.setattr(limit.session, "write", lambda rows, table: found.append(("written", rows.name, table)))
     monkeypatch.setattr(limit, "gather", lambda rows, *keys: rows.gathered(keys))
@@ -104,7 +104,7 @@ def test_reading_again_is_no_part_of_it():
 
 
 def test_it_is_never_less_than_what_is_moved():
-    """Of few rows the difference of two measurements is chance."""
+    """With few rows the difference of two measurements is chance."""
     found = Pieces(spent(5), spent(1), spent(2)).spent
     assert (found.total, found.wall) == (5, 1)
 
@@ -123,7 +123,7 @@ def test_work_and_limit_take_turns(done):
         "model",
         ("written", "out", "same_0"),
     ]
-    # 1; 2 + 3 - 4; 5; 6 + 7 - 8: of the reading more than of the writing, so what was moved is what counts.
+    # 1; 2 + 3 - 4; 5; 6 + 7 - 8: reading again took longer than writing, so only the moved rows count.
     assert (found["model"]["cpu_s"], found["limit"]["cpu_s"], found["ratio"]) == (3, 4, 0.75)
     assert found["ratio_of_least"] == 0.5
 
@@ -133,7 +133,7 @@ def test_what_takes_no_time_is_no_division_by_nothing():
 
 
 def of_part(make, monkeypatch, modules=()):
-    """The limit of a part, over frames that are none: its needs, and what it writes."""
+    """Return the limit of a part over stand-ins: its needs, and the rows it writes."""
     for module in modules:
         monkeypatch.setattr(module, "stored", lambda *about: "folder")
     spark = SimpleNamespace(
@@ -164,7 +164,7 @@ def test_bases_shuffle_members(monkeypatch):
 
 
 def test_groups_shuffle_messages_and_keys(monkeypatch):
-    """Every column that the kernel reads is among them, once."""
+    """Every column that the kernel reads is in them once."""
     from pathlib import Path
 
     monkeypatch.setattr(groups, "stored", lambda *about: Path("folder"))
@@ -196,5 +196,5 @@ def test_graphs_shuffle_candidates_once(monkeypatch):
     ],
 )
 def test_tables_are_shuffled_by_their_graph(columns, graph):
-    """Where a table says of no graph, by what it has first; where it has no columns, not at all."""
+    """A table without a graph is shuffled by its first column; without columns it is not shuffled."""
     assert tables.graph_of(columns) == graph

@@ -1,4 +1,4 @@
-"""Others find the depths that we find, or say how they ended."""
+"""Other tools find the same depths, or report how they ended."""
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -11,7 +11,7 @@ from bench.shapes import shape
 
 @pytest.fixture(scope="module", params=["W", "D"])
 def asked(request, tmp_path_factory):
-    """A small shape as a file, and the sum of its depths, by plain Python."""
+    """Return a small shape as a file, and the sum of its depths, by plain Python."""
     table = shape(request.param, 0.001)
     file = tmp_path_factory.mktemp("others") / "nodes.parquet"
     pq.write_table(table, file)
@@ -41,7 +41,7 @@ def test_whoever_fails_is_quoted(tmp_path):
 
 
 def test_an_answer_has_its_price(asked):
-    """Its own, however much memory its parent has."""
+    """The peak is the process's own, however much memory its parent has."""
     of_parent = np.ones(2**27)
     answer = others.ask("networkx", asked[0])
     assert answer["depth_sum"] == asked[1]

@@ -1,4 +1,4 @@
-"""The page of all figures, from small files made by hand: what is there is shown, and nothing else."""
+"""The page of figures, from small files made by hand: it shows their content, and only that."""
 
 import json
 import re
@@ -42,17 +42,17 @@ def put(folder: Path, part: str, results=(), goals=(), engine="spark", **changes
 
 
 def made(folder: Path, **options) -> str:
-    """The page of the files in a folder."""
+    """Return the page of the files in a folder."""
     return page.write(folder, folder / "out", **options).read_text()
 
 
 def section(text: str, part: str) -> str:
-    """What is said of a part."""
+    """Return the section of a part."""
     return re.search(rf"\n## {part}\n(.*?)(\n## |\Z)", text, re.DOTALL)[1]
 
 
 def cells(text: str, begin: str) -> list[list[str]]:
-    """The cells of the rows that begin so."""
+    """Return the cells of the rows with a given first cell."""
     rows = ([cell.strip() for cell in line[2:-2].split(" | ")] for line in text.splitlines() if line[:1] == "|")
     return [row for row in rows if row[0] == begin]
 
@@ -86,7 +86,7 @@ def test_engines_stand_side_by_side(tmp_path):
         for title in ("CPU s", "clock, s", "LIMIT, CPU s", "/ LIMIT")
     ]
     assert cells(text, "many") == [["many", "1,000,000", "6", "7.25", "4", "1.5", "9", "7.25", "4", "2.25"]]
-    # What is expected and not there is said to be missing.
+    # Expected lines without figures are listed as not measured.
     assert cells(text, "one")[0][2:] == ["not measured", "", "", "", "not measured", "", "", ""]
 
 
@@ -144,7 +144,7 @@ HOSTILE = "<script>alert(1)</script> | [x](y) ![z](w)\n# `head` *b* $x$ \x00\u20
 
 
 def test_texts_stay_texts(tmp_path):
-    """Nothing in a file becomes HTML, a link, a row or a column of its own."""
+    """Texts of a file do not become HTML, links, rows or columns."""
     put(
         tmp_path,
         "sets",
@@ -183,7 +183,7 @@ ODD = [None, True, -1, 0, 10**400, float("nan"), float("inf"), 1e-9, "7", [], {}
 
 @pytest.mark.parametrize("odd", ODD, ids=lambda odd: repr(odd)[:12])
 def test_odd_values_are_empty_or_named(odd, tmp_path):
-    """In the place of any figure, name, list or object, of any part."""
+    """Odd values replace any figure, name, list or object, of any part."""
     names = {"part", "shape", "who", "messages", "cpu_s", "limit", "reduce", "order", "model", "table", "ratio", "kind"}
     names |= {"build", "night", "moved", "peak_mib", "ended", "batch", "feeds", "events", "nodes", "indexers", "power"}
     row = dict.fromkeys(names, odd)
@@ -237,14 +237,14 @@ def test_others_at_each_size_and_where_they_ended(tmp_path):
         ["W", "1,000", "20", "not asked"],
     ]
     assert ["W", "slow", "100", "over 60 s"] in cells(text, "W")
-    # Of slow there is no power: it had one answer.
+    # slow has no power, because it has one answer.
     assert [row for row in cells(text, "W") if row[1] == "tangles"] == [["W", "tangles", "100", "1,000", "1"]]
     assert "(others.svg)" in text and (tmp_path / "out" / "others.svg").exists()
     assert "GraphFrames" in text
 
 
 def test_the_same_files_make_the_same_page(tmp_path):
-    """Whatever was drawn before; what is no longer there is not drawn any more."""
+    """The page does not depend on earlier plots; plots without figures are deleted."""
     put(tmp_path, "sets", [set_row(6.0), *({"part": "kernel", "messages": n, "cpu_s": n / 9} for n in (1, 10, 100))])
     first = made(tmp_path)
     drawn = {file.name: file.read_bytes() for file in (tmp_path / "out").glob("*.svg")}
@@ -257,7 +257,7 @@ def test_the_same_files_make_the_same_page(tmp_path):
 
 
 def test_tables_stand_under_their_names(tmp_path, monkeypatch):
-    """As the benchmark tells them: what was measured of a table does not take the place of its name."""
+    """The benchmark's row keeps the table's name beside its figures."""
     monkeypatch.setattr(tables, "read_columns", lambda spark, statement: [])
     found = {"ratio": 1.5, "limit": LIMIT}
     monkeypatch.setattr(tables, "beside_limit", lambda *given: {**found, given[3]: {"cpu_s": 6, "wall_s": 7.25}})
@@ -291,7 +291,7 @@ def test_the_command_says_where_it_wrote(tmp_path, capsys):
     ids=["full", "less", "own log"],
 )
 def test_every_run_writes_the_page(measured, is_full, tmp_path, monkeypatch, capsys):
-    """That of the repository only where the full size was measured, of the logs made here; after a failure too."""
+    """Only runs at full size, over the logs made here, write the repository's page; they do so after a failure too."""
     monkeypatch.chdir(tmp_path)
     Path("log.jsonl").touch()
     monkeypatch.setattr(command, "run_apart", lambda name, options: False)
@@ -307,7 +307,7 @@ def test_every_run_writes_the_page(measured, is_full, tmp_path, monkeypatch, cap
 
 @pytest.mark.parametrize("scale", [1.0, 0.5])
 def test_a_success_takes_back_a_failure(scale, tmp_path, monkeypatch):
-    """Where its figures go: those of the full size beside the page, all others to target/bench."""
+    """The failure is in the folder of the figures: beside the page at full size, otherwise in target/bench."""
     monkeypatch.setattr(report, "FIGURES", tmp_path / "full")
     monkeypatch.setattr(report, "RESULTS", tmp_path / "less")
     options = Namespace(scale=scale, repeats=1, engine="sail")
@@ -321,6 +321,6 @@ def test_a_success_takes_back_a_failure(scale, tmp_path, monkeypatch):
 
 
 def test_the_page_in_the_repository_is_that_of_its_figures(tmp_path):
-    """Nobody wrote on it by hand."""
+    """The page was not edited by hand."""
     page.write(out=tmp_path)
     assert (tmp_path / "README.md").read_text() == (page.DOCS / "README.md").read_text()

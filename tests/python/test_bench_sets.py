@@ -1,4 +1,4 @@
-"""Made-up sets, and how they are measured, in small. Nothing here is about speed, nor starts Spark."""
+"""Made-up sets and their measurement, in small. These tests neither time nor start Spark."""
 
 import random
 from itertools import count, groupby
@@ -25,13 +25,13 @@ def answer(table: pa.Table) -> list[dict]:
 
 
 def reference(table: pa.Table) -> NaiveSet:
-    """One set, as the oracle takes it."""
+    """Return one set in the oracle's form."""
     return NaiveSet([row | {"depth": row["depth"] or 0} for row in table.to_pylist()])
 
 
 @pytest.mark.parametrize(("number", "messages"), [(1, 2_000), (200, 10)])
 def test_made_sets_are_valid_and_without_fault(number, messages):
-    """Writers keep the rules, all of them."""
+    """Writers follow all rules."""
     rows = answer(in_spark.shuffled(pzp_sets.table(number, messages)))
     assert len(rows) == number * messages
     assert all(row["is_valid"] and row["are_writers_checked"] and not row["writer_faults"] for row in rows)
@@ -52,7 +52,7 @@ def test_devices_write_concurrently_and_merge():
 
 
 def test_writers_supersede_what_the_item_goes_back_to():
-    """Of an item, all that the writer knows and that no other known one on it follows."""
+    """A message supersedes all known messages about the item that no other known one about it follows."""
     rows = pzp_sets.table(1, 300).to_pylist()
     known = {}
     touches = {}
@@ -68,7 +68,7 @@ def test_writers_supersede_what_the_item_goes_back_to():
 
 
 def test_devices_disagree_about_items():
-    """Two that did not know of each other touched the same item."""
+    """Two writers who did not know of each other touched the same item."""
     numbers = count()
     written = [
         draft
@@ -100,7 +100,7 @@ def test_ids_are_32_bytes_in_base58():
 
 
 def test_lipmaa_links_are_those_of_the_peers():
-    """What a writer would list who knows all of a set."""
+    """A writer who knows the whole set lists these messages."""
     asked = 0
     for name in ("pzp_real", "pzp_synth"):
         for case in cases(name):
@@ -125,7 +125,7 @@ def test_signed_lines_are_valid_messages_of_their_sets():
 
 
 def test_entries_have_the_columns_of_the_model():
-    """`int_set_messages` is given what dbt would give it."""
+    """`int_set_messages` gets the columns that dbt would give it."""
     folder = stand_in.ROOT / "models" / "intermediate" / "sets"
     declared = stand_in.read_yaml_columns(folder / "int_set_entries.yml")
     types = {
@@ -141,7 +141,7 @@ def test_entries_have_the_columns_of_the_model():
 
 @HAS_NODE
 def test_the_peers_algorithm_comes_to_the_same_items():
-    """Whatever the order of the rows here; there, they arrive as they were written."""
+    """The kernel reads rows in any order; the peer reads them in the order of writing."""
     table = pzp_sets.table(1, 500)
     found = pzp_peer.run(pzp_peer.question(table))
     assert found.items == list(reference(table).items())
@@ -149,7 +149,7 @@ def test_the_peers_algorithm_comes_to_the_same_items():
 
 
 def test_speed_is_measured_without_spark(monkeypatch):
-    """All parts in small; the peer's algorithm comes to the same items, or there is an error."""
+    """All parts run in small; the part fails if the peer's algorithm finds other items."""
     results, goals = sets.run(command.parse(["sets", "--no-spark", "--scale", "0.01", "--repeats", "2"]))
     assert [result["part"] for result in results] == ["kernel"] * 3 + ["growth", "peer"]
     assert [result["messages"] for result in results[:3]] == [100, 500, 5_000]
@@ -164,7 +164,7 @@ def test_without_node_the_comparison_is_left_out(monkeypatch, capsys):
 
 
 def test_signatures_of_pzp_logs_are_prepared(monkeypatch, tmp_path):
-    """As many as the kernel verifies; a copy is one, and a root none."""
+    """As many as the kernel verifies; copies count once, and roots are not verified."""
     monkeypatch.setattr(logs, "FOLDER", tmp_path / "logs")
     log = logs.signed_pzp_log(50)
     assert logs.signed_pzp_log(50) == log

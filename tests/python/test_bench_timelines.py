@@ -1,4 +1,4 @@
-"""Made-up event logs, and the evaluation at a small size. Nothing here is about speed, nor starts Spark."""
+"""Made-up event logs, and the evaluation at a small size. These tests neither time nor start Spark."""
 
 import gzip
 import json
@@ -27,7 +27,7 @@ def causes(log: events.Log) -> list[list[int]]:
 
 
 def known(made: events.Timelines) -> dict[str, set[str]]:
-    """Return timelines as the oracle takes them, events under names that sort like their numbers."""
+    """Return timelines in the oracle's form, with events under names that sort like their numbers."""
     lists = [made.cause[low:high].tolist() for low, high in pairwise(made.cause_start)]
     return {f"{event:06}": {f"{cause:06}" for cause in listed} for event, listed in enumerate(lists)}
 
@@ -43,7 +43,7 @@ def test_each_rank_has_two_events(feeds, lurkers, references):
 
 @pytest.mark.parametrize("references", [1, 2, 4])
 def test_an_event_lists_its_own_last_and_the_highest_of_the_others(references):
-    """As they were before the step in which two events are appended."""
+    """Tips as they were before the step in which two events are appended."""
     log = events.append(300, 7, rng(), references)
     lists = causes(log)
     tips = {}
@@ -106,7 +106,7 @@ def test_deliveries_keep_the_order_of_each_feed():
 
 
 def test_late_is_bounded():
-    """At most `bound` later events come before one that is late, but for what its feed held back."""
+    """At most `bound` later events precede a late one, except those that wait for their feed."""
     log = events.append(4_000, 40, rng())
     arrived = events.deliver_late(log, 30, rng())
     place = np.empty(4_000, int)
@@ -146,7 +146,7 @@ def test_what_does_not_arrive_is_no_cause():
 
 
 def test_small_timelines_are_timelines():
-    """Of the wanted sizes, each event in its timeline, without cycles, and some late."""
+    """Timelines of the wanted sizes, each event in its timeline, without cycles, and some late."""
     many = events.small_timelines(300, rng())
     sizes = np.diff(many.event_start)
     assert (sizes.min(), sizes.max()) == (5, 20)
@@ -191,7 +191,7 @@ def test_tables_of_many_timelines_keep_them_apart():
 
 @pytest.mark.parametrize("batch", [1, 7])
 def test_counts_are_those_of_the_shortest_scripts(batch):
-    """The textbook's longest common subsequence says the same, batch by batch."""
+    """The textbook's longest common subsequence gives the same counts, batch by batch."""
     made, _ = evaluation_cases.made(evaluation_cases.Case(80, 5))
     graph = known(made)
     arrived = [f"{event:06}" for event in made.arrived]
@@ -214,7 +214,7 @@ def test_the_peer_is_counted_and_ends_in_our_order():
 
 
 def test_a_limit_leaves_causes_missing():
-    """What is refused is counted, and so is what lists it."""
+    """Rejected events are counted, and so are the events that list them."""
     made, facts = evaluation_cases.made(evaluation_cases.Case(400, 16, references=2, chatty=8, max_previous=2))
     assert 0 < facts["refused"] < 100
     assert facts["refused"] + facts["accepted"] == 400 == facts["refused"] + len(made.arrived)
@@ -227,7 +227,7 @@ def test_a_limit_leaves_causes_missing():
 
 @pytest.mark.parametrize("backward", [False, True])
 def test_ranks_that_change_are_counted(backward):
-    """Ranks by the oracle, of the links or of the same links the other way round, after every arrival."""
+    """Ranks by the oracle, of the links or of the reversed links, after every arrival."""
     log = events.append(60, 5, rng())
     arrived = events.deliver_by_feed(log, rng())
     counts = exploration.ranks_that_change(log.start, log.cause, arrived, backward)
@@ -243,7 +243,7 @@ def test_ranks_that_change_are_counted(backward):
 
 
 def test_successors_are_limited():
-    """The third that lists an event is refused, and takes no room of others."""
+    """The third event that lists an event is rejected, and does not count against other limits."""
     start, cause = np.array([0, 0, 0, 1, 2, 4, 5]), np.array([0, 0, 0, 1, 1], np.int32)
     in_order = np.arange(6, dtype=np.int32)
     assert exploration.within_limit(start, cause, in_order, 2).tolist() == [True, True, True, True, False, True]
@@ -252,7 +252,7 @@ def test_successors_are_limited():
 
 
 def test_the_evaluation_writes_what_it_counts(monkeypatch, tmp_path):
-    """All of it in small: tables, CSV files and plots, the same a second time, when nothing is counted again."""
+    """All of it in small: tables, CSV files and plots; the second run counts no case again and writes the same."""
     monkeypatch.setattr(evaluation, "RESULTS", tmp_path)
     monkeypatch.setattr(evaluation, "PEER_FEEDS", {4 * evaluation.K: (4, 16), 8 * evaluation.K: (4,)})
     options = command.parse(["evaluation", "--scale", "0.003"])
@@ -283,7 +283,7 @@ def test_percentiles_are_over_repetitions():
 
 
 def test_speed_is_measured_without_spark():
-    """All parts in small: each measures something, and the peer ends in the same order (or there is an error)."""
+    """All parts in small: each has figures, and the peer ends in the same order (or the part fails)."""
     results, goals = timelines.run(command.parse(["timelines", "--no-spark", "--scale", "0.004", "--repeats", "2"]))
     assert {result["part"] for result in results} == {"order", "peer", "growth", "shapes"}
     assert [result["shape"] for result in results if result["part"] == "shapes"] == [*timelines.HARD_SHAPES]
@@ -322,7 +322,7 @@ def test_growth_is_a_power():
 
 @pytest.mark.parametrize("name", ["one", "many"])
 def test_arrivals_have_the_columns_of_the_model(name):
-    """`int_timeline_order` is given what dbt would give it."""
+    """`int_timeline_order` gets the columns that dbt would give it."""
     folder = stand_in.ROOT / "models" / "intermediate" / "timelines"
     declared = stand_in.read_yaml_columns(folder / "int_timeline_arrivals.yml")
     types = {
@@ -337,7 +337,7 @@ def test_arrivals_have_the_columns_of_the_model(name):
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
 def test_logs_are_written(suffix, tmp_path):
-    """Lines that the checks of event logs let in, the same each time."""
+    """The verification of event logs accepts all lines, which are the same each time."""
     log, again = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
     for path in (log, again):
         make_events.main(["--out", str(path), "--events", "60", "--feeds", "3", "--lurkers", "4"])
@@ -374,7 +374,7 @@ def test_impossible_logs_are_not_written(tmp_path, capsys):
 
 
 def test_arrivals_are_counted_by_the_size_of_tangles(tmp_path):
-    """The whole log apart; a size that no tangle has is left out."""
+    """The whole log is a row of its own; a size class without tangles is left out."""
     commands = {"ssb:log": [1, 1, 3, 2], "pair": [1, 2], "other": [1, 1], "five": [1, 1, 1, 1, 4]}
     edits = [
         {"timeline_id": name, "batch": batch}

@@ -1,4 +1,4 @@
-"""Public tables change only in ways that their readers are told of."""
+"""Public tables change only in ways that are announced to their readers."""
 
 import re
 
@@ -9,7 +9,7 @@ from conftest import ROOT
 
 
 def test_nothing_changed_that_readers_are_not_told(manifest):
-    """As docs/how-to/upgrade.md has it; a line that fails here says what is to be done."""
+    """The rules of docs/how-to/upgrade.md; a failing line says what to do."""
     changes = re.split("^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)[1]
     found = contracts.contracts_of(manifest.to_dict(omit_none=False))
     assert len(found) > 40 and found["feeds"][0]["author"] == "string"
@@ -35,7 +35,7 @@ KEPT = {"feeds": {"author": "string", "length": "bigint"}}
     ],
 )
 def test_what_is_noticed(found, changes, said):
-    """Whatever the changelog says, a column that somebody reads stays until a version of its model is gone."""
+    """Whatever the changelog says, a column stays until a version of its model is removed."""
     found = {name: versions if isinstance(versions, list) else [versions] for name, versions in found.items()}
     lines = contracts.unannounced(KEPT, found, changes)
     assert len(lines) == len(said)

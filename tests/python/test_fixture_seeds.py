@@ -1,4 +1,4 @@
-"""The committed fixture seeds are what their command writes."""
+"""The committed fixture seeds equal the output of their command."""
 
 import pytest
 import yaml
@@ -18,7 +18,7 @@ def test_check_is_clean():
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_columns_of_statements_are_described(system):
-    """The yml that the tests of models read has the columns that rows are written with, each with a type."""
+    """The yml that the tests of models read has the columns of the written rows, each with a type."""
     (seed,) = yaml.safe_load((SEEDS / f"_expected_{system}__seeds.yml").read_text())["seeds"]
     statements = seed["config"]["meta"]["statements"]
     headers = {name: header.split() for name, header in SYSTEMS[system].HEADERS.items()}

@@ -16,7 +16,7 @@ from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
-    """Return a small log: what the script says of it, its raw lines and its messages."""
+    """Return a small log: its figures, its raw lines and its messages."""
     path = tmp_path_factory.mktemp("log") / "log.jsonl"
     told = make_log.main(["--quiet", "--out", str(path), "--messages", "1500", "--feeds", "60"])
     lines = path.read_bytes().splitlines()
@@ -40,7 +40,7 @@ def test_lengths_meet_the_published_figures(scale):
 
 
 def test_longer_feeds_are_rarer():
-    """From the most common length on, the law falls, but for rounding."""
+    """From the most common length on, counts fall, except for rounding."""
     counts = np.bincount(log_lengths.peer_lengths())[3:40]
     assert (counts[:7] >= counts[1:8]).all()
     assert (counts[8:-1] >= counts[9:]).all()
@@ -57,7 +57,7 @@ def test_lengths_add_up_for_any_numbers(messages, feeds):
 
 
 def test_every_message_is_usable(log):
-    """The project's own check takes all of them, under the ids that they claim."""
+    """The project's own kernel accepts all messages, under the ids that they claim."""
     _, lines, messages = log
     places = [["log.jsonl"] * len(lines), [0] * len(lines), range(len(lines)), lines, map(len, lines)]
     arrays = [pa.array(column, field.type) for column, field in zip(places, INPUT_SCHEMA, strict=True)]
@@ -99,7 +99,7 @@ def test_one_feed_in_twenty_is_partial(log):
 
 
 def test_every_kind_of_hole_is_drawn():
-    """A beginning, a piece between or an end is missing, each within its feed."""
+    """A beginning, a middle piece or an end is missing, each within its feed."""
     plan = log_plan.make_plan(60_000, 900, 100, 1)
     partial = plan.hidden[:, 1] > 0
     assert partial.sum() == 45
@@ -112,7 +112,7 @@ def test_every_kind_of_hole_is_drawn():
 
 
 def test_content_is_mixed(log):
-    """Near half is no post; threads come in both forms, branches as strings and arrays, some text is not ASCII."""
+    """Nearly half are not posts; threads come in both forms, branches as strings and arrays; some text is not ASCII."""
     _, lines, messages = log
     contents = [message["value"]["content"] for message in messages]
     kinds = Counter(content["type"] if isinstance(content, dict) else "encrypted" for content in contents)
@@ -126,7 +126,7 @@ def test_content_is_mixed(log):
 
 
 def test_threads_fork_and_merge_and_one_is_deep(log):
-    """Links hold together: the deep thread is as deep as it is said to be, by many authors."""
+    """Links are consistent: the deep thread has the stated depth, by many authors."""
     told, _, messages = log
     threads = defaultdict(dict)
     for message in messages:
@@ -174,14 +174,14 @@ def test_the_same_arguments_write_the_same_bytes(log, tmp_path):
     ],
 )
 def test_what_is_not_given_follows_from_the_peer(arguments, messages, feeds, depth):
-    """Each number can be chosen, and stands for the others where they are not."""
+    """Each number can be chosen, and determines the defaults of the others."""
     chosen = make_log.parse_arguments(["--out", "log.jsonl", *arguments])
     assert (chosen.messages, chosen.feeds, chosen.depth) == (messages, feeds, depth)
 
 
 @pytest.mark.parametrize("arguments", [["--messages", "5", "--feeds", "6"], ["--files", "0"], ["--depth", "-1"]])
 def test_impossible_numbers_are_refused(arguments, capsys):
-    """A log that cannot be is refused before anything is written."""
+    """An impossible log is refused before the first file is written."""
     with pytest.raises(SystemExit):
         make_log.parse_arguments(["--out", "log.jsonl", *arguments])
     assert "must be" in capsys.readouterr().err
