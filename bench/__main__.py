@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from bench import cpu, one, page, report
+from bench import cpu, one_part, page, report
 from bench.command import check_names
 from bench.report import say
 
@@ -32,23 +32,23 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--no-spark", action="store_true", help="timelines, sets, autobase, groups: without Spark")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, help="verify: only these logs")
     parser.add_argument("--log", type=Path, help="verify: an SSB log of messages without copies, instead of a made one")
-    parser.add_argument("--pzp-log", type=Path, help="verify: the same of pzp")
+    parser.add_argument("--pzp-log", type=Path, help="verify: a pzp log of messages without copies")
     parser.add_argument("--inputs", nargs="+", choices=INPUTS, help="builds: only these (default: fixtures, medium)")
     parser.add_argument("--peer", action="store_true", help="builds: also from a log in the size of a real peer's")
     parser.add_argument(
-        "--moved", action="store_true", help="builds: also bytes, shuffles and tasks, as Spark logs them"
+        "--moved", action="store_true", help="builds: also the bytes, shuffles and tasks in Spark's event log"
     )
     parser.add_argument(
-        "--peer-log", type=Path, help="builds, arrivals, increments: that log, not a made one (implies --peer)"
+        "--peer-log", type=Path, help="builds, arrivals, increments: this log instead of a made one (implies --peer)"
     )
     parser.add_argument(
         "--engines",
         nargs="+",
         choices=ENGINES,
         default=["spark"],
-        help="in turn, each part on each (default: spark)",
+        help="run each part on these engines in turn (default: spark)",
     )
-    parser.add_argument("--built", default="peer", help="tables: of which build of `builds` (default: peer)")
+    parser.add_argument("--built", default="peer", help="tables: the build of `builds` to read (default: peer)")
     parser.add_argument("--tables", nargs="+", metavar="TABLE", help="tables: only these")
     options = parser.parse_args(argv)
     check_names(parser, "benchmark", options.names, BENCHMARKS + BY_NAME)
@@ -68,7 +68,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
 
 def run_apart(name: str, options: argparse.Namespace) -> bool:
     """Run a benchmark in a process of its own; return whether it succeeded."""
-    process = multiprocessing.get_context("spawn").Process(target=one.run_or_explain, args=(name, options))
+    process = multiprocessing.get_context("spawn").Process(target=one_part.run_or_explain, args=(name, options))
     process.start()
     process.join()
     if process.exitcode not in (0, 1):

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bench import autobase_bases, session, stand_in
+from bench import autobase_bases, model_runner, session
 from bench.cpu import Watch
 from bench.in_spark import ModelInSpark, Part, kernel_seconds, stored
 from bench.report import Goal, at_least, at_most, say
@@ -116,7 +116,9 @@ def stalled(scale: float, repeats: int) -> Part:
         who = f"stalled ({shape}), {STALLED_INDEXERS} indexers"
         rows, goal = growth("stalled", who, views, STALLED_SIZES, STALLED_GOAL, scale, repeats)
         if any(row.get("settled") for row in rows):
-            raise RuntimeError(f"something is settled: {rows}")
+            raise RuntimeError(
+                f"stalled ({shape}): nodes are settled, but none should be: {rows}; check `autobase_bases`"
+            )
         results += [{"shape": shape, **row} for row in rows]
         goals.append(goal)
     return results, goals
@@ -156,7 +158,7 @@ def members(scale: float) -> pa.Table:
 
 def kernel_of(model: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the Python kernel of a model, with its configuration."""
-    config = stand_in.configuration(model)
+    config = model_runner.configuration(model)
     if model in MEASURED:
         kernel = order_of_partition if model == "int_autobase_views" else changes_of_partition
         return partial(kernel, row_limit=config["clock_limit"], rule=config["consensus_rule"])

@@ -110,7 +110,7 @@ def build(
     say(f"builds {name}: dbt {command[0]}")
     with Watch() as watch:
         with watch.measure() as spent:
-            code = follow(name, started, environ, folder)
+            code = run_dbt(name, started, environ, folder)
             finished = time.monotonic()
             wait_for_orphans()
             ended = time.monotonic()
@@ -123,7 +123,7 @@ def build(
     tables = folder / "warehouse" / "tangles.db"
     told |= {"messages": count_rows(tables / "ssb_messages"), "tables_mib": size_of(tables)}
     if is_counted and engine == "spark":
-        told["moved"] = event_log.moved(folder / "spark")
+        told["moved"] = event_log.sum_up(folder / "spark")
     return told
 
 
@@ -138,7 +138,7 @@ def size_of(folder: Path) -> float:
     return round(sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 2**20, 1)
 
 
-def follow(name: str, command: list[str], environ: dict[str, str], folder: Path) -> int:
+def run_dbt(name: str, command: list[str], environ: dict[str, str], folder: Path) -> int:
     """Run dbt, keep its output, and repeat a line of it now and then; return its exit code."""
     said = time.monotonic()
     with (

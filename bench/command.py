@@ -12,7 +12,7 @@ def check_names(parser: argparse.ArgumentParser, kind: str, names: Iterable[str]
     """Refuse unknown names with exit code 2."""
     for name in names:
         if name not in known:
-            parser.error(f"no {kind} is called {name!r}; there are {', '.join(known)}")
+            parser.error(f"unknown {kind} {name!r}; choose from {', '.join(known)}")
 
 
 def run_guarded(who: str, work: Callable[[], int], errors: tuple[type[Exception], ...]) -> int:

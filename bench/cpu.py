@@ -57,7 +57,7 @@ def processes(proc: Path = Path("/proc")) -> dict[Key, Process]:
     """
     if not (proc / "self" / "stat").exists():
         raise RuntimeError(
-            f"CPU seconds of a tree of processes are read from /proc, as on Linux; this is {sys.platform}"
+            f"CPU seconds of a tree of processes need /proc, which {sys.platform} lacks: run the benchmarks on Linux"
         )
     tick = os.sysconf("SC_CLK_TCK")
     found = {}

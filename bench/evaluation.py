@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from bench import events, machine, peer, plots
-from bench.evaluation_cases import Case, compared, counted, explored, followed
-from bench.evaluation_tables import shown
+from bench import evaluation_plots, events, machine, peer
+from bench.evaluation_cases import Case, count_case, count_explorations, count_successors, run_peer
+from bench.evaluation_tables import lay_out
 from bench.report import RESULTS, Goal, at_most, say
 from dbt_tangles.algorithms.timeline import edits
 from dbt_tangles.kernel_runtime.machine_code import stamp
@@ -106,11 +106,11 @@ class Evaluation:
 
     def count(self, case: Case) -> dict[str, Any]:
         """Count the commands of a case."""
-        return self._once(case, "", lambda: counted(case))
+        return self._once(case, "", lambda: count_case(case))
 
     def compare(self, case: Case) -> dict[str, Any]:
         """Count the peer's commands for a case, and compare the order it ends in."""
-        return self._once(case, f"{peer.PACKAGE} {peer.known_version()} ", lambda: compared(case))
+        return self._once(case, f"{peer.PACKAGE} {peer.known_version()} ", lambda: run_peer(case))
 
     def _once(self, case: Case, prefix: str, work: Any) -> dict[str, Any]:
         key = prefix + json.dumps(asdict(case))
@@ -128,7 +128,7 @@ class Evaluation:
     def spread(self, **parameters: Any) -> dict[str, Any]:
         """Count a case under several seeds; return its parameters, and percentiles over the runs."""
         runs = [self.count(Case(seed=seed, **parameters)) for seed in range(1, self.repetitions + 1)]
-        return {**parameters, **over(runs)}
+        return {**parameters, **sum_up_runs(runs)}
 
     def sizes(self) -> Rows:
         """The document's table."""
@@ -218,7 +218,9 @@ class Evaluation:
                 for delivery, bound in (("in_order", 0), ("late", LATE[1]), ("by_feed", 0)):
                     case = Case(self.size(full), feeds, delivery=delivery, bound=bound)
                     parameters = {"events": case.events, "feeds": feeds, "delivery": delivery, "bound": bound}
-                    rows.append({**parameters, **self._once(case, "explored ", lambda case=case: explored(case))})
+                    rows.append(
+                        {**parameters, **self._once(case, "explored ", lambda case=case: count_explorations(case))}
+                    )
         return rows
 
     def successors(self) -> Rows:
@@ -227,7 +229,7 @@ class Evaluation:
         for feeds in FEW:
             for references in REFERENCES:
                 case = Case(self.size(32 * K), feeds, references=references)
-                found = self._once(case, "followed ", lambda case=case: followed(case))
+                found = self._once(case, "followed ", lambda case=case: count_successors(case))
                 rows.append({"events": case.events, "feeds": feeds, "references": references, **found})
         return rows
 
@@ -241,7 +243,7 @@ class Evaluation:
         return rows
 
 
-def over(runs: Rows) -> dict[str, Any]:
+def sum_up_runs(runs: Rows) -> dict[str, Any]:
     """Sum up repetitions: percentiles of commands per event, and per arrival the median and the maximum."""
     at = np.percentile([found["per_event"] for found in runs], PERCENTILES)
     return {
@@ -262,9 +264,9 @@ def write(tables: dict[str, Rows], folder: Path) -> None:
             out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             out.writeheader()
             out.writerows(rows)
-    plots.draw(tables, folder)
+    evaluation_plots.draw(tables, folder)
     text = (DOCS / "README.md").read_text()
-    for name, lines in shown(tables, FEEDS, BATCHES).items():
+    for name, lines in lay_out(tables, FEEDS, BATCHES).items():
         text = fill(text, name, lines)
     (folder / "README.md").write_text(text)
 
@@ -277,6 +279,6 @@ def fill(text: str, name: str, lines: Sequence[str]) -> str:
     """
     begin, end = f"<!-- table {name} -->\n", f"<!-- end {name} -->"
     if text.count(begin) != 1 or text.count(end) != 1:
-        raise ValueError(f"the README has no one place for the table {name}")
+        raise ValueError(f"the README needs the marks of the table {name} exactly once: {begin.strip()} and {end}")
     before, _, rest = text.partition(begin)
     return before + begin + "\n" + "\n".join(lines) + "\n\n" + end + rest.partition(end)[2]

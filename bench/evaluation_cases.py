@@ -44,14 +44,14 @@ class Case:
     batch: int = 1
 
 
-def appended(case: Case) -> tuple[events.Log, np.ndarray, np.random.Generator]:
+def make_log(case: Case) -> tuple[events.Log, np.ndarray, np.random.Generator]:
     """Make the log of a case and deliver it; return both, and the random generator for the next draws."""
     rng = np.random.default_rng([case.seed, case.events, case.feeds, case.lurkers])
     feeds = case.feeds + case.lurkers
     references = np.where(np.arange(feeds) % case.chatty == 0, case.references, 1)
     log = events.append(case.events, case.feeds, rng, references, case.lurkers)
     if (np.bincount(log.rank) != 2).any():
-        raise RuntimeError("a rank has not two events")
+        raise RuntimeError(f"{case}: a rank does not have two events; check `events.append`")
     if case.delivery == "by_feed":
         arrived = events.deliver_by_feed(log, rng)
     elif case.delivery == "late":
@@ -61,9 +61,9 @@ def appended(case: Case) -> tuple[events.Log, np.ndarray, np.random.Generator]:
     return log, arrived, rng
 
 
-def made(case: Case) -> tuple[events.Timelines, dict[str, int]]:
+def make_timelines(case: Case) -> tuple[events.Timelines, dict[str, int]]:
     """Make the timeline of a case, and count rejected events and the causes that are missing because of them."""
-    log, arrived, rng = appended(case)
+    log, arrived, rng = make_log(case)
     listed = np.diff(log.start)
     refused = listed > case.max_previous if case.max_previous else np.zeros(len(listed), np.bool_)
     owner = np.repeat(np.arange(len(listed)), listed)
@@ -77,7 +77,7 @@ def made(case: Case) -> tuple[events.Timelines, dict[str, int]]:
     return events.named(log, arrived[~refused[arrived]], rng), facts
 
 
-def shortest(timelines: events.Timelines, batch: int = 1) -> np.ndarray:
+def count_commands(timelines: events.Timelines, batch: int = 1) -> np.ndarray:
     """Count the commands of each batch; int64[batches]."""
     number = np.arange(len(timelines.arrived)) // batch
     event_start, cause_start, cause, _, arrived = timelines
@@ -85,10 +85,10 @@ def shortest(timelines: events.Timelines, batch: int = 1) -> np.ndarray:
     return np.bincount(commands.batch, minlength=number[-1] + 1 if len(number) else 0)
 
 
-def counted(case: Case) -> dict[str, Any]:
+def count_case(case: Case) -> dict[str, Any]:
     """Count the commands of a case."""
-    timelines, facts = made(case)
-    commands = shortest(timelines, case.batch)
+    timelines, facts = make_timelines(case)
+    commands = count_commands(timelines, case.batch)
     at = np.percentile(commands, (50, 95, 99), method="inverted_cdf") if len(commands) else np.zeros(3)
     return {
         "commands": int(commands.sum()),
@@ -101,9 +101,9 @@ def counted(case: Case) -> dict[str, Any]:
     }
 
 
-def explored(case: Case) -> dict[str, Any]:
+def count_explorations(case: Case) -> dict[str, Any]:
     """Count the ranks that change with an arrival, by both strategies."""
-    log, arrived, _ = appended(case)
+    log, arrived, _ = make_log(case)
     found = {}
     for name in STRATEGIES:
         counts = exploration.ranks_that_change(log.start, log.cause, arrived, name == "backward")
@@ -111,9 +111,9 @@ def explored(case: Case) -> dict[str, Any]:
     return found
 
 
-def followed(case: Case) -> dict[str, Any]:
+def count_successors(case: Case) -> dict[str, Any]:
     """Count successors, and the events that two replicas with a limit reject: in order, and delivered by feed."""
-    log, arrived, _ = appended(case)
+    log, arrived, _ = make_log(case)
     counts = np.bincount(log.cause, minlength=len(log.feed))
     replicas = [
         exploration.within_limit(log.start, log.cause, order, MAX_SUCCESSORS)
@@ -130,7 +130,7 @@ def followed(case: Case) -> dict[str, Any]:
     }
 
 
-def converged(timelines: events.Timelines) -> np.ndarray:
+def find_final_order(timelines: events.Timelines) -> np.ndarray:
     """Order one timeline by rank, then name."""
     rank = np.zeros(len(timelines.cause_start) - 1, np.int64)
     while True:  # at most as many rounds as ranks; the peer's sizes are small
@@ -142,11 +142,11 @@ def converged(timelines: events.Timelines) -> np.ndarray:
         rank = raised
 
 
-def compared(case: Case) -> dict[str, Any]:
+def run_peer(case: Case) -> dict[str, Any]:
     """Run the peer on a case, up to a limit of CPU seconds."""
-    timelines, _ = made(case)
+    timelines, _ = make_timelines(case)
     found = peer.run(timelines, case.seed, PEER_LIMIT_S)
     if found is None:
         return {"per_event": None, "orders_differ": 0}
-    is_other = not np.array_equal(found.order, converged(timelines))
+    is_other = not np.array_equal(found.order, find_final_order(timelines))
     return {"per_event": round(int(found.commands.sum()) / case.events, 3), "orders_differ": int(is_other)}

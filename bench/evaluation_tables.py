@@ -94,7 +94,7 @@ COLUMNS: dict[str, list[Column]] = {
 }
 
 
-def shown(tables: dict[str, list[Row]], feeds: Sequence[int], batches: Sequence[int]) -> dict[str, list[str]]:
+def lay_out(tables: dict[str, list[Row]], feeds: Sequence[int], batches: Sequence[int]) -> dict[str, list[str]]:
     """Lay out the tables for reading.
 
     Args:

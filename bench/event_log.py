@@ -36,7 +36,7 @@ def configure(folder: Path) -> dict[str, str]:
     return {"SPARK_CONF_DIR": str(folder.resolve())}
 
 
-def moved(folder: Path) -> dict[str, Any]:
+def sum_up(folder: Path) -> dict[str, Any]:
     """Sum up the events that Spark wrote below a folder.
 
     Raises:
@@ -44,7 +44,9 @@ def moved(folder: Path) -> dict[str, Any]:
     """
     files = sorted((folder / "events").glob("*"))
     if not files:
-        raise RuntimeError(f"Spark wrote no events into {folder / 'events'}")
+        raise RuntimeError(
+            f"Spark wrote no events into {folder / 'events'}: check that the build ran on Spark, with SPARK_CONF_DIR as given"
+        )
     sums: Counter[str] = Counter()
     shuffles, longest, most = set(), 0.0, 0
     for file in files:

@@ -22,7 +22,7 @@ import pyarrow as pa
 import yaml
 
 from bench import limit as limits
-from bench import session, stand_in
+from bench import model_runner, session
 from bench.cpu import KINDS, Spent, Watch
 from bench.in_spark import WARM_UPS, stored
 from bench.limit import Limit
@@ -44,7 +44,7 @@ MODELS = ("int_tangle_edges", "int_tangle_depths", "int_tangle_levels")
 SMALL = 0.01  # of the scale: jobs are counted at both sizes
 SQL_MESSAGES = 2_000  # of shape W, for the SQL rounds
 GRAPH = ("tangle_name", "root_id")
-CANDIDATES = stand_in.ROOT / "models" / "intermediate" / "tangles" / "int_tangle_candidates.yml"
+CANDIDATES = model_runner.ROOT / "models" / "intermediate" / "tangles" / "int_tangle_candidates.yml"
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
@@ -72,7 +72,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 def candidates(name: str, scale: float) -> pa.Table:
     """Make a shape in the columns of `int_tangle_candidates`."""
-    columns = [column for column, _ in stand_in.read_yaml_columns(CANDIDATES)]
+    columns = [column for column, _ in model_runner.read_yaml_columns(CANDIDATES)]
     nodes = shape(name, scale)
     return nodes.rename_columns([TANGLE_NAMES.get(column, column) for column in nodes.column_names]).select(columns)
 
@@ -90,7 +90,7 @@ class Models:
         self.spark, self.watch = spark, watch
         self.folder = RESULTS / NAME / "dbt"
         self.folder.mkdir(parents=True, exist_ok=True)
-        profiles = yaml.safe_load((stand_in.ROOT / "profiles.yml").read_text())
+        profiles = yaml.safe_load((model_runner.ROOT / "profiles.yml").read_text())
         local = profiles["tangles"]["outputs"]["local"]
         local["schema"] = session.SCHEMA
         del local["server_side_parameters"][WAREHOUSE]
@@ -106,7 +106,7 @@ class Models:
         """
         from dbt.cli.main import dbtRunner
 
-        options = ["--project-dir", str(stand_in.ROOT), "--profiles-dir", str(self.folder), "--quiet"]
+        options = ["--project-dir", str(model_runner.ROOT), "--profiles-dir", str(self.folder), "--quiet"]
         options += ["--target-path", str(self.folder / engine), "--log-path", str(self.folder), "--target", "local"]
         options += ["--vars", json.dumps({"tangle_engine": engine})]
         if engine not in self._manifests:
@@ -164,7 +164,7 @@ class Bench:
         no_depths = self.spark.createDataFrame([], "tangle_name string, root_id string, message_id string, depth int")
         refs = {"int_tangle_candidates": rows, "int_tangle_depths": no_depths}
         return session.count_jobs(
-            self.spark, lambda: session.write(stand_in.run("int_tangle_levels", self.spark, refs), "counted")
+            self.spark, lambda: session.write(model_runner.run("int_tangle_levels", self.spark, refs), "counted")
         )
 
     def measure(self, repeats: int) -> dict:
@@ -201,7 +201,7 @@ class Bench:
 
     def kernel_alone(self, repeats: int) -> float:
         """Return the CPU seconds of the kernel on the same rows in this process, without an engine."""
-        kernel = stand_in.load("int_tangle_levels").levels_of_partition
+        kernel = model_runner.load("int_tangle_levels").levels_of_partition
         per_batch = session.batch_rows()
         table = shape(self.name, self.scale)
 

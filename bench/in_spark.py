@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench import session, stand_in
+from bench import model_runner, session
 from bench.cpu import Watch
 from bench.limit import Limit, Needs
 from bench.report import RESULTS, Goal, say
@@ -77,7 +77,7 @@ class ModelInSpark:
 
     def run(self, table: str = "found", refs: dict[str, DataFrame] | None = None, **variables: object) -> None:
         """Run the model as the project does, with dbt vars that differ from the defaults, and write its table."""
-        session.write(stand_in.run(self.model, self.spark, refs or self.refs, **variables), table)
+        session.write(model_runner.run(self.model, self.spark, refs or self.refs, **variables), table)
 
     def warm_up(self) -> None:
         """Run the model and its LIMIT as often as Java needs to compile them."""

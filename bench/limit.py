@@ -60,13 +60,13 @@ class Limit:
         """Measure the pieces, one after another."""
         with watch.measure() as moved:
             for rows, keys in self.needs():
-                _give_away(gather(rows, *keys) if keys else rows)  # counting rows needs no column
+                _discard(gather(rows, *keys) if keys else rows)  # counting rows needs no column
         with watch.measure() as written:
             for number, rows in enumerate(self.writes()):
                 session.write(rows, f"same_{number}")
         with watch.measure() as reread:
             for rows in self.writes():
-                _give_away(rows)
+                _discard(rows)
         return Pieces(moved, written, reread)
 
 
@@ -76,5 +76,5 @@ def summary(runs: list[Pieces]) -> dict:
     return {**report.summary([run.spent for run in runs]), "cpu_s_by_piece": pieces}
 
 
-def _give_away(rows: DataFrame) -> None:
+def _discard(rows: DataFrame) -> None:
     rows.write.format("noop").mode("overwrite").save()

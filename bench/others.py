@@ -19,7 +19,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from bench.machine import ROOT
-from bench.one_other import ANSWERS
+from bench.one_tool import ANSWERS
 from bench.report import RESULTS, Goal, say
 from bench.shapes import shape
 
@@ -37,18 +37,20 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     """
     results = []
     for shape_name in options.shapes or SHAPES:
-        tired: set[str] = set()
+        exhausted: set[str] = set()
         for size in SHAPES.get(shape_name, ()):
             nodes = max(int(size * options.scale), 1)
             file = stored(shape_name, nodes)
             found = {}
             for name in ANSWERS:
-                if name not in tired:
+                if name not in exhausted:
                     found[name] = ask(name, file)
                     if "depth_sum" not in found[name]:
-                        tired.add(name)
+                        exhausted.add(name)
             if len({answer["depth_sum"] for answer in found.values() if "depth_sum" in answer}) > 1:
-                raise RuntimeError(f"of {shape_name} of {nodes} messages there are several depths: {found}")
+                raise RuntimeError(
+                    f"{shape_name}, {nodes:,} messages: the tools disagree on the sum of depths: {found}"
+                )
             told = ", ".join(f"{name} {answer.get('cpu_s', answer.get('ended'))}" for name, answer in found.items())
             say(f"others {shape_name}, {nodes:,} messages: CPU seconds: {told}")
             results += [{"shape": shape_name, "messages": nodes, "who": who, **answer} for who, answer in found.items()]
@@ -72,7 +74,7 @@ def ask(name: str, file: Path) -> dict:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
     done = subprocess.run(
-        [sys.executable, "-m", "bench.one_other", name, str(file)],
+        [sys.executable, "-m", "bench.one_tool", name, str(file)],
         cwd=ROOT,
         preexec_fn=bound,
         capture_output=True,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bench.evaluation_plots import figure, save, style
 from bench.page_text import is_number
-from bench.plots import figure, save, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

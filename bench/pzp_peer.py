@@ -66,5 +66,5 @@ def run(asked: bytes) -> Run:
 def _node() -> str:
     found = node()
     if found is None:
-        raise FileNotFoundError("there is no node on the PATH")
+        raise FileNotFoundError("node is not on the PATH; install Node.js, or leave out this comparison")
     return found

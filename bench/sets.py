@@ -92,14 +92,16 @@ def items_of(table: pa.Table, answer: pa.Table) -> list[str]:
 def beside_the_peer(scale: float, repeats: int) -> Part:
     """Measure one set in turns with the peer's algorithm."""
     if pzp_peer.node() is None:
-        say("sets: there is no node on the PATH, so the comparison with the peer's algorithm is left out")
+        say("sets: node is not on the PATH, so the comparison with the peer's algorithm is left out")
         return [{"part": "peer", "left_out": "no node on the PATH"}], []
     written = one_set(int(PEER_MESSAGES * scale))
     asked, table = pzp_peer.question(written), shuffled(written)
     found: list[pzp_peer.Run] = []
     ours_s, _ = in_turns(repeats, lambda: reduce_sets(table), lambda: found.append(pzp_peer.run(asked)))
     if found[0].items != items_of(table, reduce_sets(table)):
-        raise RuntimeError("the peer's algorithm comes to other items")
+        raise RuntimeError(
+            f"one set of {len(table):,} messages: the peer's algorithm finds other items than the kernel"
+        )
     peer_s, count = median(each.cpu_s for each in found), len(table)
     told: dict[str, Any] = {
         "messages": count,

@@ -61,7 +61,7 @@ def shape(name: str, scale: float = 1.0, seed: int = 1) -> pa.Table:
         return _table(rng, *_single(n + 2, start, np.concatenate([np.zeros(n, np.int64), np.arange(1, n + 1)])))
     if name == "ladder":
         return _table(rng, *_ladder(size(250_000)))
-    raise ValueError(f"no shape is called {name}")
+    raise ValueError(f"unknown shape {name!r}; choose W, D, M, chain, dense, fan or ladder")
 
 
 def make_ids(rng: np.random.Generator, count: int) -> np.ndarray:

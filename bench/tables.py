@@ -54,7 +54,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     """
     folder = folder_of(options.built)
     if not (folder / "target" / "manifest.json").exists():
-        raise RuntimeError(f"{folder} has no build: run `python -m bench builds --inputs {options.built}` before")
+        raise RuntimeError(f"{folder} has no build: first run `python -m bench builds --inputs {options.built}`")
     spark = session.start(NAME, options.engine)
     statements = compiled(folder)
     tables = find_tables(spark, folder)

@@ -69,10 +69,10 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 def warm_up() -> None:
     """Compile the kernels."""
-    timelines = log(64, 4)
-    order(timelines)
+    timelines = make_log(64, 4)
+    order_events(timelines)
     for batch in (1, 10):
-        edit(timelines, batch)
+        count_edits(timelines, batch)
 
 
 def even(count: float) -> int:
@@ -80,14 +80,14 @@ def even(count: float) -> int:
     return max(int(count) // 2 * 2, 64)
 
 
-def log(count: int, feeds: int, seed: int = 1) -> Timelines:
+def make_log(count: int, feeds: int, seed: int = 1) -> Timelines:
     """Make a log as in the document's evaluation, delivered by random feeds."""
     rng = np.random.default_rng([seed, count, feeds])
     made = events.append(count, feeds, rng)
     return events.named(made, events.deliver_by_feed(made, rng), rng)
 
 
-def order(timelines: Timelines) -> np.ndarray:
+def order_events(timelines: Timelines) -> np.ndarray:
     """Return the position of each event, as the project computes it."""
     count = len(timelines.cause_start) - 1
     every, none = np.ones(count, np.bool_), np.zeros(count, np.bool_)
@@ -97,7 +97,7 @@ def order(timelines: Timelines) -> np.ndarray:
     return positions(start, rank)
 
 
-def edit(timelines: Timelines, batch: int = 1) -> int:
+def count_edits(timelines: Timelines, batch: int = 1) -> int:
     """Write the scripts of one timeline; return the number of commands."""
     number = np.arange(len(timelines.arrived)) // batch
     event_start, cause_start, cause, _, arrived = timelines[:5]
@@ -106,8 +106,8 @@ def edit(timelines: Timelines, batch: int = 1) -> int:
 
 def order_alone(scale: float, repeats: int) -> Part:
     """Measure the converged order of one timeline."""
-    timelines = log(even(512 * K * scale), 64)
-    runs = [seconds_of(lambda: order(timelines)) for _ in range(repeats)]
+    timelines = make_log(even(512 * K * scale), 64)
+    runs = [seconds_of(lambda: order_events(timelines)) for _ in range(repeats)]
     count, spent = len(timelines.arrived), round(median(runs), 3)
     say(f"timelines: order of {count:,} events: {spent} CPU seconds")
     goal = at_most(f"order of {count:,} events in one timeline, CPU seconds", ORDER_GOAL_S, spent, scale == 1)
@@ -118,32 +118,32 @@ def beside_the_peer(scale: float, repeats: int) -> Part:
     """Measure scripts arrival by arrival in turns with the peer."""
     results, goals = [], []
     for full, feeds in PEER_CASES:
-        timelines = log(even(full * scale), feeds)
+        timelines = make_log(even(full * scale), feeds)
         result = {"part": "peer", "peer": f"{peer.PACKAGE} {peer.known_version()}", "feeds": feeds}
-        result |= {"events": len(timelines.arrived), **beside(timelines, repeats)}
+        result |= {"events": len(timelines.arrived), **compare_with_peer(timelines, repeats)}
         results.append(result)
         what = f"{feeds} feeds, {result['events']:,} events one by one: the peer's CPU seconds / ours"
         goals.append(at_least(what, PEER_GOAL, result["ratio"], scale == 1))
     return results, goals
 
 
-def beside(timelines: Timelines, repeats: int) -> dict[str, Any]:
+def compare_with_peer(timelines: Timelines, repeats: int) -> dict[str, Any]:
     """Measure a timeline in turns with the peer."""
     found: list[peer.Run] = []
 
     def theirs() -> None:
         found.append(peer.run(timelines))
 
-    ours_s, _ = in_turns(repeats, lambda: edit(timelines), theirs)
-    if not np.array_equal(np.argsort(order(timelines)), found[0].order):
-        raise RuntimeError("the peer ends in another order")
+    ours_s, _ = in_turns(repeats, lambda: count_edits(timelines), theirs)
+    if not np.array_equal(np.argsort(order_events(timelines)), found[0].order):
+        raise RuntimeError(f"{len(timelines.arrived):,} events: the peer ends in another order than the kernel")
     peer_s = median(each.cpu_s for each in found)  # without making the names
     count = len(timelines.arrived)
     told = {
         "cpu_s": round(ours_s, 4),
         "peer_cpu_s": round(peer_s, 3),
         "ratio": round(peer_s / ours_s, 1),
-        "per_event": round(edit(timelines) / count, 3),
+        "per_event": round(count_edits(timelines) / count, 3),
         "peer_per_event": round(int(found[0].commands.sum()) / count, 3),
     }
     say(f"timelines: {count:,} events next to the peer: {told}")
@@ -154,10 +154,10 @@ def growth(scale: float, repeats: int) -> Part:
     """Measure how the time for all scripts grows with the number of events."""
     results, goals = [], []
     sizes = [even(full * scale) for full in GROWTH_SIZES]
-    logs = [log(size, GROWTH_FEEDS) for size in sizes]
-    wide = log(even(WIDE[0] * scale), WIDE[1])
+    logs = [make_log(size, GROWTH_FEEDS) for size in sizes]
+    wide = make_log(even(WIDE[0] * scale), WIDE[1])
     for batch, aim in GROWTH_AIMS.items():
-        works = [lambda made=made, batch=batch: edit(made, batch) for made in (*logs, wide)]
+        works = [lambda made=made, batch=batch: count_edits(made, batch) for made in (*logs, wide)]
         *seconds, wide_s = in_turns(repeats, *works)
         found = power(sizes, seconds)
         rows = [
@@ -235,10 +235,15 @@ def hard_shapes(scale: float, repeats: int) -> Part:
     results, goals = [], []
     for name, (make, small, full) in HARD_SHAPES.items():
         timelines = make(even(small * scale))
-        result = {"part": "shapes", "shape": name, "events": len(timelines.arrived), **beside(timelines, repeats)}
+        result = {
+            "part": "shapes",
+            "shape": name,
+            "events": len(timelines.arrived),
+            **compare_with_peer(timelines, repeats),
+        }
         alone = make(even(full * scale))
         count = len(alone.arrived)
-        spent, batched = in_turns(1, lambda made=alone: edit(made), lambda made=alone: edit(made, 1_000))
+        spent, batched = in_turns(1, lambda made=alone: count_edits(made), lambda made=alone: count_edits(made, 1_000))
         say(f"timelines {name}: {count:,} events: {spent:.3f} CPU seconds one by one, {batched:.3f} by thousands")
         result |= {"full_events": count, "full_cpu_s": round(spent, 3), "full_cpu_s_by_thousands": round(batched, 3)}
         results.append(result)
@@ -250,7 +255,7 @@ def arrivals(name: str, scale: float) -> pa.Table:
     """Make the rows of `int_timeline_arrivals`: `one` timeline, or `many` small ones."""
     rng = np.random.default_rng(3)
     if name == "one":
-        return events.arrivals_table(log(even(512 * K * scale), GROWTH_FEEDS), rng)
+        return events.arrivals_table(make_log(even(512 * K * scale), GROWTH_FEEDS), rng)
     return events.arrivals_table(events.small_timelines(max(int(SMALL_TIMELINES * scale), 1), rng), rng)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from nacl.bindings import crypto_sign_open
 
-from bench import logs, session, stand_in
+from bench import logs, model_runner, session
 from bench.cpu import Watch
 from bench.in_spark import WARM_UPS
 from bench.report import Goal, at_least, say, summary
@@ -64,7 +64,7 @@ def measure(kind: str, log: Path, repeats: int, spark: SparkSession, watch: Watc
 
     def in_spark() -> None:
         variables = {f"{kind}_log": str(log.resolve())}
-        session.write(stand_in.run(f"stg_{kind}__lines", spark, {}, **variables), "lines")
+        session.write(model_runner.run(f"stg_{kind}__lines", spark, {}, **variables), "lines")
 
     def libsodium() -> None:
         for message, key in signed:

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.cluster import strikes
+from bench.cluster import fault_injection
 from bench.cluster.build import Build, BuildError
 from bench.cluster.catching import Catching
+from bench.cluster.fault_injection import KINDS, SPECULATION, Fault, Missed, Scene
 from bench.cluster.servers import Cluster, ServerError
-from bench.cluster.strikes import KINDS, SPECULATION, Fault, Missed, Scene
 from bench.cluster.tables import differences, leftovers, made_by
 from bench.command import check_names, run_guarded
 from bench.machine import ROOT
@@ -43,23 +43,28 @@ PATIENCE = 600.0
 FAULTS = {
     fault.name: fault
     for fault in (
-        Fault("executor", "an executor is killed in each kind of Python model", KINDS.values(), strikes.kill_executor),
-        Fault("python", "a Python worker is killed in each kind", KINDS.values(), strikes.kill_python),
+        Fault(
+            "executor",
+            "an executor is killed in each kind of Python model",
+            KINDS.values(),
+            fault_injection.kill_executor,
+        ),
+        Fault("python", "a Python worker is killed in each kind", KINDS.values(), fault_injection.kill_python),
         Fault(
             "checkpoint",
             "an executor is killed that keeps rows which a model goes on from",
             [KINDS["timelines"]],
-            strikes.kill_executor,
+            fault_injection.kill_executor,
             # Small partitions would be joined into one, on the killed executor or on another.
             settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
             earlier={"edit_batch_size": 2},
         ),
-        Fault("worker", "a machine is lost: a worker and its executor", [KINDS["graphs"]], strikes.kill_worker),
+        Fault("worker", "a machine is lost: a worker and its executor", [KINDS["graphs"]], fault_injection.kill_worker),
         Fault(
             "shuffle",
             "all shuffle files are lost between two tasks of a stage",
             [KINDS["graphs"], KINDS["timelines"]],
-            strikes.lose_shuffles,
+            fault_injection.lose_shuffles,
             # Small partitions would be joined into one, which has read its files before it is caught.
             settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
             expects_retry=True,
@@ -68,7 +73,7 @@ FAULTS = {
             "straggler",
             "a task stands still until Spark has begun a copy, and then goes on beside it",
             [KINDS["lines"], KINDS["graphs"]],
-            strikes.stall,
+            fault_injection.stall,
             settings=SPECULATION,
             leaves_files=True,
         ),
@@ -84,7 +89,7 @@ FAULTS = {
             "killed",
             "the executor is killed at each task of a model, as by a system that is out of memory",
             [KINDS["graphs"]],
-            strikes.kill_executor,
+            fault_injection.kill_executor,
             how="always",
             error=r"executors were lost .*spark\.executor\.memoryOverhead",
         ),
@@ -92,7 +97,7 @@ FAULTS = {
             "driver",
             "dbt and its driver are killed, once in each of two models, and the build is begun again",
             [KINDS["lines"], KINDS["graphs"]],
-            strikes.kill_driver,
+            fault_injection.kill_driver,
             kills_driver=True,
         ),
     )
@@ -130,7 +135,7 @@ def run(faults: Sequence[Fault], folder: Path) -> int:
             said = [str(error)]
         for line in said:
             say(f"{fault.name}: {line}")
-        say(f"{fault.name}: {'NOT as it should be' if said else 'as it should be, and the tables are those of local'}")
+        say(f"{fault.name}: {'NOT as expected' if said else 'as expected, with the tables of local'}")
         failed += bool(said)
     return failed
 
@@ -178,7 +183,7 @@ def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
         said = []
         if fault.leaves_files:
             made = made_by(last)
-            say(f"{fault.name}: for the next build to clear up: {leftovers(warehouse, made) or 'nothing'}")
+            say(f"{fault.name}: left for the next build to delete: {leftovers(warehouse, made) or 'no files'}")
             said = differences(warehouse, wanted, names=made)
         if fault.leaves_files or not fault.ends_well:
             last = undisturbed("again", folder, "cluster", environ, command)
@@ -196,7 +201,7 @@ def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
     build, struck, has_retried = scene.build, [], False
     while build.is_running:
         if build.seconds > PATIENCE:
-            raise BuildError(f"{build.name}: has not ended after {PATIENCE:.0f} s, see {build.output}")
+            raise BuildError(f"{build.name}: the build has not ended after {PATIENCE:.0f} s, see {build.output}")
         for caught in scene.catching.caught():
             struck.append(caught.model)
             fault.act(scene, caught)
@@ -206,9 +211,9 @@ def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
     scene.catching.wait_for([])
     say(f"{fault.name}: {build.seconds:.0f} s, exit code {build.process.returncode}, struck {', '.join(struck)}")
     if left := set(models) - set(struck):
-        raise Missed(f"nothing happened in {', '.join(sorted(left))}: see {build.output}")
+        raise Missed(f"the fault did not happen in {', '.join(sorted(left))}: see {build.output}")
     if fault.expects_retry and not has_retried:
-        raise Missed("no stage was begun again")
+        raise Missed("Spark did not start a stage again, although its input was lost")
     check_end(fault, build, models)
 
 
@@ -228,4 +233,4 @@ def check_end(fault: Fault, build: Build, models: Sequence[str]) -> None:
         is_right = code != 0 and re.search(wanted, build.said())
     if not is_right:
         last = "\n".join(build.said().splitlines()[-30:])
-        raise BuildError(f"{build.name}: exit code {code}, or another error than wanted, see {build.output}:\n{last}")
+        raise BuildError(f"{build.name}: unexpected exit code {code} or error, see {build.output}:\n{last}")

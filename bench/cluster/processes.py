@@ -23,7 +23,7 @@ def above(pid: int, main_class: str) -> int:
     for parent in _ancestors(pid):
         if main_class in _command(parent):
             return parent
-    raise ProcessLookupError(f"no process above {pid} runs {main_class}")
+    raise ProcessLookupError(f"process {pid} has no ancestor that runs {main_class}")
 
 
 def _ancestors(pid: int) -> Iterator[int]:

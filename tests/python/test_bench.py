@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench import __main__ as command
-from bench import builds, cpu, event_log, graphs, logs, one, report, session, stand_in, verify
+from bench import builds, cpu, event_log, graphs, logs, model_runner, one_part, report, session, verify
 from bench.cpu import Account, Process, Spent, Watch
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="CPU seconds are read from /proc")
@@ -194,7 +194,7 @@ def test_summaries_are_medians_of_runs():
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["graph"], "no benchmark is called 'graph'"),
+        (["graph"], "unknown benchmark 'graph'"),
         (["--scale", "0"], "--scale"),
         (["--scale", "2"], "--scale"),
         (["--scale", "all"], "--scale"),
@@ -289,7 +289,7 @@ def test_a_missed_goal_is_reported_and_no_failure(monkeypatch, tmp_path, capsys)
     """The missed goal is in the report and on the screen."""
     stub(monkeypatch, lambda options: ([{"ratio": 3}], [report.at_most("ratio", 2, 3)]))
     monkeypatch.setattr(report, "FIGURES", tmp_path)
-    one.run_or_explain("graphs", of_engine("spark"))
+    one_part.run_or_explain("graphs", of_engine("spark"))
     assert json.loads((tmp_path / "graphs.json").read_text())["goals"][0]["met"] is False
     assert "MISSED" in capsys.readouterr().out
 
@@ -303,7 +303,7 @@ def test_a_failed_benchmark_ends_with_one(monkeypatch, tmp_path, capsys):
     stub(monkeypatch, run)
     monkeypatch.setattr(report, "FIGURES", tmp_path)
     with pytest.raises(SystemExit) as stopped:
-        one.run_or_explain("graphs", of_engine("sail"))
+        one_part.run_or_explain("graphs", of_engine("sail"))
     assert stopped.value.code == 1
     assert "no luck" in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["graphs-sail-failed.json"]
@@ -338,24 +338,24 @@ def test_settings_are_those_of_the_profile():
 
 def test_configurations_are_those_of_the_project():
     """Configurations come from the models' yml, with the vars of dbt_project.yml, and keep their types."""
-    assert stand_in.configuration("int_tangle_ancestors")["ancestor_limit"] == 1000
-    assert stand_in.configuration("int_tangle_ancestors", ancestor_limit=5)["ancestor_limit"] == 5
-    lines = stand_in.configuration("stg_ssb__lines", ssb_log="/logs/*.jsonl")
+    assert model_runner.configuration("int_tangle_ancestors")["ancestor_limit"] == 1000
+    assert model_runner.configuration("int_tangle_ancestors", ancestor_limit=5)["ancestor_limit"] == 5
+    lines = model_runner.configuration("stg_ssb__lines", ssb_log="/logs/*.jsonl")
     assert (lines["ssb_log"], lines["verify_signatures"], lines["ship_packages"]) == (
         "/logs/*.jsonl",
         True,
         ["dbt_tangles"],
     )
     with pytest.raises(KeyError, match="tangle_motor"):
-        stand_in.configuration("int_tangle_levels", tangle_motor="sql")
+        model_runner.configuration("int_tangle_levels", tangle_motor="sql")
     with pytest.raises(LookupError, match="int_tangle_lvls"):
-        stand_in.configuration("int_tangle_lvls")
+        model_runner.configuration("int_tangle_lvls")
 
 
 @pytest.mark.parametrize("model", ["int_tangle_levels", "int_set_messages", "stg_pzp__lines", "stg_ssb__lines"])
 def test_models_load_without_dbt(model):
     """The benchmarks load the very files that dbt runs."""
-    assert callable(stand_in.load(model).model)
+    assert callable(model_runner.load(model).model)
 
 
 def test_shapes_are_candidates():
@@ -369,7 +369,7 @@ def test_shapes_are_candidates():
     }
     for name in graphs.SHAPES:
         schema = graphs.candidates(name, 0.0005).schema
-        declared = stand_in.read_yaml_columns(graphs.CANDIDATES)
+        declared = model_runner.read_yaml_columns(graphs.CANDIDATES)
         assert [(field.name, field.type) for field in schema] == [(name, types[kind]) for name, kind in declared]
 
 
@@ -414,7 +414,7 @@ def test_what_spark_moved_is_the_sum_over_its_tasks(tmp_path):
     settings = (Path(environ["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text()
     assert f"spark.eventLog.dir {(tmp_path / 'events').as_uri()}\n" in settings
     with pytest.raises(RuntimeError, match="no events"):
-        event_log.moved(tmp_path)
+        event_log.sum_up(tmp_path)
     shuffle = {"Shuffle Write Metrics": {"Shuffle Bytes Written": 2**20}, "Executor Run Time": 2_500}
     told = [
         {"Event": "SparkListenerJobStart", "Job ID": 0},
@@ -427,7 +427,7 @@ def test_what_spark_moved_is_the_sum_over_its_tasks(tmp_path):
     ]
     lines = "".join(json.dumps(event) + "\n" for event in told)
     (tmp_path / "events" / "local-1.inprogress").write_text(f'{lines}{{"Event": "SparkListenerTa')
-    assert event_log.moved(tmp_path) == {
+    assert event_log.sum_up(tmp_path) == {
         "jobs": 1,
         "stages": 1,
         "tasks": 4,

@@ -8,7 +8,7 @@ import pytest
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from bench import __main__ as command
-from bench import autobase, autobase_bases, in_spark, stand_in
+from bench import autobase, autobase_bases, in_spark, model_runner
 from dbt_tangles.algorithms.autobase.bases import ORDER_SCHEMA, order_bases
 from dbt_tangles.algorithms.autobase.consensus import order_views
 from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA
@@ -104,8 +104,8 @@ def test_a_seed_is_a_table():
 
 def test_members_have_columns_of_the_model():
     """The models get the columns that dbt would give them, as far as they read them."""
-    folder = stand_in.ROOT / "models" / "intermediate" / "autobase"
-    declared = dict(stand_in.read_yaml_columns(folder / "int_autobase_members.yml"))
+    folder = model_runner.ROOT / "models" / "intermediate" / "autobase"
+    declared = dict(model_runner.read_yaml_columns(folder / "int_autobase_members.yml"))
     types = {
         "string": pa.string(),
         "int": pa.int32(),
@@ -121,7 +121,7 @@ def test_members_have_columns_of_the_model():
 
 @pytest.mark.parametrize("model", autobase.MODELS)
 def test_kernels_are_those_of_the_models(model):
-    assert callable(stand_in.load(model).model)
+    assert callable(model_runner.load(model).model)
     schema = {"views": ORDER_SCHEMA, "quorums": QUORUM_SCHEMA, "changes": CHANGE_SCHEMA}
     table = autobase.members(0.0002)
     found = pa.Table.from_batches(list(autobase.kernel_of(model)(iter(table.to_batches()))))

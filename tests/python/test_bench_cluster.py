@@ -17,7 +17,7 @@ from bench.cluster import faults, processes, servers, tables
 from bench.cluster.application import Application
 from bench.cluster.build import BuildError
 from bench.cluster.catching import DAEMON, Catching, Caught
-from bench.cluster.strikes import KINDS
+from bench.cluster.fault_injection import KINDS
 from conftest import ROOT
 
 
@@ -26,7 +26,7 @@ from conftest import ROOT
     [
         (["pigeon"], "'pigeon'; there are "),
         (["--log", "/nowhere"], "there is no file /nowhere"),
-        (["faults", "driver", "pigeon"], "no fault is called 'pigeon'; there are executor, "),
+        (["faults", "driver", "pigeon"], "unknown fault 'pigeon'; choose from executor, "),
     ],
 )
 def test_what_cannot_be_run_is_refused(arguments, said, capsys):
@@ -192,7 +192,7 @@ def test_the_executor_of_a_process_is_found():
     with open(f"/proc/{parent.pid}/task/{parent.pid}/children") as children:
         child = int(children.read())
     assert processes.above(child, processes.EXECUTOR) == parent.pid
-    with pytest.raises(ProcessLookupError, match=r"no process above \d+ runs .*Worker"):
+    with pytest.raises(ProcessLookupError, match=r"process \d+ has no ancestor that runs .*Worker"):
         processes.above(child, processes.WORKER)
     parent.communicate(b"")
     assert not processes.is_stopped(child)
@@ -262,7 +262,7 @@ def test_how_a_struck_build_is_to_end(fault, code, said, is_right):
     if is_right:
         faults.check_end(faults.FAULTS[fault], build, ["int_tangle_levels"])
     else:
-        with pytest.raises(BuildError, match="struck: exit code"):
+        with pytest.raises(BuildError, match="struck: unexpected exit code"):
             faults.check_end(faults.FAULTS[fault], build, ["int_tangle_levels"])
 
 

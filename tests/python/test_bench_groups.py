@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from bench import __main__ as command
-from bench import group_shapes, groups, in_spark, stand_in
+from bench import group_shapes, groups, in_spark, model_runner
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA
 from dbt_tangles.formats.ssb import verify_lines
 from dbt_tangles.formats.ssb.redact import fingerprint
@@ -153,10 +153,10 @@ def test_lines_say_what_messages_say():
 
 def test_tables_have_columns_of_the_models():
     """The models get the columns that dbt would give them, as far as they read them."""
-    folder = stand_in.ROOT / "models" / "intermediate" / "groups"
+    folder = model_runner.ROOT / "models" / "intermediate" / "groups"
     types = {"string": pa.string(), "int": pa.int32(), "boolean": pa.bool_(), "array<string>": pa.list_(pa.string())}
     for model, table in (("int_group_messages", made("many").messages), ("int_group_links", made("many").links)):
-        declared = stand_in.read_yaml_columns(folder / f"{model}.yml")
+        declared = model_runner.read_yaml_columns(folder / f"{model}.yml")
         assert [(field.name, field.type) for field in table.schema] == [(name, types[kind]) for name, kind in declared]
     for field in made("many").lines.schema:
         assert field == verify_lines.OUTPUT_SCHEMA.field(field.name)
@@ -165,7 +165,7 @@ def test_tables_have_columns_of_the_models():
 @pytest.mark.parametrize("model", groups.MODELS)
 def test_kernels_are_those_of_the_models(model):
     kernel = groups.MODELS[model].kernel
-    assert vars(stand_in.load(model))[kernel.__name__] is kernel
+    assert vars(model_runner.load(model))[kernel.__name__] is kernel
 
 
 def test_goals_are_for_the_full_size(capsys):

@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench import others
-from bench.one_other import ANSWERS
+from bench.one_tool import ANSWERS
 from bench.shapes import shape
 
 

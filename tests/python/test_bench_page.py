@@ -10,7 +10,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from bench import __main__ as command
-from bench import one, page, report, tables
+from bench import one_part, page, report, tables
 from bench.page_tables import PARTS
 
 MACHINE = {
@@ -313,7 +313,7 @@ def test_a_success_takes_back_a_failure(scale, tmp_path, monkeypatch):
     options = Namespace(scale=scale, repeats=1, engine="sail")
     folder = report.folder_of(options)
     with pytest.raises(SystemExit):
-        one.run_or_explain("no_such_part", options)
+        one_part.run_or_explain("no_such_part", options)
     assert [file.name for file in tmp_path.iterdir()] == ["full" if scale == 1 else "less"]
     assert "ModuleNotFoundError" in json.loads((folder / "no_such_part-sail-failed.json").read_text())["error"]
     report.save(report.Run("no_such_part", "sail", scale, 1), [], [], folder)

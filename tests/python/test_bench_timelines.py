@@ -11,7 +11,17 @@ import pytest
 
 import timeline_oracle as oracle
 from bench import __main__ as command
-from bench import arrivals, evaluation, evaluation_cases, events, exploration, make_events, peer, stand_in, timelines
+from bench import (
+    arrivals,
+    evaluation,
+    evaluation_cases,
+    events,
+    exploration,
+    make_events,
+    model_runner,
+    peer,
+    timelines,
+)
 from dbt_tangles.formats.events.verify_lines import check_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
@@ -192,7 +202,7 @@ def test_tables_of_many_timelines_keep_them_apart():
 @pytest.mark.parametrize("batch", [1, 7])
 def test_counts_are_those_of_the_shortest_scripts(batch):
     """The textbook's longest common subsequence gives the same counts, batch by batch."""
-    made, _ = evaluation_cases.made(evaluation_cases.Case(80, 5))
+    made, _ = evaluation_cases.make_timelines(evaluation_cases.Case(80, 5))
     graph = known(made)
     arrived = [f"{event:06}" for event in made.arrived]
     old, expected = [], []
@@ -200,29 +210,31 @@ def test_counts_are_those_of_the_shortest_scripts(batch):
         new = oracle.converged({name: graph[name] for name in arrived[:end]})
         expected.append(oracle.fewest_commands(old, new))
         old = new
-    assert evaluation_cases.shortest(made, batch).tolist() == expected
-    assert evaluation_cases.converged(made).tolist() == [int(name) for name in oracle.converged(graph)]
+    assert evaluation_cases.count_commands(made, batch).tolist() == expected
+    assert evaluation_cases.find_final_order(made).tolist() == [int(name) for name in oracle.converged(graph)]
 
 
 def test_the_peer_is_counted_and_ends_in_our_order():
-    made, _ = evaluation_cases.made(evaluation_cases.Case(200, 6))
+    made, _ = evaluation_cases.make_timelines(evaluation_cases.Case(200, 6))
     found = peer.run(made)
-    assert np.array_equal(found.order, evaluation_cases.converged(made))
-    assert (found.commands >= evaluation_cases.shortest(made)).sum() > 190
-    assert found.commands.sum() > evaluation_cases.shortest(made).sum()
+    assert np.array_equal(found.order, evaluation_cases.find_final_order(made))
+    assert (found.commands >= evaluation_cases.count_commands(made)).sum() > 190
+    assert found.commands.sum() > evaluation_cases.count_commands(made).sum()
     assert peer.run(made, limit_s=0.0) is None
 
 
 def test_a_limit_leaves_causes_missing():
     """Rejected events are counted, and so are the events that list them."""
-    made, facts = evaluation_cases.made(evaluation_cases.Case(400, 16, references=2, chatty=8, max_previous=2))
+    made, facts = evaluation_cases.make_timelines(
+        evaluation_cases.Case(400, 16, references=2, chatty=8, max_previous=2)
+    )
     assert 0 < facts["refused"] < 100
     assert facts["refused"] + facts["accepted"] == 400 == facts["refused"] + len(made.arrived)
     assert facts["with_missing_causes"] <= facts["missing_causes"] < 400
     assert np.diff(made.cause_start).max() <= 2
-    unlimited, facts = evaluation_cases.made(evaluation_cases.Case(400, 16, references=1, max_previous=2))
+    unlimited, facts = evaluation_cases.make_timelines(evaluation_cases.Case(400, 16, references=1, max_previous=2))
     assert facts["refused"] == facts["missing_causes"] == 0
-    assert evaluation_cases.shortest(unlimited).sum() > 400
+    assert evaluation_cases.count_commands(unlimited).sum() > 400
 
 
 @pytest.mark.parametrize("backward", [False, True])
@@ -262,8 +274,8 @@ def test_the_evaluation_writes_what_it_counts(monkeypatch, tmp_path):
     names = [result["table"] for result in results]
     written = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert written.keys() == {"README.md", "sizes.svg", "batches.svg", "repetitions.svg", *(f"{n}.csv" for n in names)}
-    monkeypatch.setattr(evaluation, "counted", None)
-    monkeypatch.setattr(evaluation, "compared", None)
+    monkeypatch.setattr(evaluation, "count_case", None)
+    monkeypatch.setattr(evaluation, "run_peer", None)
     evaluation.run(options)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == written
 
@@ -271,13 +283,13 @@ def test_the_evaluation_writes_what_it_counts(monkeypatch, tmp_path):
 def test_tables_stand_between_their_marks():
     text = "before\n<!-- table a -->\nold\n<!-- end a -->\nafter\n"
     assert evaluation.fill(text, "a", ["new"]) == "before\n<!-- table a -->\n\nnew\n\n<!-- end a -->\nafter\n"
-    with pytest.raises(ValueError, match="no one place"):
+    with pytest.raises(ValueError, match="exactly once"):
         evaluation.fill(text, "b", ["new"])
 
 
 def test_percentiles_are_over_repetitions():
     runs = [{"per_event": n, "p50": 1, "p95": n, "p99": 9, "max": 10 * n} for n in (1, 2, 3)]
-    told = evaluation.over(runs)
+    told = evaluation.sum_up_runs(runs)
     assert (told["p50_of_runs"], told["arrival_p95"], told["arrival_max"]) == (2, 2, 30)
     assert told["p5_of_runs"] == pytest.approx(1.1)
 
@@ -323,8 +335,8 @@ def test_growth_is_a_power():
 @pytest.mark.parametrize("name", ["one", "many"])
 def test_arrivals_have_the_columns_of_the_model(name):
     """`int_timeline_order` gets the columns that dbt would give it."""
-    folder = stand_in.ROOT / "models" / "intermediate" / "timelines"
-    declared = stand_in.read_yaml_columns(folder / "int_timeline_arrivals.yml")
+    folder = model_runner.ROOT / "models" / "intermediate" / "timelines"
+    declared = model_runner.read_yaml_columns(folder / "int_timeline_arrivals.yml")
     types = {
         "string": pa.string(),
         "bigint": pa.int64(),

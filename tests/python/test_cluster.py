@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bench.cluster import faults, strikes
+from bench.cluster import fault_injection, faults
 from bench.cluster.build import Build
 from bench.cluster.catching import Catching
+from bench.cluster.fault_injection import KINDS, Fault, Scene
 from bench.cluster.servers import Cluster, marked
-from bench.cluster.strikes import KINDS, Fault, Scene
 from bench.cluster.tables import differences, leftovers, made_by, names_of
 from conftest import DATA, ROOT
 from dbt_spark_python import pack
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.spark
 SELECTED = "+tangle_messages"
 #: dbt is killed while it reads lines, and then executors in a build that goes on from there; the others are long.
 KILLED = [
-    Fault("driver", "dbt and its driver", [KINDS["lines"]], strikes.kill_driver, kills_driver=True),
-    Fault("executor", "executors", [KINDS["lines"], KINDS["graphs"]], strikes.kill_executor),
+    Fault("driver", "dbt and its driver", [KINDS["lines"]], fault_injection.kill_driver, kills_driver=True),
+    Fault("executor", "executors", [KINDS["lines"], KINDS["graphs"]], fault_injection.kill_executor),
 ]
 VARIABLES = {"ssb_log": str(DATA / "ssb" / "small.jsonl")}
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import timeline_oracle as oracle
-from bench import stand_in
+from bench import model_runner
 from conftest import DATA
 from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PLACE_SCHEMA, PUBLISHED_SCHEMA
 from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
@@ -388,7 +388,7 @@ def test_orders_of_an_earlier_version_are_refused():
     catalog = SimpleNamespace(tableExists=lambda name: name == "tangles.order")
     spark = SimpleNamespace(table=lambda _: published, catalog=catalog)
     with pytest.raises(ValueError, match=r"tangles\.order is of an earlier version.*--full-refresh"):
-        stand_in.load("int_timeline_order").model(dbt, spark)
+        model_runner.load("int_timeline_order").model(dbt, spark)
 
 
 @pytest.mark.parametrize("position", [-1, 1, 3, 2**31 - 1])

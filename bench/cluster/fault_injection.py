@@ -52,14 +52,14 @@ class Scene:
     catching: Catching
 
 
-def nothing(scene: Scene, caught: Caught) -> None:
+def do_nothing(scene: Scene, caught: Caught) -> None:
     """Do nothing: the task injects the fault itself."""
 
 
 def kill_executor(scene: Scene, caught: Caught) -> None:
     """Kill -9 the executor, and the task's Python with it."""
     os.kill(above(caught.pid, EXECUTOR), signal.SIGKILL)
-    kill_left(caught)
+    kill_remaining(caught)
 
 
 def kill_python(scene: Scene, caught: Caught) -> None:
@@ -70,10 +70,10 @@ def kill_python(scene: Scene, caught: Caught) -> None:
 def kill_worker(scene: Scene, caught: Caught) -> None:
     """Kill -9 the worker and its children; the cluster continues with its other workers."""
     os.killpg(os.getpgid(above(caught.pid, WORKER)), signal.SIGKILL)
-    kill_left(caught)
+    kill_remaining(caught)
 
 
-def kill_left(caught: Caught) -> None:
+def kill_remaining(caught: Caught) -> None:
     """Kill -9 the Python of a killed executor if it still exists: a stopped process cannot end itself."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(caught.pid, signal.SIGKILL)
@@ -83,7 +83,7 @@ def lose_shuffles(scene: Scene, caught: Caught) -> None:
     """Delete all shuffle files, and let the task continue."""
     files = list(scene.cluster.scratch.rglob("shuffle_*.data"))
     if not files:
-        raise Missed("there were no shuffle files")
+        raise Missed("the cluster has no shuffle files to delete")
     for path in files:
         path.unlink()
     os.kill(caught.pid, signal.SIGCONT)
@@ -94,7 +94,7 @@ def stall(scene: Scene, caught: Caught) -> None:
     until = time.monotonic() + COPYING
     while not scene.catching.application.has_copies():
         if time.monotonic() > until:
-            raise Missed(f"no copy of a task was begun in {COPYING:.0f} s")
+            raise Missed(f"Spark did not start a copy of the stopped task within {COPYING:.0f} s")
         time.sleep(0.1)
     os.kill(caught.pid, signal.SIGCONT)
 
@@ -125,7 +125,7 @@ class Fault:
     name: str
     what: str
     models: Collection[str]
-    act: Callable[[Scene, Caught], None] = nothing
+    act: Callable[[Scene, Caught], None] = do_nothing
     how: str = "once"
     settings: Mapping[str, str] = field(default_factory=dict)
     earlier: Mapping[str, object] | None = None

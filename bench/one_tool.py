@@ -1,4 +1,4 @@
-"""One tool's answer to the question of `others`: `python -m bench.one_other TOOL FILE` prints its cost as JSON."""
+"""One tool's answer to the question of `others`: `python -m bench.one_tool TOOL FILE` prints its cost as JSON."""
 
 from __future__ import annotations
 

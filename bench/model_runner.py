@@ -51,7 +51,7 @@ def configuration(model: str, **variables: Any) -> dict[str, Any]:
     """
     project = yaml.safe_load((ROOT / "dbt_project.yml").read_text())
     if unknown := variables.keys() - project["vars"].keys():
-        raise KeyError(f"dbt_project.yml has no vars {sorted(unknown)}")
+        raise KeyError(f"unknown vars {sorted(unknown)}: dbt_project.yml does not declare them")
     known = {**project["vars"], **variables}
 
     def var(name: str, *default: Any) -> Any:
@@ -74,7 +74,9 @@ def configuration(model: str, **variables: Any) -> dict[str, Any]:
 def _only(found: Any, model: str) -> Any:
     found = list(found)
     if len(found) != 1:
-        raise LookupError(f"python_models has {len(found)} times the model {model}, not once: {[*map(str, found)]}")
+        raise LookupError(
+            f"python_models must have the model {model} exactly once, not {len(found)} times: {[*map(str, found)]}"
+        )
     return found[0]
 
 
