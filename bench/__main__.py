@@ -28,7 +28,6 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full size, up to 1 (default 1)")
     parser.add_argument("--repeats", type=int, default=3, help="rounds of all but builds (default 3)")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, help="graphs: only these shapes")
-    parser.add_argument("--sql", action="store_true", help="graphs: also a small slice in SQL rounds, through dbt")
     parser.add_argument("--no-spark", action="store_true", help="timelines, sets, autobase, groups: without Spark")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, help="verify: only these logs")
     parser.add_argument("--log", type=Path, help="verify: an SSB log of messages without copies, instead of a made one")

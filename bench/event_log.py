@@ -45,7 +45,7 @@ def sum_up(folder: Path) -> dict[str, Any]:
     files = sorted((folder / "events").glob("*"))
     if not files:
         raise RuntimeError(
-            f"Spark wrote no events into {folder / 'events'}: check that the build ran on Spark, with SPARK_CONF_DIR as given"
+            f"Spark wrote no events into {folder / 'events'}: run the build on Spark with its SPARK_CONF_DIR"
         )
     sums: Counter[str] = Counter()
     shuffles, longest, most = set(), 0.0, 0

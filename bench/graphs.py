@@ -42,7 +42,6 @@ SHAPES = ("W", "D", "M")
 GOALS = {"W": {"auto": 2.6, "kernel": 1.6}, "D": {"auto": None, "kernel": 1.6}, "M": {"auto": None, "kernel": 1.6}}
 MODELS = ("int_tangle_edges", "int_tangle_depths", "int_tangle_levels")
 SMALL = 0.01  # of the scale: jobs are counted at both sizes
-SQL_MESSAGES = 2_000  # of shape W, for the SQL rounds
 GRAPH = ("tangle_name", "root_id")
 CANDIDATES = model_runner.ROOT / "models" / "intermediate" / "tangles" / "int_tangle_candidates.yml"
 
@@ -64,8 +63,6 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
                     goals.append(at_most(what, goal, result[engine]["ratio"], judged=is_full))
             if result["jobs"]:
                 goals.append(same(f"{name}: Spark jobs of the kernel", result["jobs_small"], result["jobs"]))
-        if options.sql:
-            results.append(sql_rounds(models))
     spark.stop()
     return results, goals
 
@@ -220,21 +217,3 @@ def facts(spark: SparkSession) -> dict:
         f"max(depth) as depth from {session.SCHEMA}.int_tangle_levels"
     )
     return counted.first().asDict()
-
-
-def sql_rounds(models: Models) -> dict:
-    """Level a small slice of W by SQL rounds alone, and by the kernel, for context."""
-    rows = models.spark.read.parquet(str(prepared("W", SQL_MESSAGES / 1_000_000)))
-    session.write(rows, "int_tangle_candidates")
-    models.run("kernel")
-    kernel = models.run("kernel")
-    found = facts(models.spark)
-    say(f"graphs W: {found['messages']} messages in SQL rounds, one for each of {found['depth']} levels")
-    rounds = models.run("sql")
-    return {
-        "shape": "W, by SQL rounds",
-        **found,
-        "sql": summary([rounds]),
-        "kernel": summary([kernel]),
-        "sql_wall_s_per_round": round(rounds.wall / (found["depth"] + 1), 2),
-    }

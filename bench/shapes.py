@@ -1,4 +1,4 @@
-"""Made-up logs in typical and hostile shapes, for measuring; the same seed gives the same table.
+"""Made-up logs in typical shapes, for measuring; the same seed gives the same table.
 
 W   wide: 1.0M messages in 100K threads, sizes by a power law, depth up to 120.
 D   deep: 524K events of 64 feeds in one tangle, depth about 36,000.
@@ -26,8 +26,7 @@ def shape(name: str, scale: float = 1.0, seed: int = 1) -> pa.Table:
     """Make the candidates of one of the named shapes.
 
     Args:
-        name: `W`, `D`, `M`, or a hostile shape: `chain` (500K, each lists the root as well), `dense` (1,000, each lists
-            all earlier ones), `fan` (10,000 replies merged by one), `ladder` (2 x 250K, with long-range doubts).
+        name: `W`, `D` or `M`.
         scale: The number of rows as a multiple of the full size.
         seed: The seed of the random generator.
 
@@ -46,22 +45,7 @@ def shape(name: str, scale: float = 1.0, seed: int = 1) -> pa.Table:
     if name == "M":
         deep, wide = size(262_144), size(737_856)
         return _table(rng, *_joined(_deep(rng, deep, 64), _threads(rng, wide, max(wide // 10, 1))), missing=deep // 500)
-    if name == "chain":
-        n = size(500_000)
-        lists = np.stack([np.arange(n) - 1, np.zeros(n, np.int64)], 1)
-        start = np.concatenate([[0, 0, 1], 1 + 2 * np.arange(1, n - 1)])[: n + 1]
-        return _table(rng, *_single(n, start, np.concatenate([[0], lists[2:].ravel()])[: start[-1]]))
-    if name == "dense":
-        n = size(1_000)
-        start = np.concatenate([[0], np.cumsum(np.arange(n))])
-        return _table(rng, *_single(n, start, np.arange(start[-1]) - np.repeat(start[:-1], np.diff(start))))
-    if name == "fan":
-        n = size(10_000)
-        start = np.concatenate([[0, 0], np.arange(1, n + 1), [2 * n]])
-        return _table(rng, *_single(n + 2, start, np.concatenate([np.zeros(n, np.int64), np.arange(1, n + 1)])))
-    if name == "ladder":
-        return _table(rng, *_ladder(size(250_000)))
-    raise ValueError(f"unknown shape {name!r}; choose W, D, M, chain, dense, fan or ladder")
+    raise ValueError(f"unknown shape {name!r}; choose W, D or M")
 
 
 def make_ids(rng: np.random.Generator, count: int) -> np.ndarray:
@@ -92,12 +76,6 @@ def _strings(ids: np.ndarray) -> pa.Array:
         return pa.LargeStringArray.from_buffers(len(ids), pa.py_buffer(offsets), pa.py_buffer(ids.ravel()))
     offsets = (np.arange(len(ids) + 1) * ids.shape[1]).astype(np.int32)
     return pa.StringArray.from_buffers(len(ids), pa.py_buffer(offsets), pa.py_buffer(ids.ravel()))
-
-
-def _single(n, start, previous):
-    """Put all messages into one tangle, whose root is message 0, with one author for ten messages."""
-    order = np.arange(n)
-    return np.zeros(n, np.int64), start, previous, order % max(n // 10, 1), order // max(n // 10, 1) + 1
 
 
 def _joined(a, b):
@@ -225,18 +203,6 @@ def _grow_deep(events, feeds, steps, pick):
             event += 1
         step += 1
     return np.zeros(events, np.int64), start, previous[:count], author, sequence
-
-
-def _ladder(rungs):
-    """Two chains from one root; the n-th of the second lists the n/2-th of the first, which keeps links doubtful."""
-    n = 2 * rungs + 1
-    first, second = np.arange(1, rungs + 1), np.arange(rungs + 1, n)
-    lists = np.full((n, 2), -1)
-    lists[first, 0] = first - 1
-    lists[second, 0] = np.where(second == rungs + 1, 0, second - 1)
-    lists[second, 1] = 1 + (second - rungs - 1) // 2
-    start = np.concatenate([[0], np.cumsum((lists >= 0).sum(1))])
-    return _single(n, start, lists[lists >= 0])
 
 
 def _table(rng, root, start, previous, author, sequence, missing=None):
