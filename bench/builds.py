@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 from argparse import Namespace
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from bench import event_log, logs
+from bench.command import dbt_command
 from bench.cpu import Spent, Watch, adopt_orphans, wait_for_orphans
 from bench.machine import ROOT
 from bench.report import RESULTS, Goal, at_most, say
@@ -96,11 +96,9 @@ def build(
     if is_first:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    started = [str(Path(sys.executable).with_name("dbt")), *command, "--no-use-colors", "--project-dir", str(ROOT)]
-    started += ["--profiles-dir", str(ROOT), "--target", ENGINES[engine]]
-    started += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
     of_log = {"ssb_log": str(log.resolve())} if log else {}
-    started += ["--vars", json.dumps(of_log | (variables or {}))]
+    paths = folder / "target", folder / "logs"
+    started = dbt_command(command, ENGINES[engine], *paths, of_log | (variables or {}))
     # Spark's catalog writes a log into the current folder.
     environ = {**os.environ, "TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": "tangles"}
     environ[TIER] = TIERS[0]  # as in a user's build

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from bench.machine import ROOT
 
 
 def check_names(parser: argparse.ArgumentParser, kind: str, names: Iterable[str], known: Collection[str]) -> None:
@@ -13,6 +17,24 @@ def check_names(parser: argparse.ArgumentParser, kind: str, names: Iterable[str]
     for name in names:
         if name not in known:
             parser.error(f"unknown {kind} {name!r}; choose from {', '.join(known)}")
+
+
+def dbt_command(
+    words: Sequence[str], target: str, target_path: Path, log_path: Path, variables: Mapping[str, object]
+) -> list[str]:
+    """Return the command line that runs dbt on this project, in a process of its own.
+
+    Args:
+        words: dbt's command and options.
+        target: dbt's target.
+        target_path: The folder for its artefacts.
+        log_path: The folder for its log.
+        variables: dbt vars.
+    """
+    dbt = str(Path(sys.executable).with_name("dbt"))
+    folders = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT)]
+    paths = ["--target-path", str(target_path), "--log-path", str(log_path)]
+    return [dbt, *words, "--no-use-colors", *folders, "--target", target, *paths, "--vars", json.dumps(dict(variables))]
 
 
 def run_guarded(who: str, work: Callable[[], int], errors: tuple[type[Exception], ...]) -> int:

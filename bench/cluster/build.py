@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from bench.machine import ROOT
+from bench.command import dbt_command
 from bench.report import say
 
 SCHEMA = "tangles"
@@ -48,12 +46,9 @@ class Build:
         self.name = name
         self.folder = folder.resolve() / name
         self.folder.mkdir(parents=True, exist_ok=True)
-        started = [str(Path(sys.executable).with_name("dbt")), *command, "--no-use-colors"]
-        started += ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--target", target]
         # Concurrent builds of one target share the parsed project.
         self.target = folder.resolve() / "target"
-        started += ["--target-path", str(self.target), "--log-path", str(self.folder / "logs")]
-        started += ["--vars", json.dumps(dict(variables or {}))]
+        started = dbt_command(command, target, self.target, self.folder / "logs", variables or {})
         self.output = self.folder / "output.txt"
         self._written: TextIO = self.output.open("w")
         self._begun = time.monotonic()
