@@ -24,7 +24,7 @@ from conftest import ROOT
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["pigeon"], "'pigeon'; there are "),
+        (["pigeon"], "unknown target 'pigeon'; choose from cluster, "),
         (["--log", "/nowhere"], "there is no file /nowhere"),
         (["faults", "driver", "pigeon"], "unknown fault 'pigeon'; choose from executor, "),
     ],
