@@ -1,4 +1,4 @@
-# make build | test | test-all | integration | docs | notebook | bench | cluster-demo | cluster-faults | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-all | integration | docs | site | notebook | bench | cluster-demo | cluster-faults | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 # ENGINE=sail builds with Sail in place of Spark (docs/reference/engines.md).
 PYTHON ?= python3
 VENV := .venv
@@ -19,7 +19,7 @@ else
 READY = $(VENV)/installed
 endif
 
-.PHONY: build test test-all integration docs notebook bench cluster-demo cluster-faults servers wheels lint clean
+.PHONY: build test test-all integration docs site notebook bench cluster-demo cluster-faults servers wheels lint clean
 
 # Unit tests are for development: `make test` runs them.
 build: $(READY)
@@ -42,6 +42,12 @@ integration: $(READY)
 docs: $(READY)
 	$(BIN)/dbt docs generate --static $(DBT_ARGS)
 	@echo "docs: target/static_index.html"
+
+# The pages of docs/ as a website that opens from disk; ends with an error if a link is broken or a page loads from elsewhere.
+site: $(VENV)/installed requirements-docs.lock
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-docs.lock
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "site: target/site/index.html"
 
 # Builds the log that docs/notebook.ipynb is about, and keeps what its cells answer.
 notebook: export TANGLES_TARGET := sail

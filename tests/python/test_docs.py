@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 
 import pytest
 import yaml
@@ -41,10 +42,29 @@ def test_every_reason_is_documented():
     assert of_framing == [(reason.value, reason.description) for reason in Framing]
 
 
-def test_every_var_is_in_the_readme():
-    readme = (ROOT / "README.md").read_text()
-    project = yaml.safe_load((ROOT / "dbt_project.yml").read_text())
-    assert [name for name in project["vars"] if f"| `{name}` |" not in readme] == []
+def test_vars_are_those_of_the_project():
+    """Names and defaults, in the order of the project's file."""
+    page = (ROOT / "docs" / "reference" / "vars.md").read_text()
+    listed = re.findall(r"^\| `(\w+)` \| `(.+?)` \| .", page, re.M)
+    defaults = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["vars"]
+    assert [(name, yaml.safe_load(value)) for name, value in listed] == list(defaults.items())
+
+
+def test_environment_variables_are_those_that_are_read():
+    listed = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs" / "reference" / "environment.md").read_text(), re.M)
+    files = [ROOT / "profiles.yml", ROOT / "Makefile", ROOT / "dbt_project.yml"]
+    for folder in ("src", "plugin/src", "macros", "models", "python_models"):
+        files += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".sql", ".yml")]
+    code = "\n".join(path.read_text() for path in files)
+    read = set(re.findall(r"\bTANGLES_[A-Z_]+", code))
+    assert len(read) > 8 and read <= set(listed)
+    assert [name for name in listed if name not in code] == []
+
+
+def test_the_page_of_tables_is_current():
+    """`python docs/reference/generate_tables.py` writes it."""
+    script = ROOT / "docs" / "reference" / "generate_tables.py"
+    assert runpy.run_path(str(script))["page"]() == (script.parent / "tables.md").read_text()
 
 
 def anchors(page) -> set[str]:
@@ -67,10 +87,10 @@ def test_links_lead_somewhere():
     assert broken == [] and found > 200
 
 
-def test_every_public_model_is_in_the_readme():
-    readme = (ROOT / "README.md").read_text()
+def test_every_public_model_is_in_the_reference():
+    tables = (ROOT / "docs" / "reference" / "tables.md").read_text()
     for model in (ROOT / "models" / "marts").rglob("*.sql"):
-        assert f"`{model.stem}`" in readme, model.stem
+        assert f"\n### {model.stem}\n" in tables, model.stem
         assert model.with_suffix(".yml").exists(), model.stem
 
 

@@ -1,4 +1,4 @@
-"""The commands and the code in the README do what it says, on the fixtures."""
+"""The commands and the code of the README and of pages about the fixtures do what they say."""
 
 import re
 import shlex
@@ -11,16 +11,24 @@ from conftest import ROOT
 from dbt_tangles.cli.cli import main
 
 README = (ROOT / "README.md").read_text()
-ASKS = re.findall(r"^\.venv/bin/tangles (.+?)(?:\s+#.*)?$", README, re.M)
-SHOWS = re.findall(r"^\.venv/bin/dbt (show .+)$", README, re.M)
+PAGES = README + "".join(
+    (ROOT / "docs" / page).read_text()
+    for page in ("how-to/query-tables.md", "explanation/timelines.md", "reference/commands.md")
+)
+ASKS = re.findall(r"^\.venv/bin/tangles (.+?)(?:\s+#.*)?$", PAGES, re.M)
+SHOWS = re.findall(r"^\.venv/bin/dbt (show .+)$", PAGES, re.M)
+
+
+def test_the_readme_is_short():
+    assert README.count("\n") <= 150
 
 
 def test_there_are_commands_to_run():
-    assert len(SHOWS) == 6
+    assert len(SHOWS) == 8 and len(set(SHOWS)) == 6
     assert {command.split()[0] for command in ASKS} == {"status", "why", "show", "replay", "report"}
 
 
-@pytest.mark.parametrize("command", SHOWS)
+@pytest.mark.parametrize("command", sorted(set(SHOWS)))
 def test_show(fixtures, command):
     result = fixtures.invoke(*shlex.split(command))
     assert result.success, result.exception
@@ -29,7 +37,7 @@ def test_show(fixtures, command):
 
 def test_python_snippets(fixtures):
     space = {}
-    for snippet in re.findall(r"```python\n(.+?)```", README, re.S):
+    for snippet in re.findall(r"```python\n(.+?)```", PAGES, re.S):
         exec(snippet.replace('"warehouse/', f'"{fixtures.warehouse}/'), space)
     assert len(space["messages"]) > 100
     order = [row for row in fixtures.rows("timeline_events") if row["timeline_id"] == "figure_7"]

@@ -115,7 +115,7 @@ def test_a_run_without_tangles_may_have_any_name(consumer):
 
 
 def test_the_names_are_in_one_list():
-    """Each has a default, and a line in the README; `ssb_log` and its like are listed with their models."""
+    """Each has a default; `ssb_log` and its like are listed with their models."""
     macros = ROOT / "macros" / "inputs"
     listed = re.findall(
         r"^        '(\w+)':", (macros / "logs.sql").read_text() + (macros / "settings.sql").read_text(), re.M
@@ -123,5 +123,5 @@ def test_the_names_are_in_one_list():
     assert len(listed) > 15
     defaults = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["vars"]
     assert sorted(listed) == sorted(defaults)
-    table = (ROOT / "README.md").read_text().split("| var | default |")[1].split("\n\n")[0]
-    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.M)) == sorted(defaults)
+    page = (ROOT / "docs" / "reference" / "vars.md").read_text()
+    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.M)) == sorted(defaults)
