@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import fixture_seeds
+import reasons_page
 from bench import notebook
 from conftest import ROOT
 from dbt_spark_python.unpack import FAULTS
@@ -19,27 +20,32 @@ from dbt_tangles.ingest.line_framing import Framing
 
 
 def test_every_reason_is_documented():
-    parts = re.split("^## ", (ROOT / "docs" / "reference" / "reasons.md").read_text(), flags=re.M)
-    of_ssb, of_groups, of_pzp, of_bases, of_events, of_files, of_framing = (
-        re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts
-    )
-    assert dict(of_ssb).pop("id_collision")
-    assert of_ssb[:-1] == [(reason.value, reason.description) for reason in Reason]
-    assert of_groups[:-2] == [(reason.value, reason.description) for reason in GroupReason]
-    assert [name for name, _ in of_groups[-2:]] == ["unconnected_epoch", "unknown_epoch"]
-    assert of_pzp == [(reason.value, reason.description) for reason in rules.Reason]
-    assert of_bases[: len(verify_lines.Reason)] == [
+    page = reasons_page.sections()
+    assert dict(page["ssb"]).pop("id_collision")
+    assert page["ssb"][:-1] == [(reason.value, reason.description) for reason in Reason]
+    assert page["group"][:-2] == [(reason.value, reason.description) for reason in GroupReason]
+    assert [name for name, _ in page["group"][-2:]] == ["unconnected_epoch", "unknown_epoch"]
+    assert page["pzp"] == [(reason.value, reason.description) for reason in rules.Reason]
+    assert page["autobase"][: len(verify_lines.Reason)] == [
         (reason.value, reason.description) for reason in verify_lines.Reason
     ]
     rejected = {row["reason"] for row in fixture_seeds.expected("autobase", "autobase_rejects")}
-    documented = {name for name, _ in of_bases}
+    documented = {name for name, _ in page["autobase"]}
     assert documented - rejected == {"too_long"} and rejected <= documented
     rejects = yaml.safe_load((ROOT / "models" / "marts" / "timelines" / "timeline_rejects.yml").read_text())
     (tested,) = [test["row_rules"] for test in rejects["models"][0]["data_tests"] if "row_rules" in test]
     values = tested["arguments"]["accepted_values"]["reason"]
-    assert {name for name, _ in of_events + of_files} == set(values)
-    assert of_files == list(FAULTS.items())
-    assert of_framing == [(reason.value, reason.description) for reason in Framing]
+    assert {name for name, _ in page["event"] + page["file"]} == set(values)
+    assert page["file"] == list(FAULTS.items())
+    assert page["any"] == [(reason.value, reason.description) for reason in Framing]
+
+
+@pytest.mark.parametrize("name", ["reasons", "tables"])
+def test_generated_pages_are_current(name):
+    """`python docs/reference/generate_<name>.py` writes the page."""
+    folder = ROOT / "docs" / "reference"
+    page = runpy.run_path(str(folder / f"generate_{name}.py"))["page"]()
+    assert page == (folder / f"{name}.md").read_text(), f"run python docs/reference/generate_{name}.py"
 
 
 def test_vars_are_those_of_the_project():
@@ -59,12 +65,6 @@ def test_environment_variables_are_those_that_are_read():
     read = set(re.findall(r"\bTANGLES_[A-Z_]+", code))
     assert len(read) > 8 and read <= set(listed)
     assert [name for name in listed if name not in code] == []
-
-
-def test_the_page_of_tables_is_current():
-    """`python docs/reference/generate_tables.py` writes it."""
-    script = ROOT / "docs" / "reference" / "generate_tables.py"
-    assert runpy.run_path(str(script))["page"]() == (script.parent / "tables.md").read_text()
 
 
 def anchors(page) -> set[str]:

@@ -5,7 +5,6 @@ a usable row or a reject with a reason that is documented.
 """
 
 import random
-import re
 from collections import Counter
 from functools import partial
 from itertools import pairwise
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+import reasons_page
 from conftest import ROOT
 from dbt_tangles.formats.autobase import verify_lines as autobase
 from dbt_tangles.formats.events import verify_lines as events
@@ -218,9 +218,7 @@ def test_every_line_of_shuffled_claims(kind, shuffled):
 
 def reasons_by_kind() -> dict[str, set[str]]:
     """List the reasons that docs/reference/reasons.md describes, by kind of log."""
-    parts = re.split("^## ", (ROOT / "docs" / "reference" / "reasons.md").read_text(), flags=re.M)
-    names = ("ssb", "group", "pzp", "autobase", "event", "file", "any")
-    found = {name: set(re.findall(r"^\| `(\w+)` \|", part, re.M)) for name, part in zip(names, parts, strict=False)}
+    found = {name: {code for code, _ in rows} for name, rows in reasons_page.sections().items()}
     for name in ("ssb", "pzp", "autobase"):  # an event line is `malformed` instead
         found[name] |= found["any"]
     return found

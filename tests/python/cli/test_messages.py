@@ -1,10 +1,9 @@
 """The table of reasons is complete: models, kernels, pages and answers have its codes and texts."""
 
-import re
-
 import pytest
 import yaml
 
+import reasons_page
 from conftest import ROOT
 from dbt_spark_python.unpack import FAULTS
 from dbt_tangles.algorithms.graph.topological_generations import CLAIM_ERROR, REASONS
@@ -46,17 +45,16 @@ def test_members_have_the_names_of_their_codes(reasons: type[Reasons]):
 
 
 def test_reasons_that_are_documented():
-    """The words are those of docs/reference/reasons.md, but for links and what is said in brackets."""
-    parts = re.split("^## ", (ROOT / "docs" / "reference" / "reasons.md").read_text(), flags=re.M)
-    tables = [re.findall(r"^\| `(\w+)` \| (.+) \|$", part, re.M) for part in parts]
-    for say, rows in zip((messages.ssb, messages.group, messages.pzp), tables[:3], strict=True):
-        for code, meaning in rows:
-            assert say(code) and meaning.startswith(say(code).rstrip(".")), code
-    of_bases, of_events, of_files, of_framing = tables[3:]
+    """The words are those of docs/reference/reasons.md."""
+    page = reasons_page.sections()
+    for section, say in {"ssb": messages.ssb, "group": messages.group, "pzp": messages.pzp}.items():
+        assert page[section] == [(code, say(code)) for code, _ in page[section]]
+    of_bases = page["autobase"]
     assert dict(of_bases[-len(messages.NOT_IN_BASE) :]) == messages.NOT_IN_BASE
-    assert dict(of_events) | messages.NO_EVENT == dict(of_events) | {"malformed": messages.NO_EVENT["malformed"]}
+    assert dict(page["event"]) == messages.NO_EVENT
     for code, meaning in of_bases[: -len(messages.NOT_IN_BASE)]:
         assert messages.autobase(code) in (meaning, messages.NOT_IN_BASE.get(code))
-    assert dict(of_files) == messages.FILES
-    for code, meaning in of_files + of_framing:
+    assert dict(page["file"]) == messages.FILES
+    for code, meaning in page["file"] + page["any"]:
         assert messages.ssb(code) == messages.pzp(code) == messages.autobase(code) == messages.event(code) == meaning
+    assert dict(page["tangle"]) == messages.SET_ASIDE and dict(page["feed"]) == messages.OFF_CHAIN
