@@ -35,16 +35,32 @@ def test_first_log(fixtures, command, shown):
 
 
 def test_first_disagreement(project, tmp_path, monkeypatch):
-    logs = re.findall(r"```json\n(.+?)```", DISAGREEMENT, re.S)
-    for name, log in zip(("ann", "bob"), logs, strict=True):
+    """As shown; and once Bob has the missing event, the orders agree."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
+    logs = dict(zip(("ann", "bob"), re.findall(r"```json\n(.+?)```", DISAGREEMENT, re.S), strict=True))
+
+    def build(name: str, log: str):
         (tmp_path / f"{name}.jsonl").write_text(log)
         built = project(f"tutorial_{name}", event_log=str(tmp_path / f"{name}.jsonl"))
         assert built.invoke_parsed("run", "--select", "+tangles.marts.timelines").success
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "tangles.db").symlink_to(built.warehouse / f"{built.schema}.db")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
+        (tmp_path / name).mkdir(exist_ok=True)
+        link = tmp_path / name / "tangles.db"
+        link.unlink(missing_ok=True)
+        link.symlink_to(built.warehouse / f"{built.schema}.db")
+        monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
+        return built
+
+    for name, log in logs.items():
+        build(name, log)
     commands = examples(DISAGREEMENT)
     assert [command for command, _ in commands] == ["diff ann bob", "show --warehouse bob garden"]
     for command, shown in commands:
         check(command, shown)
+
+    (missing,) = [line for line in logs["ann"].splitlines() if '"event": "water"' in line]
+    bob = build("bob", logs["bob"] + missing.replace('"arrival": 3', '"arrival": 4') + "\n")
+    result = CliRunner().invoke(main, ["diff", "ann", "bob"])
+    assert result.exit_code == 1 and "arrival" in result.stdout and "order" not in result.stdout, result.stdout
+    updates = bob.rows("timeline_updates")
+    assert [(row["op"], row["event_id"], row["to_position"]) for row in updates] == [("ins", "water", 2)]
