@@ -1,7 +1,9 @@
-"""Private groups: their epochs, who is in them, which epoch is preferred, and where peers go wrong.
+"""Reduces private groups: epochs, members, the preferred epoch, and members that peers drop or miss.
 
-`reduction.reduce_groups` takes an Arrow table that holds many whole groups, as Spark's `mapInArrow` delivers them. The
-modules that it calls are the same on arrays. There, an epoch's number is its place: the epochs of a group are
-neighbours, and within a group they stand by depth, then id, so that every edge leads to a lower number. What a single
-content says is for `dbt_tangles.formats.ssb.group_claims`.
+`reduction.reduce_groups` and `foreign_excludes.foreign_excludes` take Arrow tables with many whole groups; the modules
+`group_batches` and `foreign_exclude_batches` call them on the rows of one Spark partition. The other modules are
+kernels on arrays. There, an epoch is its place: the epochs of a group are neighbours, ordered by depth, then id, so
+every edge leads to a lower number. `dbt_tangles.formats.ssb.group_claims` reads the message contents.
+
+Source: private group specification, 4; ssb-group-exclusion-spec, 4; ssb-tribes2, `lib/epochs`.
 """

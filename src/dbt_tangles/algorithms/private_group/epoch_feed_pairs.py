@@ -1,6 +1,6 @@
-"""Who says what about whom: statements sorted into pairs of epoch and feed.
+"""Sorts adds and excludes into pairs of an epoch and a feed, by counting sorts.
 
-Statements are adds and excludes; entries are what a statement says about one feed.
+Statements are adds and excludes; an entry is a statement together with one feed that it names.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 class Pairs(NamedTuple):
-    """The distinct pairs of an epoch and a feed that some statement names, by epoch, then feed.
+    """The distinct pairs of an epoch and a feed that a statement names, by epoch, then feed.
 
     Attributes:
         start: int64[epochs + 1], into the pairs.
         epoch: int32[pairs].
         feed: int32[pairs].
-        is_added: bool[pairs]; whether a statement adds the feed to the epoch.
-        is_excluded: bool[pairs].
-        is_member: bool[pairs]; whether a connected statement adds it.
+        is_added: bool[pairs], whether a statement adds the feed to the epoch.
+        is_excluded: bool[pairs], whether a statement excludes the feed from the epoch.
+        is_member: bool[pairs], whether a connected statement adds the feed.
         add_start: int64[pairs + 1], into `added_by`.
-        added_by: int32[...], rows of statements, in their order.
+        added_by: int32[...], the rows of adds, in statement order.
         exclude_start: int64[pairs + 1], into `excluded_by`.
         excluded_by: int32[...].
     """
@@ -101,7 +101,7 @@ def sort_by_feed(pairs: Pairs, graph_start: np.ndarray, feed_count: int) -> Feed
     Args:
         pairs: The pairs.
         graph_start: int64[groups + 1], into the epochs.
-        feed_count: How many codes of feeds there are.
+        feed_count: The number of feed codes.
 
     Returns:
         The columns.
@@ -115,7 +115,7 @@ def sort_by_feed(pairs: Pairs, graph_start: np.ndarray, feed_count: int) -> Feed
 
 @compiled
 def _entries(row, feed_start, feed):
-    """List the entries of all statements: int32[entries] the statement, and int32[entries] the feed."""
+    """List the entries of all statements: int32[entries] statements and int32[entries] feeds."""
     count = 0
     for r in row:
         for item in range(feed_start[r], feed_start[r + 1]):

@@ -1,4 +1,9 @@
-"""The epochs of many groups, numbered, and what is said of them."""
+"""Numbers the epochs of many private groups, and finds the adds and excludes of each.
+
+An init is an epoch if it is the root of its group, or if all its previous epochs are epochs of the group.
+
+Source: seed 000/001, "Epoch tangle"; private group specification, 4.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +29,12 @@ class Epochs(NamedTuple):
     """The epochs of many groups, and the statements about them.
 
     Attributes:
-        dag: The epochs by group, depth and id, and their edges. `dag.node` is of no use here.
-        row: int32[epochs], the row each came from.
+        dag: The epochs by group, depth and id, and their edges; `dag.node` is unused.
+        row: int32[epochs], the input row of each epoch.
         depth: int32[epochs], the longest path from the root.
-        key_order: int64[epochs], all different, ascending by key, then id, within each group.
+        key_order: int64[epochs], distinct; ascending by key, then id, within each group.
         statement_row: int32[statements], by group, then id.
-        statement_epoch: int32[statements], the epoch that each speaks of.
+        statement_epoch: int32[statements], the epoch that each statement names.
         is_add: bool[rows].
     """
 
@@ -43,13 +48,13 @@ class Epochs(NamedTuple):
 
 
 def number_epochs(table: pa.Table) -> Epochs:
-    """Find the epochs, and the statements about them.
+    """Find the epochs and the statements about them.
 
     Args:
         table: As for `reduce_groups`.
 
     Returns:
-        Both. What is no epoch, and what speaks of no epoch of its group, is left out.
+        Both. Inits outside the epoch tangle are left out, as are statements about them.
 
     Raises:
         ValueError: See `reduce_groups`.
@@ -59,17 +64,17 @@ def number_epochs(table: pa.Table) -> Epochs:
     is_init = kind <= _EPOCH_INIT
     inits = table.filter(pa.array(is_init))
     if not pc.all(pc.equal(inits["epoch_id"], inits["message_id"]).fill_null(False), min_count=0).as_py():
-        raise ValueError("the epoch_id of an init is not its message_id")
+        raise ValueError("the epoch_id of an init is not its message_id; set both to the id of the init")
     ids = strings_of(table["message_id"])
     if not ids.valid.all():
-        raise ValueError("a message_id is null")
+        raise ValueError("a row of the group messages has a null message_id; fill it in")
     group, group_count = group_rows(strings_of(table["group_id"]))
     nodes = number_nodes(group, group_count, ids)
     numbers = number_ids(nodes, ids)
     if (numbers[1:] == numbers[:-1]).any():
-        raise ValueError("a message is in a group twice")
+        raise ValueError("a group has a message twice; pass one row per group and message")
 
-    # Who is in. The statements are nodes as well, but no candidates.
+    # The epoch tangle. Statements are nodes too, but not candidates for it.
     is_root = (kind == _ROOT_INIT) & pc.equal(table["group_id"], table["message_id"]).fill_null(False).to_numpy()
     candidate, root = is_init[nodes.row], is_root[nodes.row]
     links = link(nodes, ids, lists_of(table["previous_epochs"]), candidate, root)
@@ -88,10 +93,10 @@ def number_epochs(table: pa.Table) -> Epochs:
     dag = renumber(nodes.graph_start, links.start, links.previous, positions(nodes.graph_start, depth))
     row = nodes.row[dag.node]
 
-    # What each statement speaks of: it lists one id.
+    # The epoch of each statement, as a list of one id.
     named = Lists(np.arange(len(table) + 1), strings_of(table["epoch_id"]))
     found = look_up(nodes, ids, named, np.ones(len(table), np.bool_), candidate)
-    number = np.full(len(table) + 1, np.int32(-1))  # The last is for what is not found.
+    number = np.full(len(table) + 1, np.int32(-1))  # The last entry is for unknown ids.
     number[dag.node] = np.arange(len(row))
     epoch = number[found]
     statement_row = nodes.row[epoch[nodes.row] >= 0]
@@ -105,15 +110,15 @@ def number_epochs(table: pa.Table) -> Epochs:
 def _kinds(table: pa.Table) -> np.ndarray:
     kinds = pc.index_in(table["kind"], pa.array(_KINDS, table["kind"].type))
     if kinds.null_count:
-        raise ValueError("a kind is null or not one of " + ", ".join(_KINDS))
+        raise ValueError("a kind is null or unknown; use one of " + ", ".join(_KINDS))
     return kinds.to_numpy()
 
 
 def _key_words(keys: pa.ChunkedArray) -> np.ndarray:
-    """Lay keys open as integers that compare, one after another, as the bytes do: uint64[keys, 4]."""
+    """Read keys as big-endian integers, which compare like the bytes: uint64[keys, 4]."""
     lengths = pc.binary_length(keys)
     if keys.null_count or not pc.all(pc.equal(lengths, KEY_BYTES), min_count=0).as_py():
-        raise ValueError(f"the epoch_key of an init is not of {KEY_BYTES} bytes")
+        raise ValueError(f"the epoch_key of an init is not of {KEY_BYTES} bytes; pass the decoded key")
     parts = [np.empty(0, np.uint8)]
     for chunk in keys.chunks:
         fixed = chunk.cast(pa.binary(KEY_BYTES))

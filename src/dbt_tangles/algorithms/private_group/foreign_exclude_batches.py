@@ -1,4 +1,4 @@
-"""Foreign excludes as a function over the batches of a Spark partition that holds whole groups."""
+"""Finds foreign excludes in whole private groups: one call for the rows of a Spark partition."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from dbt_tangles.kernel_runtime.arrow_batches import collect
 def foreign_exclude_batches(
     batches: Iterator[pa.RecordBatch], step_limit: int = STEP_LIMIT
 ) -> Iterator[pa.RecordBatch]:
-    """Yield `foreign_excludes` of the groups in a partition.
+    """Apply `foreign_excludes` to the rows of a partition.
 
     Args:
         batches: Rows of `FOREIGN_INPUT_SCHEMA`.

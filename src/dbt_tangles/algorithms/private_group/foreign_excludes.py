@@ -1,14 +1,14 @@
-"""Excludes that an epoch of a private group is charged with, though it knew nothing of them.
+"""Foreign excludes of private groups: an epoch is charged with them although its init does not descend from them.
 
-Whoever an exclude of an epoch names, peers do not expect in the epochs that follow that one. The excludes of siblings
-lie in the members tangle of the same epoch, so when a group forks, each branch is charged with the excludes of the
-other. An exclude belongs to a branch only if the branch's init follows it in the group tangle. That is how peers write:
-the exclude first, then the epoch. The specification would have the init first; an exclude written thus is foreign to
-the very epoch it was written for, as nothing tells it from one of a sibling.
+Peers do not expect a feed that an exclude of an epoch names in the later epochs. The excludes of all forks lie in the
+members tangle of the same parent epoch, so each branch of a fork is charged with the excludes of the other branches.
+An exclude belongs to a branch only if the init of the branch descends from it in the group tangle. Peers write in that
+order: the exclude first, then the init. The specification has the init first; an exclude written that way is foreign
+even to its own epoch, since it looks like one of a sibling.
 
 Sources: ssb-tribes2, `getMissingMembers` in `lib/epochs` (all excludes of earlier epochs count) and `excludeMembers` in
-`index.js` (what is written first); ssb-group-exclusion-spec, 4.1 (the order of the steps) and 4.6 (in a fork, the
-excludes of the other branch take an epoch of their own).
+`index.js` (the order of writing); ssb-group-exclusion-spec, 4.1 (the order of the steps) and 4.6 (in a fork, the
+excludes of the other branch need an epoch of their own).
 """
 
 from __future__ import annotations
@@ -51,23 +51,23 @@ FOREIGN_OUTPUT_SCHEMA = pa.schema(
 MAX_LISTED = 100
 MAX_CHUNK_ROWS = 4096
 STEP_LIMIT = 2**33
-# As many epochs as a word has bits go into one sweep.
+# The number of epochs in one sweep: the bits of a word.
 WORD = 64
 
 
 class Charges(NamedTuple):
-    """What there is to compare, of many groups.
+    """The epochs that are charged with excludes, and these excludes, for many groups.
 
     Attributes:
         dag: The members of the group tangles.
         epoch_start: int64[groups + 1], into `epoch`.
-        epoch: int32[epochs]; the members that are inits of epochs charged with any exclude, ascending.
-        links: What each node lists as previous epochs, distinct.
+        epoch: int32[epochs], the members that are inits of charged epochs, ascending.
+        links: The distinct previous epochs of each node.
         exclude_start: int64[groups + 1], into `exclude`.
-        exclude: int32[excludes]; their nodes, ascending, that is by group and id.
-        member: int32[excludes]; which member each is, or -1.
-        target: int32[excludes]; the node that each speaks of.
-        steps: int64[groups]; how many steps a group takes at most.
+        exclude: int32[excludes], their nodes, ascending: by group and id.
+        member: int32[excludes], the member that each exclude is, or -1.
+        target: int32[excludes], the node of the epoch that each names.
+        steps: int64[groups], the most steps of a group.
     """
 
     dag: Dag
@@ -116,24 +116,23 @@ class _Batch(NamedTuple):
 def foreign_excludes(
     table: pa.Table, step_limit: int = STEP_LIMIT, chunk_rows: int = MAX_CHUNK_ROWS
 ) -> Iterator[pa.RecordBatch]:
-    """List, for each epoch, the excludes of its previous epochs that its init does not follow.
+    """List, for each epoch, the excludes of its previous epochs that its init does not descend from.
 
-    Only epochs whose init is a member of the group tangle are looked at; an exclude that is no member of it is followed
-    by none. Time is (charged epochs / 64) * (messages + links) + the sum of the excludes each epoch is charged with,
-    and memory is linear in the input.
+    Only epochs with an init in the group tangle are searched; an exclude outside the group tangle is foreign to all of
+    them. Time is (charged epochs / 64) * (messages + links) plus the excludes that each epoch is charged with; memory
+    is linear in the input.
 
     Args:
-        table: Rows of `FOREIGN_INPUT_SCHEMA`, whole groups, in any order. A message has one row in its group.
-            `previous` and `depth` are those of the group tangle, whose members all have a depth. `previous_epochs` is
-            not null for the inits of the group's epochs, `excluded_epoch` for the excludes that count. What is listed
-            and has no such row counts for nothing, nor does a row without ids, nor a link that does not lead to a
-            lesser depth.
-        step_limit: A group that might take more steps is passed over.
-        chunk_rows: The most rows in one batch; at least 64.
+        table: Rows of `FOREIGN_INPUT_SCHEMA`, whole groups, in any order, one row per message of a group. `previous`
+            and `depth` are those of the group tangle; all its members have a depth. `previous_epochs` is set for the
+            inits of the group's epochs, `excluded_epoch` for the excludes that count. Listed ids without such a row are
+            ignored, and so are rows without ids and links that do not lead to a lesser depth.
+        step_limit: A group that might take more steps is skipped.
+        chunk_rows: The most rows of a batch; at least 64.
 
     Yields:
-        Batches of `FOREIGN_OUTPUT_SCHEMA`: the epochs that have any, with at most 100 of the excludes, sorted by id,
-        and how many there are. A group that is passed over has one row, in which all but the group is null.
+        Batches of `FOREIGN_OUTPUT_SCHEMA`: the epochs with foreign excludes, up to 100 of these sorted by id, and their
+        number. A skipped group has one row with null in all columns but the group.
 
     Raises:
         ValueError: `chunk_rows` is less than 64.
@@ -180,10 +179,10 @@ def foreign_excludes(
 
 
 def _select_groups(table: pa.Table) -> tuple[pa.Table, np.ndarray, int]:
-    """Keep the groups that have both an epoch with a previous one and an exclude, and number them.
+    """Keep the groups with a successor epoch and an exclude, and number them.
 
     Returns:
-        The rows left, int32[rows left], the group of each, and a number that is greater than all of theirs.
+        The remaining rows, int32[remaining rows] their groups, and a number greater than all groups.
     """
     table = table.filter(pc.and_(table["group_id"].is_valid(), table["message_id"].is_valid()))
     group, group_count = group_rows(strings_of(table["group_id"]))
@@ -197,7 +196,7 @@ def _select_groups(table: pa.Table) -> tuple[pa.Table, np.ndarray, int]:
 
 
 def _collect_charges(table: pa.Table, nodes: Nodes) -> Charges:
-    """Find what is listed, and put the members in order."""
+    """Find the charged epochs and their excludes, and order the members of the group tangles."""
     ids = strings_of(table["message_id"])
     none = np.zeros(len(nodes.row), np.bool_)
     is_epoch = table["previous_epochs"].is_valid().to_numpy()[nodes.row]
@@ -222,7 +221,10 @@ def _collect_charges(table: pa.Table, nodes: Nodes) -> Charges:
 
 
 def _targets(table: pa.Table, nodes: Nodes, is_epoch: np.ndarray) -> np.ndarray:
-    """Find what each node excludes from: int32[nodes], a node, which no epoch lists unless it is one, or -1."""
+    """Find the epoch that each node excludes from: int32[nodes], a node, or -1.
+
+    The node may be an exclude; such a node is never a previous epoch.
+    """
     spoken_of = strings_of(table["excluded_epoch"])
     alone = Lists(np.arange(len(nodes.row) + 1), spoken_of)
     candidate = is_epoch | spoken_of.valid[nodes.row]
@@ -237,7 +239,7 @@ def _group_tangles(table: pa.Table, nodes: Nodes) -> Dag:
     links = link(nodes, strings_of(table["message_id"]), lists_of(table["previous"]), is_member, ~is_member)
     is_down = depth[links.previous] < np.repeat(depth, np.diff(links.start))
     start, previous = keep_entries(links.start, links.previous, is_down)
-    # A rank, not the depth itself, which may exceed the size of a group that is not whole.
+    # A rank replaces the depth, which may exceed the number of members of an incomplete group.
     member_start, ordered = in_order(nodes.graph_start, depth, is_member)
     position = np.full(len(nodes.row), np.int32(-1))
     position[ordered] = np.arange(len(ordered)) - np.repeat(member_start[:-1], np.diff(member_start))

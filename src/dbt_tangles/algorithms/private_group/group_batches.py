@@ -1,4 +1,4 @@
-"""The reduction as a function over the batches of a Spark partition that holds whole groups."""
+"""Reduces whole private groups: one call of `reduce_groups` for the rows of a Spark partition."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def reduce_group_batches(
         Rows of `OUTPUT_SCHEMA`.
 
     Raises:
-        ValueError: What `reduce_groups` raises.
+        ValueError: As `reduce_groups`.
     """
     table = collect(batches)
     if table is not None:

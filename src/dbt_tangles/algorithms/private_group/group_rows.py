@@ -1,4 +1,4 @@
-"""Epochs, members and who was dropped as rows of the answer, a batch at a time."""
+"""Builds the output batches of `reduce_groups`: rows of epochs, members and dropped members with their names."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from dbt_tangles.algorithms.graph.arrays import starts
 from dbt_tangles.algorithms.graph.members import whole
 from dbt_tangles.algorithms.private_group.schemas import OUTPUT_SCHEMA
 
-# An Arrow array of strings ends at two gigabytes.
+# An Arrow array of strings holds at most two gigabytes.
 MAX_BATCH_BYTES = 2**30
 
 
 class OutputNames(NamedTuple):
-    """What is called how.
+    """The names of groups, epochs, messages and feeds.
 
     Attributes:
         group_ids: By row.
-        message_ids: By row; those of inits are epochs.
+        message_ids: By row; the message ids of inits are epoch ids.
         feeds: By entry of all lists of feeds.
         epoch_row: int32[epochs].
         feed_entry: int64[codes], an entry of each feed.
-        most: How many strings at most one batch has room for in a column.
+        most: The most strings of one column in one batch.
     """
 
     group_ids: pa.Array
@@ -58,14 +58,14 @@ class OutputNames(NamedTuple):
 def prepare_names(
     table: pa.Table, epoch_row: np.ndarray, feed_entry: np.ndarray, chunk_rows: int, longest_list: int
 ) -> OutputNames:
-    """Prepare the columns that names are gathered from.
+    """Prepare the columns that names are taken from.
 
     Args:
         table: As for `reduce_groups`.
         epoch_row: int32[epochs].
         feed_entry: int64[codes].
-        chunk_rows: How many rows a batch has at most; where strings are long, it has fewer.
-        longest_list: The most messages that say the same about a pair; these are in one row.
+        chunk_rows: The most rows of a batch; batches with long strings have fewer.
+        longest_list: The most messages about one pair; they are all in one row.
 
     Returns:
         The names.
@@ -78,14 +78,14 @@ def prepare_names(
 
 
 def split_rows(size: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
-    """Divide rows into runs.
+    """Split rows into runs of bounded size.
 
     Args:
-        size: int64[rows], what each row takes.
-        most: What a run may take, unless it is a single row.
+        size: int64[rows], the size of each row.
+        most: The most size of a run with several rows.
 
     Yields:
-        Where each begins and ends.
+        The begin and end of each run.
     """
     ends = starts(size)
     begin = 0
@@ -96,7 +96,7 @@ def split_rows(size: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
 
 
 def make_batch(kind: str, row_count: int, columns: dict[str, pa.Array]) -> pa.RecordBatch:
-    """Make rows of one kind; the columns that are not given are null."""
+    """Make rows of one kind; columns that are not given are null."""
     columns = columns | {"row_kind": pa.array([kind], pa.string()).take(pa.array(np.zeros(row_count, np.int8)))}
     return pa.record_batch(
         [

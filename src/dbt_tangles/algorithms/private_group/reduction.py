@@ -1,4 +1,7 @@
-"""A table of messages in; epochs, members and who was dropped out."""
+"""Reduces many private groups: epochs, members, missing and dropped members.
+
+Source: seed 000/001, "Members tangle", "Epoch tangle"; private group specification, 4; ssb-tribes2, `lib/epochs`.
+"""
 
 from __future__ import annotations
 
@@ -28,20 +31,20 @@ from dbt_tangles.algorithms.private_group.preference import PREFERENCES, choose_
 from dbt_tangles.algorithms.private_group.schemas import DROPPED, EPOCH, MEMBER
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 
-#: Of a group that would take more steps (some nanoseconds each) nothing is said that ancestors have a part in.
+#: The most steps (of some nanoseconds) for one group; a larger group has null in the columns that depend on ancestors.
 STEP_LIMIT = 2**33
-#: A group with more missing feeds, all its epochs together, has them counted, not listed.
+#: The most missing feeds of one group, all epochs together, that are listed; beyond it they are only counted.
 MISSING_LIMIT = 10_000_000
-#: A group with more people dropped, all its epochs together, is as one that takes too many steps.
+#: The most dropped members of one group, all epochs together; beyond it the group is treated as beyond `STEP_LIMIT`.
 DROPPED_LIMIT = 10_000_000
 
 
 class _MissingMembers(NamedTuple):
-    """Who is missing or returned.
+    """The missing and returned members.
 
     Attributes:
-        is_swept: bool[groups]; of the others nothing is known.
-        is_listed: bool[groups], whether all that are missing have a row.
+        is_swept: bool[groups], whether the group was searched.
+        is_listed: bool[groups], whether all missing members have a row.
         group_missing: int64[groups].
         missing: int32[epochs].
         returned: int32[epochs].
@@ -65,54 +68,54 @@ def reduce_groups(
     dropped_limit: int = DROPPED_LIMIT,
     chunk_rows: int = ROWS_PER_BATCH,
 ) -> Iterator[pa.RecordBatch]:
-    """Compute epochs and members of many groups.
+    """Compute the epochs and members of many groups.
 
-    An init is an epoch of its group if it is the root, or lists something and all of that are epochs of the group.
-    Statements count for the epoch that they name, connected or not, as peers read them. What is no epoch, and what
-    speaks of no epoch of its group, is passed over. Nothing depends on the order of the rows.
+    An init is an epoch of its group if it is the root, or if it lists previous epochs and all of them are epochs of the
+    group. Statements (adds and excludes) count for the epoch that they name, connected or not, as peers read them.
+    Other inits, and statements about other epochs, are ignored. The order of the rows does not matter.
 
     Args:
-        table: One row per valid message, in any order, whole groups only (`INPUT_SCHEMA`; more columns are passed
-            over):
-            `group_id` of the group that an init claims, or that the epoch of an add or exclude is in; null is none;
-            `epoch_id`: that of an init is its own `message_id`; else the epoch that it speaks of;
-            `message_id`, once a group;
-            `kind`: `root_init` (the group's root if its id is the group's), `epoch_init`, `add` or `exclude`;
-            `previous_epochs` of an epoch init; a null within is an epoch that is not there;
-            `is_connected`: whether an add is a member of the members tangle of its epoch (null is no);
-            `feeds` that an add or exclude names; a null within is passed over;
-            `epoch_key` of an init, the 32 bytes of its secret. Keys compare as unsigned bytes, which is the order of
-            their lower-case hexadecimal forms; of equal ones the lesser epoch id comes first.
-        step_limit: Bounds the time for what ancestors have a part in, of one group: who is missing, returned or
-            dropped. A group beyond it has null instead, and no rows of people dropped.
-        missing_limit: Bounds how many missing feeds a group has listed.
-        dropped_limit: Bounds how many people dropped a group has; one with more is as if beyond `step_limit`.
-        chunk_rows: How many rows a batch has at most.
+        table: One row per valid message, in any order, whole groups only (`INPUT_SCHEMA`; further columns are ignored):
+            `group_id`: the group that an init claims, or the group of the named epoch; null is none;
+            `epoch_id`: for an init its own `message_id`; for a statement the epoch that it names;
+            `message_id`, unique in its group;
+            `kind`: `root_init` (the root if its id is the group's), `epoch_init`, `add` or `exclude`;
+            `previous_epochs` of an epoch init; a null within is an unknown epoch;
+            `is_connected`: whether an add is connected in the members tangle of its epoch (null is no);
+            `feeds` that a statement names; a null within is ignored;
+            `epoch_key` of an init, the 32 bytes of its secret. Keys compare as unsigned bytes, like their lower-case
+            hexadecimal forms; between equal keys the lesser epoch id comes first.
+        step_limit: The bound on the time for columns that depend on ancestors: missing, returned and dropped members.
+            A group beyond it has null in these columns, and its dropped members are left out.
+        missing_limit: The bound on the listed missing feeds of one group.
+        dropped_limit: The bound on the dropped members of one group; a group beyond it counts as beyond `step_limit`.
+        chunk_rows: The most rows of a batch.
 
     Yields:
         Rows of `OUTPUT_SCHEMA`. First one per epoch (`row_kind` is `epoch`):
-            `depth`: longest path from the root;
-            `is_tip`: no epoch lists it;
-            `is_preferred`, exactly one of a group, and `preference`, the case that its group is in: see `preference`;
-            `tip_count` of its group;
-            `added_count`, `excluded_count`: feeds named by adds and by excludes;
-            `missing_count`: feeds that are expected and not added, see `missing`;
-            `returned_count`: feeds that are added although a strict ancestor excluded them. Peers report an epoch if
-            either is above 0;
-            `are_missing_listed`: whether all that are missing in its group have a row.
+            `depth`: the longest path from the root;
+            `is_tip`: the epoch is not listed by another one;
+            `is_preferred`, true for one epoch of each group, and `preference`, the case it was chosen by; see
+            `preference`; `tip_count` of its group;
+            `added_count`, `excluded_count`: the feeds that adds and excludes name;
+            `missing_count`: the feeds that are expected and not added, see `missing_adds`;
+            `returned_count`: the feeds that are added although a strict ancestor excludes them. Peers report an epoch
+            if either count is positive;
+            `are_missing_listed`: whether all missing feeds of its group have a row.
         Then one per epoch and feed that is added, excluded or missing (`member`):
-            `is_added`, `is_excluded`: a statement says so;
-            `is_member`: added by one that is connected;
+            `is_added`, `is_excluded`: by a statement;
+            `is_member`: by a connected add;
             `added_by`, `excluded_by`: those statements, connected or not, by id;
-            `is_missing`, `is_returned`: whether it is counted above.
-        Last, one per epoch and feed that an old exclude keeps out (`dropped`), first epochs only, see `dropped`:
+            `is_missing`, `is_returned`: whether the feed is counted above.
+        Last, one per feed that an old exclude keeps out and the first epoch that drops it (`dropped`); see
+        `dropped_members`:
             `added_by`: of the adds that still stand in the epoch, the one to the last epoch by depth, then id;
-            `excluded_by`: of the excludes in strict ancestors, the one in the last. Where several messages say the
-            same of an epoch, it is the one with the least id.
+            `excluded_by`: of the excludes in strict ancestors, the one in the last epoch. Of several messages with the
+            same epoch and feed, the one with the least id.
 
     Raises:
-        ValueError: A `message_id` is null, a kind is unknown, a message is in a group twice, an init's `epoch_id` is
-            not its own, or its key is not of 32 bytes. Exceptions tell no value of the table.
+        ValueError: A `message_id` is null, a kind is unknown, a message occurs twice in a group, an init's `epoch_id`
+            is not its own, or its key is not of 32 bytes. The messages contain no value of the table.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
     epochs = number_epochs(table)
@@ -151,16 +154,16 @@ def _pair_statements(table: pa.Table, epochs: Epochs) -> tuple[Pairs, np.ndarray
 
 
 def _count_contested_adds(pairs: Pairs, columns: FeedColumns) -> np.ndarray:
-    """Count the epochs that each feed of a group is added to; 0 if nothing excludes it: int64[columns]."""
+    """Count the epochs that each feed of a group is added to, or 0 if it is never excluded: int64[columns]."""
     adds = sums(pairs.is_added[columns.pair], columns.start)
     return np.where(sums(pairs.is_excluded[columns.pair], columns.start) > 0, adds, 0)
 
 
 def _sweep_steps(dag: Dag, columns: FeedColumns, contested_adds: np.ndarray) -> np.ndarray:
-    """Bound what each group costs: float64[groups].
+    """Bound the steps of each group: float64[groups].
 
-    A sweep takes a step for each epoch and edge. There is one for each word of feeds, one for each word of contested
-    adds, and for each contested feed one for the last exclude and one for each word of its adds.
+    A sweep takes a step for each epoch and edge. There is one sweep for each word of feeds, one for each word of
+    contested adds, and for each contested feed one for its last exclude and one for each word of its adds.
     """
     sizes = np.diff(dag.graph_start) + np.diff(dag.start[dag.graph_start])
     feed_words = -(-np.diff(columns.group_start) // WORD)
@@ -211,7 +214,7 @@ def _epoch_rows(
 def _named_member_rows(
     names: OutputNames, dag: Dag, pairs: Pairs, sizes: np.ndarray, missing: _MissingMembers
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the members that some statement names."""
+    """Yield the members that a statement names."""
     group = _group_of_epochs(dag)
     for begin, end in split_rows(sizes, names.most):
         epoch = pairs.epoch[begin:end]
@@ -235,7 +238,7 @@ def _named_member_rows(
 def _unnamed_missing_rows(
     names: OutputNames, dag: Dag, pairs: Pairs, columns: FeedColumns, missing: _MissingMembers
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the members that are missing, and that no statement names."""
+    """Yield the missing members that are named by statements about other epochs only."""
     is_wanted = missing.is_listed & (missing.group_missing > 0)
     if not is_wanted.any():
         return
@@ -257,7 +260,7 @@ def _dropped_rows(
     names: OutputNames, pairs: Pairs, columns: FeedColumns, found: DroppedMembers, add: np.ndarray, exclude: np.ndarray
 ) -> Iterator[pa.RecordBatch]:
     feed = pairs.feed[columns.pair[columns.start[found.column]]]
-    # The statements of a pair ascend by id.
+    # The statements of a pair ascend by id: take the first.
     added_by = pairs.added_by[pairs.add_start[add]]
     excluded_by = pairs.excluded_by[pairs.exclude_start[exclude]]
     for begin, end in split_rows(np.ones(len(feed), np.int64), names.most):

@@ -1,9 +1,9 @@
-"""The columns that go in and come out."""
+"""The Arrow columns that `reduce_groups` reads and returns."""
 
 import pyarrow as pa
 
 STRINGS = pa.list_(pa.string())
-#: One row per valid message. A row of an init holds the epoch's secret.
+#: One row per valid message. The row of an init holds the secret of its epoch.
 INPUT_SCHEMA = pa.schema(
     [
         ("group_id", pa.string()),
@@ -17,7 +17,7 @@ INPUT_SCHEMA = pa.schema(
     ]
 )
 EPOCH, MEMBER, DROPPED = "epoch", "member", "dropped"
-#: A row is what `row_kind` says; columns that are not of its kind are null.
+#: `row_kind` tells the kind of a row; columns of other kinds are null.
 OUTPUT_SCHEMA = pa.schema(
     [
         ("row_kind", pa.string()),
