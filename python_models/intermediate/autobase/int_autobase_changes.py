@@ -4,12 +4,12 @@ from functools import partial
 
 from dbt_spark_python.python_model.map_groups import map_groups
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA, changes_of_partition
+from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA, view_change_batches
 
 
 def model(dbt, spark):
     row_limit = dbt.config.meta_get("clock_limit")
     rule = dbt.config.meta_get("consensus_rule")
     members = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names)
-    changes = partial(changes_of_partition, row_limit=row_limit, rule=rule)
+    changes = partial(view_change_batches, row_limit=row_limit, rule=rule)
     return map_groups(members, ["base_id"], changes, CHANGE_SCHEMA)

@@ -15,7 +15,7 @@ from autobase_oracle import Base, Id
 from base_tables import chain_table, named_bases, node_id, rows_of, table_of
 from dbt_tangles.algorithms.autobase import bases as kernel
 from dbt_tangles.algorithms.autobase import design
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_bases, order_of_partition
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_base_batches, order_bases
 from rule_search import answers, simulate
 
 NO_LIMIT = 10**9
@@ -61,7 +61,7 @@ def test_each_observer_has_the_order_of_what_it_knows(named, rng, rule):
     # The same in whatever pieces it comes, and however few views are taken at once.
     cut = rng.randint(0, len(rows))
     pieces = [*table.slice(0, cut).to_batches(), *table.slice(cut).to_batches()]
-    assert pa.Table.from_batches(order_of_partition(iter(pieces), NO_LIMIT, rule), ORDER_SCHEMA).num_rows == sum(
+    assert pa.Table.from_batches(order_base_batches(iter(pieces), NO_LIMIT, rule), ORDER_SCHEMA).num_rows == sum(
         len(order) for order, _ in found.values()
     )
     assert orders(pa.Table.from_batches(pieces, INPUT_SCHEMA), rule=rule) == found
@@ -130,9 +130,9 @@ def test_a_large_base_has_one_observer():
 
 def test_nothing_gives_nothing():
     assert list(order_bases(INPUT_SCHEMA.empty_table(), NO_LIMIT)) == []
-    assert list(order_of_partition(iter([]), NO_LIMIT)) == []
+    assert list(order_base_batches(iter([]), NO_LIMIT)) == []
     empty = INPUT_SCHEMA.empty_table().to_batches() or [pa.RecordBatch.from_pylist([], INPUT_SCHEMA)]
-    assert list(order_of_partition(iter(empty), NO_LIMIT)) == []
+    assert list(order_base_batches(iter(empty), NO_LIMIT)) == []
 
 
 def test_tables_that_cannot_be():

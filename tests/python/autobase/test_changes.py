@@ -17,7 +17,7 @@ from dbt_tangles.algorithms.autobase import bases as tables
 from dbt_tangles.algorithms.autobase import following
 from dbt_tangles.algorithms.autobase import view_changes as kernel
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA, changes_of_bases, changes_of_partition
+from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA, changes_of_bases, view_change_batches
 from rule_search import name, simulate
 
 NO_LIMIT = 10**9
@@ -72,7 +72,7 @@ def test_changes_are_what_views_ordered_afresh_say(named, rng, rule):
     found = changes(table, rule)
     assert found == expected(named, rule)
     parts = table.to_batches(max_chunksize=5)
-    assert sum(batch.num_rows for batch in changes_of_partition(iter(parts), NO_LIMIT, rule)) == len(found)
+    assert sum(batch.num_rows for batch in view_change_batches(iter(parts), NO_LIMIT, rule)) == len(found)
     entries, batch = tables.VIEW_ENTRIES, kernel.ROWS_PER_BATCH
     try:
         tables.VIEW_ENTRIES, kernel.ROWS_PER_BATCH = rng.randint(1, 200), rng.randint(1, 20)
@@ -140,7 +140,7 @@ def test_a_base_beyond_the_limit_says_so():
 
 def test_nothing_gives_nothing():
     assert rows(INPUT_SCHEMA.empty_table()) == []
-    assert list(changes_of_partition(iter([]), NO_LIMIT)) == []
+    assert list(view_change_batches(iter([]), NO_LIMIT)) == []
 
 
 def timed(table: pa.Table) -> tuple[list[pa.RecordBatch], float]:

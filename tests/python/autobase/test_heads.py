@@ -10,7 +10,7 @@ import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from base_tables import drawing, named_bases, node_id, rows_of, table_of
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.algorithms.autobase.heads import HEAD_SCHEMA, heads_of_bases, heads_of_partition
+from dbt_tangles.algorithms.autobase.heads import HEAD_SCHEMA, head_batches, heads_of_bases
 from rule_search import name
 
 
@@ -64,6 +64,6 @@ def test_relayed_nodes_and_unfinished_batches_are_no_heads():
 
 def test_nothing_gives_nothing():
     assert list(heads_of_bases(INPUT_SCHEMA.empty_table())) == []
-    assert list(heads_of_partition(iter([]))) == []
+    assert list(head_batches(iter([]))) == []
     parts = table_of(rows_of("b", drawing("a", "a1 a2 a3"))).to_batches(max_chunksize=1)
-    assert pa.Table.from_batches(heads_of_partition(iter(parts))).num_rows == 1
+    assert pa.Table.from_batches(head_batches(iter(parts))).num_rows == 1

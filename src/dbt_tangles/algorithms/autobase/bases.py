@@ -151,15 +151,15 @@ def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterat
     bases = number_bases(table)
     observers = pa.concat_arrays([bases.names, pa.array([ALL], pa.large_string())])
     base, top = _observers(bases, row_limit)
-    is_in_reach = are_in_reach(bases)
+    is_in_reach = are_within_limit(bases)
     if rule == DESIGN:
         is_in_reach &= np.diff(bases.start) <= design.DESIGN_LIMIT
     base, top = base[is_in_reach[base]], top[is_in_reach[base]]
     if not len(base):
         return
-    for views_base, views_top in in_chunks(bases, base, top):
-        views = cut_views(bases, views_base, views_top)
-        order, _, confirmed = RULES[rule](*arrays_of_views(bases, views))
+    for views_base, views_top in split_views(bases, base, top):
+        views = extract_views(bases, views_base, views_top)
+        order, _, confirmed = RULES[rule](*view_arrays(bases, views))
         observer = np.where(views_top == _ALL_NODES, len(bases.names), bases.writer[views_top])
         placed = np.flatnonzero(order >= 0)
         for begin in range(0, len(placed), ROWS_PER_BATCH):
@@ -177,7 +177,7 @@ def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterat
             yield from pa.table(columns, ORDER_SCHEMA.names).cast(ORDER_SCHEMA).combine_chunks().to_batches()
 
 
-def order_of_partition(
+def order_base_batches(
     batches: Iterator[pa.RecordBatch], row_limit: int, rule: str = AUTOBASE
 ) -> Iterator[pa.RecordBatch]:
     """Yield `order_bases` of the whole bases in a partition."""
@@ -209,8 +209,8 @@ def number_bases(table: pa.Table) -> Bases:
 
     # Writers are known by the place of their key among all keys.
     heads = table.select(["indexers", "start"]).take(pa.array(first_row))
-    indexers, indexer_base = _flat(heads["indexers"])
-    floors, floor_base = _flat(heads["start"])
+    indexers, indexer_base = _flatten(heads["indexers"])
+    floors, floor_base = _flatten(heads["start"])
     floor_writer = pc.struct_field(floors, "writer")
     chunks = [*table["writer"].chunks, indexers, floor_writer]
     keys = pa.chunked_array([chunk.cast(pa.large_string()) for chunk in chunks], pa.large_string())
@@ -238,11 +238,11 @@ def number_bases(table: pa.Table) -> Bases:
     floor_pair = floor_base * key_count + place[len(table) + len(indexers) :]
     floor_length = pc.struct_field(floors, "length").fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     by_pair = np.argsort(floor_pair, kind="stable")
-    found, is_found = _find(floor_pair[by_pair], indexer_pair)
+    found, is_found = _look_up(floor_pair[by_pair], indexer_pair)
     floor = np.zeros(len(indexer_pair), np.int64)
     floor[is_found] = floor_length[by_pair[found[is_found]]]
     indexer_start = np.searchsorted(indexer_pair, np.arange(base_count + 1) * key_count).astype(np.int64)
-    found, is_found = _find(indexer_pair, base[row] * np.int64(key_count) + writer[row])
+    found, is_found = _look_up(indexer_pair, base[row] * np.int64(key_count) + writer[row])
     indexer = np.where(is_found, found - indexer_start[base[row]], -1).astype(np.int32)
 
     every = np.ones(len(table), np.bool_)
@@ -267,18 +267,18 @@ def number_bases(table: pa.Table) -> Bases:
     )
 
 
-def are_in_reach(bases: Bases) -> np.ndarray:
+def are_within_limit(bases: Bases) -> np.ndarray:
     """Say of each base whether its nodes times its indexers are at most `ENTRY_LIMIT`."""
     return np.diff(bases.start) * np.diff(bases.indexer_start) <= ENTRY_LIMIT
 
 
-def in_chunks(bases: Bases, base: np.ndarray, top: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def split_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Divide views into such as can be held in memory at once, or one that cannot.
 
     Args:
         bases: The bases.
         base: int64[views], the base of each view.
-        top: int64[views]; see `cut_views`.
+        top: int64[views]; see `extract_views`.
 
     Yields:
         Runs of both.
@@ -292,7 +292,7 @@ def in_chunks(bases: Bases, base: np.ndarray, top: np.ndarray) -> Iterator[tuple
         yield base[begin:end], top[begin:end]
 
 
-def cut_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Views:
+def extract_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Views:
     """Find what some know.
 
     Args:
@@ -306,7 +306,7 @@ def cut_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Views:
     sizes = np.diff(bases.start)[base]
     edges = np.diff(bases.edge_start[bases.start])[base]
     return Views(
-        *_cut_views(
+        *_extract_views(
             bases.start,
             bases.edge_start,
             bases.previous,
@@ -321,7 +321,7 @@ def cut_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Views:
     )
 
 
-def arrays_of_views(bases: Bases, views: Views) -> tuple[np.ndarray, ...]:
+def view_arrays(bases: Bases, views: Views) -> tuple[np.ndarray, ...]:
     """List what the rules in `RULES` take of some views, in the order in which they take it."""
     return (
         views.start,
@@ -353,7 +353,7 @@ def _observers(bases: Bases, row_limit: int) -> tuple[np.ndarray, np.ndarray]:
     return all_base[by_base], all_top[by_base]
 
 
-def _flat(column: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
+def _flatten(column: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     """Lay lists behind each other; also int64[...], the list of each entry."""
     lists = column.combine_chunks()
     lists = lists if isinstance(lists, pa.Array) else pa.concat_arrays(lists.chunks)
@@ -361,7 +361,7 @@ def _flat(column: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
     return lists.flatten(), np.repeat(np.arange(len(counts)), counts)
 
 
-def _find(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _look_up(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find values; of each where it would be, and whether it is there."""
     at = np.searchsorted(ascending, values)
     is_found = at < len(ascending)
@@ -370,7 +370,7 @@ def _find(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 @compiled
-def _cut_views(base_start, start, previous, indexer_start, floor, base, top, node_room, edge_room, largest):
+def _extract_views(base_start, start, previous, indexer_start, floor, base, top, node_room, edge_room, largest):
     views = len(base)
     view_start = np.zeros(views + 1, np.int64)
     node = np.empty(node_room, np.int32)

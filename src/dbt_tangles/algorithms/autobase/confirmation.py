@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_tangles.algorithms.autobase.clocks import NEVER
-from dbt_tangles.algorithms.autobase.votes import knows_most
+from dbt_tangles.algorithms.autobase.votes import knows_majority
 from dbt_tangles.algorithms.structures.gallop import galloping
 from dbt_tangles.kernel_runtime.compiled import inner
 
@@ -79,7 +79,7 @@ _first_aside = galloping(_is_newer_of_log)
 
 
 @inner
-def possible_acks(x, a, view):
+def count_possible_acks(x, a, view):
     """Count the indexers whose first node that x has not seen sees x; its own counts."""
     begin, first, known, clock = view.begin, view.first, view.known, view.clock
     possible = 1
@@ -91,14 +91,14 @@ def possible_acks(x, a, view):
 
 
 @inner
-def _limit_logs(row, a, view, room):
+def _limit_logs(row, a, view, scratch):
     """Find how much of each log may be seen by who speaks for a node, and the first node of each that may do so.
 
     Args:
         row: int32[indexers], the clock of the node.
         a: Its indexer.
         view: A `views.View`.
-        room: A `consensus.Room`. `limit` is filled with lengths, up to the first unsettled node beside it of each log;
+        scratch: A `consensus.Scratch`. `limit` is filled with lengths, up to the first unsettled node beside it of each log;
             `limited` with the indexers whose logs have one; `ack` with the first node of each log that it has not seen,
             if that sees it: a length, or `NEVER`. Its own node is an ack.
 
@@ -109,24 +109,24 @@ def _limit_logs(row, a, view, room):
     count = row[a]
     limits, acks = 0, 1
     for k in range(len(known)):
-        room.limit[k] = _UNLIMITED
-        room.ack[k] = NEVER
+        scratch.limit[k] = _UNLIMITED
+        scratch.ack[k] = NEVER
         beyond = np.int64(row[k])
         if k == a:
-            room.ack[k] = count
+            scratch.ack[k] = count
             continue
         sees = True
         if beyond < known[k]:
             sees = clock[first[k] + beyond - begin, a] >= count
             if sees:
-                room.ack[k] = beyond + 1
+                scratch.ack[k] = beyond + 1
                 acks += 1
         if removed[k] > beyond:
             beyond = removed[k]
             sees = beyond == known[k] or clock[first[k] + beyond - begin, a] >= count
         if not sees:
-            room.limit[k] = beyond
-            room.limited[limits] = k
+            scratch.limit[k] = beyond
+            scratch.limited[limits] = k
             limits += 1
     return limits, acks
 
@@ -154,7 +154,7 @@ def _ack_only_tail(row, a, view, ack):
 
 
 @inner
-def is_confirmed(x, p, is_only_tail, indexer, view, room):
+def is_confirmed(x, p, is_only_tail, indexer, view, scratch):
     """Say whether x is settled, as far as is known; or as far as p knows, or might be by what p does not know.
 
     Takes steps in proportion to the indexers where nothing unsettled is beside x and the acks are widely known. A node
@@ -166,10 +166,10 @@ def is_confirmed(x, p, is_only_tail, indexer, view, room):
         is_only_tail: Whether x is known to be the only tail of the view, see `tails`.
         indexer: int32[nodes].
         view: A `views.View`.
-        room: A `consensus.Room`; `limit`, `limited` and `ack` are filled.
+        scratch: A `consensus.Scratch`; `limit`, `limited` and `ack` are filled.
     """
     begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
-    limit, ack = room.limit, room.ack
+    limit, ack = scratch.limit, scratch.ack
     n = len(known)
     majority = n // 2 + 1
     a = np.int64(indexer[x])
@@ -179,10 +179,10 @@ def is_confirmed(x, p, is_only_tail, indexer, view, room):
     if is_only_tail:
         acks = _ack_only_tail(row, a, view, ack)
     else:
-        limits, acks = _limit_logs(row, a, view, room)
+        limits, acks = _limit_logs(row, a, view, scratch)
     if acks < majority:
         return False
-    limited = room.limited[:limits]
+    limited = scratch.limited[:limits]
     if limits > 0:
         for k in range(n):
             if ack[k] != NEVER and not _is_newer(first[k] + ack[k] - 1, a, count, begin, clock, limit, limited):
@@ -190,7 +190,7 @@ def is_confirmed(x, p, is_only_tail, indexer, view, room):
                 acks -= 1
         if acks < majority:
             return False
-    if p >= 0 and not knows_most(clock[p - begin], ack):
+    if p >= 0 and not knows_majority(clock[p - begin], ack):
         # Then nobody that p knows sees more of them either.
         return False
     votes = 0
@@ -222,7 +222,7 @@ def is_confirmed(x, p, is_only_tail, indexer, view, room):
         if limits > 0 and not _is_newer(first[k] + low, a, count, begin, clock, limit, limited):
             low = _first_aside(at, end, first[k], a, count, begin, clock, limit, limited) - 1
         last = clock[first[k] + low - begin]
-        if (knowing >= 0 and last[knowing_of] >= knowing) or knows_most(last, ack):
+        if (knowing >= 0 and last[knowing_of] >= knowing) or knows_majority(last, ack):
             if knowing < 0 or last[knowing_of] < knowing:
                 knowing, knowing_of = low + 1, k
             votes += 1

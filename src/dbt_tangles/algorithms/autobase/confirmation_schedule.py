@@ -10,22 +10,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.confirmation import is_confirmed, possible_acks
+from dbt_tangles.algorithms.autobase.confirmation import count_possible_acks, is_confirmed
 from dbt_tangles.algorithms.autobase.tails import list_tails
 from dbt_tangles.kernel_runtime.compiled import inner
 
 
-class Arrivals(NamedTuple):
-    """Merges that wait for nodes to come: lists as in `merges.Waiting`; `asked` int32[nodes] holds whose turn it is."""
+class AwaitedNodes(NamedTuple):
+    """Merges that wait for nodes to come: lists as in `merges.WaitLists`; `due` int32[nodes] holds whose turn it is."""
 
     head: np.ndarray
     link: np.ndarray
-    asked: np.ndarray
-    is_asked: np.ndarray
+    due: np.ndarray
+    is_due: np.ndarray
 
 
 @inner
-def await_arrivals(x, indexer, view, base_known, room, arrivals):
+def await_nodes(x, indexer, view, base_known, scratch, awaited):
     """Let a merge that is not settled wait for nodes that could change that.
 
     Args:
@@ -33,14 +33,14 @@ def await_arrivals(x, indexer, view, base_known, room, arrivals):
         indexer: int32[nodes].
         view: A `views.View` with what is known now.
         base_known: int64[indexers], how many nodes there are of each at all.
-        room: A `consensus.Room`, as `is_confirmed` left it.
-        arrivals: An `Arrivals`.
+        scratch: A `consensus.Scratch`, as `is_confirmed` left it.
+        awaited: An `AwaitedNodes`.
     """
     begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
     n = len(known)
     a = np.int64(indexer[x])
     row = clock[x - begin]
-    possible = possible_acks(x, a, view)
+    possible = count_possible_acks(x, a, view)
     missing = 0
     for k in range(n):
         if k != a and known[k] <= row[k]:
@@ -55,27 +55,27 @@ def await_arrivals(x, indexer, view, base_known, room, arrivals):
             if not is_open:
                 last = clock[first[k] + known[k] - 1 - begin]
                 j = 0
-                while j < n and last[j] <= room.limit[j]:
+                while j < n and last[j] <= scratch.limit[j]:
                     j += 1
                 is_open = j == n and last[a] >= row[a]
         entry = (x - begin) * n + k
-        if is_open and known[k] < base_known[k] and arrivals.link[entry] == -2:
+        if is_open and known[k] < base_known[k] and awaited.link[entry] == -2:
             m = first[k] + known[k]
-            arrivals.link[entry] = arrivals.head[m]
-            arrivals.head[m] = entry
+            awaited.link[entry] = awaited.head[m]
+            awaited.head[m] = entry
 
 
 @inner
-def ask(asking, indexer, view, base_known, arrivals, room):
+def confirm_any(due_count, indexer, view, base_known, awaited, scratch):
     """Ask whether a tail or one of some merges is settled now; merges that are not wait for what could change that.
 
     Args:
-        asking: How many of `arrivals.asked` to ask.
+        due_count: How many of `awaited.due` to ask.
         indexer: int32[nodes].
         view: A `views.View` with what is known now.
         base_known: int64[indexers], how many nodes there are of each at all.
-        arrivals: An `Arrivals`.
-        room: A `consensus.Room`.
+        awaited: An `AwaitedNodes`.
+        scratch: A `consensus.Scratch`.
 
     Returns:
         Whether one is, and how many merges were asked.
@@ -83,44 +83,44 @@ def ask(asking, indexer, view, base_known, arrivals, room):
     is_found = False
     if len(view.known) == 0:
         return is_found, 0
-    tail_count = list_tails(view, room.tails)
+    tail_count = list_tails(view, scratch.tails)
     for i in range(tail_count):
         if not is_found:
-            t = np.int64(room.tails.node[i])
-            is_found = is_confirmed(t, np.int64(-1), tail_count == 1, indexer, view, room)
-    asked = 0
-    for i in range(asking):
-        z = np.int64(arrivals.asked[i])
-        arrivals.is_asked[z] = False
+            t = np.int64(scratch.tails.node[i])
+            is_found = is_confirmed(t, np.int64(-1), tail_count == 1, indexer, view, scratch)
+    due = 0
+    for i in range(due_count):
+        z = np.int64(awaited.due[i])
+        awaited.is_due[z] = False
         if not is_found:
-            asked += 1
-            is_found = is_confirmed(z, np.int64(-1), False, indexer, view, room)
+            due += 1
+            is_found = is_confirmed(z, np.int64(-1), False, indexer, view, scratch)
             if not is_found:
-                await_arrivals(z, indexer, view, base_known, room, arrivals)
-    return is_found, asked
+                await_nodes(z, indexer, view, base_known, scratch, awaited)
+    return is_found, due
 
 
 @inner
-def ask_again(window, ground, settled, view, base_known, arrivals, room):
+def await_again(window, base_graph, settled, view, base_known, awaited, scratch):
     """Have the merges that are still not settled wait for what could change that.
 
     Args:
         window: int32[...], unsettled nodes, by their places in the causal order.
-        ground: A `learnt.Ground`.
+        base_graph: A `writer_view.BaseGraph`.
         settled: bool[nodes].
         view: A `views.View` with what is known now.
         base_known: int64[indexers], how many nodes there are of each at all.
-        arrivals: An `Arrivals`.
-        room: A `consensus.Room`.
+        awaited: An `AwaitedNodes`.
+        scratch: A `consensus.Scratch`.
 
     Returns:
         How many those are.
     """
     count = 0
     for place in window:
-        z = np.int64(ground.causal[place])
-        if ground.merging[z] and not settled[z]:
+        z = np.int64(base_graph.causal[place])
+        if base_graph.merging[z] and not settled[z]:
             count += 1
-            is_confirmed(z, np.int64(-1), False, ground.graph.indexer, view, room)
-            await_arrivals(z, ground.graph.indexer, view, base_known, room, arrivals)
+            is_confirmed(z, np.int64(-1), False, base_graph.graph.indexer, view, scratch)
+            await_nodes(z, base_graph.graph.indexer, view, base_known, scratch, awaited)
     return count

@@ -22,8 +22,8 @@ import numpy as np
 
 from dbt_tangles.algorithms.autobase.clocks import causal_order, clocks, depths, fill_clocks
 from dbt_tangles.algorithms.autobase.confirmation import is_confirmed
-from dbt_tangles.algorithms.autobase.merges import Waiting, find_merge, list_merges, room_for_merges, wait, wake
-from dbt_tangles.algorithms.autobase.settling import settle
+from dbt_tangles.algorithms.autobase.merges import WaitLists, allocate_merges, find_merge, list_merges, wait, wake
+from dbt_tangles.algorithms.autobase.settling import settle_group
 from dbt_tangles.algorithms.autobase.tails import Tails, list_tails, update_tails
 from dbt_tangles.algorithms.autobase.views import Graph, View, check_views, find_logs
 from dbt_tangles.algorithms.graph.topological_generations import children
@@ -88,7 +88,7 @@ def order_views(
     return _order_views(view_start, graph, is_relayed, floor_start, causal)
 
 
-class Room(NamedTuple):
+class Scratch(NamedTuple):
     """Room for what one view needs.
 
     Attributes:
@@ -109,8 +109,8 @@ class Room(NamedTuple):
 
 
 @compiled
-def new_room(indexers, group, heap):
-    """Make a `Room`.
+def allocate_scratch(indexers, group, heap):
+    """Make a `Scratch`.
 
     Args:
         indexers: How many the view has.
@@ -118,16 +118,16 @@ def new_room(indexers, group, heap):
         heap: int32[nodes of the view].
     """
     rows = np.empty((7, indexers), np.int32)
-    return Room(rows[0], rows[1], rows[2], Tails(rows[3], rows[4], rows[5], rows[6]), group, heap)
+    return Scratch(rows[0], rows[1], rows[2], Tails(rows[3], rows[4], rows[5], rows[6]), group, heap)
 
 
 @inner
-def _find_tail(tails, indexer, view, waiting, room):
+def _find_tail(tails, indexer, view, waiting, scratch):
     """Find the first tail that is settled as far as is known, or -1."""
     for t in tails:
         if waiting.failed[t]:
             continue
-        if is_confirmed(np.int64(t), np.int64(-1), len(tails) == 1, indexer, view, room):
+        if is_confirmed(np.int64(t), np.int64(-1), len(tails) == 1, indexer, view, scratch):
             return np.int64(t)
         waiting.failed[t] = True
         wait(np.int64(t), indexer, view, waiting)
@@ -135,7 +135,7 @@ def _find_tail(tails, indexer, view, waiting, room):
 
 
 @inner
-def _find_tail_below(p, tails, indexer, view, waiting, room):
+def _find_tail_below(p, tails, indexer, view, waiting, scratch):
     """Find the first tail that is a merge, or is settled below it, or -1."""
     begin, clock = view.begin, view.clock
     for t in tails:
@@ -144,7 +144,7 @@ def _find_tail_below(p, tails, indexer, view, waiting, room):
         a = indexer[t]
         if clock[p - begin, a] < clock[t - begin, a] or waiting.failed_below[t] == p:
             continue
-        if is_confirmed(np.int64(t), p, len(tails) == 1, indexer, view, room):
+        if is_confirmed(np.int64(t), p, len(tails) == 1, indexer, view, scratch):
             return np.int64(t)
         waiting.failed_below[t] = p
         wait(np.int64(t), indexer, view, waiting)
@@ -152,7 +152,7 @@ def _find_tail_below(p, tails, indexer, view, waiting, room):
 
 
 @inner
-def find_group(tails, levels, merge_count, indexer, settled, view, waiting, merges, room):
+def find_group(tails, levels, merge_count, indexer, settled, view, waiting, merges, scratch):
     """Find what is settled next: a tail; else a tail below a merge; else all tails below the last merge.
 
     Args:
@@ -162,26 +162,26 @@ def find_group(tails, levels, merge_count, indexer, settled, view, waiting, merg
         indexer: int32[nodes].
         settled: bool[nodes].
         view: A `views.View`.
-        waiting: A `merges.Waiting`.
+        waiting: A `merges.WaitLists`.
         merges: A `merges.Merges`.
-        room: A `Room`, scratch; `group` is filled.
+        scratch: A `Scratch`, scratch; `group` is filled.
 
     Returns:
         How many are in the group, and how many levels there are now.
     """
-    group = room.group
-    t = _find_tail(tails, indexer, view, waiting, room)
+    group = scratch.group
+    t = _find_tail(tails, indexer, view, waiting, scratch)
     level = 1
     while t < 0:
         if level == levels:
-            z = find_merge(level - 1, merge_count, indexer, settled, view, waiting, merges, room)
+            z = find_merge(level - 1, merge_count, indexer, settled, view, waiting, merges, scratch)
             if z < 0:
                 break
             merges.level_node[levels] = z
             merges.level_at[levels] = 0
             merges.level_woken[levels] = merges.wakes[0]
             levels += 1
-        t = _find_tail_below(np.int64(merges.level_node[level]), tails, indexer, view, waiting, room)
+        t = _find_tail_below(np.int64(merges.level_node[level]), tails, indexer, view, waiting, scratch)
         level += 1
     if t >= 0:
         group[0] = t
@@ -198,7 +198,7 @@ def find_group(tails, levels, merge_count, indexer, settled, view, waiting, merg
 
 
 @inner
-def _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges, room, order):
+def _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges, scratch, order):
     """Settle what can be settled of a view.
 
     Args:
@@ -208,15 +208,15 @@ def _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges
         settled: bool[nodes], kept up to date.
         hidden: bool[nodes], all False.
         unplaced: int32[nodes], how many of what each node follows are not placed. Kept up to date.
-        waiting: A `merges.Waiting` in which nobody waits.
+        waiting: A `merges.WaitLists` in which nobody waits.
         merges: A `merges.Merges`, scratch.
-        room: A `Room`.
+        scratch: A `Scratch`.
         order: int32[nodes], filled from the view's first node on.
 
     Returns:
         How many nodes are settled.
     """
-    group = room.group
+    group = scratch.group
     merge_count = list_merges(graph, view, causal, merges)
     merges.wakes[0] = 0
     levels = 1
@@ -224,18 +224,18 @@ def _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges
     merges.level_at[0] = 0
     merges.level_woken[0] = 0
     at = view.begin
-    tail_count = list_tails(view, room.tails)
+    tail_count = list_tails(view, scratch.tails)
     while True:
         size, levels = find_group(
-            room.tails.node[:tail_count], levels, merge_count, graph.indexer, settled, view, waiting, merges, room
+            scratch.tails.node[:tail_count], levels, merge_count, graph.indexer, settled, view, waiting, merges, scratch
         )
         if size == 0:
             return at - view.begin
-        size = settle(group, size, graph, view, settled)
-        tail_count = update_tails(group[:size], tail_count, graph.indexer, view, room.tails)
+        size = settle_group(group, size, graph, view, settled)
+        tail_count = update_tails(group[:size], tail_count, graph.indexer, view, scratch.tails)
         wake(group[:size], levels, graph.indexer, settled, view, waiting, merges)
         at = place_first_ready(
-            group[:size], graph.child_start, graph.child, settled, hidden, unplaced, None, room.heap, order, at
+            group[:size], graph.child_start, graph.child, settled, hidden, unplaced, None, scratch.heap, order, at
         )
         while levels > 1 and settled[merges.level_node[levels - 1]]:
             levels -= 1
@@ -274,20 +274,20 @@ def _order_views(view_start, graph, is_relayed, floor_start, causal):
     log_room = np.empty((3, widest), np.int64)
     heap = np.empty(most, np.int32)
     group = np.empty(most, np.int32)
-    merges = room_for_merges(most, nodes)
+    merges = allocate_merges(most, nodes)
     for v in range(views):
         begin, end = view_start[v], view_start[v + 1]
         n = floor_start[v + 1] - floor_start[v]
         clock = clock_room[: (end - begin) * n].reshape(end - begin, n)
         view = View(begin, end, log_room[0, :n], log_room[1, :n], log_room[2, :n], clock)
-        waiting = Waiting(head, link_room[: (end - begin) * n], failed, failed_below)
+        waiting = WaitLists(head, link_room[: (end - begin) * n], failed, failed_below)
         waiting.link[:] = -2
-        room = new_room(n, group, heap)
+        scratch = allocate_scratch(n, group, heap)
         if n > 0:
             find_logs(begin, end, indexer, view.first, view.known)
             view.removed[:] = 0
             fill_clocks(begin, end, start, previous, indexer, causal, view.first, clock)
-            confirmed[v] = _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges, room, order)
+            confirmed[v] = _settle_view(graph, view, causal, settled, hidden, unplaced, waiting, merges, scratch, order)
         at = begin + confirmed[v]
         size = 0
         for x in range(begin, end):

@@ -9,7 +9,7 @@ import numpy as np
 
 from dbt_tangles.algorithms.autobase.clocks import causal_order, clocks, depths, first_followers
 from dbt_tangles.algorithms.autobase.views import View, find_logs
-from dbt_tangles.algorithms.autobase.votes import first_to_know
+from dbt_tangles.algorithms.autobase.votes import first_with_majority
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
@@ -77,7 +77,7 @@ def _second_votes(begin, end, indexer, clock, follower):
     votes = np.empty_like(follower)
     for x in range(end - begin):
         for k in range(n):
-            votes[x, k] = first_to_know(follower[x, k], known[k], first[k] - begin, clock, follower[x])
+            votes[x, k] = first_with_majority(follower[x, k], known[k], first[k] - begin, clock, follower[x])
     return votes
 
 
@@ -91,7 +91,7 @@ def _known_votes(votes, row):
 
 
 @inner
-def _contender_of(x, before, view, causal_place, follower, second):
+def _find_contender(x, before, view, causal_place, follower, second):
     """Find the node that kept a node from being settled, or -1.
 
     There is one only if a double quorum over the node was known already at the writer's node before. Of the indexers'
@@ -145,6 +145,6 @@ def _contenders(view_start, indexer, floor_start, causal_place, clock_start, clo
         find_logs(begin, end, indexer, view.first, view.known)
         second = _second_votes(begin, end, indexer, clock, follower)
         while at < len(settled) and settled[at] < end:
-            found[at] = _contender_of(settled[at], before[at], view, causal_place, follower, second)
+            found[at] = _find_contender(settled[at], before[at], view, causal_place, follower, second)
             at += 1
     return found

@@ -31,11 +31,11 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.autobase.clocks import NEVER, causal_order, clocks, depths, first_followers
-from dbt_tangles.algorithms.autobase.leads import NOWHERE, degree_of, first_lead, new_ladders
-from dbt_tangles.algorithms.autobase.settling import settle
-from dbt_tangles.algorithms.autobase.unseen_nodes import may_be_settled_unseen, note_contenders, prepare
+from dbt_tangles.algorithms.autobase.leads import NO_LEAD, allocate_degree_votes, degree_of, first_lead
+from dbt_tangles.algorithms.autobase.settling import settle_group
+from dbt_tangles.algorithms.autobase.unseen_nodes import may_be_settled_unseen, prepare_unseen, update_contenders
 from dbt_tangles.algorithms.autobase.views import Graph, View, find_logs
-from dbt_tangles.algorithms.autobase.votes import next_votes
+from dbt_tangles.algorithms.autobase.votes import next_degree_votes
 from dbt_tangles.algorithms.graph.topological_generations import children
 from dbt_tangles.algorithms.structures.kahn import place_first_ready
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
@@ -44,7 +44,7 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 DESIGN_LIMIT = 5_000
 
 
-class _Work(NamedTuple):
+class _Scratch(NamedTuple):
     """What is kept while views are ordered.
 
     Attributes:
@@ -137,7 +137,7 @@ def _degree(x, view, limit, follower, highest, votes, following):
     for k in range(n):
         votes[k] = follower[x - begin, k] if follower[x - begin, k] <= limit[k] else NEVER
     degree = 0
-    while degree < highest and next_votes(votes, limit, first, begin, clock, following):
+    while degree < highest and next_degree_votes(votes, limit, first, begin, clock, following):
         degree += 1
         for k in range(n):
             votes[k] = following[k]
@@ -207,7 +207,7 @@ def _place_with(x, graph, view, follower, work, at):
         graph: A `views.Graph`.
         view: A `views.View`; `removed` is kept up to date.
         follower: int32[nodes of the view, indexers].
-        work: A `_Work`.
+        work: A `_Scratch`.
         at: Where the order ends.
 
     Returns:
@@ -222,7 +222,7 @@ def _place_with(x, graph, view, follower, work, at):
         work.group[0] = _leading_tail(
             x, view, limit, follower, work.degree_below, work.below, work.votes, work.following
         )
-        at = _place(settle(work.group, 1, graph, view, work.settled), graph, work, at)
+        at = _place(settle_group(work.group, 1, graph, view, work.settled), graph, work, at)
     return at
 
 
@@ -238,13 +238,13 @@ def _settle_all(graph, view, follower, causal, causal_place, work, at):
         follower: int32[nodes of the view, indexers].
         causal: int32[nodes], of `clocks.causal_order`.
         causal_place: int32[nodes], the place of each node there.
-        work: A `_Work`.
+        work: A `_Scratch`.
         at: Where the order ends.
     """
     begin, end, n = view.begin, view.end, len(view.known)
-    ladders = new_ladders(end - begin, n)
+    degree_votes = allocate_degree_votes(end - begin, n)
     contender = np.full((end - begin, n), np.int32(-1))
-    lead = np.full(end - begin, NOWHERE)
+    lead = np.full(end - begin, NO_LEAD)
     rows = np.empty(n, np.int64)
     least = begin
     while True:
@@ -260,13 +260,13 @@ def _settle_all(graph, view, follower, causal, causal_place, work, at):
             if not is_left:
                 continue
             # Beside the same nodes it leads where it did.
-            if note_contenders(x, view, follower, contender):
+            if update_contenders(x, view, follower, contender):
                 beside = contender[x - begin]
-                lead[x - begin], ladders = first_lead(x, beside, ladders, view, follower, causal_place, rows)
-            if lead[x - begin] < NOWHERE and (best < 0 or lead[x - begin] < lead[best - begin]):
+                lead[x - begin], degree_votes = first_lead(x, beside, degree_votes, view, follower, causal_place, rows)
+            if lead[x - begin] < NO_LEAD and (best < 0 or lead[x - begin] < lead[best - begin]):
                 best = x
         if best < 0:
-            return at, ladders
+            return at, degree_votes
         at = _place_with(best, graph, view, follower, work, at)
 
 
@@ -278,7 +278,9 @@ def _next_unseen(graph, view, follower, causal, degree, work, unseen):
         if work.settled[x] or graph.indexer[x] < 0 or degree[x] < 1:
             continue
         # With the same contenders it would fail again.
-        if note_contenders(x, view, follower, unseen.contender) and may_be_settled_unseen(x, view, unseen, work.votes):
+        if update_contenders(x, view, follower, unseen.contender) and may_be_settled_unseen(
+            x, view, unseen, work.votes
+        ):
             return x
     return np.int64(-1)
 
@@ -286,7 +288,7 @@ def _next_unseen(graph, view, follower, causal, degree, work, unseen):
 @inner
 def _place_unseen(graph, view, follower, causal, degree, work, at):
     """Place what may be settled unseen; where the order ends then."""
-    unseen = prepare(graph, view, follower, degree, work.settled, work.following)
+    unseen = prepare_unseen(graph, view, follower, degree, work.settled, work.following)
     x = _next_unseen(graph, view, follower, causal, degree, work, unseen)
     while x >= 0:
         at = _place_with(x, graph, view, follower, work, at)
@@ -330,9 +332,9 @@ def _order_by_design(view_start, graph, is_relayed, floor_start, causal, clock_s
         limit = np.zeros(n, np.int64)
         votes = np.empty(n, np.int32)
         following = np.empty(n, np.int32)
-        work = _Work(limit, degree_below, below, votes, following, settled, hidden, unplaced, group, heap, order)
+        work = _Scratch(limit, degree_below, below, votes, following, settled, hidden, unplaced, group, heap, order)
         find_logs(begin, end, indexer, view.first, view.known)
-        at, ladders = _settle_all(graph, view, follower, causal, causal_place, work, begin)
+        at, degree_votes = _settle_all(graph, view, follower, causal, causal_place, work, begin)
         confirmed[v] = at - begin
         for x in range(begin, end):
             hidden[x] = not settled[x] and is_relayed[x]
@@ -340,7 +342,7 @@ def _order_by_design(view_start, graph, is_relayed, floor_start, causal, clock_s
         if n > 1:
             for x in range(begin, end):
                 if indexer[x] >= 0 and not settled[x]:
-                    degree[x], ladders = degree_of(x, ladders, view, follower)
+                    degree[x], degree_votes = degree_of(x, degree_votes, view, follower)
             at = _place_unseen(graph, view, follower, causal, degree, work, at)
         size = 0
         for x in range(begin, end):

@@ -1,7 +1,7 @@
 """How a writer's view of a base changed from one of its own nodes to the next.
 
-At each of its nodes a writer knows that node and all it follows. `follow` goes through a writer's log once; how what it
-knows is kept is said in `learnt`. Nothing is asked about without need (`asking`): if neither a merge that waited nor a
+At each of its nodes a writer knows that node and all it follows. `follow_writers` goes through a writer's log once; how what it
+knows is kept is said in `writer_view`. Nothing is asked about without need (`due_count`): if neither a merge that waited nor a
 tail is settled, nothing is.
 
 Source: autobase 7.28.1; the rule is that of `consensus`.
@@ -13,14 +13,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.confirmation import is_merge, possible_acks
-from dbt_tangles.algorithms.autobase.confirmation_schedule import Arrivals, ask, ask_again
-from dbt_tangles.algorithms.autobase.consensus import find_group, new_room
-from dbt_tangles.algorithms.autobase.merges import Waiting, room_for_merges, wake
-from dbt_tangles.algorithms.autobase.settling import settle
+from dbt_tangles.algorithms.autobase.confirmation import count_possible_acks, is_merge
+from dbt_tangles.algorithms.autobase.confirmation_schedule import AwaitedNodes, await_again, confirm_any
+from dbt_tangles.algorithms.autobase.consensus import allocate_scratch, find_group
+from dbt_tangles.algorithms.autobase.merges import WaitLists, allocate_merges, wake
+from dbt_tangles.algorithms.autobase.settling import settle_group
 from dbt_tangles.algorithms.autobase.tails import list_tails, update_tails
 from dbt_tangles.algorithms.autobase.views import Graph, View, find_logs
-from dbt_tangles.algorithms.autobase.writer_views import Ground, forget, learn, put_in, room_for_learnt, take_off
+from dbt_tangles.algorithms.autobase.writer_views import (
+    BaseGraph,
+    allocate_writer_view,
+    collect_new_nodes,
+    insert_new_nodes,
+    remove_settled,
+    reset_writer_view,
+)
 from dbt_tangles.algorithms.structures.kahn import place_first_ready
 from dbt_tangles.algorithms.structures.ranked_list import length
 from dbt_tangles.algorithms.structures.space import with_space
@@ -31,7 +38,7 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 STEPS_PER_NODE, MORE_STEPS = 64, 10_000
 
 
-class Followed(NamedTuple):
+class LogChanges(NamedTuple):
     """The nodes at which something was undone or settled, by writer, then length.
 
     Attributes:
@@ -54,7 +61,7 @@ class Followed(NamedTuple):
 
 
 @inner
-def _open_nodes(view, causal_place, window):
+def _list_unsettled(view, causal_place, window):
     """List the unsettled nodes of indexers by their places in the causal order; how many there are."""
     count = 0
     for k in range(len(view.known)):
@@ -66,25 +73,25 @@ def _open_nodes(view, causal_place, window):
 
 
 @inner
-def _settle_window(window, graph, view, ground, learnt, hidden, waiting, merges, room, at):
+def _confirm_unsettled(window, graph, view, base_graph, writer_view, hidden, waiting, merges, scratch, at):
     """Settle what can be settled of what is known now, as in `consensus`, on top of what was settled before.
 
     Args:
-        window: int32[...], of `_open_nodes`.
+        window: int32[...], of `_list_unsettled`.
         graph: A `views.Graph`; batches as far as they are known now.
         view: A `views.View`, of what is known now.
-        ground: A `Ground`.
-        learnt: A `Learnt`; `order` is filled from `at` on.
+        base_graph: A `BaseGraph`.
+        writer_view: A `WriterView`; `order` is filled from `at` on.
         hidden: bool[nodes], all False.
-        waiting: A `merges.Waiting`, scratch.
+        waiting: A `merges.WaitLists`, scratch.
         merges: A `merges.Merges`, scratch.
-        room: A `consensus.Room`.
+        scratch: A `consensus.Scratch`.
         at: How many nodes were settled.
 
     Returns:
         How many nodes are settled.
     """
-    causal, merging, settled = ground.causal, ground.merging, learnt.settled
+    causal, merging, settled = base_graph.causal, base_graph.merging, writer_view.settled
     n = len(view.known)
     begin = view.begin
     majority = n // 2 + 1
@@ -97,7 +104,7 @@ def _settle_window(window, graph, view, ground, learnt, hidden, waiting, merges,
         merges.place[x] = -1
         for k in range(n):
             waiting.link[(x - begin) * n + k] = -2
-        if merging[x] and possible_acks(x, np.int64(graph.indexer[x]), view) >= majority:
+        if merging[x] and count_possible_acks(x, np.int64(graph.indexer[x]), view) >= majority:
             merges.node[count] = x
             merges.place[x] = count
             merges.beyond[count] = count
@@ -108,26 +115,26 @@ def _settle_window(window, graph, view, ground, learnt, hidden, waiting, merges,
     merges.level_node[0] = -1
     merges.level_at[0] = 0
     merges.level_woken[0] = 0
-    tail_count = list_tails(view, room.tails)
+    tail_count = list_tails(view, scratch.tails)
     while True:
         size, levels = find_group(
-            room.tails.node[:tail_count], levels, count, graph.indexer, settled, view, waiting, merges, room
+            scratch.tails.node[:tail_count], levels, count, graph.indexer, settled, view, waiting, merges, scratch
         )
         if size == 0:
             return at
-        size = settle(room.group, size, graph, view, settled)
-        tail_count = update_tails(room.group[:size], tail_count, graph.indexer, view, room.tails)
-        wake(room.group[:size], levels, graph.indexer, settled, view, waiting, merges)
+        size = settle_group(scratch.group, size, graph, view, settled)
+        tail_count = update_tails(scratch.group[:size], tail_count, graph.indexer, view, scratch.tails)
+        wake(scratch.group[:size], levels, graph.indexer, settled, view, waiting, merges)
         at = place_first_ready(
-            room.group[:size],
+            scratch.group[:size],
             graph.child_start,
             graph.child,
             settled,
             hidden,
-            learnt.unplaced,
+            writer_view.unplaced,
             None,
-            room.heap,
-            learnt.order,
+            scratch.heap,
+            writer_view.order,
             at,
         )
         while levels > 1 and settled[merges.level_node[levels - 1]]:
@@ -135,7 +142,7 @@ def _settle_window(window, graph, view, ground, learnt, hidden, waiting, merges,
 
 
 @compiled
-def follow(
+def follow_writers(
     view_start,
     graph,
     is_relayed,
@@ -169,7 +176,7 @@ def follow(
         more_steps: As `MORE_STEPS`.
 
     Returns:
-        A `Followed`.
+        A `LogChanges`.
     """
     nodes = len(graph.indexer)
     rooms = np.int64(0)
@@ -193,19 +200,19 @@ def follow(
     for i in range(nodes):
         causal_place[causal[i]] = i
     merging = np.zeros(nodes, np.bool_)
-    ground = Ground(graph, is_relayed, causal, causal_place, merging)
-    learnt = room_for_learnt(is_relayed, most)
-    items, order = learnt.items, learnt.order
+    base_graph = BaseGraph(graph, is_relayed, causal, causal_place, merging)
+    writer_view = allocate_writer_view(is_relayed, most)
+    items, order = writer_view.items, writer_view.order
     hidden = np.zeros(nodes, np.bool_)
     failed = np.zeros(nodes, np.bool_)
     failed_below = np.full(nodes, np.int32(-1))
     head = np.full(nodes, np.int64(-1))
     known_graph = Graph(
-        graph.start, graph.previous, graph.child_start, graph.child, graph.writer, learnt.batch, graph.indexer
+        graph.start, graph.previous, graph.child_start, graph.child, graph.writer, writer_view.batch, graph.indexer
     )
     arrivals_head = np.full(nodes, np.int64(-1))
-    is_asked = np.zeros(nodes, np.bool_)
-    merges = room_for_merges(most, nodes)
+    is_due = np.zeros(nodes, np.bool_)
+    merges = allocate_merges(most, nodes)
     # For one base.
     link_room = np.empty(entries, np.int64)
     arrival_room = np.empty(entries, np.int64)
@@ -213,7 +220,7 @@ def follow(
     new = np.empty(most, np.int32)
     window = np.empty(most, np.int32)
     moved = np.empty(most, np.int32)
-    asked = np.empty(most, np.int32)
+    due = np.empty(most, np.int32)
     room_of_group = np.empty(most, np.int32)
     heap = np.empty(most, np.int32)
     at_view = np.int64(-1)
@@ -224,15 +231,15 @@ def follow(
         clock = clocks[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
         view = View(begin, end, log_room[0, :n], log_room[1, :n], log_room[2, :n], clock)
         base_known = log_room[3, :n]
-        room = new_room(n, room_of_group, heap)
-        waiting = Waiting(head, link_room[: (end - begin) * n], failed, failed_below)
-        arrivals = Arrivals(arrivals_head, arrival_room[: (end - begin) * n], asked, is_asked)
+        scratch = allocate_scratch(n, room_of_group, heap)
+        waiting = WaitLists(head, link_room[: (end - begin) * n], failed, failed_below)
+        awaited = AwaitedNodes(arrivals_head, arrival_room[: (end - begin) * n], due, is_due)
         if v != at_view:
             at_view = v
             find_logs(begin, end, graph.indexer, view.first, base_known)
             for x in range(begin, end):
                 merging[x] = graph.indexer[x] >= 0 and is_merge(x, graph.start, graph.previous, graph.indexer, view)
-        forget(begin, end, graph, learnt, arrivals)
+        reset_writer_view(begin, end, graph, writer_view, awaited)
         view.removed[:] = 0
         at = np.int64(0)
         steps = np.int64(0)
@@ -240,20 +247,31 @@ def follow(
             if steps > steps_per_node * (end - begin) + more_steps:
                 left_out[log] = log_end[log] - w
                 break
-            size = learn(w, ground, learnt, new)
+            size = collect_new_nodes(w, base_graph, writer_view, new)
             view.known[:] = clock[w - begin]
             before, old_at = length(items), at
-            same, asking = put_in(w, new[:size], ground, learnt, view, arrivals)
-            is_found, asked_count = ask(asking, graph.indexer, view, base_known, arrivals, room)
+            same, due_count = insert_new_nodes(w, new[:size], base_graph, writer_view, view, awaited)
+            is_found, asked_count = confirm_any(due_count, graph.indexer, view, base_known, awaited, scratch)
             steps += asked_count
             if is_found:
-                open_count = _open_nodes(view, causal_place, window)
-                at = _settle_window(
-                    window[:open_count], known_graph, view, ground, learnt, hidden, waiting, merges, room, at
+                open_count = _list_unsettled(view, causal_place, window)
+                at = _confirm_unsettled(
+                    window[:open_count],
+                    known_graph,
+                    view,
+                    base_graph,
+                    writer_view,
+                    hidden,
+                    waiting,
+                    merges,
+                    scratch,
+                    at,
                 )
-                same, repaired = take_off(w, new[:size], before, old_at, at, ground, learnt, moved)
+                same, repaired = remove_settled(w, new[:size], before, old_at, at, base_graph, writer_view, moved)
                 steps += repaired + open_count
-                steps += ask_again(window[:open_count], ground, learnt.settled, view, base_known, arrivals, room)
+                steps += await_again(
+                    window[:open_count], base_graph, writer_view.settled, view, base_known, awaited, scratch
+                )
             if same < before or at > old_at:
                 node[changes] = w
                 old_length[changes] = old_at + before
@@ -264,7 +282,7 @@ def follow(
                 found[first_found : first_found + at - old_at] = order[old_at:at]
                 changes += 1
                 settled_start[changes] = first_found + at - old_at
-    return Followed(
+    return LogChanges(
         node[:changes].copy(),
         old_length[:changes].copy(),
         kept[:changes].copy(),

@@ -62,7 +62,7 @@ def heads_of_bases(table: pa.Table) -> Iterator[pa.RecordBatch]:
     yield from rows.cast(HEAD_SCHEMA).combine_chunks().to_batches(max_chunksize=ROWS_PER_BATCH)
 
 
-def heads_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def head_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield `heads_of_bases` of the whole bases in a partition."""
     table = collect(batches)
     if table is not None:

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.confirmation import is_confirmed, is_merge, possible_acks
+from dbt_tangles.algorithms.autobase.confirmation import count_possible_acks, is_confirmed, is_merge
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
-class Waiting(NamedTuple):
+class WaitLists(NamedTuple):
     """Who waits for a node to be settled: lists, linked through entries, of which each node has one an indexer.
 
     Attributes:
@@ -62,7 +62,7 @@ class Merges(NamedTuple):
 
 
 @compiled
-def room_for_merges(most, nodes):
+def allocate_merges(most, nodes):
     """Make the arrays of a `Merges`, of which none is listed yet.
 
     Args:
@@ -103,7 +103,7 @@ def list_merges(graph, view, causal, merges):
         if (
             a >= 0
             and is_merge(x, graph.start, graph.previous, graph.indexer, view)
-            and possible_acks(x, a, view) >= majority
+            and count_possible_acks(x, a, view) >= majority
         ):
             merges.node[count] = x
             merges.place[x] = count
@@ -121,7 +121,7 @@ def wait(x, indexer, view, waiting):
         x: The node.
         indexer: int32[nodes].
         view: A `views.View`.
-        waiting: A `Waiting`.
+        waiting: A `WaitLists`.
     """
     first, known, removed, clock = view.first, view.known, view.removed, view.clock
     head, link = waiting.head, waiting.link
@@ -148,7 +148,7 @@ def wake(group, levels, indexer, settled, view, waiting, merges):
         indexer: int32[nodes].
         settled: bool[nodes].
         view: A `views.View`.
-        waiting: A `Waiting`.
+        waiting: A `WaitLists`.
         merges: A `Merges`.
     """
     head, link, place = waiting.head, waiting.link, merges.place
@@ -168,7 +168,7 @@ def wake(group, levels, indexer, settled, view, waiting, merges):
             waiting.failed_below[z] = -1
             if place[z] >= 0 and not settled[z]:
                 if wakes == len(merges.woken):
-                    wakes = _keep_last(merges.woken, wakes, place, levels, merges.level_woken, merges.is_kept)
+                    wakes = _compact_woken(merges.woken, wakes, place, levels, merges.level_woken, merges.is_kept)
                 merges.woken[wakes] = z
                 wakes += 1
             following = link[entry]
@@ -178,7 +178,7 @@ def wake(group, levels, indexer, settled, view, waiting, merges):
 
 
 @inner
-def find_merge(level, count, indexer, settled, view, waiting, merges, room):
+def find_merge(level, count, indexer, settled, view, waiting, merges, scratch):
     """Find the first merge that is settled, as far as is known or below the merge of a level.
 
     Args:
@@ -187,9 +187,9 @@ def find_merge(level, count, indexer, settled, view, waiting, merges, room):
         indexer: int32[nodes].
         settled: bool[nodes].
         view: A `views.View`.
-        waiting: A `Waiting`.
+        waiting: A `WaitLists`.
         merges: A `Merges`.
-        room: A `consensus.Room`, scratch.
+        scratch: A `consensus.Scratch`, scratch.
 
     Returns:
         The merge, or -1.
@@ -206,7 +206,7 @@ def find_merge(level, count, indexer, settled, view, waiting, merges, room):
             and place[z] < level_at[level]
             and (p < 0 or (z != p and clock[p - begin, a] >= clock[z - begin, a]))
         ):
-            if is_confirmed(z, p, False, indexer, view, room):
+            if is_confirmed(z, p, False, indexer, view, scratch):
                 if best < 0 or place[z] < place[best]:
                     best = z
                 continue
@@ -228,7 +228,7 @@ def find_merge(level, count, indexer, settled, view, waiting, merges, room):
         a = indexer[z]
         if p >= 0 and clock[p - begin, a] < clock[z - begin, a]:
             continue
-        if is_confirmed(z, p, False, indexer, view, room):
+        if is_confirmed(z, p, False, indexer, view, scratch):
             return z
         wait(z, indexer, view, waiting)
 
@@ -243,7 +243,7 @@ def _next_unsettled(at, beyond):
 
 
 @inner
-def _keep_last(woken, wakes, place, levels, level_woken, is_kept):
+def _compact_woken(woken, wakes, place, levels, level_woken, is_kept):
     """Forget that merges were woken before they were woken again.
 
     Args:

@@ -17,10 +17,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.autobase.bases import are_in_reach, cut_views, in_chunks, number_bases
+from dbt_tangles.algorithms.autobase.bases import are_within_limit, extract_views, number_bases, split_views
 from dbt_tangles.algorithms.autobase.clocks import NEVER, clocks, depths, first_followers
 from dbt_tangles.algorithms.autobase.views import find_logs
-from dbt_tangles.algorithms.autobase.votes import first_to_know
+from dbt_tangles.algorithms.autobase.votes import first_with_majority
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
 from dbt_tangles.kernel_runtime.compiled import compiled
 
@@ -128,11 +128,11 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
     if not len(table):
         return
     bases = number_bases(table)
-    in_reach = np.flatnonzero(are_in_reach(bases))
+    in_reach = np.flatnonzero(are_within_limit(bases))
     if not len(in_reach):
         return
-    for base, top in in_chunks(bases, in_reach, np.full(len(in_reach), -1)):
-        views = cut_views(bases, base, top)
+    for base, top in split_views(bases, in_reach, np.full(len(in_reach), -1)):
+        views = extract_views(bases, base, top)
         row = bases.row[views.node]
         for found in quorums(
             views.start,
@@ -161,7 +161,7 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
                 yield from pa.table(columns, QUORUM_SCHEMA.names).cast(QUORUM_SCHEMA).combine_chunks().to_batches()
 
 
-def quorums_of_partition(batches: Iterator[pa.RecordBatch], max_degree: int) -> Iterator[pa.RecordBatch]:
+def quorum_batches(batches: Iterator[pa.RecordBatch], max_degree: int) -> Iterator[pa.RecordBatch]:
     """Yield `quorums_of_bases` of the whole bases in a partition."""
     table = collect(batches)
     if table is not None:
@@ -219,7 +219,7 @@ def _quorums(
             best = np.int64(-1)
             for k in range(n):
                 # Who knows most votes has one itself: it follows or is one of them.
-                following[k] = first_to_know(votes[k], known[f + k], first[f + k] - view, rows, votes)
+                following[k] = first_with_majority(votes[k], known[f + k], first[f + k] - view, rows, votes)
                 if following[k] != NEVER:
                     y = first[f + k] + following[k] - 1
                     if best < 0 or depth[y] < depth[best] or (depth[y] == depth[best] and y < best):

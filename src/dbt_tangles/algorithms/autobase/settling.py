@@ -8,7 +8,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 
 @inner
-def settle(group, size, graph, view, settled):
+def settle_group(group, size, graph, view, settled):
     """Settle nodes with all they follow, and batches as wholes.
 
     Args:

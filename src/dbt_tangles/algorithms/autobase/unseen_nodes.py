@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.autobase.clocks import NEVER
-from dbt_tangles.algorithms.autobase.votes import next_votes
+from dbt_tangles.algorithms.autobase.votes import next_degree_votes
 from dbt_tangles.algorithms.structures.gallop import galloping
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
-class Unseen(NamedTuple):
+class UnseenVotes(NamedTuple):
     """What questions about unseen nodes need of a view.
 
     Attributes:
@@ -30,7 +30,7 @@ class Unseen(NamedTuple):
         joins: int64[...], nodes of others than indexers that can be followed and know more than each that they follow.
             Whoever follows another of these learns no more of indexers than by following what that follows.
         contender: int32[nodes of the view, indexers], lengths; what was beside each node when it was asked about, of
-            each log the first that was left, 0 for none. Kept by `note_contenders`.
+            each log the first that was left, 0 for none. Kept by `update_contenders`.
     """
 
     start: np.ndarray
@@ -42,7 +42,7 @@ class Unseen(NamedTuple):
 
 @compiled
 def _find_votes(graph, view, follower, degree, settled, following):
-    """Find the votes of every degree over indexers' nodes that are not settled; `start` and `votes` of `Unseen`.
+    """Find the votes of every degree over indexers' nodes that are not settled; `start` and `votes` of `UnseenVotes`.
 
     Args:
         graph: A `views.Graph`.
@@ -66,7 +66,7 @@ def _find_votes(graph, view, follower, degree, settled, following):
         for k in range(n):
             votes[row, k] = follower[x - begin, k] if follower[x - begin, k] <= view.known[k] else NEVER
         for above in range(row + 1, start[x - begin + 1]):
-            next_votes(votes[above - 1], view.known, view.first, begin, view.clock, following)
+            next_degree_votes(votes[above - 1], view.known, view.first, begin, view.clock, following)
             for k in range(n):
                 votes[above, k] = following[k]
     return start, votes
@@ -74,7 +74,7 @@ def _find_votes(graph, view, follower, degree, settled, following):
 
 @compiled
 def _end_batches(graph, view):
-    """Find `ends` of `Unseen`."""
+    """Find `ends` of `UnseenVotes`."""
     begin, end = view.begin, view.end
     ends = np.full(end - begin, np.int64(-1))
     for x in range(end - 1, begin - 1, -1):
@@ -87,7 +87,7 @@ def _end_batches(graph, view):
 
 @compiled
 def _list_joins(graph, view):
-    """Find `joins` of `Unseen`."""
+    """Find `joins` of `UnseenVotes`."""
     begin, end = view.begin, view.end
     found = np.empty(end - begin, np.int64)
     count = 0
@@ -107,7 +107,7 @@ def _list_joins(graph, view):
 
 
 @compiled
-def prepare(graph, view, follower, degree, settled, following):
+def prepare_unseen(graph, view, follower, degree, settled, following):
     """Find what questions about unseen nodes need.
 
     Args:
@@ -119,15 +119,15 @@ def prepare(graph, view, follower, degree, settled, following):
         following: int32[indexers], scratch.
 
     Returns:
-        An `Unseen`.
+        An `UnseenVotes`.
     """
     start, votes = _find_votes(graph, view, follower, degree, settled, following)
     contender = np.full((view.end - view.begin, len(view.known)), np.int32(-1))
-    return Unseen(start, votes, _end_batches(graph, view), _list_joins(graph, view), contender)
+    return UnseenVotes(start, votes, _end_batches(graph, view), _list_joins(graph, view), contender)
 
 
 @inner
-def note_contenders(x, view, follower, contender):
+def update_contenders(x, view, follower, contender):
     """Note which nodes are beside x: of each log the first that is left.
 
     Args:
@@ -151,7 +151,7 @@ def note_contenders(x, view, follower, contender):
 
 
 @inner
-def _makes_next(votes, w, clock, own):
+def _completes_quorum(votes, w, clock, own):
     """Say whether w's next node knows enough of these votes to make them the next degree.
 
     Args:
@@ -168,11 +168,11 @@ def _makes_next(votes, w, clock, own):
 
 
 @inner
-def _falls_short(length, first, clock, votes, w, own):
-    return not _makes_next(votes, w, clock[first + length - 1], own)
+def _lacks_votes(length, first, clock, votes, w, own):
+    return not _completes_quorum(votes, w, clock[first + length - 1], own)
 
 
-_first_to_make = galloping(_falls_short)
+_first_completing = galloping(_lacks_votes)
 
 
 @inner
@@ -182,7 +182,7 @@ def _is_contended(degree, w, clock, own, beside, view, unseen):
         if beside[k] > 0:
             at = view.first[k] + beside[k] - 1 - view.begin
             row = unseen.start[at] + degree - 2
-            if row < unseen.start[at + 1] and _makes_next(unseen.votes[row], w, clock, own):
+            if row < unseen.start[at + 1] and _completes_quorum(unseen.votes[row], w, clock, own):
                 return True
     return False
 
@@ -212,7 +212,7 @@ def may_be_settled_unseen(x, view, unseen, own):
     Args:
         x: An indexer's node.
         view: A `views.View`.
-        unseen: An `Unseen`.
+        unseen: An `UnseenVotes`.
         own: int32[indexers], scratch.
     """
     begin, first, known, clock = view.begin, view.first, view.known, view.clock
@@ -235,17 +235,19 @@ def may_be_settled_unseen(x, view, unseen, own):
                 degree, w, own, own, beside, view, unseen
             ):
                 continue
-            if _makes_next(votes, w, own, own):
+            if _completes_quorum(votes, w, own, own):
                 return True
             for u in range(n):
-                if own[u] >= known[u] or not _makes_next(votes, w, clock[first[u] + known[u] - 1 - begin], own):
+                if own[u] >= known[u] or not _completes_quorum(votes, w, clock[first[u] + known[u] - 1 - begin], own):
                     continue
-                length = _first_to_make(np.int64(own[u]), known[u] + 1, first[u] - begin, clock, votes, w, own)
+                length = _first_completing(np.int64(own[u]), known[u] + 1, first[u] - begin, clock, votes, w, own)
                 q = unseen.ends[first[u] + length - 1 - begin]
                 if q >= 0 and not _is_contended(degree, w, clock[q - begin], own, beside, view, unseen):
                     return True
             for q in unseen.joins:
                 row = clock[q - begin]
-                if _makes_next(votes, w, row, own) and not _is_contended(degree, w, row, own, beside, view, unseen):
+                if _completes_quorum(votes, w, row, own) and not _is_contended(
+                    degree, w, row, own, beside, view, unseen
+                ):
                     return True
     return False

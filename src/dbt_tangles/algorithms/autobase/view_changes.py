@@ -19,14 +19,14 @@ from dbt_tangles.algorithms.autobase.bases import (
     RULES,
     Bases,
     Views,
-    arrays_of_views,
-    cut_views,
-    in_chunks,
+    extract_views,
     number_bases,
+    split_views,
+    view_arrays,
 )
 from dbt_tangles.algorithms.autobase.clocks import causal_order, clocks, depths
 from dbt_tangles.algorithms.autobase.contenders import contenders
-from dbt_tangles.algorithms.autobase.following import Followed, follow
+from dbt_tangles.algorithms.autobase.following import LogChanges, follow_writers
 from dbt_tangles.algorithms.autobase.views import Graph
 from dbt_tangles.algorithms.graph.topological_generations import children
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
@@ -88,20 +88,20 @@ def changes_of_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> I
     if rule == DESIGN:
         is_in_reach &= nodes <= DESIGN_FOLLOW_LIMIT
     beyond = ~is_in_reach[view]
-    yield from _rows(table, bases, _nothing(), np.empty(0, np.int32), first[beyond], (end - first)[beyond])
+    yield from _change_rows(table, bases, _no_changes(), np.empty(0, np.int32), first[beyond], (end - first)[beyond])
     in_reach = np.flatnonzero(is_in_reach)
     if not len(in_reach):
         return
-    for base, top in in_chunks(bases, in_reach, np.full(len(in_reach), -1)):
+    for base, top in split_views(bases, in_reach, np.full(len(in_reach), -1)):
         if rule == DESIGN:
-            followed, contender = _ordered_afresh(bases, base)
-            yield from _rows(table, bases, followed, contender, first[:0], first[:0])
+            followed, contender = _reorder_each_view(bases, base)
+            yield from _change_rows(table, bases, followed, contender, first[:0], first[:0])
             continue
         chosen = np.flatnonzero(np.isin(view, base))
-        yield from _followed(table, bases, base, top, first[chosen], end[chosen], view[chosen])
+        yield from _follow_chunks(table, bases, base, top, first[chosen], end[chosen], view[chosen])
 
 
-def changes_of_partition(
+def view_change_batches(
     batches: Iterator[pa.RecordBatch], row_limit: int, rule: str = AUTOBASE
 ) -> Iterator[pa.RecordBatch]:
     """Yield `changes_of_bases` of the whole bases in a partition."""
@@ -119,12 +119,12 @@ def _logs(bases: Bases) -> tuple[np.ndarray, np.ndarray]:
     return first, base[first]
 
 
-def _nothing() -> Followed:
+def _no_changes() -> LogChanges:
     none = np.empty(0, np.int32)
-    return Followed(none, none, none, none, np.zeros(1, np.int64), none, none)
+    return LogChanges(none, none, none, none, np.zeros(1, np.int64), none, none)
 
 
-def _followed(
+def _follow_chunks(
     table: pa.Table,
     bases: Bases,
     base: np.ndarray,
@@ -134,7 +134,7 @@ def _followed(
     log_base: np.ndarray,
 ) -> Iterator[pa.RecordBatch]:
     """Follow the writers of some bases, so many at once as their views have entries."""
-    views = cut_views(bases, base, top)
+    views = extract_views(bases, base, top)
     indexer = bases.indexer[views.node]
     depth = depths(views.start, views.edge_start, views.previous)
     clock_start, clock = clocks(views.start, views.edge_start, views.previous, indexer, views.floor_start)
@@ -161,9 +161,9 @@ def _followed(
     chunk = (np.cumsum(sizes) - sizes) // tables.VIEW_ENTRIES
     for at in np.split(np.arange(len(first)), np.flatnonzero(np.diff(chunk)) + 1):
         bounds = (following.STEPS_PER_NODE, following.MORE_STEPS)
-        followed = follow(*fixed, log_view[at], (first + shift)[at], (end + shift)[at], *bounds)
+        followed = follow_writers(*fixed, log_view[at], (first + shift)[at], (end + shift)[at], *bounds)
         node = views.node
-        found = Followed(
+        found = LogChanges(
             node[followed.node],
             followed.old_length,
             followed.kept,
@@ -175,21 +175,21 @@ def _followed(
         contender = _contenders_of(bases, views, found.node, found.settled_start, found.settled)
         cut = np.flatnonzero(followed.left_out)
         left_out = followed.left_out[cut]
-        yield from _rows(table, bases, found, contender, end[at][cut] - left_out, left_out)
+        yield from _change_rows(table, bases, found, contender, end[at][cut] - left_out, left_out)
 
 
-def _ordered_afresh(bases: Bases, base: np.ndarray) -> tuple[Followed, np.ndarray]:
+def _reorder_each_view(bases: Bases, base: np.ndarray) -> tuple[LogChanges, np.ndarray]:
     """Order the view of each node of some bases, and compare it with that of its writer's node before."""
     sizes = np.diff(bases.start)[base]
     view_base = np.repeat(base, sizes)
     top = np.concatenate([np.arange(bases.start[b], bases.start[b + 1]) for b in base])
-    parts = [_compared(bases, *part) for part in _whole_bases(bases, view_base, top)]
+    parts = [_compare_views(bases, *part) for part in _whole_bases(bases, view_base, top)]
     columns = [np.concatenate(column) for column in zip(*(part[:4] for part in parts), strict=True)]
     counts = np.concatenate([np.diff(part[4]) for part in parts])
     settled = np.concatenate([part[5] for part in parts])
     contender = np.concatenate([part[6] for part in parts])
     starts = np.append(0, np.cumsum(counts)).astype(np.int64)
-    return Followed(*columns, starts, settled, np.empty(0, np.int32)), contender
+    return LogChanges(*columns, starts, settled, np.empty(0, np.int32)), contender
 
 
 def _whole_bases(bases: Bases, view_base: np.ndarray, top: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -203,14 +203,14 @@ def _whole_bases(bases: Bases, view_base: np.ndarray, top: np.ndarray) -> Iterat
         yield view_base[at], top[at]
 
 
-def _compared(bases: Bases, view_base: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, ...]:
-    views = cut_views(bases, view_base, top)
-    order, placed, confirmed = design.order_views(*arrays_of_views(bases, views))
+def _compare_views(bases: Bases, view_base: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, ...]:
+    views = extract_views(bases, view_base, top)
+    order, placed, confirmed = design.order_views(*view_arrays(bases, views))
     order = np.where(order >= 0, views.node[order], -1)
     compared = _compare(views.start, order, placed, confirmed, view_base, bases.writer[top], top, len(bases.row))
     # Views are numbered as nodes: those of a base follow each other, and so do all of a log.
     base = view_base[np.append(True, np.diff(view_base) != 0)]
-    whole = cut_views(bases, base, np.full(len(base), -1))
+    whole = extract_views(bases, base, np.full(len(base), -1))
     return *compared, _contenders_of(bases, whole, *(compared[at] for at in (0, 4, 5)))
 
 
@@ -271,10 +271,10 @@ def _compare(view_start, order, placed, confirmed, view_base, writer, top, nodes
     return found[0], found[1], found[2], found[3], settled_start[: changes + 1].copy(), settled[:count].copy()
 
 
-def _rows(
+def _change_rows(
     table: pa.Table,
     bases: Bases,
-    followed: Followed,
+    followed: LogChanges,
     contender: np.ndarray,
     cut: np.ndarray,
     left_out: np.ndarray,

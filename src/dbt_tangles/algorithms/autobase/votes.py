@@ -10,7 +10,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 
 @inner
-def knows_most(clock, votes):
+def knows_majority(clock, votes):
     """Say whether a node of this clock knows most votes.
 
     Args:
@@ -25,15 +25,15 @@ def knows_most(clock, votes):
 
 
 @inner
-def _is_ignorant(length, first, clock, votes):
-    return not knows_most(clock[first + length - 1], votes)
+def _lacks_majority(length, first, clock, votes):
+    return not knows_majority(clock[first + length - 1], votes)
 
 
-_first_knowing = galloping(_is_ignorant)
+_first_with_majority = galloping(_lacks_majority)
 
 
 @inner
-def first_to_know(at, known, first, clock, votes):
+def first_with_majority(at, known, first, clock, votes):
     """Find the first node of a log, from the one at `at`, that knows most votes.
 
     Args:
@@ -48,12 +48,12 @@ def first_to_know(at, known, first, clock, votes):
     """
     if at > known:
         return NEVER
-    found = _first_knowing(np.int64(at) - 1, np.int64(known) + 1, first, clock, votes)
+    found = _first_with_majority(np.int64(at) - 1, np.int64(known) + 1, first, clock, votes)
     return np.int32(found) if found <= known else NEVER
 
 
 @inner
-def next_votes(votes, limit, first, begin, clock, following):
+def next_degree_votes(votes, limit, first, begin, clock, following):
     """Find the votes of the next degree: of each log the first node that knows most votes.
 
     Args:
@@ -71,7 +71,7 @@ def next_votes(votes, limit, first, begin, clock, following):
     for k in range(len(votes)):
         following[k] = NEVER
         # The last is asked first: mostly there is none above, or it is near.
-        if votes[k] <= limit[k] and knows_most(clock[first[k] + limit[k] - 1 - begin], votes):
-            following[k] = first_to_know(votes[k], limit[k], first[k] - begin, clock, votes)
+        if votes[k] <= limit[k] and knows_majority(clock[first[k] + limit[k] - 1 - begin], votes):
+            following[k] = first_with_majority(votes[k], limit[k], first[k] - begin, clock, votes)
             is_reached = True
     return is_reached

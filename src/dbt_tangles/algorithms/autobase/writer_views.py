@@ -26,7 +26,7 @@ from dbt_tangles.algorithms.structures.ranked_list import (
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
-class Ground(NamedTuple):
+class BaseGraph(NamedTuple):
     """What stays as it is while a writer's log is followed, by node of all bases.
 
     Attributes:
@@ -44,12 +44,12 @@ class Ground(NamedTuple):
     merging: np.ndarray
 
 
-class Learnt(NamedTuple):
+class WriterView(NamedTuple):
     """What a writer has come to know, by node of all bases.
 
     Attributes:
-        is_in: bool[nodes].
-        new_at: int32[nodes], the node with which it came to know each, or -1.
+        is_known: bool[nodes].
+        known_since: int32[nodes], the node with which it came to know each, or -1.
         settled: bool[nodes].
         unplaced: int32[nodes], how many of the nodes that each follows are not settled.
         batch: int32[nodes], batches as far as they are known.
@@ -58,8 +58,8 @@ class Learnt(NamedTuple):
         order: int32[nodes of the base], what is settled.
     """
 
-    is_in: np.ndarray
-    new_at: np.ndarray
+    is_known: np.ndarray
+    known_since: np.ndarray
     settled: np.ndarray
     unplaced: np.ndarray
     batch: np.ndarray
@@ -69,7 +69,7 @@ class Learnt(NamedTuple):
 
 
 @compiled
-def room_for_learnt(is_relayed, most):
+def allocate_writer_view(is_relayed, most):
     """Make room for what a writer knows of any one base.
 
     Args:
@@ -77,12 +77,12 @@ def room_for_learnt(is_relayed, most):
         most: How many nodes the largest base has.
 
     Returns:
-        A `Learnt`.
+        A `WriterView`.
     """
     nodes = len(is_relayed)
     items = ranked_list(nodes)
     items.is_hidden[:] = is_relayed
-    return Learnt(
+    return WriterView(
         np.zeros(nodes, np.bool_),
         np.full(nodes, np.int32(-1)),
         np.zeros(nodes, np.bool_),
@@ -95,53 +95,53 @@ def room_for_learnt(is_relayed, most):
 
 
 @inner
-def forget(begin, end, graph, learnt, arrivals):
+def reset_writer_view(begin, end, graph, writer_view, awaited):
     """Know nothing of a base.
 
     Args:
         begin: Its first node.
         end: Behind its last.
         graph: A `views.Graph`.
-        learnt: A `Learnt`.
-        arrivals: An `asking.Arrivals`.
+        writer_view: A `WriterView`.
+        awaited: An `due_count.AwaitedNodes`.
     """
     for x in range(begin, end):
-        learnt.is_in[x] = False
-        learnt.new_at[x] = -1
-        learnt.settled[x] = False
-        learnt.batch[x] = 1
-        learnt.unplaced[x] = graph.start[x + 1] - graph.start[x]
-        arrivals.is_asked[x] = False
-        arrivals.head[x] = -1
-    arrivals.link[:] = -2
-    learnt.items.root[0] = -1
+        writer_view.is_known[x] = False
+        writer_view.known_since[x] = -1
+        writer_view.settled[x] = False
+        writer_view.batch[x] = 1
+        writer_view.unplaced[x] = graph.start[x + 1] - graph.start[x]
+        awaited.is_due[x] = False
+        awaited.head[x] = -1
+    awaited.link[:] = -2
+    writer_view.items.root[0] = -1
 
 
 @inner
-def learn(w, ground, learnt, new):
+def collect_new_nodes(w, base_graph, writer_view, new):
     """Collect what a writer comes to know with a node.
 
     Args:
         w: The node, one of its own.
-        ground: A `Ground`.
-        learnt: A `Learnt`; `is_in` is kept up to date.
+        base_graph: A `BaseGraph`.
+        writer_view: A `WriterView`; `is_known` is kept up to date.
         new: int32[nodes of the base], to be filled: the places of those nodes in the causal order, ascending.
 
     Returns:
         How many nodes those are.
     """
-    graph, causal, causal_place = ground.graph, ground.causal, ground.causal_place
+    graph, causal, causal_place = base_graph.graph, base_graph.causal, base_graph.causal_place
     size = 1
     new[0] = causal_place[w]
-    learnt.is_in[w] = True
+    writer_view.is_known[w] = True
     done = 0
     while done < size:
         x = causal[new[done]]
         done += 1
         for e in range(graph.start[x], graph.start[x + 1]):
             p = graph.previous[e]
-            if not learnt.is_in[p]:
-                learnt.is_in[p] = True
+            if not writer_view.is_known[p]:
+                writer_view.is_known[p] = True
                 new[size] = causal_place[p]
                 size += 1
     new[:size].sort()
@@ -149,14 +149,14 @@ def learn(w, ground, learnt, new):
 
 
 @inner
-def _insert(x, graph, learnt):
+def _insert(x, graph, writer_view):
     """Put a node of the rest where it belongs, all that it follows being there; how many shown ones are before it."""
-    items = learnt.items
+    items = writer_view.items
     after = np.int64(-1)
     place = np.int64(-1)
     for e in range(graph.start[x], graph.start[x + 1]):
         p = np.int64(graph.previous[e])
-        if learnt.is_in[p] and not learnt.settled[p]:
+        if writer_view.is_known[p] and not writer_view.settled[p]:
             count, _ = place_of(items, p)
             if count > place:
                 after = p
@@ -167,75 +167,75 @@ def _insert(x, graph, learnt):
 
 
 @inner
-def put_in(w, new, ground, learnt, view, arrivals):
+def insert_new_nodes(w, new, base_graph, writer_view, view, awaited):
     """Put what is new into the list, and note the merges to ask about: new ones, and those that waited for it.
 
     Args:
         w: The node with which it came to be known.
-        new: int32[...], of `learn`.
-        ground: A `Ground`.
-        learnt: A `Learnt`, kept up to date.
+        new: int32[...], of `collect_new_nodes`.
+        base_graph: A `BaseGraph`.
+        writer_view: A `WriterView`, kept up to date.
         view: A `views.View`.
-        arrivals: An `asking.Arrivals`; `asked` is filled.
+        awaited: An `due_count.AwaitedNodes`; `due` is filled.
 
     Returns:
         How many of the list's nodes are before all that is new, and how many merges there are to ask about.
     """
-    graph, merging, begin, end = ground.graph, ground.merging, view.begin, view.end
-    is_in, batch = learnt.is_in, learnt.batch
-    same = length(learnt.items)
-    asking = 0
+    graph, merging, begin, end = base_graph.graph, base_graph.merging, view.begin, view.end
+    is_known, batch = writer_view.is_known, writer_view.batch
+    same = length(writer_view.items)
+    due_count = 0
     for i in range(len(new)):
-        x = np.int64(ground.causal[new[i]])
-        learnt.new_at[x] = w
-        if x > begin and is_in[x - 1] and graph.writer[x - 1] == graph.writer[x]:
+        x = np.int64(base_graph.causal[new[i]])
+        writer_view.known_since[x] = w
+        if x > begin and is_known[x - 1] and graph.writer[x - 1] == graph.writer[x]:
             batch[x - 1] = graph.batch[x - 1]
-        if x + 1 < end and is_in[x + 1] and graph.writer[x + 1] == graph.writer[x]:
+        if x + 1 < end and is_known[x + 1] and graph.writer[x + 1] == graph.writer[x]:
             batch[x] = graph.batch[x]
-        shown = _insert(x, graph, learnt)
-        if not ground.is_relayed[x]:
+        shown = _insert(x, graph, writer_view)
+        if not base_graph.is_relayed[x]:
             same = min(same, shown)
         if merging[x]:
-            arrivals.is_asked[x] = True
-            arrivals.asked[asking] = x
-            asking += 1
-        entry = arrivals.head[x]
-        arrivals.head[x] = -1
+            awaited.is_due[x] = True
+            awaited.due[due_count] = x
+            due_count += 1
+        entry = awaited.head[x]
+        awaited.head[x] = -1
         while entry >= 0:
             z = begin + entry // len(view.known)
-            following = arrivals.link[entry]
-            arrivals.link[entry] = -2
+            following = awaited.link[entry]
+            awaited.link[entry] = -2
             entry = following
-            if not learnt.settled[z] and not arrivals.is_asked[z]:
-                arrivals.is_asked[z] = True
-                arrivals.asked[asking] = z
-                asking += 1
-    return same, asking
+            if not writer_view.settled[z] and not awaited.is_due[z]:
+                awaited.is_due[z] = True
+                awaited.due[due_count] = z
+                due_count += 1
+    return same, due_count
 
 
 @inner
-def take_off(w, new, before, old_at, at, ground, learnt, moved):
+def remove_settled(w, new, before, old_at, at, base_graph, writer_view, moved):
     """Take what is settled now off the list.
 
     Args:
         w: The node with which it came to be settled.
-        new: int32[...], of `learn`.
+        new: int32[...], of `collect_new_nodes`.
         before: How many nodes the list had before that.
         old_at: How many nodes were settled before.
         at: How many are now.
-        ground: A `Ground`.
-        learnt: A `Learnt`, kept up to date.
+        base_graph: A `BaseGraph`.
+        writer_view: A `WriterView`, kept up to date.
         moved: int32[nodes of the base], scratch.
 
     Returns:
         How many nodes begin the list before and the view now, behind `old_at`, and how many were put in again.
     """
-    items, order = learnt.items, learnt.order
+    items, order = writer_view.items, writer_view.order
     # So many of them began the rest before, nodes that are new now not counted.
     same = 0
     x = first_shown(items)
-    while x >= 0 and old_at + same < at and (learnt.new_at[x] == w or x == order[old_at + same]):
-        same += learnt.new_at[x] != w
+    while x >= 0 and old_at + same < at and (writer_view.known_since[x] == w or x == order[old_at + same]):
+        same += writer_view.known_since[x] != w
         x = next_shown(items, x)
     is_as_before = old_at + same == at
     front = old_at
@@ -244,47 +244,47 @@ def take_off(w, new, before, old_at, at, ground, learnt, moved):
         front += 1
     repaired = 0
     if front < at:
-        repaired = _repair(order[front:at], ground, learnt, moved)
+        repaired = _reinsert_descendants(order[front:at], base_graph, writer_view, moved)
     if is_as_before:
         same = before
         for i in range(len(new)):
-            x = np.int64(ground.causal[new[i]])
-            if not ground.is_relayed[x]:
+            x = np.int64(base_graph.causal[new[i]])
+            if not base_graph.is_relayed[x]:
                 _, shown = place_of(items, x)
                 same = min(same, at - old_at + shown)
     return same, repaired
 
 
 @inner
-def _repair(replaced, ground, learnt, moved):
+def _reinsert_descendants(replaced, base_graph, writer_view, moved):
     """Take what was settled out of the list, and put in again what follows it; how many those are."""
     count = 0
     for x in replaced:
-        unlist(learnt.items, x)
+        unlist(writer_view.items, x)
     for x in replaced:
-        count = _collect_following(x, count, ground, learnt, moved)
+        count = _collect_children(x, count, base_graph, writer_view, moved)
     done = 0
     while done < count:
-        x = ground.causal[moved[done]]
+        x = base_graph.causal[moved[done]]
         done += 1
-        unlist(learnt.items, x)
-        count = _collect_following(x, count, ground, learnt, moved)
+        unlist(writer_view.items, x)
+        count = _collect_children(x, count, base_graph, writer_view, moved)
     moved[:count].sort()
     for i in range(count):
-        x = np.int64(ground.causal[moved[i]])
-        learnt.is_moved[x] = False
-        _insert(x, ground.graph, learnt)
+        x = np.int64(base_graph.causal[moved[i]])
+        writer_view.is_moved[x] = False
+        _insert(x, base_graph.graph, writer_view)
     return count
 
 
 @inner
-def _collect_following(x, count, ground, learnt, moved):
+def _collect_children(x, count, base_graph, writer_view, moved):
     """Add the nodes of the rest that follow a node to those that move; how many these are now."""
-    graph = ground.graph
+    graph = base_graph.graph
     for e in range(graph.child_start[x], graph.child_start[x + 1]):
         c = graph.child[e]
-        if learnt.is_in[c] and not learnt.settled[c] and not learnt.is_moved[c]:
-            learnt.is_moved[c] = True
-            moved[count] = ground.causal_place[c]
+        if writer_view.is_known[c] and not writer_view.settled[c] and not writer_view.is_moved[c]:
+            writer_view.is_moved[c] = True
+            moved[count] = base_graph.causal_place[c]
             count += 1
     return count
