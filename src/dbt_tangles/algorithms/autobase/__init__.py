@@ -1,1 +1,11 @@
-"""Autobase: one order of many writers' logs, and how much of it no other replica can ever contradict."""
+"""Autobase: orders the logs of many writers, and finds the confirmed part of the order, which every replica shares.
+
+`bases`, `view_changes`, `quorums` and `heads` take Arrow tables with many whole bases; the Python models call their
+`..._batches` functions on the rows of one Spark partition. The other modules are kernels on the arrays of `views`.
+
+Terms: a node acknowledges a node that it descends from; an indexer's nodes count as votes; a node is settled
+(confirmed) once no replica can order it otherwise; a tail is a first unsettled indexer node; a merge joins branches.
+
+Source: the design document of Autobase; autobase 7.28.1, which differs from it (`consensus` follows the package,
+`design` the document).
+"""

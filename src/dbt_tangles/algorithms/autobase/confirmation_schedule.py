@@ -1,7 +1,7 @@
-"""The questions whether a merge is settled, asked no more often than something has come that could change the answer.
+"""Schedules confirmation tests of merges: a merge is tested again after a node arrived that may confirm it.
 
-An unsettled merge waits for the nodes with which it might come to be settled: of each indexer the first one that it has
-not seen, and the next one as long as the last sees nothing beside it.
+An unconfirmed merge waits for these nodes: of each indexer the first node that it does not see, and the next node as
+long as the last one sees no unsettled node beside the merge.
 """
 
 from __future__ import annotations
@@ -16,7 +16,14 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 
 class AwaitedNodes(NamedTuple):
-    """Merges that wait for nodes to come: lists as in `merges.WaitLists`; `due` int32[nodes] holds whose turn it is."""
+    """The merges that wait for nodes to arrive: linked lists as in `merges.WaitLists`.
+
+    Attributes:
+        head: int64[nodes].
+        link: int64[nodes of the base * indexers].
+        due: int32[nodes of the base], the merges to test.
+        is_due: bool[nodes], whether a merge is in `due`.
+    """
 
     head: np.ndarray
     link: np.ndarray
@@ -26,15 +33,15 @@ class AwaitedNodes(NamedTuple):
 
 @inner
 def await_nodes(x, indexer, view, base_known, scratch, awaited):
-    """Let a merge that is not settled wait for nodes that could change that.
+    """Let an unconfirmed merge wait for the nodes that could confirm it.
 
     Args:
-        x: The merge, of which `is_confirmed` has just been asked.
+        x: The merge, just tested by `is_confirmed`.
         indexer: int32[nodes].
-        view: A `views.View` with what is known now.
-        base_known: int64[indexers], how many nodes there are of each at all.
+        view: A `views.View` of the known nodes.
+        base_known: int64[indexers], the length of each indexer's log in the base.
         scratch: A `consensus.Scratch`, as `is_confirmed` left it.
-        awaited: An `AwaitedNodes`.
+        awaited: `AwaitedNodes`.
     """
     begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
     n = len(known)
@@ -67,18 +74,18 @@ def await_nodes(x, indexer, view, base_known, scratch, awaited):
 
 @inner
 def confirm_any(due_count, indexer, view, base_known, awaited, scratch):
-    """Ask whether a tail or one of some merges is settled now; merges that are not wait for what could change that.
+    """Test whether a tail or a due merge is confirmed; unconfirmed merges wait again.
 
     Args:
-        due_count: How many of `awaited.due` to ask.
+        due_count: The number of due merges.
         indexer: int32[nodes].
-        view: A `views.View` with what is known now.
-        base_known: int64[indexers], how many nodes there are of each at all.
-        awaited: An `AwaitedNodes`.
+        view: A `views.View` of the known nodes.
+        base_known: int64[indexers], the length of each indexer's log in the base.
+        awaited: `AwaitedNodes`.
         scratch: A `consensus.Scratch`.
 
     Returns:
-        Whether one is, and how many merges were asked.
+        Whether one is confirmed, and the number of merges tested.
     """
     is_found = False
     if len(view.known) == 0:
@@ -102,19 +109,19 @@ def confirm_any(due_count, indexer, view, base_known, awaited, scratch):
 
 @inner
 def await_again(window, base_graph, settled, view, base_known, awaited, scratch):
-    """Have the merges that are still not settled wait for what could change that.
+    """Let the merges that are still unconfirmed wait.
 
     Args:
         window: int32[...], unsettled nodes, by their places in the causal order.
-        base_graph: A `writer_view.BaseGraph`.
+        base_graph: A `writer_views.BaseGraph`.
         settled: bool[nodes].
-        view: A `views.View` with what is known now.
-        base_known: int64[indexers], how many nodes there are of each at all.
-        awaited: An `AwaitedNodes`.
+        view: A `views.View` of the known nodes.
+        base_known: int64[indexers], the length of each indexer's log in the base.
+        awaited: `AwaitedNodes`.
         scratch: A `consensus.Scratch`.
 
     Returns:
-        How many those are.
+        The number of these merges.
     """
     count = 0
     for place in window:

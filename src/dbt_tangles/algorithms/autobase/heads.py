@@ -1,7 +1,7 @@
-"""The nodes that a writer's next node has to follow directly, if the writer knows all there is.
+"""Heads of bases: the previous nodes of the next node of a writer that knows all nodes.
 
-They are those that no other follows, among the nodes that can be followed: a relayed writer's node is never a head, and
-of a batch only the last node may be followed. What only such nodes follow is a head all the same.
+A head is a node that can be followed and has no descendant that can be followed. Relayed nodes cannot be followed, nor
+can the nodes of a batch but its last one.
 
 Source: the design document of Autobase, Writer Roles; autobase 7.28.1.
 """
@@ -28,10 +28,10 @@ def heads(
 
     Args:
         start: int64[nodes + 1], into the edges.
-        previous: int32[edges], what each node follows directly.
-        batch: int32[nodes]; how many nodes of the batch are left, this one included.
+        previous: int32[edges], the previous nodes of each node.
+        batch: int32[nodes], the number of nodes left in the batch, this one included.
         is_relayed: bool[nodes].
-        causal: int32[nodes], all of them, each behind what it follows.
+        causal: int32[nodes], all nodes in topological order.
 
     Returns:
         bool[nodes].
@@ -49,7 +49,7 @@ def heads_of_bases(table: pa.Table) -> Iterator[pa.RecordBatch]:
         Rows of `HEAD_SCHEMA`.
 
     Raises:
-        ValueError: What `bases.number_bases` raises, or there is a cycle.
+        ValueError: As `bases.number_bases`, or the edges close a cycle.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
     if not len(table):
@@ -63,7 +63,7 @@ def heads_of_bases(table: pa.Table) -> Iterator[pa.RecordBatch]:
 
 
 def head_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield `heads_of_bases` of the whole bases in a partition."""
+    """Apply `heads_of_bases` to the whole bases of a partition."""
     table = collect(batches)
     if table is not None:
         yield from heads_of_bases(table)
@@ -74,7 +74,7 @@ def _heads(start, previous, batch, is_relayed, causal):
     nodes = len(batch)
     is_followed = np.zeros(nodes, np.bool_)
     is_head = np.zeros(nodes, np.bool_)
-    # From late to early: who follows a node, directly or not, has told it before it is its turn.
+    # In reverse topological order, all descendants of a node are visited before it.
     for i in range(nodes - 1, -1, -1):
         x = causal[i]
         can_be_followed = not is_relayed[x] and batch[x] == 1

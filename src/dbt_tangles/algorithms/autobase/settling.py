@@ -1,4 +1,7 @@
-"""What is settled with a node."""
+"""Settles (confirms) a group of nodes with their ancestors and batches.
+
+Source: autobase 7.28.1.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,18 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def settle_group(group, size, graph, view, settled):
-    """Settle nodes with all they follow, and batches as wholes.
+    """Settle nodes with all their ancestors, and batches as wholes.
 
     Args:
-        group: int32[nodes of the view]; the first `size` are to be settled, what is settled with them is added.
-        size: How many they are.
+        group: int32[nodes of the view], the first `size` are the nodes to settle; the nodes settled with them are
+            added.
+        size: The number of nodes to settle.
         graph: A `views.Graph`.
         view: A `views.View`; `removed` is kept up to date.
         settled: bool[nodes], kept up to date.
 
     Returns:
-        How many are in the group now.
+        The size of the group.
     """
     start, previous, writer, batch, indexer = graph.start, graph.previous, graph.writer, graph.batch, graph.indexer
     for j in range(size):

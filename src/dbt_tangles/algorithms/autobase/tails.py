@@ -1,8 +1,10 @@
-"""The tails of a view: the first unsettled nodes of indexers that follow no other unsettled ones.
+"""Tails of a view: the first unsettled nodes of indexers that see no other unsettled indexer node.
 
-What a node follows of a log is unsettled no longer once it is settled, so of each log the search for an unsettled node
-below its first one goes on where it ended. A log whose first unsettled node is no tail waits for the log of the node
-that was found below it, and is looked at again when something of that log is settled.
+The ancestors of a settled node are settled, so the search for an unsettled node below the first one of a log continues
+where it ended. A log whose first unsettled node is not a tail waits for the log of the unsettled node found below it,
+and is examined again when a node of that log is settled.
+
+Source: autobase 7.28.1, tails of the linearizer.
 """
 
 from __future__ import annotations
@@ -15,13 +17,14 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 
 class Tails(NamedTuple):
-    """The tails, and who waits to become one.
+    """The tails, and the logs that wait to have one.
 
     Attributes:
         node: int32[indexers], the tails by writer.
-        scanned: int32[indexers]; the first unsettled node of each log follows nothing unsettled of so many logs.
-        waiting: int32[indexers], the first log that waits for each, or -1.
-        following: int32[indexers], the log that waits for the same as each, or -1.
+        scanned: int32[indexers], the number of logs of which the first unsettled node of each log sees nothing
+            unsettled.
+        waiting: int32[indexers], the first log that waits for each log, or -1.
+        following: int32[indexers], the next log that waits for the same log, or -1.
     """
 
     node: np.ndarray
@@ -32,13 +35,13 @@ class Tails(NamedTuple):
 
 @inner
 def _place_log(k, count, view, tails):
-    """Make the first unsettled node of a log a tail, or let the log wait; how many tails there are then.
+    """Make the first unsettled node of a log a tail, or let the log wait; the number of tails.
 
     Args:
         k: The indexer.
-        count: How many tails there are.
+        count: The number of tails so far.
         view: A `views.View`.
-        tails: A `Tails`, kept up to date.
+        tails: `Tails`, kept up to date.
     """
     first, removed = view.first, view.removed
     if removed[k] == view.known[k]:
@@ -53,7 +56,7 @@ def _place_log(k, count, view, tails):
         tails.following[k] = tails.waiting[j]
         tails.waiting[j] = k
         return count
-    # They stand by writer, whatever the numbers of indexers.
+    # Tails ascend by writer, not by indexer number.
     at = count
     while at > 0 and tails.node[at - 1] > t:
         tails.node[at] = tails.node[at - 1]
@@ -64,11 +67,11 @@ def _place_log(k, count, view, tails):
 
 @inner
 def list_tails(view, tails):
-    """List the tails of a view; how many they are.
+    """List the tails of a view; their number.
 
     Args:
         view: A `views.View`.
-        tails: A `Tails`, filled.
+        tails: `Tails`, filled.
     """
     tails.scanned[:] = 0
     tails.waiting[:] = -1
@@ -80,20 +83,20 @@ def list_tails(view, tails):
 
 @inner
 def update_tails(group, count, indexer, view, tails):
-    """List the tails anew once more is settled; how many they are.
+    """Update the tails after nodes were settled; their number.
 
-    Takes steps in proportion to the nodes, to the tails, and to the logs that waited.
+    Takes steps in proportion to the nodes, the tails, and the logs that waited.
 
     Args:
-        group: int32[...], the nodes that were settled since the tails were listed.
-        count: How many tails there were.
+        group: int32[...], the nodes settled since the tails were listed.
+        count: The number of tails before.
         indexer: int32[nodes].
         view: A `views.View`.
-        tails: A `Tails`, kept up to date.
+        tails: `Tails`, kept up to date.
     """
     first, removed = view.first, view.removed
     left = 0
-    gone = np.int64(-1)  # The logs of tails that were settled, as a list: none of them waits.
+    gone = np.int64(-1)  # The logs of settled tails, as a linked list; these logs do not wait.
     for i in range(count):
         t = tails.node[i]
         k = np.int64(indexer[t])
@@ -112,7 +115,7 @@ def update_tails(group, count, indexer, view, tails):
         left = _place_log(k, left, view, tails)
     for x in group:
         k = np.int64(indexer[x])
-        # Who waits for a log is looked at once, with the last of the log's nodes.
+        # The logs that wait for a log are examined once, with the last settled node of the log.
         if k < 0 or x - first[k] + 1 < removed[k]:
             continue
         log = np.int64(tails.waiting[k])

@@ -1,4 +1,4 @@
-"""Where most votes are known. A vote is a length of an indexer's log, see `quorums`."""
+"""Votes and majorities in the logs of indexers. A vote is a length of an indexer's log, see `quorums`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def knows_majority(clock, votes):
-    """Say whether a node of this clock knows most votes.
+    """Say whether a node with this clock sees a majority of votes.
 
     Args:
         clock: int32[indexers].
@@ -34,7 +34,7 @@ _first_with_majority = galloping(_lacks_majority)
 
 @inner
 def first_with_majority(at, known, first, clock, votes):
-    """Find the first node of a log, from the one at `at`, that knows most votes.
+    """Find the first node of a log, from the one at `at` on, that sees a majority of votes.
 
     Args:
         at: A length, from 1.
@@ -44,7 +44,7 @@ def first_with_majority(at, known, first, clock, votes):
         votes: int32[indexers].
 
     Returns:
-        The length of the log with it, or `NEVER`.
+        The length of the log with that node, or `NEVER`.
     """
     if at > known:
         return NEVER
@@ -54,23 +54,23 @@ def first_with_majority(at, known, first, clock, votes):
 
 @inner
 def next_degree_votes(votes, limit, first, begin, clock, following):
-    """Find the votes of the next degree: of each log the first node that knows most votes.
+    """Find the votes of the next degree: of each log the first node that sees a majority of votes.
 
     Args:
         votes: int32[indexers].
-        limit: int64[indexers]; so much of each log is looked at.
-        first: int64[indexers], the first node of each that has any.
-        begin: First node of the view.
+        limit: int64[indexers], the length of each log to search.
+        first: int64[indexers], the first node of each log that is not empty.
+        begin: The first node of the view.
         clock: int32[nodes of the view, indexers].
         following: int32[indexers], filled.
 
     Returns:
-        Whether there are any.
+        Whether any vote was found.
     """
     is_reached = False
     for k in range(len(votes)):
         following[k] = NEVER
-        # The last is asked first: mostly there is none above, or it is near.
+        # The last node is tested first: mostly the log has no vote, or a late one.
         if votes[k] <= limit[k] and knows_majority(clock[first[k] + limit[k] - 1 - begin], votes):
             following[k] = first_with_majority(votes[k], limit[k], first[k] - begin, clock, votes)
             is_reached = True
