@@ -53,7 +53,7 @@ MODELS = (*MEASURED, "int_autobase_quorums")
 def run(options: Namespace) -> Part:
     """Measure; return the figures and the goals."""
     results, goals = [], []
-    order_views(*settling(LEAST, 3))  # compiles the kernel
+    order_views(settling(LEAST, 3))  # compiles the kernel
     for part in (kernel_alone, stalled):
         found, wanted = part(options.scale, options.repeats)
         results += found
@@ -78,10 +78,10 @@ def settling(count: int, indexers: int) -> autobase_bases.Arrays:
 
 def timed(part: str, views: list[autobase_bases.Arrays], repeats: int) -> list[dict]:
     """Measure the order of each view, in turns."""
-    seconds = in_turns(repeats, *(partial(order_views, *view) for view in views))
+    seconds = in_turns(repeats, *(partial(order_views, view) for view in views))
     results = []
     for view, spent in zip(views, seconds, strict=True):
-        _, (nodes,), (settled,) = order_views(*view)
+        _, (nodes,), (settled,) = order_views(view)
         row = {"part": part, "indexers": len(view.floor), "nodes": int(nodes), "settled": int(settled)}
         results.append({**row, "edges": len(view.previous), "cpu_s": round(spent, 5)})
         say(f"autobase: {results[-1]}")

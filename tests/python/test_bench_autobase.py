@@ -54,7 +54,7 @@ def test_writers_follow_all_heads_that_they_know(shape, writers):
 def test_nearly_all_of_gossip_is_settled(indexers):
     """Nodes merge, because one writer writes beside another now and then."""
     view = autobase.settling(2_000, indexers)
-    _, (placed,), (settled,) = order_views(*view)
+    _, (placed,), (settled,) = order_views(view)
     assert placed == 2_000 and settled > 1_900
     assert len(view.previous) > 1.5 * 2_000
 
@@ -63,7 +63,7 @@ def test_nearly_all_of_gossip_is_settled(indexers):
 @pytest.mark.parametrize("indexers", [3, autobase.STALLED_INDEXERS, 9])
 def test_nothing_of_forks_without_end_is_settled(shape, indexers):
     view = autobase_bases.arrays(autobase.STALLED[shape](1_000, indexers), indexers)
-    _, (placed,), (settled,) = order_views(*view)
+    _, (placed,), (settled,) = order_views(view)
     assert (placed, settled) == (1_000, 0)
 
 
@@ -72,7 +72,7 @@ def test_made_bases_equal_the_oracle(shape):
     """The arrays are equal to the written bases."""
     drafts = list(SHAPES[shape](150, 5))
     base = base_of(drafts, 3)
-    order, _, (settled,) = order_views(*autobase_bases.arrays(iter(drafts), 3))
+    order, _, (settled,) = order_views(autobase_bases.arrays(iter(drafts), 3))
     ids = sorted(base.nodes)
     assert ([ids[each] for each in order], settled) == oracle.order_of(base)
 

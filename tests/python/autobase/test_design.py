@@ -268,7 +268,7 @@ def test_a_wide_base_of_1_500_nodes(silent):
     answers([drawing("abc", "a1 b1:a1 c1:b1")], "design")
     arrays = forked(9, 1_500, silent)
     begin = time.process_time()
-    _, placed, confirmed = design.order_views(*arrays)
+    _, placed, confirmed = design.order_views(arrays)
     assert time.process_time() - begin < 2
     assert (placed[0], confirmed[0]) == (arrays[0][1], 0)
 
@@ -285,9 +285,9 @@ def chain(writers: int, nodes: int) -> tuple[np.ndarray, ...]:
 def test_2_000_nodes_and_the_limit(writers):
     answers([drawing("abc", "a1 b1:a1 c1:b1")], "design")
     begin = time.process_time()
-    _, placed, confirmed = design.order_views(*chain(writers, 2_000))
+    _, placed, confirmed = design.order_views(chain(writers, 2_000))
     assert placed[0] == 2_000
     assert confirmed[0] == 2_000 - 2 * (writers // 2)
     assert time.process_time() - begin < 5
     with pytest.raises(ValueError, match="view 0 has 5001 nodes"):
-        design.order_views(*chain(writers, design.DESIGN_LIMIT + 1))
+        design.order_views(chain(writers, design.DESIGN_LIMIT + 1))

@@ -10,6 +10,7 @@ from autobase_oracle import Base
 from base_arrays import arrays_of
 from base_tables import drawing
 from dbt_tangles.algorithms.autobase.consensus import order_views
+from dbt_tangles.algorithms.autobase.views import ViewArrays
 from gossip import answers
 
 
@@ -109,16 +110,16 @@ def altered(column: int, at: int, value: int) -> tuple[np.ndarray, ...]:
 )
 def test_arrays_that_cannot_be(message, arrays):
     with pytest.raises(ValueError, match=message):
-        order_views(*arrays)
+        order_views(ViewArrays(*arrays))
 
 
 def test_columns_of_other_nodes():
     arrays, _ = arrays_of([drawing("ab", "a1 b1:a1")])
     with pytest.raises(ValueError, match="same nodes"):
-        order_views(*arrays[:5], arrays[5][:1], *arrays[6:])
+        order_views(arrays._replace(batch=arrays.batch[:1]))
 
 
 def test_an_indexer_follows_its_own_log():
     arrays, _ = arrays_of([drawing("a", "a1 a2")])
     with pytest.raises(ValueError, match="the one before"):
-        order_views(arrays[0], np.zeros(3, np.int64), arrays[2][:0], *arrays[3:])
+        order_views(arrays._replace(start=np.zeros(3, np.int64), previous=arrays.previous[:0]))

@@ -9,10 +9,11 @@ import pytest
 
 from base_tables import drawing
 from dbt_tangles.algorithms.autobase.consensus import order_views
+from dbt_tangles.algorithms.autobase.views import ViewArrays
 from gossip import answers
 
 
-def large_base(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -> tuple[np.ndarray, ...]:
+def large_base(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -> ViewArrays:
     """Number a base given as writers and what each node follows, by turn; every writer's previous node is added."""
     writer = np.array([w for w, _ in rows])
     by_place = np.argsort(writer, kind="stable")
@@ -28,7 +29,7 @@ def large_base(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -
     for at in previous:
         start.append(start[-1] + len(at))
     rank = writer[by_place].astype(np.int32)
-    return (
+    return ViewArrays(
         np.array([0, len(rows)], np.int64),
         np.array(start, np.int64),
         np.concatenate(previous).astype(np.int32),
@@ -42,11 +43,11 @@ def large_base(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -
     )
 
 
-def timed(arrays: tuple[np.ndarray, ...]) -> tuple[int, float]:
+def timed(arrays: ViewArrays) -> tuple[int, float]:
     """How much is settled, and in how many seconds."""
     answers([drawing("abc", "a1 b1:a1 a2:b1")])
     begin = time.process_time()
-    confirmed = order_views(*arrays)[2]
+    confirmed = order_views(arrays)[2]
     return int(confirmed[0]), time.process_time() - begin
 
 

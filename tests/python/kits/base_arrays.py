@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from autobase_oracle import Base, Id
+from dbt_tangles.algorithms.autobase.views import ViewArrays
 
 
-def arrays_of(bases: list[Base]) -> tuple[tuple[np.ndarray, ...], list[Id]]:
+def arrays_of(bases: list[Base]) -> tuple[ViewArrays, list[Id]]:
     """Number the nodes of bases as `order_views` wants them."""
     view_start, start, previous, floor_start, floor = [0], [0], [], [0], []
     columns, ids = [], []
@@ -26,7 +27,7 @@ def arrays_of(bases: list[Base]) -> tuple[tuple[np.ndarray, ...], list[Id]]:
         floor += [base.floor.get(key, 0) for key in base.indexers]
         floor_start.append(len(floor))
     writer, length, batch, indexer, is_relayed = zip(*columns, strict=True) if columns else ((),) * 5
-    return (
+    return ViewArrays(
         np.array(view_start, np.int64),
         np.array(start, np.int64),
         np.array(previous, np.int32),

@@ -14,7 +14,7 @@ Answer = tuple[list[Id], int]
 def answers(bases: list[Base]) -> list[Answer]:
     """Order all bases in one call."""
     arrays, ids = arrays_of(bases)
-    order, placed, confirmed = order_views(*arrays)
+    order, placed, confirmed = order_views(arrays)
     view_start = arrays[0]
     found = []
     for v in range(len(bases)):

@@ -75,7 +75,7 @@ def simulate(
 def answers(bases: list[Base], rule: str) -> list[Answer]:
     """Order all bases in one call: of each its order, and how much of it is settled."""
     arrays, ids = arrays_of(bases)
-    order, placed, confirmed = RULES[rule](*arrays)
+    order, placed, confirmed = RULES[rule](arrays)
     begins = arrays[0]
     return [([ids[x] for x in order[begins[v] : begins[v] + placed[v]]], int(confirmed[v])) for v in range(len(bases))]
 

@@ -1,7 +1,7 @@
-"""A table of nodes in; the order of each base out, as it stands and as each writer knew it.
+"""Orders many bases: once with all nodes, and once for the view of each writer.
 
-What a writer knew is what its last node follows, and that node. Every such view is cut out of its base and ordered on
-its own, many views at a time.
+The view of a writer is its last node and all ancestors of that node. Each view is extracted from its base and ordered
+on its own, many views at a time.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.autobase import consensus, design
+from dbt_tangles.algorithms.autobase.views import ViewArrays
 from dbt_tangles.algorithms.graph.arrays import first_rows, starts
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows
 from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
 from dbt_tangles.formats.autobase.verify_lines import Length
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
-from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 from dbt_tangles.kernel_runtime.row_schema import arrow_type
 
-#: One row per base and node that is in. `indexers` and `start` are those of the base, and stand on one of its rows.
+#: One row per base and member node. `indexers` and `start` describe the base, and are set on one of its rows.
 INPUT_SCHEMA = pa.schema(
     [
         ("base_id", pa.string()),
@@ -48,16 +49,16 @@ ORDER_SCHEMA = pa.schema(
     ]
 )
 
-#: The observer who knows all nodes of a base.
+#: The observer that knows all nodes of a base.
 ALL = "all"
 
 AUTOBASE, DESIGN = "autobase", "design"
 RULES = {AUTOBASE: consensus.order_views, DESIGN: design.order_views}
 
-#: A base may have so many nodes times indexers; its clocks take four bytes for each.
+#: The most nodes times indexers of a base; its clocks take four bytes for each.
 ENTRY_LIMIT = 2**28
 
-#: Views are taken together until their nodes times indexers, and edges, come to so many.
+#: The most entries (nodes times indexers, and edges) of views that are ordered together.
 VIEW_ENTRIES = 4_000_000
 
 _ALL_NODES = -1
@@ -69,17 +70,17 @@ class Bases(NamedTuple):
 
     Attributes:
         start: int64[bases + 1], into the nodes.
-        row: int32[nodes]; the row each came from.
+        row: int32[nodes], the input row of each node.
         edge_start: int64[nodes + 1], into `previous`.
-        previous: int32[edges]; the nodes that each follows directly.
-        writer: int32[nodes]; the place of the writer in `names`.
+        previous: int32[edges], the previous nodes of each node.
+        writer: int32[nodes], the writer's place in `names`.
         length: int64[nodes].
         batch: int32[nodes].
-        indexer: int32[nodes]; the number of the writer among the base's indexers, or -1.
+        indexer: int32[nodes], the writer's number among the base's indexers, or -1.
         is_relayed: bool[nodes].
         indexer_start: int64[bases + 1], into the indexers of all bases.
-        indexer_name: int64[...]; the place of each in `names`; those of a base ascend.
-        floor: int64[...]; the length of each indexer's log that was settled before.
+        indexer_name: int64[...], the place of each indexer in `names`; ascending within a base.
+        floor: int64[...], the length of each indexer's log that was confirmed before.
         names: The keys of all writers, ascending.
     """
 
@@ -98,12 +99,26 @@ class Bases(NamedTuple):
     names: pa.Array
 
 
+class EdgeRows(NamedTuple):
+    """The nodes and edges of many bases, as in `Bases`.
+
+    Attributes:
+        base_start: int64[bases + 1], into the nodes.
+        start: int64[nodes + 1], into `previous`.
+        previous: int32[edges].
+    """
+
+    base_start: np.ndarray
+    start: np.ndarray
+    previous: np.ndarray
+
+
 class Views(NamedTuple):
-    """Bases as some know them.
+    """Views of bases.
 
     Attributes:
         start: int64[views + 1], into the nodes of the views.
-        node: int32[...]; which node of the bases each is. Those of a view ascend.
+        node: int32[...], the node of the base that each is; ascending within a view.
         edge_start: int64[... + 1], into `previous`.
         previous: int32[edges], nodes of the views.
         floor_start: int64[views + 1].
@@ -119,29 +134,28 @@ class Views(NamedTuple):
 
 
 def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterator[pa.RecordBatch]:
-    """Order many bases, each as all its nodes have it and as each of its writers had it at its last node.
+    """Order many bases: with all their nodes, and as each writer's last node sees them.
 
-    Nothing depends on the order of the rows, but for that of the bases in the result.
+    The order of the rows affects only the order of the bases in the result.
 
     Args:
-        table: One row per base and node, in any order, whole bases only (`INPUT_SCHEMA`; more columns are passed
-            over). The nodes of a base are consistent: what each follows is there, and nothing follows itself.
-            `node_id`, unique in its base; `previous`, the ids of all that the node follows directly, the writer's own
-            previous node included; `batch`, how many nodes of its batch are left, this one included; `is_relayed`;
-            `indexers`, the writers whose nodes are votes; `start`, how much of each log was settled before.
-        row_limit: A base with more writers times nodes than this is ordered for the observer `ALL` only, and one with
-            more than `ENTRY_LIMIT` indexers times nodes not at all.
-        rule: `AUTOBASE` (see `consensus`) or `DESIGN` (see `design`, which leaves bases of more than `DESIGN_LIMIT`
-            nodes without any order).
+        table: One row per base and node, in any order, whole bases only (`INPUT_SCHEMA`; further columns are ignored).
+            The nodes of a base are consistent: all previous nodes are present, and the graph has no cycle.
+            `node_id`, unique in its base; `previous`, the ids of all previous nodes, the writer's own one included;
+            `batch`, the number of nodes left in its batch, this one included; `is_relayed`; `indexers`, the writers
+            whose nodes are votes; `start`, the length of each log that was confirmed before.
+        row_limit: A base with more writers times nodes is ordered for the observer `ALL` only, and a base with more
+            than `ENTRY_LIMIT` indexers times nodes is left out.
+        rule: `AUTOBASE` (see `consensus`) or `DESIGN` (see `design`, which leaves out bases of more than `DESIGN_LIMIT`
+            nodes).
 
     Yields:
-        Rows of `ORDER_SCHEMA`. `position` counts from 0 for each base and observer, `ALL` or a writer; a relayed node
-        has one only where it is settled. The `is_confirmed` come first.
+        Rows of `ORDER_SCHEMA`. `position` counts from 0 for each base and observer, `ALL` or a writer; relayed nodes
+        have one only where they are confirmed. The rows with `is_confirmed` come first.
 
     Raises:
-        ValueError: There is no such rule; a value is null, or a node is there twice;
-            a node follows what is not there; and what the rule raises: a cycle, a hole in an indexer's log, a log
-            that does not begin where `start` ends.
+        ValueError: The rule is unknown; a value is null; a node occurs twice; a previous node is missing; or the rule
+            finds a cycle, a gap in an indexer's log, or a log that does not begin where `start` ends.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
     if rule not in RULES:
@@ -159,7 +173,7 @@ def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterat
         return
     for views_base, views_top in split_views(bases, base, top):
         views = extract_views(bases, views_base, views_top)
-        order, _, confirmed = RULES[rule](*view_arrays(bases, views))
+        order, _, confirmed = RULES[rule](view_arrays(bases, views))
         observer = np.where(views_top == _ALL_NODES, len(bases.names), bases.writer[views_top])
         placed = np.flatnonzero(order >= 0)
         for begin in range(0, len(placed), ROWS_PER_BATCH):
@@ -180,7 +194,7 @@ def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterat
 def order_base_batches(
     batches: Iterator[pa.RecordBatch], row_limit: int, rule: str = AUTOBASE
 ) -> Iterator[pa.RecordBatch]:
-    """Yield `order_bases` of the whole bases in a partition."""
+    """Apply `order_bases` to the whole bases of a partition."""
     table = collect(batches)
     if table is not None:
         yield from order_bases(table, row_limit, rule)
@@ -196,51 +210,28 @@ def number_bases(table: pa.Table) -> Bases:
         The bases, in the order of their first rows.
 
     Raises:
-        ValueError: A value is null, a node is there twice, or it follows what is not there.
+        ValueError: A value is null, a node occurs twice, or a previous node is missing.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
     for name in _NEEDED:
         if table[name].null_count:
             raise ValueError(f"a {name} is null")
     base, base_count = group_rows(strings_of(table["base_id"]))
-    first_row = first_rows(base, base_count)
-    telling = np.flatnonzero(table["indexers"].is_valid().to_numpy())
-    first_row[base[telling[::-1]]] = telling[::-1]
-
-    # Writers are known by the place of their key among all keys.
-    heads = table.select(["indexers", "start"]).take(pa.array(first_row))
-    indexers, indexer_base = _flatten(heads["indexers"])
-    floors, floor_base = _flatten(heads["start"])
-    floor_writer = pc.struct_field(floors, "writer")
-    chunks = [*table["writer"].chunks, indexers, floor_writer]
-    keys = pa.chunked_array([chunk.cast(pa.large_string()) for chunk in chunks], pa.large_string())
-    if keys.null_count:
-        raise ValueError("a writer in indexers or start is null")
-    code, key_count = group_rows(strings_of(keys))
-    first_key = first_rows(code, key_count)
-    names = keys.take(pa.array(first_key)).combine_chunks()
-    by_name = pc.sort_indices(names).to_numpy()
-    place = np.empty(key_count, np.int64)
-    place[by_name] = np.arange(key_count)
-    place = place[code]
-    writer = place[: len(table)]
-
+    indexers, indexer_base, floors, floor_base = _base_columns(table, base, base_count)
+    place, names = _place_writers([*table["writer"].chunks, indexers, pc.struct_field(floors, "writer")])
+    writer, indexer_place, floor_place = np.split(place, [len(table), len(table) + len(indexers)])
     length = table["length"].to_numpy().astype(np.int64)
     row = np.lexsort((length, writer, base)).astype(np.int32)
     start = starts(np.bincount(base, minlength=base_count))
     alike = (np.diff(base[row]) == 0) & (np.diff(writer[row]) == 0) & (np.diff(length[row]) == 0)
     if alike.any():
         at = int(row[np.argmax(alike)])
-        raise ValueError(f"node {table['node_id'][at]} is in base {table['base_id'][at]} twice")
+        raise ValueError(f"node {table['node_id'][at]} is in base {table['base_id'][at]} twice; pass each node once")
 
-    # Pairs of a base and a writer are integers.
-    indexer_pair = np.unique(indexer_base * key_count + place[len(table) : len(table) + len(indexers)])
-    floor_pair = floor_base * key_count + place[len(table) + len(indexers) :]
-    floor_length = pc.struct_field(floors, "length").fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    by_pair = np.argsort(floor_pair, kind="stable")
-    found, is_found = _look_up(floor_pair[by_pair], indexer_pair)
-    floor = np.zeros(len(indexer_pair), np.int64)
-    floor[is_found] = floor_length[by_pair[found[is_found]]]
+    # A pair of a base and a writer is one integer.
+    key_count = len(names)
+    indexer_pair = np.unique(indexer_base * key_count + indexer_place)
+    floor = _floor_lengths(indexer_pair, floor_base * key_count + floor_place, floors)
     indexer_start = np.searchsorted(indexer_pair, np.arange(base_count + 1) * key_count).astype(np.int64)
     found, is_found = _look_up(indexer_pair, base[row] * np.int64(key_count) + writer[row])
     indexer = np.where(is_found, found - indexer_start[base[row]], -1).astype(np.int32)
@@ -249,7 +240,8 @@ def number_bases(table: pa.Table) -> Bases:
     links = link(Nodes(start, row), strings_of(table["node_id"]), lists_of(table["previous"]), every, ~every)
     if links.some_missing.any():
         at = int(row[np.argmax(links.some_missing)])
-        raise ValueError(f"node {table['node_id'][at]} of base {table['base_id'][at]} follows what is not there")
+        node = f"node {table['node_id'][at]} of base {table['base_id'][at]}"
+        raise ValueError(f"{node} follows what is not there; pass all nodes that it lists")
     return Bases(
         start,
         row,
@@ -263,8 +255,42 @@ def number_bases(table: pa.Table) -> Bases:
         indexer_start,
         indexer_pair % max(key_count, 1),
         floor,
-        names.take(pa.array(by_name)),
+        names,
     )
+
+
+def _base_columns(
+    table: pa.Table, base: np.ndarray, base_count: int
+) -> tuple[pa.Array, np.ndarray, pa.Array, np.ndarray]:
+    """Take `indexers` and `start` of each base, flattened, each with the base of its entries."""
+    first_row = first_rows(base, base_count)
+    telling = np.flatnonzero(table["indexers"].is_valid().to_numpy())
+    first_row[base[telling[::-1]]] = telling[::-1]
+    columns = table.select(["indexers", "start"]).take(pa.array(first_row))
+    return *_flatten(columns["indexers"]), *_flatten(columns["start"])
+
+
+def _place_writers(chunks: list[pa.Array]) -> tuple[np.ndarray, pa.Array]:
+    """Number writers by key: int64[entries of all chunks], and the distinct keys, ascending."""
+    keys = pa.chunked_array([chunk.cast(pa.large_string()) for chunk in chunks], pa.large_string())
+    if keys.null_count:
+        raise ValueError("a writer in indexers or start is null; fill it in")
+    code, key_count = group_rows(strings_of(keys))
+    names = keys.take(pa.array(first_rows(code, key_count))).combine_chunks()
+    by_name = pc.sort_indices(names).to_numpy()
+    place = np.empty(key_count, np.int64)
+    place[by_name] = np.arange(key_count)
+    return place[code], names.take(pa.array(by_name))
+
+
+def _floor_lengths(indexer_pair: np.ndarray, floor_pair: np.ndarray, floors: pa.Array) -> np.ndarray:
+    """Find the floor of each indexer, 0 if `start` omits it: int64[indexers]."""
+    length = pc.struct_field(floors, "length").fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    by_pair = np.argsort(floor_pair, kind="stable")
+    found, is_found = _look_up(floor_pair[by_pair], indexer_pair)
+    floor = np.zeros(len(indexer_pair), np.int64)
+    floor[is_found] = length[by_pair[found[is_found]]]
+    return floor
 
 
 def are_within_limit(bases: Bases) -> np.ndarray:
@@ -273,18 +299,18 @@ def are_within_limit(bases: Bases) -> np.ndarray:
 
 
 def split_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Divide views into such as can be held in memory at once, or one that cannot.
+    """Split views into runs that fit into memory together; a larger view is a run of its own.
 
     Args:
         bases: The bases.
         base: int64[views], the base of each view.
-        top: int64[views]; see `extract_views`.
+        top: int64[views], see `extract_views`.
 
     Yields:
         Runs of both.
     """
     nodes, edges = np.diff(bases.start), np.diff(bases.edge_start[bases.start])
-    # No view is larger than its base.
+    # The size of its base bounds that of a view.
     entries = (nodes * (np.diff(bases.indexer_start) + 1) + edges)[base]
     chunk = (np.cumsum(entries) - entries) // VIEW_ENTRIES
     bounds = [0, *(np.flatnonzero(np.diff(chunk)) + 1), len(base)]
@@ -293,37 +319,23 @@ def split_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Iterator[tup
 
 
 def extract_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> Views:
-    """Find what some know.
+    """Extract views from their bases.
 
     Args:
         bases: The bases.
         base: int64[views], the base of each view.
-        top: int64[views], a node of the base: the view is it and all it follows; or -1: all nodes.
+        top: int64[views], a node of the base: the view is the node and its ancestors; or -1: all nodes.
 
     Returns:
         The views.
     """
-    sizes = np.diff(bases.start)[base]
-    edges = np.diff(bases.edge_start[bases.start])[base]
-    return Views(
-        *_extract_views(
-            bases.start,
-            bases.edge_start,
-            bases.previous,
-            bases.indexer_start,
-            bases.floor,
-            base,
-            top,
-            int(sizes.sum()),
-            int(edges.sum()),
-            int(sizes.max(initial=0)),
-        )
-    )
+    edges = EdgeRows(bases.start, bases.edge_start, bases.previous)
+    return Views(*_extract_views(edges, bases.indexer_start, bases.floor, base, top))
 
 
-def view_arrays(bases: Bases, views: Views) -> tuple[np.ndarray, ...]:
-    """List what the rules in `RULES` take of some views, in the order in which they take it."""
-    return (
+def view_arrays(bases: Bases, views: Views) -> ViewArrays:
+    """Take the columns that the rules in `RULES` need of some views."""
+    return ViewArrays(
         views.start,
         views.edge_start,
         views.previous,
@@ -338,7 +350,7 @@ def view_arrays(bases: Bases, views: Views) -> tuple[np.ndarray, ...]:
 
 
 def _observers(bases: Bases, row_limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """List the views that are asked for: the base and the top node of each, by base, `ALL` first, then by writer."""
+    """List the views to order: the base and top node of each, by base, `ALL` first, then by writer."""
     nodes, count = len(bases.row), len(bases.start) - 1
     base = np.repeat(np.arange(count), np.diff(bases.start))
     is_last = np.ones(nodes, np.bool_)
@@ -354,7 +366,7 @@ def _observers(bases: Bases, row_limit: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _flatten(column: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
-    """Lay lists behind each other; also int64[...], the list of each entry."""
+    """Flatten lists; also int64[...], the list of each entry."""
     lists = column.combine_chunks()
     lists = lists if isinstance(lists, pa.Array) else pa.concat_arrays(lists.chunks)
     counts = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
@@ -362,7 +374,7 @@ def _flatten(column: pa.ChunkedArray) -> tuple[pa.Array, np.ndarray]:
 
 
 def _look_up(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find values; of each where it would be, and whether it is there."""
+    """Find values in an ascending array; of each its place, and whether it is present."""
     at = np.searchsorted(ascending, values)
     is_found = at < len(ascending)
     is_found[is_found] = ascending[at[is_found]] == values[is_found]
@@ -370,17 +382,24 @@ def _look_up(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.
 
 
 @compiled
-def _extract_views(base_start, start, previous, indexer_start, floor, base, top, node_room, edge_room, largest):
+def _extract_views(bases, indexer_start, floor, base, top):
+    """Copy the nodes, edges and floors of views; the fields of `Views`."""
+    base_start, start, previous = bases
     views = len(base)
+    node_room, edge_room, largest = np.int64(0), np.int64(0), np.int64(0)
     view_start = np.zeros(views + 1, np.int64)
+    floor_start = np.zeros(views + 1, np.int64)
+    for v in range(views):
+        begin, end = base_start[base[v]], base_start[base[v] + 1]
+        node_room += end - begin
+        edge_room += start[end] - start[begin]
+        largest = max(largest, end - begin)
+        floor_start[v + 1] = floor_start[v] + indexer_start[base[v] + 1] - indexer_start[base[v]]
     node = np.empty(node_room, np.int32)
     edge_start = np.zeros(node_room + 1, np.int64)
     edge = np.empty(edge_room, np.int32)
-    floor_start = np.zeros(views + 1, np.int64)
-    for v in range(views):
-        floor_start[v + 1] = floor_start[v] + indexer_start[base[v] + 1] - indexer_start[base[v]]
     floors = np.empty(floor_start[views], np.int64)
-    # Of the base that a view is cut out of: where its nodes are in the view; -1 for those it does not know.
+    # By node of the base: its place in the view, or -1.
     place = np.empty(largest, np.int32)
     stack = np.empty(largest, np.int32)
     nodes = 0
@@ -389,18 +408,7 @@ def _extract_views(base_start, start, previous, indexer_start, floor, base, top,
         begin, end = base_start[base[v]], base_start[base[v] + 1]
         place[: end - begin] = -1 if top[v] >= 0 else 0
         if top[v] >= 0:
-            stack[0] = top[v]
-            place[top[v] - begin] = 0
-            size = 1
-            while size > 0:
-                size -= 1
-                x = stack[size]
-                for e in range(start[x], start[x + 1]):
-                    p = previous[e]
-                    if place[p - begin] < 0:
-                        place[p - begin] = 0
-                        stack[size] = p
-                        size += 1
+            _mark_ancestors(top[v], begin, start, previous, place, stack)
         first = nodes
         for x in range(begin, end):
             if place[x - begin] >= 0:
@@ -417,3 +425,20 @@ def _extract_views(base_start, start, previous, indexer_start, floor, base, top,
         for f in range(floor_start[v], floor_start[v + 1]):
             floors[f] = floor[begin + f - floor_start[v]]
     return view_start, node[:nodes].copy(), edge_start[: nodes + 1].copy(), edge[:edges].copy(), floor_start, floors
+
+
+@inner
+def _mark_ancestors(top, begin, start, previous, place, stack):
+    """Set `place` of a node and its ancestors to 0."""
+    stack[0] = top
+    place[top - begin] = 0
+    size = 1
+    while size > 0:
+        size -= 1
+        x = stack[size]
+        for e in range(start[x], start[x + 1]):
+            p = previous[e]
+            if place[p - begin] < 0:
+                place[p - begin] = 0
+                stack[size] = p
+                size += 1

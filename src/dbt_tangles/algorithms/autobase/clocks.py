@@ -1,16 +1,48 @@
-"""What nodes know of indexers' logs, and from where on indexers know of nodes. Arrays are as in `views`."""
+"""Vector clocks over the indexers of a view, and the first descendants of each node in each indexer's log.
+
+Arrays are as in `views`.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.views import find_logs
+from dbt_tangles.algorithms.autobase.views import Graph, IndexedViews, ViewArrays, find_logs
 from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-#: The vote of an indexer that never voted.
+#: The vote of an indexer that never votes.
 NEVER = np.int32(2**31 - 1)
+
+
+class Edges(NamedTuple):
+    """Compressed rows: `start` int64[nodes + 1] into `previous` int32[edges]."""
+
+    start: np.ndarray
+    previous: np.ndarray
+
+
+def index_views(views: ViewArrays) -> tuple[IndexedViews, np.ndarray]:
+    """Link the nodes of many views, and compute their causal order and clocks.
+
+    Args:
+        views: The views.
+
+    Returns:
+        The indexed views, and the depth of each node, int32[nodes].
+
+    Raises:
+        ValueError: The edges close a cycle.
+    """
+    view_start, start, previous = views.view_start, views.start, views.previous
+    depth = depths(view_start, start, previous)
+    graph = Graph(start, previous, *children(start, previous), views.writer, views.batch, views.indexer)
+    clock_start, clock = clocks(view_start, start, previous, views.indexer, views.floor_start)
+    causal = causal_order(view_start, depth)
+    return IndexedViews(view_start, graph, views.is_relayed, views.floor_start, causal, clock_start, clock), depth
 
 
 def depths(view_start: np.ndarray, start: np.ndarray, previous: np.ndarray) -> np.ndarray:
@@ -22,7 +54,7 @@ def depths(view_start: np.ndarray, start: np.ndarray, previous: np.ndarray) -> n
         previous: int32[edges].
 
     Returns:
-        int32[nodes], 0 where nothing is followed.
+        int32[nodes], 0 for a node without previous nodes.
 
     Raises:
         ValueError: The edges close a cycle.
@@ -35,7 +67,7 @@ def depths(view_start: np.ndarray, start: np.ndarray, previous: np.ndarray) -> n
 
 
 def causal_order(view_start: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Order the nodes of each view by depth; nodes of the same depth ascend.
+    """Order the nodes of each view by depth, then number.
 
     Args:
         view_start: int64[views + 1].
@@ -57,7 +89,7 @@ def clocks(
     indexer: np.ndarray,
     floor_start: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find how much of each indexer's log each node knows, itself included.
+    """Compute the clock of each node: the length of each indexer's log that it sees, itself included.
 
     Args:
         view_start: int64[views + 1].
@@ -67,8 +99,8 @@ def clocks(
         floor_start: int64[views + 1].
 
     Returns:
-        `clock_start` int64[views + 1] and `clock` int32[...]. In a view with k indexers, those of its i-th node begin
-        at `clock_start` + i * k. They count from the floor.
+        `clock_start` int64[views + 1] and `clock` int32[...]. In a view with k indexers, the entries of its i-th node
+        begin at `clock_start` + i * k. They count from the floor.
 
     Raises:
         ValueError: The edges close a cycle.
@@ -85,7 +117,7 @@ def first_followers(
     floor_start: np.ndarray,
     depth: np.ndarray,
 ) -> np.ndarray:
-    """Find the first node of each indexer that is a node or follows it.
+    """Find, for each node and indexer, the first node of the indexer that is the node or its descendant.
 
     Args:
         view_start: int64[views + 1].
@@ -96,26 +128,25 @@ def first_followers(
         depth: int32[nodes].
 
     Returns:
-        int32[...], laid out as `clocks` are: the length of the indexer's log with that node, from its floor,
-        or `NEVER`.
+        int32[...], laid out as the clocks: the length of the indexer's log with that node, from its floor, or `NEVER`.
     """
     return _first_followers(view_start, start, previous, indexer, floor_start, causal_order(view_start, depth))
 
 
 @inner
-def fill_clocks(begin, end, start, previous, indexer, causal, first, clock):
-    """Work out the clocks of a view.
+def fill_clocks(begin, end, edges, indexer, causal, first, clock):
+    """Compute the clocks of one view.
 
     Args:
-        begin: First node of the view.
-        end: One behind its last.
-        start: int64[nodes + 1].
-        previous: int32[edges].
+        begin: The first node of the view.
+        end: The end of its nodes.
+        edges: `Edges` of all nodes.
         indexer: int32[nodes].
         causal: int32[nodes], of `causal_order`.
-        first: int64[indexers], the first node of each that has any.
+        first: int64[indexers], the first node of each log that is not empty.
         clock: int32[nodes of the view, indexers], filled.
     """
+    start, previous = edges
     n = clock.shape[1]
     for i in range(begin, end):
         x = causal[i]
@@ -146,7 +177,7 @@ def _clocks(view_start, start, previous, indexer, floor_start, causal):
         n = floor_start[v + 1] - floor_start[v]
         rows = clock[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
         find_logs(begin, end, indexer, first[:n], known[:n])
-        fill_clocks(begin, end, start, previous, indexer, causal, first, rows)
+        fill_clocks(begin, end, Edges(start, previous), indexer, causal, first, rows)
     return clock_start, clock
 
 
@@ -168,7 +199,7 @@ def _first_followers(view_start, start, previous, indexer, floor_start, causal):
             if indexer[x] >= 0:
                 length[indexer[x]] += 1
                 rows[x - begin, indexer[x]] = length[indexer[x]]
-        # From late to early, each node passes on the least that it and those after it have.
+        # From late to early, each node passes the minimum of itself and its descendants on to its previous nodes.
         for i in range(end - 1, begin - 1, -1):
             x = causal[i]
             own = rows[x - begin]

@@ -1,6 +1,10 @@
-"""Whether a node is settled, by the votes of indexers.
+"""Confirmation of a node by acknowledgements and votes of the indexers: a clean double quorum.
 
-Source: autobase 7.28.1.
+A node m is newer than the target x if m sees x and no unsettled node beside x. Of each indexer, the first node that x
+does not see acknowledges x if it is newer. An indexer votes for x if its last newer node sees a majority of the
+acknowledgements.
+
+Source: autobase 7.28.1, consensus; its simpler form is in the design document, Quorums.
 """
 
 from __future__ import annotations
@@ -17,18 +21,18 @@ _UNLIMITED = np.int32(2**31 - 1)
 
 @inner
 def is_merge(x, start, previous, indexer, view):
-    """Say whether the last nodes of the indexers below x are not all below one of them."""
+    """Say whether x joins branches: whether the last indexer nodes that x sees have two or more maximal ones."""
     begin, first, clock = view.begin, view.first, view.clock
     if start[x + 1] - start[x] == 1 and indexer[previous[start[x]]] >= 0:
         return False
     n = clock.shape[1]
     own = clock[x - begin]
     a = indexer[x]
-    # Of what it follows directly, mostly one node is above all the rest.
+    # Mostly one previous node sees all the others.
     for e in range(start[x], start[x + 1]):
         if indexer[previous[e]] >= 0 and _sees_all_before(clock[previous[e] - begin], own, a):
             return False
-    # If one of them is above all, it replaces whatever was the best so far, and is not replaced.
+    # A node that sees all others replaces any earlier best, and is not replaced itself.
     best = np.int64(-1)
     for k in range(n):
         count = own[k] - 1 if k == a else own[k]
@@ -43,7 +47,7 @@ def is_merge(x, start, previous, indexer, view):
 
 @inner
 def _sees_all_before(row, own, a):
-    """Say whether a node of the first clock sees all that a node of indexer `a` and of the second sees, but itself."""
+    """Say whether the first clock covers the second one, of a node of indexer `a`, the node itself not counted."""
     k = 0
     while k < len(own) and (row[k] >= own[k] or (k == a and row[k] == own[k] - 1)):
         k += 1
@@ -52,16 +56,16 @@ def _sees_all_before(row, own, a):
 
 @inner
 def _is_newer(y, a, count, begin, clock, limit, limited):
-    """Say whether y sees the target and nothing unsettled beside it.
+    """Say whether y is newer than the target: it sees the target, and no unsettled node beside it.
 
     Args:
         y: A node.
         a: The target's indexer.
         count: The length of its log with the target.
-        begin: First node of the view.
+        begin: The first node of the view.
         clock: int32[nodes of the view, indexers].
-        limit: int32[indexers]; how much of each log may be seen.
-        limited: int32[...], the indexers of whose logs not everything may be seen.
+        limit: int32[indexers], the length of each log that y may see.
+        limited: int32[...], the indexers whose logs y may not see in full.
     """
     row = clock[y - begin]
     i = 0
@@ -70,17 +74,12 @@ def _is_newer(y, a, count, begin, clock, limit, limited):
     return row[a] >= count and i == len(limited)
 
 
-@inner
-def _is_newer_of_log(place, first, a, count, begin, clock, limit, limited):
-    return _is_newer(first + place, a, count, begin, clock, limit, limited)
-
-
-_first_aside = galloping(_is_newer_of_log)
+_first_aside = galloping(_is_newer)
 
 
 @inner
 def count_possible_acks(x, a, view):
-    """Count the indexers whose first node that x has not seen sees x; its own counts."""
+    """Count the indexers whose first node that x does not see sees x; the indexer of x counts."""
     begin, first, known, clock = view.begin, view.first, view.known, view.clock
     possible = 1
     row = clock[x - begin]
@@ -92,18 +91,19 @@ def count_possible_acks(x, a, view):
 
 @inner
 def _limit_logs(row, a, view, scratch):
-    """Find how much of each log may be seen by who speaks for a node, and the first node of each that may do so.
+    """Find the length of each log that a newer node may see, and the node of each log that may acknowledge the target.
 
     Args:
-        row: int32[indexers], the clock of the node.
+        row: int32[indexers], the clock of the target.
         a: Its indexer.
         view: A `views.View`.
-        scratch: A `consensus.Scratch`. `limit` is filled with lengths, up to the first unsettled node beside it of each log;
-            `limited` with the indexers whose logs have one; `ack` with the first node of each log that it has not seen,
-            if that sees it: a length, or `NEVER`. Its own node is an ack.
+        scratch: A `consensus.Scratch`. `limit` is filled with lengths, up to the first unsettled node of each log
+            beside the target; `limited` with the indexers whose logs have one; `ack` with the first node of each log
+            that the target does not see, if that node sees the target: a length, or `NEVER`. The target acknowledges
+            itself.
 
     Returns:
-        How many logs are limited, and how many have an ack.
+        The number of limited logs, and of logs with an acknowledgement.
     """
     begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
     count = row[a]
@@ -133,16 +133,16 @@ def _limit_logs(row, a, view, scratch):
 
 @inner
 def _ack_only_tail(row, a, view, ack):
-    """Do the same for the only tail, which all unsettled nodes of indexers see, so that no log is limited.
+    """Find the acknowledgements of the only tail. All unsettled indexer nodes see it, so no log is limited.
 
     Args:
         row: int32[indexers], the clock of the tail.
         a: Its indexer.
         view: A `views.View`.
-        ack: int32[indexers], filled as in `_limit_logs`.
+        ack: int32[indexers], filled as by `_limit_logs`.
 
     Returns:
-        How many logs have an ack.
+        The number of logs with an acknowledgement.
     """
     acks = 0
     for k in range(len(ack)):
@@ -155,20 +155,20 @@ def _ack_only_tail(row, a, view, ack):
 
 @inner
 def is_confirmed(x, p, is_only_tail, indexer, view, scratch):
-    """Say whether x is settled, as far as is known; or as far as p knows, or might be by what p does not know.
+    """Say whether x is confirmed by all known nodes; or by the nodes that p sees and possible further ones.
 
-    Takes steps in proportion to the indexers where nothing unsettled is beside x and the acks are widely known. A node
-    that sees another which knows most acks knows them, too, so that few of the votes are counted.
+    Takes steps in proportion to the indexers if x has no unsettled node beside it and the acknowledgements are widely
+    seen: a node that sees a voter sees a majority of acknowledgements as well, so few votes are counted.
 
     Args:
         x: An unsettled node of an indexer.
-        p: Another that sees it, or -1.
+        p: An indexer node that sees x, or -1.
         is_only_tail: Whether x is known to be the only tail of the view, see `tails`.
         indexer: int32[nodes].
         view: A `views.View`.
         scratch: A `consensus.Scratch`; `limit`, `limited` and `ack` are filled.
     """
-    begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
+    begin, first, known, clock = view.begin, view.first, view.known, view.clock
     limit, ack = scratch.limit, scratch.ack
     n = len(known)
     majority = n // 2 + 1
@@ -191,12 +191,34 @@ def is_confirmed(x, p, is_only_tail, indexer, view, scratch):
         if acks < majority:
             return False
     if p >= 0 and not knows_majority(clock[p - begin], ack):
-        # Then nobody that p knows sees more of them either.
+        # Then the nodes that p sees do not see more of them either.
         return False
+    return _count_votes(x, p, limited, indexer, view, scratch)
+
+
+@inner
+def _count_votes(x, p, limited, indexer, view, scratch):
+    """Count the votes for a node with a majority of acknowledgements, and say whether they confirm it.
+
+    Args:
+        x: An unsettled node of an indexer.
+        p: An indexer node that sees x, or -1.
+        limited: int32[...], the indexers whose logs are limited.
+        indexer: int32[nodes].
+        view: A `views.View`.
+        scratch: A `consensus.Scratch` with `limit` and `ack` of the node.
+    """
+    begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
+    limit, ack = scratch.limit, scratch.ack
+    n = len(known)
+    majority = n // 2 + 1
+    a = np.int64(indexer[x])
+    row = clock[x - begin]
+    count = row[a]
     votes = 0
     weak_votes = 0
     possible = 0
-    knowing = np.int64(-1)  # The last node that was found to know most acks: a length of the log of `knowing_of`.
+    knowing = np.int64(-1)  # The last node that sees a majority of acknowledgements, in log `knowing_of`.
     knowing_of = 0
     for k in range(n):
         is_possible = False
@@ -208,7 +230,7 @@ def is_confirmed(x, p, is_only_tail, indexer, view, scratch):
             possible += is_possible
             if k == indexer[p]:
                 end -= 1
-        # From `at` on nodes see the target; up to `low` they see nothing beside it.
+        # From `at` on, the nodes of the log see the target; up to `low` they are newer.
         at = np.int64(count - 1) if k == a else max(np.int64(row[k]), removed[k])
         if at >= end:
             continue
@@ -219,8 +241,8 @@ def is_confirmed(x, p, is_only_tail, indexer, view, scratch):
         if not speaks:
             continue
         low = end - 1
-        if limits > 0 and not _is_newer(first[k] + low, a, count, begin, clock, limit, limited):
-            low = _first_aside(at, end, first[k], a, count, begin, clock, limit, limited) - 1
+        if len(limited) > 0 and not _is_newer(first[k] + low, a, count, begin, clock, limit, limited):
+            low = _first_aside(first[k] + at, first[k] + end, a, count, begin, clock, limit, limited) - first[k] - 1
         last = clock[first[k] + low - begin]
         if (knowing >= 0 and last[knowing_of] >= knowing) or knows_majority(last, ack):
             if knowing < 0 or last[knowing_of] < knowing:

@@ -1,9 +1,11 @@
-"""What kept a node from being settled: a node beside it that has a quorum as well.
+"""Contenders: the node beside a settled node whose quorum delayed its confirmation.
 
 Source: the design document of Autobase, Caveat.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +13,22 @@ from dbt_tangles.algorithms.autobase.clocks import causal_order, clocks, depths,
 from dbt_tangles.algorithms.autobase.views import View, find_logs
 from dbt_tangles.algorithms.autobase.votes import first_with_majority
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
+
+
+class _Knowledge(NamedTuple):
+    """The causal order, the clocks and the first followers of all nodes.
+
+    Attributes:
+        causal_place: int32[nodes], the place of each by depth, writer and length.
+        clock_start: int64[bases + 1], of `clocks.clocks`.
+        clock: int32[...], of the same.
+        follower: int32[...], of `clocks.first_followers`.
+    """
+
+    causal_place: np.ndarray
+    clock_start: np.ndarray
+    clock: np.ndarray
+    follower: np.ndarray
 
 
 def contenders(
@@ -22,20 +40,20 @@ def contenders(
     settled: np.ndarray,
     before: np.ndarray,
 ) -> np.ndarray:
-    """Find the contender of each of some nodes that were settled.
+    """Find the contender of each of some settled nodes.
 
-    A node has one only if at the writer's node before a double quorum over it was known already. Of the indexers' nodes
-    beside it that were known there it is the one with the highest quorum known there, of two degrees at most, then the
-    first by depth, writer and length.
+    A node has a contender only if the writer's previous node already saw a double quorum over it. The contender is the
+    indexer node beside it that this previous node sees with the highest quorum, up to degree two; ties go to the first
+    by depth, writer and length.
 
     Args:
-        view_start: int64[bases + 1], into the nodes; arrays as in `views`, a view being all there is of a base.
+        view_start: int64[bases + 1], into the nodes; arrays as in `views`, each view a whole base.
         start: int64[nodes + 1].
         previous: int32[edges].
         indexer: int32[nodes].
         floor_start: int64[bases + 1].
         settled: int64[...], nodes.
-        before: int64[...]; of each the node of its writer before that at which the writer found it settled, or -1.
+        before: int64[...], the writer's node before the one that confirmed each of them, or -1.
 
     Returns:
         int64[...], nodes, or -1.
@@ -49,26 +67,24 @@ def contenders(
     place[causal_order(view_start, depth)] = np.arange(len(indexer), dtype=np.int32)
     by_base = np.argsort(np.searchsorted(view_start, settled, "right"), kind="stable")
     found = np.empty(len(settled), np.int64)
-    followers = first_followers(*arrays, depth)
-    found[by_base] = _contenders(
-        view_start, indexer, floor_start, place, *clocks(*arrays), followers, settled[by_base], before[by_base]
-    )
+    known = _Knowledge(place, *clocks(*arrays), first_followers(*arrays, depth))
+    found[by_base] = _contenders(view_start, indexer, floor_start, known, settled[by_base], before[by_base])
     return found
 
 
 @compiled
 def _second_votes(begin, end, indexer, clock, follower):
-    """Find the first node of each indexer that knows of a quorum over each node.
+    """Find the first node of each indexer that sees a quorum over each node.
 
     Args:
-        begin: First node of the base.
-        end: One behind its last.
+        begin: The first node of the base.
+        end: The end of its nodes.
         indexer: int32[nodes].
         clock: int32[nodes of the base, indexers], of `clocks.clocks`.
         follower: int32[nodes of the base, indexers], of `clocks.first_followers`.
 
     Returns:
-        int32[nodes of the base, indexers]; lengths of logs, or `NEVER`.
+        int32[nodes of the base, indexers], lengths of logs, or `NEVER`.
     """
     n = clock.shape[1]
     first = np.empty(n, np.int64)
@@ -92,15 +108,11 @@ def _known_votes(votes, row):
 
 @inner
 def _find_contender(x, before, view, causal_place, follower, second):
-    """Find the node that kept a node from being settled, or -1.
-
-    There is one only if a double quorum over the node was known already at the writer's node before. Of the indexers'
-    nodes beside it that were known there it is the one with the highest quorum known there, of two degrees at most,
-    then the first by depth, writer and length.
+    """Find the contender of a node, or -1; see `contenders`.
 
     Args:
         x: The node.
-        before: The writer's node before that at which it was settled, or -1.
+        before: The writer's node before the one that confirmed it, or -1.
         view: A `views.View` with all nodes of the base.
         causal_place: int32[nodes], the place of each by depth, writer and length.
         follower: int32[nodes of the base, indexers].
@@ -117,7 +129,7 @@ def _find_contender(x, before, view, causal_place, follower, second):
         return best
     best_degree = -1
     for k in range(n):
-        # Of a log, those beside x follow each other, and the first of them has the highest quorum.
+        # The nodes of a log beside x are a run, and the first of them has the highest quorum.
         beside = view.clock[x - begin, k] + 1
         if beside <= known[k] and beside < follower[x - begin, k]:
             z = view.first[k] + beside - 1
@@ -133,7 +145,8 @@ def _find_contender(x, before, view, causal_place, follower, second):
 
 
 @compiled
-def _contenders(view_start, indexer, floor_start, causal_place, clock_start, clocks, followers, settled, before):
+def _contenders(view_start, indexer, floor_start, knowledge, settled, before):
+    causal_place, clock_start, clocks, followers = knowledge
     found = np.full(len(settled), np.int64(-1))
     at = 0
     for v in range(len(view_start) - 1):

@@ -1,27 +1,25 @@
-"""The order of a base by the rule that the design document states, where `consensus` has the one that is in use.
+"""The order of a base by the rule of the design document; `consensus` has the rule of the package.
 
-A node of an indexer is settled when some indexer's node in the view knows a quorum over it that is of the second degree
-or more, and of two degrees more than every quorum that this node knows over an unsettled indexer's node beside it, no
-quorum at all being degree 0 (`leads`). So a larger view settles all that a smaller one does; the proof is in decision
-017. Of several such nodes the one comes first whose lead is known to the first node by depth, writer and length, then
-the first by these itself. With it all it follows is settled, in the order that would hold if others had settled what
-could have been: while tails are left below it (unsettled indexers' nodes that are above no other), the one comes first
-that has the highest quorum among what the node follows, the node itself not counted, then the one of the least writer;
-each brings along what it follows, ordered as in `consensus`.
+A node of an indexer is settled when an indexer node of the view knows a quorum over it of degree two or more, and of
+two degrees more than every quorum that this node knows over an unsettled indexer node beside it (`leads`); a missing
+quorum has degree 0. So a larger view settles all that a smaller one does; decision 017 has the proof. Of several such
+nodes, the first by the causal place of the node that knows its lead comes next. All its ancestors are settled with it,
+in the order that other writers may have settled them: while it has tails below it, the tail with the highest quorum
+among the node's ancestors comes next, ties by writer, with its own ancestors, ordered as in `consensus`.
 
-The document says that all writers can order "up to" the node over which there is a double quorum's single quorum.
-With its own numbers this is exclusive: of c0 - b0 - c1 only c0 has a double quorum, and only c0 is settled.
+The document says that all writers can order "up to" the node that makes the quorum of a double quorum. By its own
+numbers this is exclusive: of c0 - b0 - c1 only c0 has a double quorum, and only c0 is settled.
 
-What is not settled is ordered against the worst case, as the document has it under Consistent Ordering: a node comes
-first that an indexer may have settled already by a node that nobody here has seen. That is the indexer's next, on top
-of its last and of one more known node, or of none; it must find the node settled as above, of what it knows; and
-nothing that is left of the indexer's own is beside the node. Again the first by depth, then writer, then length comes
-next, with what it follows, and so on. The rest goes by key, and nothing of all that is settled. The indexer may be the
-observer too: then it is what the observer's own next node could settle.
+The unsettled rest is ordered for the worst case, as in Consistent Ordering: a node comes first that an indexer may
+have settled already with an unseen node. That unseen node is the indexer's next, on top of its last node and at most
+one other known node; it must find the node settled by the rule above; and the indexer has no unsettled node beside it.
+Again the first by depth, writer and length comes next, with its ancestors, and so on. The remaining nodes go by key and
+stay unsettled. The indexer may be the observer itself.
 
-What the document leaves open: that ties go by writer, that the tails are asked about again once one has gone, how much
-may be unseen, and whether the order agrees with the one in which other writers settled the same nodes. It does not
-always; see `rule_search.py` among the tests.
+The document leaves open that ties go by writer, that tails are compared again after one has gone, how much may be
+unseen, and whether the order agrees with that of other writers. It does not always; see `rule_search.py` in the tests.
+
+Source: the design document of Autobase, Quorums to Consistent Ordering.
 """
 
 from __future__ import annotations
@@ -30,33 +28,32 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.clocks import NEVER, causal_order, clocks, depths, first_followers
+from dbt_tangles.algorithms.autobase.clocks import NEVER, first_followers, index_views
 from dbt_tangles.algorithms.autobase.leads import NO_LEAD, allocate_degree_votes, degree_of, first_lead
 from dbt_tangles.algorithms.autobase.settling import settle_group
 from dbt_tangles.algorithms.autobase.unseen_nodes import may_be_settled_unseen, prepare_unseen, update_contenders
-from dbt_tangles.algorithms.autobase.views import Graph, View, find_logs
+from dbt_tangles.algorithms.autobase.views import View, ViewArrays, find_logs
 from dbt_tangles.algorithms.autobase.votes import next_degree_votes
-from dbt_tangles.algorithms.graph.topological_generations import children
 from dbt_tangles.algorithms.structures.kahn import place_first_ready
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-#: The rule takes time in proportion to the square of the nodes or more; larger views are refused.
+#: The most nodes of a view: the rule takes at least quadratic time.
 DESIGN_LIMIT = 5_000
 
 
 class _Scratch(NamedTuple):
-    """What is kept while views are ordered.
+    """The arrays that are kept while views are ordered.
 
     Attributes:
-        limit: int64[indexers], scratch.
-        degree_below: int64[nodes], as in `_leading_tail`, like `below`.
-        below: int64[nodes].
+        limit: int64[indexers], the length of each log to search.
+        degree_below: int64[nodes], the degree of each tail at its last test.
+        below: int64[nodes], the node below which that was.
         votes: int32[indexers], scratch.
         following: int32[indexers], scratch.
-        settled: bool[nodes]; later all that has a place.
-        hidden: bool[nodes], what takes no place.
-        unplaced: int32[nodes], how many of what each node follows are not placed.
-        group: int32[nodes], what is placed next.
+        settled: bool[nodes]; later all placed nodes.
+        hidden: bool[nodes], the nodes without a place.
+        unplaced: int32[nodes], the number of previous nodes of each that are not placed.
+        group: int32[nodes], the nodes to place next.
         heap: int32[nodes], scratch.
         order: int32[nodes].
     """
@@ -74,49 +71,25 @@ class _Scratch(NamedTuple):
     order: np.ndarray
 
 
-def order_views(
-    view_start: np.ndarray,
-    start: np.ndarray,
-    previous: np.ndarray,
-    writer: np.ndarray,
-    length: np.ndarray,
-    batch: np.ndarray,
-    indexer: np.ndarray,
-    is_relayed: np.ndarray,
-    floor_start: np.ndarray,
-    floor: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Order the nodes of many views; see `consensus.order_views` for all that is not the rule itself.
+def order_views(views: ViewArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Order the nodes of many views by the rule of the design document.
 
     Args:
-        view_start: int64[views + 1], into the nodes.
-        start: int64[nodes + 1], into the edges.
-        previous: int32[edges].
-        writer: int32[nodes].
-        length: int64[nodes]. Not looked at, like `floor`.
-        batch: int32[nodes].
-        indexer: int32[nodes].
-        is_relayed: bool[nodes].
-        floor_start: int64[views + 1].
-        floor: int64[...].
+        views: The views; `length` and `floor` are unused.
 
     Returns:
-        `order` int32[nodes], those of each view from its start, and -1 behind them; how many those are, int64[views];
-        and how many of them are settled, int64[views].
+        As `consensus.order_views`.
 
     Raises:
         ValueError: A view has more than `DESIGN_LIMIT` nodes, or edges close a cycle.
     """
-    sizes = np.diff(view_start)
+    sizes = np.diff(views.view_start)
     if sizes.max(initial=0) > DESIGN_LIMIT:
         at = int(np.argmax(sizes))
         raise ValueError(f"view {at} has {sizes[at]} nodes; the design document's rule is for at most {DESIGN_LIMIT}")
-    depth = depths(view_start, start, previous)
-    clock_start, clock = clocks(view_start, start, previous, indexer, floor_start)
-    follower = first_followers(view_start, start, previous, indexer, floor_start, depth)
-    graph = Graph(start, previous, *children(start, previous), writer, batch, indexer)
-    causal = causal_order(view_start, depth)
-    return _order_by_design(view_start, graph, is_relayed, floor_start, causal, clock_start, clock, follower)
+    indexed, depth = index_views(views)
+    edges = (views.view_start, views.start, views.previous)
+    return _order_by_design(indexed, first_followers(*edges, views.indexer, views.floor_start, depth))
 
 
 @inner
@@ -126,9 +99,9 @@ def _degree(x, view, limit, follower, highest, votes, following):
     Args:
         x: The node.
         view: A `views.View`.
-        limit: int64[indexers]; so much of each log is looked at.
+        limit: int64[indexers], the length of each log to search.
         follower: int32[nodes of the view, indexers].
-        highest: No higher degree is looked for.
+        highest: The highest degree to find.
         votes: int32[indexers], scratch.
         following: int32[indexers], scratch.
     """
@@ -145,20 +118,17 @@ def _degree(x, view, limit, follower, highest, votes, following):
 
 
 @inner
-def _leading_tail(x, view, limit, follower, degree_below, below, votes, following):
-    """Find the tail below x, or x, that has the highest quorum below x.
+def _leading_tail(x, view, follower, work):
+    """Find the tail below x, or x itself, with the highest quorum below x.
 
     Args:
         x: An indexer's node.
         view: A `views.View`.
-        limit: int64[indexers], how many of them x follows.
         follower: int32[nodes of the view, indexers].
-        degree_below: int64[nodes]; the degree of each tail that was asked about before. Kept up to date.
-        below: int64[nodes]; below which node that was. Kept up to date.
-        votes: int32[indexers], scratch.
-        following: int32[indexers], scratch.
+        work: A `_Scratch`; `limit` is the length of each log below x.
     """
     begin, first, removed, clock = view.begin, view.first, view.removed, view.clock
+    limit, below, degree_below = work.limit, work.below, work.degree_below
     n = len(removed)
     best = np.int64(-1)
     best_degree = -1
@@ -174,7 +144,7 @@ def _leading_tail(x, view, limit, follower, degree_below, below, votes, followin
         if is_tail:
             if below[t] != x:
                 below[t] = x
-                degree_below[t] = _degree(t, view, limit, follower, limit.sum(), votes, following)
+                degree_below[t] = _degree(t, view, limit, follower, limit.sum(), work.votes, work.following)
             if degree_below[t] > best_degree or (degree_below[t] == best_degree and t < best):
                 best = t
                 best_degree = degree_below[t]
@@ -183,7 +153,7 @@ def _leading_tail(x, view, limit, follower, degree_below, below, votes, followin
 
 @inner
 def _place(size, graph, work, at):
-    """Order the group, of that size, from `at` on; where the order ends then."""
+    """Place the first `size` nodes of the group from `at` on; the end of the order."""
     return place_first_ready(
         work.group[:size],
         graph.child_start,
@@ -200,7 +170,7 @@ def _place(size, graph, work, at):
 
 @inner
 def _place_with(x, graph, view, follower, work, at):
-    """Place a node and what it follows, fork by fork.
+    """Place a node and its ancestors, tail by tail.
 
     Args:
         x: An indexer's node.
@@ -208,29 +178,27 @@ def _place_with(x, graph, view, follower, work, at):
         view: A `views.View`; `removed` is kept up to date.
         follower: int32[nodes of the view, indexers].
         work: A `_Scratch`.
-        at: Where the order ends.
+        at: The end of the order.
 
     Returns:
-        Where the order ends now.
+        The new end of the order.
     """
-    # The merge itself does not count for what is below it.
+    # The node itself does not count for its ancestors.
     limit = work.limit
     for k in range(len(limit)):
         limit[k] = view.clock[x - view.begin, k]
     limit[graph.indexer[x]] -= 1
     while not work.settled[x]:
-        work.group[0] = _leading_tail(
-            x, view, limit, follower, work.degree_below, work.below, work.votes, work.following
-        )
+        work.group[0] = _leading_tail(x, view, follower, work)
         at = _place(settle_group(work.group, 1, graph, view, work.settled), graph, work, at)
     return at
 
 
 @compiled
 def _settle_all(graph, view, follower, causal, causal_place, work, at):
-    """Settle what some node of the view knows to lead by two; where the order ends then, and the ladders.
+    """Settle the nodes that lead by two degrees at a node of the view.
 
-    Of several nodes the one comes first whose lead is known to the first node in causal order.
+    Of several nodes, the first by the causal place of the node that knows its lead comes next.
 
     Args:
         graph: A `views.Graph`.
@@ -239,7 +207,10 @@ def _settle_all(graph, view, follower, causal, causal_place, work, at):
         causal: int32[nodes], of `clocks.causal_order`.
         causal_place: int32[nodes], the place of each node there.
         work: A `_Scratch`.
-        at: Where the order ends.
+        at: The end of the order.
+
+    Returns:
+        The new end of the order, and the `leads.DegreeVotes`.
     """
     begin, end, n = view.begin, view.end, len(view.known)
     degree_votes = allocate_degree_votes(end - begin, n)
@@ -250,7 +221,7 @@ def _settle_all(graph, view, follower, causal, causal_place, work, at):
     while True:
         best = np.int64(-1)
         i = least
-        # A node is before all that know of its lead.
+        # A node comes before all nodes that know its lead.
         while i < end and (best < 0 or i < lead[best - begin]):
             x = np.int64(causal[i])
             is_left = graph.indexer[x] >= 0 and not work.settled[x]
@@ -259,7 +230,7 @@ def _settle_all(graph, view, follower, causal, causal_place, work, at):
             i += 1
             if not is_left:
                 continue
-            # Beside the same nodes it leads where it did.
+            # With the same contenders the lead is the same.
             if update_contenders(x, view, follower, contender):
                 beside = contender[x - begin]
                 lead[x - begin], degree_votes = first_lead(x, beside, degree_votes, view, follower, causal_place, rows)
@@ -272,22 +243,21 @@ def _settle_all(graph, view, follower, causal, causal_place, work, at):
 
 @inner
 def _next_unseen(graph, view, follower, causal, degree, work, unseen):
-    """Find the first node that may be settled unseen, or -1."""
+    """Find the first node that may be settled by an unseen node, or -1."""
     for i in range(view.begin, view.end):
         x = np.int64(causal[i])
         if work.settled[x] or graph.indexer[x] < 0 or degree[x] < 1:
             continue
-        # With the same contenders it would fail again.
-        if update_contenders(x, view, follower, unseen.contender) and may_be_settled_unseen(
-            x, view, unseen, work.votes
-        ):
+        # With the same contenders the test would fail again.
+        is_changed = update_contenders(x, view, follower, unseen.contender)
+        if is_changed and may_be_settled_unseen(x, view, unseen, work.votes):
             return x
     return np.int64(-1)
 
 
 @inner
 def _place_unseen(graph, view, follower, causal, degree, work, at):
-    """Place what may be settled unseen; where the order ends then."""
+    """Place the nodes that may be settled by unseen nodes; the end of the order."""
     unseen = prepare_unseen(graph, view, follower, degree, work.settled, work.following)
     x = _next_unseen(graph, view, follower, causal, degree, work, unseen)
     while x >= 0:
@@ -297,59 +267,82 @@ def _place_unseen(graph, view, follower, causal, degree, work, at):
 
 
 @compiled
-def _order_by_design(view_start, graph, is_relayed, floor_start, causal, clock_start, clocks, followers):
-    start, indexer = graph.start, graph.indexer
-    views = len(view_start) - 1
+def _order_by_design(views, followers):
+    """Order many views; `followers` is the result of `clocks.first_followers`."""
+    view_start, graph, is_relayed, floor_start, causal, clock_start, clocks = views
+    indexer = graph.indexer
     nodes = len(indexer)
-    order = np.full(nodes, np.int32(-1))
-    placed = np.zeros(views, np.int64)
-    confirmed = np.zeros(views, np.int64)
-    settled = np.zeros(nodes, np.bool_)
-    hidden = np.zeros(nodes, np.bool_)
+    placed = np.zeros(len(view_start) - 1, np.int64)
+    confirmed = np.zeros(len(view_start) - 1, np.int64)
     degree = np.zeros(nodes, np.int64)
-    degree_below = np.zeros(nodes, np.int64)
-    below = np.full(nodes, np.int64(-1))
-    unplaced = np.empty(nodes, np.int32)  # How many of what each node follows are not placed.
-    group = np.empty(nodes, np.int32)
-    heap = np.empty(nodes, np.int32)
     causal_place = np.empty(nodes, np.int32)
     for i in range(nodes):
         causal_place[causal[i]] = i
-    for x in range(nodes):
-        unplaced[x] = start[x + 1] - start[x]
-    for v in range(views):
+    kept = _allocate_scratch(graph, 0)
+    for v in range(len(view_start) - 1):
         begin, end = view_start[v], view_start[v + 1]
         n = floor_start[v + 1] - floor_start[v]
         follower = followers[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
-        view = View(
-            begin,
-            end,
-            np.empty(n, np.int64),
-            np.empty(n, np.int64),
-            np.zeros(n, np.int64),
-            clocks[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n),
-        )
-        limit = np.zeros(n, np.int64)
-        votes = np.empty(n, np.int32)
-        following = np.empty(n, np.int32)
-        work = _Scratch(limit, degree_below, below, votes, following, settled, hidden, unplaced, group, heap, order)
+        clock = clocks[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
+        view = View(begin, end, np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int64), clock)
+        work = _with_indexers(kept, n)
         find_logs(begin, end, indexer, view.first, view.known)
         at, degree_votes = _settle_all(graph, view, follower, causal, causal_place, work, begin)
         confirmed[v] = at - begin
         for x in range(begin, end):
-            hidden[x] = not settled[x] and is_relayed[x]
-        # A single indexer has settled all its nodes.
+            work.hidden[x] = not work.settled[x] and is_relayed[x]
+        # A single indexer has confirmed all its nodes.
         if n > 1:
             for x in range(begin, end):
-                if indexer[x] >= 0 and not settled[x]:
+                if indexer[x] >= 0 and not work.settled[x]:
                     degree[x], degree_votes = degree_of(x, degree_votes, view, follower)
             at = _place_unseen(graph, view, follower, causal, degree, work, at)
         size = 0
         for x in range(begin, end):
-            if not settled[x]:
-                settled[x] = True
-                group[size] = x
+            if not work.settled[x]:
+                work.settled[x] = True
+                work.group[size] = x
                 size += 1
-        at = _place(size, graph, work, at)
-        placed[v] = at - begin
-    return order, placed, confirmed
+        placed[v] = _place(size, graph, work, at) - begin
+    return kept.order, placed, confirmed
+
+
+@compiled
+def _allocate_scratch(graph, indexers):
+    """Make a `_Scratch` for the nodes of a graph and so many indexers."""
+    nodes = len(graph.indexer)
+    unplaced = np.empty(nodes, np.int32)
+    for x in range(nodes):
+        unplaced[x] = graph.start[x + 1] - graph.start[x]
+    return _Scratch(
+        np.zeros(indexers, np.int64),
+        np.zeros(nodes, np.int64),
+        np.full(nodes, np.int64(-1)),
+        np.empty(indexers, np.int32),
+        np.empty(indexers, np.int32),
+        np.zeros(nodes, np.bool_),
+        np.zeros(nodes, np.bool_),
+        unplaced,
+        np.empty(nodes, np.int32),
+        np.empty(nodes, np.int32),
+        np.full(nodes, np.int32(-1)),
+    )
+
+
+@compiled
+def _with_indexers(kept, indexers):
+    """Give a `_Scratch` arrays for so many indexers."""
+    limit, votes, following = np.zeros(indexers, np.int64), np.empty(indexers, np.int32), np.empty(indexers, np.int32)
+    return _Scratch(
+        limit,
+        kept.degree_below,
+        kept.below,
+        votes,
+        following,
+        kept.settled,
+        kept.hidden,
+        kept.unplaced,
+        kept.group,
+        kept.heap,
+        kept.order,
+    )

@@ -1,8 +1,8 @@
-"""How a writer's view of a base changed from one of its own nodes to the next.
+"""Follows writers through their logs, and lists the changes of their views from node to node.
 
-At each of its nodes a writer knows that node and all it follows. `follow_writers` goes through a writer's log once; how what it
-knows is kept is said in `writer_view`. Nothing is asked about without need (`due_count`): if neither a merge that waited nor a
-tail is settled, nothing is.
+A writer's view at one of its nodes is the node and its ancestors. `follow_writers` visits each log once; `writer_views`
+keeps the view. `confirmation_schedule` avoids tests: the view is confirmed further only after a due merge or a tail is
+confirmed.
 
 Source: autobase 7.28.1; the rule is that of `consensus`.
 """
@@ -15,40 +15,38 @@ import numpy as np
 
 from dbt_tangles.algorithms.autobase.confirmation import count_possible_acks, is_merge
 from dbt_tangles.algorithms.autobase.confirmation_schedule import AwaitedNodes, await_again, confirm_any
-from dbt_tangles.algorithms.autobase.consensus import allocate_scratch, find_group
-from dbt_tangles.algorithms.autobase.merges import WaitLists, allocate_merges, wake
-from dbt_tangles.algorithms.autobase.settling import settle_group
-from dbt_tangles.algorithms.autobase.tails import list_tails, update_tails
+from dbt_tangles.algorithms.autobase.consensus import Placement, Search, allocate_scratch, confirm_groups, largest_view
+from dbt_tangles.algorithms.autobase.merges import Merges, WaitLists, allocate_merges
 from dbt_tangles.algorithms.autobase.views import Graph, View, find_logs
 from dbt_tangles.algorithms.autobase.writer_views import (
     BaseGraph,
+    WriterView,
     allocate_writer_view,
     collect_new_nodes,
     insert_new_nodes,
     remove_settled,
     reset_writer_view,
 )
-from dbt_tangles.algorithms.structures.kahn import place_first_ready
 from dbt_tangles.algorithms.structures.ranked_list import length
 from dbt_tangles.algorithms.structures.space import with_space
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-#: Steps that a writer's log may take, for each node of its base and besides: questions about merges, nodes looked
-#: through for them, nodes put in again. Beyond that the rest of the log is left out.
+#: The most steps of a writer's log, for each node of its base and in addition: tests of merges, nodes searched for
+#: merges, nodes inserted again. The rest of a longer log is left out.
 STEPS_PER_NODE, MORE_STEPS = 64, 10_000
 
 
 class LogChanges(NamedTuple):
-    """The nodes at which something was undone or settled, by writer, then length.
+    """The nodes at which part of a view was undone or settled, by writer, then length.
 
     Attributes:
-        node: int32[changes]; the node at which it was.
-        old_length: int32[changes], nodes in the view before.
-        kept: int32[changes], so many of them begin the view as before.
-        length: int32[changes], nodes in the view now.
+        node: int32[changes], the writer's node.
+        old_length: int32[changes], the nodes of the view before.
+        kept: int32[changes], how many of them begin the new view in the same order.
+        length: int32[changes], the nodes of the new view.
         settled_start: int64[changes + 1], into `settled`.
-        settled: int32[...]; what is settled now and was not before, in order.
-        left_out: int32[writers]; of each log how many nodes were not followed, its last ones.
+        settled: int32[...], the newly settled nodes, in order.
+        left_out: int32[writers], the number of nodes at the end of each log that were not followed.
     """
 
     node: np.ndarray
@@ -62,7 +60,7 @@ class LogChanges(NamedTuple):
 
 @inner
 def _list_unsettled(view, causal_place, window):
-    """List the unsettled nodes of indexers by their places in the causal order; how many there are."""
+    """List the unsettled indexer nodes by their places in the causal order; their number."""
     count = 0
     for k in range(len(view.known)):
         for place in range(view.removed[k], view.known[k]):
@@ -73,221 +71,269 @@ def _list_unsettled(view, causal_place, window):
 
 
 @inner
-def _confirm_unsettled(window, graph, view, base_graph, writer_view, hidden, waiting, merges, scratch, at):
-    """Settle what can be settled of what is known now, as in `consensus`, on top of what was settled before.
+def _confirm_unsettled(window, graph, base_graph, search, placement, at):
+    """Confirm further nodes of a writer's view, as `consensus` does, on top of those confirmed before.
 
     Args:
         window: int32[...], of `_list_unsettled`.
-        graph: A `views.Graph`; batches as far as they are known now.
-        view: A `views.View`, of what is known now.
-        base_graph: A `BaseGraph`.
-        writer_view: A `WriterView`; `order` is filled from `at` on.
-        hidden: bool[nodes], all False.
-        waiting: A `merges.WaitLists`, scratch.
-        merges: A `merges.Merges`, scratch.
-        scratch: A `consensus.Scratch`.
-        at: How many nodes were settled.
+        graph: A `views.Graph` with the known part of each batch.
+        base_graph: A `writer_views.BaseGraph`.
+        search: A `consensus.Search` of the known nodes; its merges and wait lists are filled anew.
+        placement: A `consensus.Placement`, filled from `at` on.
+        at: The number of nodes confirmed before.
 
     Returns:
-        How many nodes are settled.
+        The number of confirmed nodes.
     """
-    causal, merging, settled = base_graph.causal, base_graph.merging, writer_view.settled
+    indexer, _, view, waiting, merges, _ = search
     n = len(view.known)
-    begin = view.begin
     majority = n // 2 + 1
     count = 0
     for i in range(len(window)):
-        x = np.int64(causal[window[i]])
+        x = np.int64(base_graph.causal[window[i]])
         waiting.head[x] = -1
         waiting.failed[x] = False
         waiting.failed_below[x] = -1
         merges.place[x] = -1
         for k in range(n):
-            waiting.link[(x - begin) * n + k] = -2
-        if merging[x] and count_possible_acks(x, np.int64(graph.indexer[x]), view) >= majority:
+            waiting.link[(x - view.begin) * n + k] = -2
+        if base_graph.merging[x] and count_possible_acks(x, np.int64(indexer[x]), view) >= majority:
             merges.node[count] = x
             merges.place[x] = count
             merges.beyond[count] = count
             count += 1
     merges.beyond[count] = count
-    merges.wakes[0] = 0
-    levels = 1
-    merges.level_node[0] = -1
-    merges.level_at[0] = 0
-    merges.level_woken[0] = 0
-    tail_count = list_tails(view, scratch.tails)
-    while True:
-        size, levels = find_group(
-            scratch.tails.node[:tail_count], levels, count, graph.indexer, settled, view, waiting, merges, scratch
-        )
-        if size == 0:
-            return at
-        size = settle_group(scratch.group, size, graph, view, settled)
-        tail_count = update_tails(scratch.group[:size], tail_count, graph.indexer, view, scratch.tails)
-        wake(scratch.group[:size], levels, graph.indexer, settled, view, waiting, merges)
-        at = place_first_ready(
-            scratch.group[:size],
-            graph.child_start,
-            graph.child,
-            settled,
-            hidden,
-            writer_view.unplaced,
-            None,
-            scratch.heap,
-            writer_view.order,
-            at,
-        )
-        while levels > 1 and settled[merges.level_node[levels - 1]]:
-            levels -= 1
+    return confirm_groups(count, graph, search, placement, at)
+
+
+class Logs(NamedTuple):
+    """The logs to follow.
+
+    Attributes:
+        base: int64[writers], the base of each, ascending.
+        first: int64[writers], the first node of its log.
+        end: int64[writers], the end of its nodes.
+    """
+
+    base: np.ndarray
+    first: np.ndarray
+    end: np.ndarray
+
+
+class _Writer(NamedTuple):
+    """One writer's view of its base.
+
+    Attributes:
+        search: The search for the next nodes to confirm.
+        base_known: int64[indexers], the length of each indexer's log in the base.
+        awaited: The merges that wait for nodes to arrive.
+        view: What the writer knows, by node of all bases.
+        base_graph: The base.
+        known_graph: The same with the known part of each batch.
+        placement: The order of the confirmed nodes.
+        new: int32[nodes of the base], scratch.
+        window: int32[nodes of the base], scratch.
+    """
+
+    search: Search
+    base_known: np.ndarray
+    awaited: AwaitedNodes
+    known: WriterView
+    base_graph: BaseGraph
+    known_graph: Graph
+    placement: Placement
+    new: np.ndarray
+    window: np.ndarray
 
 
 @compiled
-def follow_writers(
-    view_start,
-    graph,
-    is_relayed,
-    floor_start,
-    causal,
-    clock_start,
-    clocks,
-    log_view,
-    log_first,
-    log_end,
-    steps_per_node,
-    more_steps,
-):
-    """Follow writers through their logs.
+def follow_writers(bases, logs, steps_per_node, more_steps):
+    """Follow writers through their logs, and list the changes of their views.
 
-    Takes O(log(nodes)) for each node that a writer comes to know, and as many steps as are allowed; memory in
-    proportion to nodes times indexers, and to what is settled.
+    Takes O(log(nodes)) for each node that a writer gets to know, plus the allowed steps; memory in proportion to nodes
+    times indexers, and to the confirmed nodes.
 
     Args:
-        view_start: int64[bases + 1], into the nodes; arrays as in `views`, a view being all there is of a base.
-        graph: A `views.Graph`.
-        is_relayed: bool[nodes].
-        floor_start: int64[bases + 1].
-        causal: int32[nodes], of `clocks.causal_order`.
-        clock_start: int64[bases + 1], of `clocks.clocks`.
-        clocks: int32[...], of the same.
-        log_view: int64[writers]; the base of each, ascending.
-        log_first: int64[writers], the first node of its log.
-        log_end: int64[writers], one behind its last.
-        steps_per_node: As `STEPS_PER_NODE`.
-        more_steps: As `MORE_STEPS`.
+        bases: A `views.IndexedViews`; each view is a whole base.
+        logs: `Logs`.
+        steps_per_node: See `STEPS_PER_NODE`.
+        more_steps: See `STEPS_PER_NODE`.
 
     Returns:
-        A `LogChanges`.
+        `LogChanges`.
     """
-    nodes = len(graph.indexer)
-    rooms = np.int64(0)
-    most, widest, entries = np.int64(0), np.int64(0), np.int64(0)
-    for i in range(len(log_view)):
-        v = log_view[i]
-        rooms += log_end[i] - log_first[i]
-        count = view_start[v + 1] - view_start[v]
-        n = floor_start[v + 1] - floor_start[v]
-        most, widest, entries = max(most, count), max(widest, n), max(entries, count * n)
-    node = np.empty(rooms, np.int32)
-    old_length = np.empty(rooms, np.int32)
-    kept = np.empty(rooms, np.int32)
-    new_length = np.empty(rooms, np.int32)
-    settled_start = np.zeros(rooms + 1, np.int64)
-    left_out = np.zeros(len(log_view), np.int32)
+    view_start, graph, floor_start = bases.view_start, bases.graph, bases.floor_start
+    changes = _allocate_changes(logs)
     found = np.empty(1_000, np.int32)
-    changes = 0
-    # By node of all bases.
+    count = 0
+    space = _allocate_space(bases)
+    at_base = np.int64(-1)
+    for log in range(len(logs.base)):
+        v = logs.base[log]
+        begin, end = view_start[v], view_start[v + 1]
+        n = floor_start[v + 1] - floor_start[v]
+        clock = bases.clock[bases.clock_start[v] : bases.clock_start[v + 1]].reshape(end - begin, n)
+        writer = _open_base(
+            View(begin, end, space.logs[0, :n], space.logs[1, :n], space.logs[2, :n], clock), bases, space
+        )
+        if v != at_base:
+            at_base = v
+            _find_merges(writer)
+        reset_writer_view(begin, end, graph, writer.known, writer.awaited)
+        space.logs[2, :n] = 0
+        at = np.int64(0)
+        steps = np.int64(0)
+        for w in range(logs.first[log], logs.end[log]):
+            if steps > steps_per_node * (end - begin) + more_steps:
+                changes.left_out[log] = logs.end[log] - w
+                break
+            before, old_at = length(writer.known.items), at
+            same, at, taken = _follow_node(w, at, writer)
+            steps += taken
+            if same < before or at > old_at:
+                changes.node[count] = w
+                changes.old_length[count] = old_at + before
+                changes.kept[count] = old_at + same
+                changes.length[count] = at + length(writer.known.items)
+                first = changes.settled_start[count]
+                found = with_space(found, first, at - old_at)
+                found[first : first + at - old_at] = writer.known.order[old_at:at]
+                count += 1
+                changes.settled_start[count] = first + at - old_at
+    return LogChanges(
+        changes.node[:count].copy(),
+        changes.old_length[:count].copy(),
+        changes.kept[:count].copy(),
+        changes.length[:count].copy(),
+        changes.settled_start[: count + 1].copy(),
+        found[: changes.settled_start[count]].copy(),
+        changes.left_out,
+    )
+
+
+@inner
+def _follow_node(w, at, writer):
+    """Add a writer's next node to its view, and confirm further nodes.
+
+    Args:
+        w: The node.
+        at: The number of confirmed nodes.
+        writer: A `_Writer`, kept up to date.
+
+    Returns:
+        The number of unconfirmed nodes, from the first, that stay in place; the number of confirmed nodes; and the
+        steps taken.
+    """
+    search, base_known, awaited, known, base_graph, known_graph, placement, new, window = writer
+    indexer, settled, view, _, _, scratch = search
+    size = collect_new_nodes(w, base_graph, known, new)
+    view.known[:] = view.clock[w - view.begin]
+    before, old_at = length(known.items), at
+    same, due_count = insert_new_nodes(w, new[:size], base_graph, known, view, awaited)
+    is_found, steps = confirm_any(due_count, indexer, view, base_known, awaited, scratch)
+    if is_found:
+        count = _list_unsettled(view, base_graph.causal_place, window)
+        at = _confirm_unsettled(window[:count], known_graph, base_graph, search, placement, at)
+        same, moved = remove_settled(w, new[:size], before, old_at, at, base_graph, known)
+        steps += moved + count
+        steps += await_again(window[:count], base_graph, settled, view, base_known, awaited, scratch)
+    return same, at, steps
+
+
+@inner
+def _find_merges(writer):
+    """Find the logs of a base's indexers, and the merges of the base."""
+    indexer, _, view, _, _, _ = writer.search
+    graph = writer.base_graph.graph
+    find_logs(view.begin, view.end, indexer, view.first, writer.base_known)
+    for x in range(view.begin, view.end):
+        writer.base_graph.merging[x] = indexer[x] >= 0 and is_merge(x, graph.start, graph.previous, indexer, view)
+
+
+@compiled
+def _allocate_changes(logs):
+    """Make `LogChanges` with room for a change at every node; `settled` is left empty."""
+    rooms = np.int64(0)
+    for log in range(len(logs.base)):
+        rooms += logs.end[log] - logs.first[log]
+    return LogChanges(
+        np.empty(rooms, np.int32),
+        np.empty(rooms, np.int32),
+        np.empty(rooms, np.int32),
+        np.empty(rooms, np.int32),
+        np.zeros(rooms + 1, np.int64),
+        np.empty(0, np.int32),
+        np.zeros(len(logs.base), np.int32),
+    )
+
+
+class _Space(NamedTuple):
+    """The arrays that all writers share: by node of all bases, or of the size of the largest base.
+
+    Attributes:
+        known: A `writer_views.WriterView`.
+        base_graph: A `writer_views.BaseGraph`.
+        merges: `merges.Merges`.
+        hidden: bool[nodes], all False.
+        failed: bool[nodes].
+        failed_below: int32[nodes].
+        heads: int64[2, nodes], the heads of wait lists and of awaited nodes.
+        is_due: bool[nodes].
+        links: int64[2, entries], their links.
+        logs: int64[4, indexers].
+        rows: int32[5, nodes of the largest base].
+    """
+
+    known: WriterView
+    base_graph: BaseGraph
+    merges: Merges
+    hidden: np.ndarray
+    failed: np.ndarray
+    failed_below: np.ndarray
+    heads: np.ndarray
+    is_due: np.ndarray
+    links: np.ndarray
+    logs: np.ndarray
+    rows: np.ndarray
+
+
+@compiled
+def _allocate_space(bases):
+    """Make a `_Space` for some bases."""
+    graph, causal = bases.graph, bases.causal
+    nodes = len(graph.indexer)
+    most, widest, entries = largest_view(bases.view_start, bases.floor_start)
     causal_place = np.empty(nodes, np.int32)
     for i in range(nodes):
         causal_place[causal[i]] = i
-    merging = np.zeros(nodes, np.bool_)
-    base_graph = BaseGraph(graph, is_relayed, causal, causal_place, merging)
-    writer_view = allocate_writer_view(is_relayed, most)
-    items, order = writer_view.items, writer_view.order
-    hidden = np.zeros(nodes, np.bool_)
-    failed = np.zeros(nodes, np.bool_)
-    failed_below = np.full(nodes, np.int32(-1))
-    head = np.full(nodes, np.int64(-1))
+    return _Space(
+        allocate_writer_view(bases.is_relayed, most),
+        BaseGraph(graph, bases.is_relayed, causal, causal_place, np.zeros(nodes, np.bool_)),
+        allocate_merges(most, nodes),
+        np.zeros(nodes, np.bool_),
+        np.zeros(nodes, np.bool_),
+        np.full(nodes, np.int32(-1)),
+        np.full((2, nodes), np.int64(-1)),
+        np.zeros(nodes, np.bool_),
+        np.empty((2, entries), np.int64),
+        np.empty((4, widest), np.int64),
+        np.empty((5, most), np.int32),
+    )
+
+
+@compiled
+def _open_base(view, bases, space):
+    """Make the `_Writer` of any log of a base, in the arrays of a `_Space`."""
+    graph, known = bases.graph, space.known
+    entries, n = view.clock.size, len(view.known)
+    waiting = WaitLists(space.heads[0], space.links[0, :entries], space.failed, space.failed_below)
+    awaited = AwaitedNodes(space.heads[1], space.links[1, :entries], space.rows[0], space.is_due)
+    scratch = allocate_scratch(n, space.rows[1], space.rows[2])
+    search = Search(graph.indexer, known.settled, view, waiting, space.merges, scratch)
     known_graph = Graph(
-        graph.start, graph.previous, graph.child_start, graph.child, graph.writer, writer_view.batch, graph.indexer
+        graph.start, graph.previous, graph.child_start, graph.child, graph.writer, known.batch, graph.indexer
     )
-    arrivals_head = np.full(nodes, np.int64(-1))
-    is_due = np.zeros(nodes, np.bool_)
-    merges = allocate_merges(most, nodes)
-    # For one base.
-    link_room = np.empty(entries, np.int64)
-    arrival_room = np.empty(entries, np.int64)
-    log_room = np.empty((4, widest), np.int64)
-    new = np.empty(most, np.int32)
-    window = np.empty(most, np.int32)
-    moved = np.empty(most, np.int32)
-    due = np.empty(most, np.int32)
-    room_of_group = np.empty(most, np.int32)
-    heap = np.empty(most, np.int32)
-    at_view = np.int64(-1)
-    for log in range(len(log_view)):
-        v = log_view[log]
-        begin, end = view_start[v], view_start[v + 1]
-        n = floor_start[v + 1] - floor_start[v]
-        clock = clocks[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
-        view = View(begin, end, log_room[0, :n], log_room[1, :n], log_room[2, :n], clock)
-        base_known = log_room[3, :n]
-        scratch = allocate_scratch(n, room_of_group, heap)
-        waiting = WaitLists(head, link_room[: (end - begin) * n], failed, failed_below)
-        awaited = AwaitedNodes(arrivals_head, arrival_room[: (end - begin) * n], due, is_due)
-        if v != at_view:
-            at_view = v
-            find_logs(begin, end, graph.indexer, view.first, base_known)
-            for x in range(begin, end):
-                merging[x] = graph.indexer[x] >= 0 and is_merge(x, graph.start, graph.previous, graph.indexer, view)
-        reset_writer_view(begin, end, graph, writer_view, awaited)
-        view.removed[:] = 0
-        at = np.int64(0)
-        steps = np.int64(0)
-        for w in range(log_first[log], log_end[log]):
-            if steps > steps_per_node * (end - begin) + more_steps:
-                left_out[log] = log_end[log] - w
-                break
-            size = collect_new_nodes(w, base_graph, writer_view, new)
-            view.known[:] = clock[w - begin]
-            before, old_at = length(items), at
-            same, due_count = insert_new_nodes(w, new[:size], base_graph, writer_view, view, awaited)
-            is_found, asked_count = confirm_any(due_count, graph.indexer, view, base_known, awaited, scratch)
-            steps += asked_count
-            if is_found:
-                open_count = _list_unsettled(view, causal_place, window)
-                at = _confirm_unsettled(
-                    window[:open_count],
-                    known_graph,
-                    view,
-                    base_graph,
-                    writer_view,
-                    hidden,
-                    waiting,
-                    merges,
-                    scratch,
-                    at,
-                )
-                same, repaired = remove_settled(w, new[:size], before, old_at, at, base_graph, writer_view, moved)
-                steps += repaired + open_count
-                steps += await_again(
-                    window[:open_count], base_graph, writer_view.settled, view, base_known, awaited, scratch
-                )
-            if same < before or at > old_at:
-                node[changes] = w
-                old_length[changes] = old_at + before
-                kept[changes] = old_at + same
-                new_length[changes] = at + length(items)
-                first_found = settled_start[changes]
-                found = with_space(found, first_found, at - old_at)
-                found[first_found : first_found + at - old_at] = order[old_at:at]
-                changes += 1
-                settled_start[changes] = first_found + at - old_at
-    return LogChanges(
-        node[:changes].copy(),
-        old_length[:changes].copy(),
-        kept[:changes].copy(),
-        new_length[:changes].copy(),
-        settled_start[: changes + 1].copy(),
-        found[: settled_start[changes]].copy(),
-        left_out,
-    )
+    placement = Placement(space.hidden, known.unplaced, known.order)
+    rows = space.rows
+    base_known = space.logs[3, :n]
+    return _Writer(search, base_known, awaited, known, space.base_graph, known_graph, placement, rows[3], rows[4])

@@ -1,13 +1,14 @@
-"""Where a node is first known to lead by two degrees, by the rule of `design`.
+"""Leads by two degrees: the first node that knows a node to lead, by the rule of `design`.
 
-A node x leads at an indexer's node y if y knows a quorum of degree d over x, d being two or more, and none of degree
-d - 1 or more over an unsettled indexer's node beside x. Of each log only the first node that knows a quorum of each
-degree need be asked: later ones know no less of what is beside x. Who follows a node that knows a quorum knows that
-quorum, too; so y, of log k, knows one of degree d - 1 over z if and only if log k has no later vote of that degree for
-z than y.
+A node x leads at an indexer's node y if y knows a quorum of some degree d >= 2 over x, and does not know a quorum of
+degree d - 1 or more over any unsettled indexer node beside x. Of each log, only the first node that knows a quorum of
+each degree has to be tested: later nodes know as much of the nodes beside x. A descendant of a node that knows a quorum
+knows it too; so y, of log k, knows a quorum of degree d - 1 over z if and only if the vote of that degree for z in log
+k is not later than y.
 
-The votes of each degree over a node (`quorums`) are found when they are first asked for: a node over which a lead is
-found early needs few of them.
+The votes of each degree over a node (`quorums`) are found on demand: an early lead needs few of them.
+
+Source: the design document of Autobase, Caveat.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dbt_tangles.algorithms.autobase.clocks import NEVER
 from dbt_tangles.algorithms.autobase.votes import next_degree_votes
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-#: The place of a node that nobody knows to lead.
+#: The place of a node that never leads.
 NO_LEAD = np.int64(2**62)
 
 _NEEDED = 2
@@ -28,13 +29,13 @@ _END, _UNKNOWN = -1, -2
 
 
 class DegreeVotes(NamedTuple):
-    """The votes of each degree over the nodes of a view, as far as they were asked for.
+    """The votes of each degree over the nodes of a view, as far as they were needed.
 
     Attributes:
-        bottom: int64[nodes of the view]; of each node the row of degree 0, or `_UNKNOWN`.
-        above: int64[rows]; the row of the next degree over the same node, `_END`, or `_UNKNOWN`.
+        bottom: int64[nodes of the view], the row of degree 0 of each node, or `_UNKNOWN`.
+        above: int64[rows], the row of the next degree over the same node, `_END`, or `_UNKNOWN`.
         votes: int32[rows, indexers], lengths, or `NEVER`.
-        used: int64[1], how many rows there are.
+        used: int64[1], the number of rows.
     """
 
     bottom: np.ndarray
@@ -45,11 +46,11 @@ class DegreeVotes(NamedTuple):
 
 @compiled
 def allocate_degree_votes(nodes, indexers):
-    """Make `DegreeVotes` of which no row is known.
+    """Allocate empty `DegreeVotes`.
 
     Args:
-        nodes: How many the view has.
-        indexers: How many it has.
+        nodes: The number of nodes of the view.
+        indexers: The number of its indexers.
     """
     rows = 2 * nodes + 16
     return DegreeVotes(
@@ -62,7 +63,7 @@ def allocate_degree_votes(nodes, indexers):
 
 @compiled
 def _with_row(degree_votes):
-    """Give ladders room for one row more."""
+    """Make room for one more row; the `DegreeVotes`, or a larger copy."""
     used = degree_votes.used[0]
     if used < len(degree_votes.above):
         return degree_votes
@@ -75,7 +76,7 @@ def _with_row(degree_votes):
 
 @compiled
 def _first_row(x, degree_votes, view, follower):
-    """Find the row of degree 0 over a node; the ladders may be others then."""
+    """Find the row of degree 0 over a node, and the `DegreeVotes`, which may be a copy."""
     at = x - view.begin
     if degree_votes.bottom[at] == _UNKNOWN:
         degree_votes = _with_row(degree_votes)
@@ -89,13 +90,12 @@ def _first_row(x, degree_votes, view, follower):
 
 @compiled
 def _add_next_degree(row, degree_votes, view):
-    """Find the row of the next degree; the ladders, which may be others."""
+    """Find the row of the next degree; the `DegreeVotes`, which may be a copy."""
     degree_votes = _with_row(degree_votes)
     new = degree_votes.used[0]
     degree_votes.above[row] = _END
-    if next_degree_votes(
-        degree_votes.votes[row], view.known, view.first, view.begin, view.clock, degree_votes.votes[new]
-    ):
+    votes = degree_votes.votes
+    if next_degree_votes(votes[row], view.known, view.first, view.begin, view.clock, votes[new]):
         degree_votes.above[row] = new
         degree_votes.used[0] += 1
     return degree_votes
@@ -112,7 +112,7 @@ def degree_of(x, degree_votes, view, follower):
         follower: int32[nodes of the view, indexers].
 
     Returns:
-        The degree, and the ladders, which may be others.
+        The degree, and the `DegreeVotes`, which may be a copy.
     """
     degree = -1
     row, degree_votes = _first_row(x, degree_votes, view, follower)
@@ -126,12 +126,12 @@ def degree_of(x, degree_votes, view, follower):
 
 @inner
 def _leads_at(k, y, rows, degree_votes):
-    """Say whether the node of log `k` and length `y` knows none of some votes.
+    """Say whether the node of log `k` and length `y` sees no vote of some rows.
 
     Args:
         k: The indexer.
         y: The length.
-        rows: int64[indexers]; of each log the row of votes over what is beside a node, or `_END`.
+        rows: int64[indexers], the row of votes over the node of each log beside x, or `_END`.
         degree_votes: `DegreeVotes`.
     """
     j = 0
@@ -142,11 +142,11 @@ def _leads_at(k, y, rows, degree_votes):
 
 @inner
 def _is_out_of_reach(row, rows, degree_votes):
-    """Say whether one node beside a node has a vote of each log that has one for the node, and no later one.
+    """Say whether a node beside x has, in each log with a vote for x, a vote of one degree less that is not later.
 
     Args:
-        row: The votes over the node.
-        rows: int64[indexers], the votes of one degree less over what is beside it, as for `_leads_at`.
+        row: The row of votes over x.
+        rows: int64[indexers], the rows of one degree less over the nodes beside x, as for `_leads_at`.
         degree_votes: `DegreeVotes`.
     """
     votes = degree_votes.votes
@@ -163,11 +163,11 @@ def _is_out_of_reach(row, rows, degree_votes):
 
 @compiled
 def first_lead(x, beside, degree_votes, view, follower, causal_place, rows):
-    """Find the first node, in causal order, at which a node is known to lead.
+    """Find the first node, in causal order, at which a node leads.
 
     Args:
         x: An unsettled node of an indexer.
-        beside: int32[indexers]; the first unsettled node of each log beside x, a length, or 0.
+        beside: int32[indexers], the first unsettled node of each log beside x, a length, or 0.
         degree_votes: `DegreeVotes`.
         view: A `views.View`.
         follower: int32[nodes of the view, indexers].
@@ -175,7 +175,7 @@ def first_lead(x, beside, degree_votes, view, follower, causal_place, rows):
         rows: int64[indexers], scratch.
 
     Returns:
-        The place of that node, or `NO_LEAD`; and the ladders, which may be others.
+        The place of that node, or `NO_LEAD`; and the `DegreeVotes`, which may be a copy.
     """
     first = view.first
     n = len(beside)
@@ -209,7 +209,8 @@ def first_lead(x, beside, degree_votes, view, follower, causal_place, rows):
             least = min(least, place)
             if place < best and _leads_at(k, y, rows, degree_votes):
                 best = place
-        # Who knows the next degree follows most of these, so is not before the first of them; and if all of these know
-        # a degree of one less over the same node beside x, it knows the next degree over that node, and so on.
+        # A node that knows the next degree descends from most of these votes, so it is not before the first of them. If
+        # all votes know a degree of one less over the same node beside x, that node knows the next degree over it too,
+        # and so on.
         if best <= least or _is_out_of_reach(row, rows, degree_votes):
             return best, degree_votes

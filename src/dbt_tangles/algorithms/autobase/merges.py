@@ -1,12 +1,14 @@
-"""The search for the first merge that is settled, which asks about no node twice without need.
+"""The search for the first confirmed merge, with wait lists that avoid repeated tests.
 
-A node once found to be settled, alone or below a merge, is found so again however much more is settled. A node found
-not to be is found so again until something beside it is settled. So a node that fails waits at the first unsettled
-node beside it of each indexer, and is not asked about again before one of those is settled.
+A node that is confirmed, alone or under a merge, stays so when more is settled. A node that is not confirmed stays so
+until an unsettled node beside it is settled. So a failed node waits at the first unsettled node beside it of each
+indexer, and is tested again after one of those is settled.
 
-Merges are searched on levels: on level 0 all of them, on each further level those below the merge that the level
-before found. Settled merges are skipped by a forest whose paths are halved (R. Tarjan and J. van Leeuwen, Worst-case
-analysis of set union algorithms, 1984).
+Merges are searched on levels: on level 0 all of them, on each further level those below the merge found on the level
+before. Settled merges are skipped by path halving (R. Tarjan and J. van Leeuwen, Worst-case analysis of set union
+algorithms, 1984).
+
+Source: autobase 7.28.1, merges of the linearizer.
 """
 
 from __future__ import annotations
@@ -20,13 +22,14 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class WaitLists(NamedTuple):
-    """Who waits for a node to be settled: lists, linked through entries, of which each node has one an indexer.
+    """The nodes that wait for a node to be settled: linked lists with one entry per node and indexer.
 
     Attributes:
-        head: int64[nodes], -1 or who waits there: a node's place in the view times the indexers, plus an indexer.
-        link: int64[nodes of the view * indexers], who else waits there, or -1; -2 for who does not wait.
-        failed: bool[nodes]; what was found not to be settled, and waits.
-        failed_below: int32[nodes]; the merge below which that was found, or -1.
+        head: int64[nodes], the first entry, or -1. An entry is a node's place in the view times the indexers, plus an
+            indexer.
+        link: int64[nodes of the view * indexers], the next entry, or -1; -2 for an entry that does not wait.
+        failed: bool[nodes], whether the node was found unconfirmed and waits.
+        failed_below: int32[nodes], the merge under which the node was found unconfirmed, or -1.
     """
 
     head: np.ndarray
@@ -36,18 +39,18 @@ class WaitLists(NamedTuple):
 
 
 class Merges(NamedTuple):
-    """The merges of a view, and how far the search is.
+    """The merges of a view, and the state of the search.
 
     Attributes:
-        node: int32[merges], by depth, then node, some of them settled.
-        place: int32[nodes], where each stands among them, -1 for others.
+        node: int32[merges], by depth, then node; some of them settled.
+        place: int32[nodes], the place of each among the merges, or -1.
         beyond: int32[merges + 1], see `_next_unsettled`.
-        woken: int32[...], merges beside which something was settled since they failed.
+        woken: int32[...], the merges beside which a node was settled since they failed.
         is_kept: bool[merges], all False; scratch.
-        level_node: int32[levels], the merge below which is searched; -1 on level 0.
-        level_at: int64[levels], the place among the merges up to which they have been asked about.
-        level_woken: int64[levels], how many of `woken` need not be asked about again.
-        wakes: int64[1], how many are in `woken`.
+        level_node: int32[levels], the merge below which a level searches; -1 on level 0.
+        level_at: int64[levels], the place among the merges up to which a level has tested them.
+        level_woken: int64[levels], how many of `woken` a level has tested.
+        wakes: int64[1], the length of `woken`.
     """
 
     node: np.ndarray
@@ -63,11 +66,11 @@ class Merges(NamedTuple):
 
 @compiled
 def allocate_merges(most, nodes):
-    """Make the arrays of a `Merges`, of which none is listed yet.
+    """Allocate empty `Merges`.
 
     Args:
-        most: How many nodes a view has at most.
-        nodes: How many nodes all views have.
+        most: The number of nodes of the largest view.
+        nodes: The number of nodes of all views.
     """
     return Merges(
         np.empty(most, np.int32),
@@ -84,16 +87,16 @@ def allocate_merges(most, nodes):
 
 @inner
 def list_merges(graph, view, causal, merges):
-    """List the merges that may ever be settled.
+    """List the merges that can be confirmed.
 
     Args:
         graph: A `views.Graph`.
         view: A `views.View`.
         causal: int32[nodes], of `clocks.causal_order`.
-        merges: `node`, `place` and `beyond` are filled.
+        merges: `Merges`; `node`, `place` and `beyond` are filled.
 
     Returns:
-        How many they are.
+        The number of merges.
     """
     majority = len(view.known) // 2 + 1
     count = 0
@@ -115,13 +118,13 @@ def list_merges(graph, view, causal, merges):
 
 @inner
 def wait(x, indexer, view, waiting):
-    """Let a node that was found not to be settled wait at the first unsettled node beside it of each indexer.
+    """Let an unconfirmed node wait at the first unsettled node beside it of each indexer.
 
     Args:
         x: The node.
         indexer: int32[nodes].
         view: A `views.View`.
-        waiting: A `WaitLists`.
+        waiting: `WaitLists`.
     """
     first, known, removed, clock = view.first, view.known, view.removed, view.clock
     head, link = waiting.head, waiting.link
@@ -139,18 +142,15 @@ def wait(x, indexer, view, waiting):
 
 
 @inner
-def wake(group, levels, indexer, settled, view, waiting, merges):
-    """Wake those that wait at nodes that were settled.
+def wake(group, levels, search):
+    """Wake the nodes that wait at settled nodes.
 
     Args:
-        group: int32[...], the nodes.
-        levels: How many levels there are.
-        indexer: int32[nodes].
-        settled: bool[nodes].
-        view: A `views.View`.
-        waiting: A `WaitLists`.
-        merges: A `Merges`.
+        group: int32[...], the settled nodes.
+        levels: The number of levels.
+        search: A `consensus.Search`.
     """
+    indexer, settled, view, waiting, merges, _ = search
     head, link, place = waiting.head, waiting.link, merges.place
     n = len(view.known)
     wakes = merges.wakes[0]
@@ -178,22 +178,18 @@ def wake(group, levels, indexer, settled, view, waiting, merges):
 
 
 @inner
-def find_merge(level, count, indexer, settled, view, waiting, merges, scratch):
-    """Find the first merge that is settled, as far as is known or below the merge of a level.
+def find_merge(level, count, search):
+    """Find the first confirmed merge, by all known nodes or under the merge of a level.
 
     Args:
         level: The level.
-        count: How many merges there are.
-        indexer: int32[nodes].
-        settled: bool[nodes].
-        view: A `views.View`.
-        waiting: A `WaitLists`.
-        merges: A `Merges`.
-        scratch: A `consensus.Scratch`, scratch.
+        count: The number of merges.
+        search: A `consensus.Search`.
 
     Returns:
         The merge, or -1.
     """
+    indexer, settled, view, waiting, merges, scratch = search
     begin, clock = view.begin, view.clock
     place, woken, level_at, level_woken = merges.place, merges.woken, merges.level_at, merges.level_woken
     p = merges.level_node[level]
@@ -211,7 +207,8 @@ def find_merge(level, count, indexer, settled, view, waiting, merges, scratch):
                     best = z
                 continue
             wait(z, indexer, view, waiting)
-        # Those that are found stay behind. For levels above, which have done with less, the order is no matter.
+        # Confirmed merges stay in the list. Their order does not matter to higher levels, which have tested fewer of
+        # them.
         woken[i] = woken[level_woken[level]]
         woken[level_woken[level]] = z
         level_woken[level] += 1
@@ -235,7 +232,7 @@ def find_merge(level, count, indexer, settled, view, waiting, merges, scratch):
 
 @inner
 def _next_unsettled(at, beyond):
-    """Find the first place from some place on whose merge is not settled, and shorten the way there."""
+    """Find the first place from some place on whose merge is unsettled, and halve the path to it."""
     while beyond[at] != at:
         beyond[at] = beyond[beyond[at]]
         at = beyond[at]
@@ -244,18 +241,18 @@ def _next_unsettled(at, beyond):
 
 @inner
 def _compact_woken(woken, wakes, place, levels, level_woken, is_kept):
-    """Forget that merges were woken before they were woken again.
+    """Keep only the last occurrence of each woken merge.
 
     Args:
-        woken: int32[...]; those merges whose place is the same are the same.
-        wakes: How many they are.
-        place: int32[nodes], where each stands among the merges.
-        levels: How many levels there are.
-        level_woken: int64[levels], how many of `woken` each has done with, ascending; changed.
+        woken: int32[...], merges, with repetitions.
+        wakes: Their number.
+        place: int32[nodes], the place of each among the merges.
+        levels: The number of levels.
+        level_woken: int64[levels], how many of `woken` each level has tested, ascending; changed.
         is_kept: bool[merges], all False; scratch.
 
     Returns:
-        How many are left.
+        The number of merges left.
     """
     at = len(woken)
     level = levels - 1

@@ -1,10 +1,11 @@
-"""Which indexers know of a node, which of them know that most do, and so on: quorums of every degree.
+"""Quorums of every degree over the nodes of many bases.
 
-An indexer votes for a node with the first of its own nodes that is it or follows it. Where most votes are known, there
-is a quorum of the first degree; the first node of each indexer that knows so is its vote of the next degree.
+An indexer votes for a node with the first of its own nodes that is the node or a descendant. A node that sees a
+majority of votes knows a quorum of the first degree; the first such node of each indexer is its vote of the next
+degree.
 
-What sees a node is, of each indexer, the end of its log. So a vote is a length, whether a node knows of it is a
-comparison with the node's clock, and the vote of the next degree is found by leaps, from the vote before.
+The nodes of a log that see a node are the end of the log. So a vote is a length, a clock comparison says whether a node
+sees it, and galloping search finds the vote of the next degree from the vote before.
 
 Source: the design document of Autobase, Quorums.
 """
@@ -22,7 +23,7 @@ from dbt_tangles.algorithms.autobase.clocks import NEVER, clocks, depths, first_
 from dbt_tangles.algorithms.autobase.views import find_logs
 from dbt_tangles.algorithms.autobase.votes import first_with_majority
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
-from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 QUORUM_SCHEMA = pa.schema(
     [
@@ -34,7 +35,7 @@ QUORUM_SCHEMA = pa.schema(
     ]
 )
 
-#: So many voters are found at a time, at most.
+#: The most voters that are found at a time.
 VOTERS = 4_000_000
 
 
@@ -42,11 +43,11 @@ class Quorums(NamedTuple):
     """Quorums, by node, then degree.
 
     Attributes:
-        node: int32[quorums], over which node each is.
+        node: int32[quorums], the node that each is over.
         degree: int32[quorums], from 1.
-        reached_at: int32[quorums]; of the nodes that know of it the first by depth, then writer, then length.
+        reached_at: int32[quorums], the first node by depth, writer and length that knows the quorum.
         voter_start: int64[quorums + 1], into `voter`.
-        voter: int32[...], indexers of the view, ascending: those whose vote of the degree before that node knows.
+        voter: int32[...], indexers of the view, ascending: those whose vote of the degree before `reached_at` sees.
     """
 
     node: np.ndarray
@@ -54,6 +55,30 @@ class Quorums(NamedTuple):
     reached_at: np.ndarray
     voter_start: np.ndarray
     voter: np.ndarray
+
+
+class _IndexedLogs(NamedTuple):
+    """Views with the logs of their indexers, clocks, depths and first followers.
+
+    Attributes:
+        view_start: int64[views + 1].
+        floor_start: int64[views + 1].
+        first: int64[indexers of all views], the first node of each log.
+        known: int64[indexers of all views], the length of each log.
+        clock_start: int64[views + 1], of `clocks.clocks`.
+        clock: int32[...], of the same.
+        depth: int32[nodes].
+        follower: int32[...], of `clocks.first_followers`.
+    """
+
+    view_start: np.ndarray
+    floor_start: np.ndarray
+    first: np.ndarray
+    known: np.ndarray
+    clock_start: np.ndarray
+    clock: np.ndarray
+    depth: np.ndarray
+    follower: np.ndarray
 
 
 def quorums(
@@ -64,65 +89,54 @@ def quorums(
     floor_start: np.ndarray,
     max_degree: int,
 ) -> Iterator[Quorums]:
-    """Find the quorums over every node of many views, whoever wrote it.
+    """Find the quorums over every node of many views.
 
-    Takes memory in proportion to nodes times indexers, and to what is yielded at once.
+    Takes memory in proportion to nodes times indexers, and to the quorums yielded at once.
 
     Args:
-        view_start: As in `consensus.order_views`, like the others: int64[views + 1].
+        view_start: int64[views + 1]; arrays as in `views`.
         start: int64[nodes + 1].
         previous: int32[edges].
         indexer: int32[nodes].
         floor_start: int64[views + 1].
-        max_degree: Higher degrees are not looked for. With a single indexer every degree is reached at once.
+        max_degree: The highest degree to find. With a single indexer every degree is reached at once.
 
     Yields:
         The quorums of some nodes, then those of the next.
 
     Raises:
-        ValueError: The edges close a cycle, or no degree is looked for.
+        ValueError: The edges close a cycle, or `max_degree` is less than 1.
     """
     if max_degree < 1:
         raise ValueError(f"the highest degree is {max_degree}, and the first is 1")
     depth = depths(view_start, start, previous)
-    clock_start, clock = clocks(view_start, start, previous, indexer, floor_start)
-    follower = first_followers(view_start, start, previous, indexer, floor_start, depth)
-    first, known = _find_all_logs(view_start, indexer, floor_start)
+    indexed = _IndexedLogs(
+        view_start,
+        floor_start,
+        *_find_all_logs(view_start, indexer, floor_start),
+        *clocks(view_start, start, previous, indexer, floor_start),
+        depth,
+        first_followers(view_start, start, previous, indexer, floor_start, depth),
+    )
     widest = int(np.diff(floor_start).max(initial=0))
     chunk = max(1, VOTERS // (max_degree * max(1, widest)))
     for begin in range(0, len(indexer), chunk):
-        yield Quorums(
-            *_quorums(
-                begin,
-                min(begin + chunk, len(indexer)),
-                max_degree,
-                widest,
-                view_start,
-                floor_start,
-                first,
-                known,
-                clock_start,
-                clock,
-                follower,
-                depth,
-            )
-        )
+        yield Quorums(*_quorums(begin, min(begin + chunk, len(indexer)), max_degree, widest, indexed))
 
 
 def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatch]:
     """Find the quorums over every node of many bases.
 
     Args:
-        table: As for `bases.order_bases`; bases of more than `bases.ENTRY_LIMIT` indexers times nodes are passed over.
+        table: As for `bases.order_bases`; bases of more than `bases.ENTRY_LIMIT` indexers times nodes are left out.
         max_degree: As in `quorums`.
 
     Yields:
-        Rows of `QUORUM_SCHEMA`, one for each node and degree that is reached: `reached_at`, the node that knows of it
-        and is the first of those by depth, then writer, then length; `writers`, the indexers whose votes it knows,
-        ascending.
+        Rows of `QUORUM_SCHEMA`, one for each node and reached degree: `reached_at`, the first node by depth, writer and
+        length that knows the quorum; `writers`, the indexers whose votes it sees, ascending.
 
     Raises:
-        ValueError: No degree is looked for; what `bases.number_bases` raises; or there is a cycle.
+        ValueError: `max_degree` is less than 1; as `bases.number_bases`; or the edges close a cycle.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
     if not len(table):
@@ -144,7 +158,7 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
         ):
             voters = np.diff(found.voter_start)
             view = np.searchsorted(views.start, found.node, "right") - 1
-            # An indexer of a view is a name.
+            # Indexers are written as keys.
             name = bases.indexer_name[np.repeat(bases.indexer_start[base[view]], voters) + found.voter]
             for begin in range(0, len(found.node), ROWS_PER_BATCH):
                 end = min(begin + ROWS_PER_BATCH, len(found.node))
@@ -162,7 +176,7 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
 
 
 def quorum_batches(batches: Iterator[pa.RecordBatch], max_degree: int) -> Iterator[pa.RecordBatch]:
-    """Yield `quorums_of_bases` of the whole bases in a partition."""
+    """Apply `quorums_of_bases` to the whole bases of a partition."""
     table = collect(batches)
     if table is not None:
         yield from quorums_of_bases(table, max_degree)
@@ -179,59 +193,38 @@ def _find_all_logs(view_start, indexer, floor_start):
 
 
 @compiled
-def _quorums(
-    begin,
-    end,
-    max_degree,
-    widest,
-    view_start,
-    floor_start,
-    first,
-    known,
-    clock_start,
-    clock,
-    follower,
-    depth,
-):
+def _quorums(begin, end, max_degree, widest, indexed):
+    """Find the quorums over the nodes from `begin` to `end`; the fields of `Quorums`."""
+    view_start, floor_start, first, known, clock_start, clock, depth, follower = indexed
     room = (end - begin) * max_degree
-    node = np.empty(room, np.int32)
-    degree = np.empty(room, np.int32)
-    reached_at = np.empty(room, np.int32)
+    rows = np.empty((3, room), np.int32)
+    node, degree, reached_at = rows[0], rows[1], rows[2]
     voter_start = np.zeros(room + 1, np.int64)
     voter = np.empty(room * widest, np.int32)
-    votes_room = np.empty(widest, np.int32)
-    next_room = np.empty(widest, np.int32)
+    votes_room = np.empty((2, widest), np.int32)
     count = 0
     voters = 0
     v = np.searchsorted(view_start, begin, "right") - 1
     for x in range(begin, end):
         while view_start[v + 1] <= x:
             v += 1
-        view, f = view_start[v], floor_start[v]
-        n = floor_start[v + 1] - f
+        view, f, g = view_start[v], floor_start[v], floor_start[v + 1]
+        n = g - f
         if n == 0:
             continue
-        rows = clock[clock_start[v] : clock_start[v + 1]].reshape(view_start[v + 1] - view, n)
-        votes, following = votes_room[:n], next_room[:n]
+        clocks = clock[clock_start[v] : clock_start[v + 1]].reshape(view_start[v + 1] - view, n)
+        votes, following = votes_room[0, :n], votes_room[1, :n]
         at = clock_start[v] + (x - view) * n
         votes[:] = follower[at : at + n]
         for d in range(1, max_degree + 1):
-            best = np.int64(-1)
-            for k in range(n):
-                # Who knows most votes has one itself: it follows or is one of them.
-                following[k] = first_with_majority(votes[k], known[f + k], first[f + k] - view, rows, votes)
-                if following[k] != NEVER:
-                    y = first[f + k] + following[k] - 1
-                    if best < 0 or depth[y] < depth[best] or (depth[y] == depth[best] and y < best):
-                        best = y
+            best = _first_with_quorum(votes, following, first[f:g], known[f:g], view, (clocks, depth))
             if best < 0:
                 break
             node[count] = x
             degree[count] = d
             reached_at[count] = best
-            row = rows[best - view]
             for k in range(n):
-                if votes[k] <= row[k]:
+                if votes[k] <= clocks[best - view, k]:
                     voter[voters] = k
                     voters += 1
             count += 1
@@ -244,3 +237,31 @@ def _quorums(
         voter_start[: count + 1].copy(),
         voter[:voters].copy(),
     )
+
+
+@inner
+def _first_with_quorum(votes, following, first, known, begin, facts):
+    """Find the first node, by depth, that knows a majority of some votes, and the votes of the next degree.
+
+    A node that knows a majority of votes is a vote of the next degree or descends from one.
+
+    Args:
+        votes: int32[indexers], lengths, or `NEVER`.
+        following: int32[indexers], filled with the votes of the next degree.
+        first: int64[indexers], the first node of each log.
+        known: int64[indexers], the length of each log.
+        begin: The first node of the view.
+        facts: int32[nodes of the view, indexers], clocks, and int32[nodes], depths.
+
+    Returns:
+        The node, or -1.
+    """
+    clocks, depth = facts
+    best = np.int64(-1)
+    for k in range(len(votes)):
+        following[k] = first_with_majority(votes[k], known[k], first[k] - begin, clocks, votes)
+        if following[k] != NEVER:
+            y = first[k] + following[k] - 1
+            if best < 0 or depth[y] < depth[best] or (depth[y] == depth[best] and y < best):
+                best = y
+    return best

@@ -1,11 +1,12 @@
-"""What an indexer's node that nobody here has seen could settle, by the rule of `design`.
+"""Unseen nodes: whether the next node of an indexer, not in the view, could settle a node by the rule of `design`.
 
-That node is an indexer's next, and follows the indexer's last node here, if there is any, and perhaps one other node:
-it knows what these two know, and votes for all of that. So of the votes for a node x, and of those of each degree, it
-knows those that are within its clock; and with it x has the degree d there if, of the indexers besides its own writer,
-one fewer than a majority have votes of degree d - 1 that it knows, votes for x itself being of degree 0. The more it
-knows, the higher are all degrees. Hence of the nodes of a log that it could follow only the first need be asked about
-with which x has a degree: with later ones those beside x have no less.
+The unseen node follows the last node of its indexer, if there is one, and at most one other node. It knows all that
+these two know, and votes for it. So it sees the votes within its clock, and with it x has degree d if a majority less
+one of the other indexers have votes of degree d - 1 that it sees; votes for x itself have degree 0. All degrees grow
+with its knowledge. So of the nodes of a log that it could follow, only the first that gives x a degree has to be
+tested: with later ones, the nodes beside x have no lower degree.
+
+Source: the design document of Autobase, Consistent Ordering (the worst case).
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class UnseenVotes(NamedTuple):
-    """What questions about unseen nodes need of a view.
+    """The votes and nodes of a view that questions about unseen nodes need.
 
     Attributes:
-        start: int64[nodes of the view + 1], into the rows of votes; a node has one more than its degree, or none.
+        start: int64[nodes of the view + 1], into the rows of `votes`; a node has one row more than its degree, or none.
         votes: int32[rows, indexers], of every degree over a node.
-        ends: int64[nodes of the view], where the batch of each ends; -1 where that is not known.
-        joins: int64[...], nodes of others than indexers that can be followed and know more than each that they follow.
-            Whoever follows another of these learns no more of indexers than by following what that follows.
-        contender: int32[nodes of the view, indexers], lengths; what was beside each node when it was asked about, of
-            each log the first that was left, 0 for none. Kept by `update_contenders`.
+        ends: int64[nodes of the view], the last node of the batch of each, or -1 if it is unknown.
+        joins: int64[...], the nodes of other writers that can be followed and see more than each of their previous
+            nodes. Following another such node adds no knowledge of indexers over following its previous node.
+        contender: int32[nodes of the view, indexers], lengths: the first unsettled node of each log beside each node at
+            its last test, or 0. Updated by `update_contenders`.
     """
 
     start: np.ndarray
@@ -42,13 +43,13 @@ class UnseenVotes(NamedTuple):
 
 @compiled
 def _find_votes(graph, view, follower, degree, settled, following):
-    """Find the votes of every degree over indexers' nodes that are not settled; `start` and `votes` of `UnseenVotes`.
+    """Find the votes of every degree over unsettled indexer nodes: `start` and `votes` of `UnseenVotes`.
 
     Args:
         graph: A `views.Graph`.
         view: A `views.View`.
         follower: int32[nodes of the view, indexers].
-        degree: int64[nodes], the highest over each.
+        degree: int64[nodes], the highest degree over each.
         settled: bool[nodes].
         following: int32[indexers], scratch.
     """
@@ -108,18 +109,18 @@ def _list_joins(graph, view):
 
 @compiled
 def prepare_unseen(graph, view, follower, degree, settled, following):
-    """Find what questions about unseen nodes need.
+    """Find the votes and nodes that questions about unseen nodes need.
 
     Args:
         graph: A `views.Graph`.
         view: A `views.View`.
         follower: int32[nodes of the view, indexers].
-        degree: int64[nodes], the highest over each.
+        degree: int64[nodes], the highest degree over each.
         settled: bool[nodes].
         following: int32[indexers], scratch.
 
     Returns:
-        An `UnseenVotes`.
+        `UnseenVotes`.
     """
     start, votes = _find_votes(graph, view, follower, degree, settled, following)
     contender = np.full((view.end - view.begin, len(view.known)), np.int32(-1))
@@ -128,16 +129,16 @@ def prepare_unseen(graph, view, follower, degree, settled, following):
 
 @inner
 def update_contenders(x, view, follower, contender):
-    """Note which nodes are beside x: of each log the first that is left.
+    """Find the first unsettled node of each log beside x.
 
     Args:
         x: An indexer's node.
         view: A `views.View`.
         follower: int32[nodes of the view, indexers].
-        contender: int32[nodes of the view, indexers], lengths, 0 for none; the row of x is filled.
+        contender: int32[nodes of the view, indexers], lengths, or 0; the row of x is filled.
 
     Returns:
-        Whether they are others than before.
+        Whether the row changed.
     """
     row = contender[x - view.begin]
     is_changed = False
@@ -152,13 +153,13 @@ def update_contenders(x, view, follower, contender):
 
 @inner
 def _completes_quorum(votes, w, clock, own):
-    """Say whether w's next node knows enough of these votes to make them the next degree.
+    """Say whether the next node of indexer w sees enough of these votes to reach the next degree.
 
     Args:
         votes: int32[indexers].
         w: The indexer. Its own vote is that node, or one before it.
-        clock: int32[indexers]; the node knows that much.
-        own: int32[indexers]; and as much as this.
+        clock: int32[indexers], the clock of one node that it follows.
+        own: int32[indexers], the clock of the other one.
     """
     count = 0
     for k in range(len(votes)):
@@ -177,7 +178,7 @@ _first_completing = galloping(_lacks_votes)
 
 @inner
 def _is_contended(degree, w, clock, own, beside, view, unseen):
-    """Say whether something beside a node is less than two degrees behind, as w's next node knows it."""
+    """Say whether a node beside the tested one is less than two degrees behind, as the next node of w knows it."""
     for k in range(len(beside)):
         if beside[k] > 0:
             at = view.first[k] + beside[k] - 1 - view.begin
@@ -189,7 +190,7 @@ def _is_contended(degree, w, clock, own, beside, view, unseen):
 
 @inner
 def _is_always_contended(degree, votes, w, beside, view, unseen):
-    """Say whether something beside a node is never two degrees behind: its votes of one degree less come no later."""
+    """Say whether a node beside the tested one is never two degrees behind, for any next node of w."""
     for k in range(len(beside)):
         if beside[k] > 0:
             at = view.first[k] + beside[k] - 1 - view.begin
@@ -205,14 +206,14 @@ def _is_always_contended(degree, votes, w, beside, view, unseen):
 
 @inner
 def may_be_settled_unseen(x, view, unseen, own):
-    """Say whether some indexer's next node could settle x, on top of its last and of one more node or none.
+    """Say whether the next node of an indexer could settle x, on top of its last node and at most one other node.
 
-    The indexer is one that has nothing beside x.
+    The indexer has no unsettled node beside x.
 
     Args:
         x: An indexer's node.
         view: A `views.View`.
-        unseen: An `UnseenVotes`.
+        unseen: `UnseenVotes`.
         own: int32[indexers], scratch.
     """
     begin, first, known, clock = view.begin, view.first, view.known, view.clock
@@ -225,7 +226,7 @@ def may_be_settled_unseen(x, view, unseen, own):
             break
         is_silent_known = False
         for w in range(n):
-            # One that has no node is as good as another.
+            # All indexers without nodes give the same answer.
             if beside[w] > 0 or (known[w] == 0 and is_silent_known):
                 continue
             is_silent_known |= known[w] == 0
@@ -246,8 +247,7 @@ def may_be_settled_unseen(x, view, unseen, own):
                     return True
             for q in unseen.joins:
                 row = clock[q - begin]
-                if _completes_quorum(votes, w, row, own) and not _is_contended(
-                    degree, w, row, own, beside, view, unseen
-                ):
+                completes = _completes_quorum(votes, w, row, own)
+                if completes and not _is_contended(degree, w, row, own, beside, view, unseen):
                     return True
     return False

@@ -1,12 +1,13 @@
-"""A table of nodes in; out, what each writer had to undo, and what was settled, at each node of its log.
+"""Lists the changes of each writer's view at each node of its log: undone, appended and settled nodes.
 
-Under the rule of `consensus` a writer's log is followed once (`following`). Under the rule of `design` what was settled
-may be contradicted later, so there each view is ordered afresh, for small bases only.
+Under the rule of `consensus`, each log is followed once (`following`). Under the rule of `design`, a settled node can
+be contradicted later, so each view is ordered from scratch, for small bases only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,11 +25,9 @@ from dbt_tangles.algorithms.autobase.bases import (
     split_views,
     view_arrays,
 )
-from dbt_tangles.algorithms.autobase.clocks import causal_order, clocks, depths
+from dbt_tangles.algorithms.autobase.clocks import index_views
 from dbt_tangles.algorithms.autobase.contenders import contenders
-from dbt_tangles.algorithms.autobase.following import LogChanges, follow_writers
-from dbt_tangles.algorithms.autobase.views import Graph
-from dbt_tangles.algorithms.graph.topological_generations import children
+from dbt_tangles.algorithms.autobase.following import LogChanges, Logs, follow_writers
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
 from dbt_tangles.kernel_runtime.compiled import compiled
 
@@ -46,33 +45,33 @@ CHANGE_SCHEMA = pa.schema(
     ]
 )
 
-#: Nodes times indexers of a base whose writers are followed; that takes about 30 bytes for each.
+#: The most nodes times indexers of a base whose writers are followed; each takes about 30 bytes.
 FOLLOW_LIMIT = 2**23
 
-#: Nodes of a base whose writers are followed by the rule of the design document.
+#: The most nodes of a base whose writers are followed by the rule of the design document.
 DESIGN_FOLLOW_LIMIT = 200
 
 
 def changes_of_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterator[pa.RecordBatch]:
     """Follow the writers of many bases through their logs.
 
-    A writer's view at one of its nodes is that node and all it follows, ordered as in `bases.order_bases`; before its
+    A writer's view at one of its nodes is the node and its ancestors, ordered as by `bases.order_bases`; before its
     first node it is empty.
 
     Args:
         table: As for `bases.order_bases`.
-        row_limit: Nobody is followed in a base with more writers times nodes than this.
+        row_limit: The most writers times nodes of a base whose writers are followed.
         rule: `bases.AUTOBASE` or `bases.DESIGN`.
 
     Yields:
-        Rows of `CHANGE_SCHEMA`, one for each node `at_node` at which something of its writer's view was undone or was
-        settled: `old_length` of the view before, `kept` of it at the beginning, `undone` the rest of it, `appended`
-        behind what was kept; `settled`, in order, what was not before, each with its contender (see
-        `contenders.contenders`) or null. Also one for each writer who is not followed to its end: `left_out` nodes
-        from `at_node` on, and nothing else but an empty `settled`.
+        Rows of `CHANGE_SCHEMA`, one for each node `at_node` at which part of its writer's view was undone or settled:
+        `old_length` of the view before, `kept` from its beginning, `undone` the rest of it, `appended` behind the kept
+        part; `settled`, the newly settled nodes in order, each with its contender (see `contenders.contenders`) or
+        null. Also one row for each writer that is not followed to its end: `left_out` nodes from `at_node` on, an empty
+        `settled`, and null in the other columns.
 
     Raises:
-        ValueError: There is no such rule, or what `bases.order_bases` raises.
+        ValueError: The rule is unknown, or as `bases.order_bases`.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
     if rule not in RULES:
@@ -104,14 +103,14 @@ def changes_of_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> I
 def view_change_batches(
     batches: Iterator[pa.RecordBatch], row_limit: int, rule: str = AUTOBASE
 ) -> Iterator[pa.RecordBatch]:
-    """Yield `changes_of_bases` of the whole bases in a partition."""
+    """Apply `changes_of_bases` to the whole bases of a partition."""
     table = collect(batches)
     if table is not None:
         yield from changes_of_bases(table, row_limit, rule)
 
 
 def _logs(bases: Bases) -> tuple[np.ndarray, np.ndarray]:
-    """Find where each writer's log begins, and in which base that is."""
+    """Find the first node of each writer's log, and its base."""
     base = np.repeat(np.arange(len(bases.start) - 1), np.diff(bases.start))
     is_first = np.ones(len(bases.row), np.bool_)
     is_first[1:] = (np.diff(base) != 0) | (np.diff(bases.writer) != 0)
@@ -133,35 +132,16 @@ def _follow_chunks(
     end: np.ndarray,
     log_base: np.ndarray,
 ) -> Iterator[pa.RecordBatch]:
-    """Follow the writers of some bases, so many at once as their views have entries."""
+    """Follow the writers of some bases, in chunks of bounded memory."""
     views = extract_views(bases, base, top)
-    indexer = bases.indexer[views.node]
-    depth = depths(views.start, views.edge_start, views.previous)
-    clock_start, clock = clocks(views.start, views.edge_start, views.previous, indexer, views.floor_start)
-    graph = Graph(
-        views.edge_start,
-        views.previous,
-        *children(views.edge_start, views.previous),
-        bases.writer[views.node],
-        bases.batch[views.node],
-        indexer,
-    )
-    fixed = (
-        views.start,
-        graph,
-        bases.is_relayed[views.node],
-        views.floor_start,
-        causal_order(views.start, depth),
-        clock_start,
-        clock,
-    )
+    indexed, _ = index_views(view_arrays(bases, views))
     log_view = np.searchsorted(base, log_base)
     shift = views.start[log_view] - bases.start[log_base]
     sizes = np.diff(bases.start)[log_base]
     chunk = (np.cumsum(sizes) - sizes) // tables.VIEW_ENTRIES
     for at in np.split(np.arange(len(first)), np.flatnonzero(np.diff(chunk)) + 1):
-        bounds = (following.STEPS_PER_NODE, following.MORE_STEPS)
-        followed = follow_writers(*fixed, log_view[at], (first + shift)[at], (end + shift)[at], *bounds)
+        logs = Logs(log_view[at], (first + shift)[at], (end + shift)[at])
+        followed = follow_writers(indexed, logs, following.STEPS_PER_NODE, following.MORE_STEPS)
         node = views.node
         found = LogChanges(
             node[followed.node],
@@ -179,7 +159,7 @@ def _follow_chunks(
 
 
 def _reorder_each_view(bases: Bases, base: np.ndarray) -> tuple[LogChanges, np.ndarray]:
-    """Order the view of each node of some bases, and compare it with that of its writer's node before."""
+    """Order the view of each node of some bases, and compare it with the view of its writer's previous node."""
     sizes = np.diff(bases.start)[base]
     view_base = np.repeat(base, sizes)
     top = np.concatenate([np.arange(bases.start[b], bases.start[b + 1]) for b in base])
@@ -193,7 +173,7 @@ def _reorder_each_view(bases: Bases, base: np.ndarray) -> tuple[LogChanges, np.n
 
 
 def _whole_bases(bases: Bases, view_base: np.ndarray, top: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Divide views so that those of a base stay together: the bases are small."""
+    """Split views so that those of a base stay together; the bases are small."""
     nodes, edges = np.diff(bases.start), np.diff(bases.edge_start[bases.start])
     entries = (nodes * (np.diff(bases.indexer_start) + 1) + edges)[view_base]
     chunk = ((np.cumsum(entries) - entries) // tables.VIEW_ENTRIES).astype(np.int64)
@@ -205,10 +185,11 @@ def _whole_bases(bases: Bases, view_base: np.ndarray, top: np.ndarray) -> Iterat
 
 def _compare_views(bases: Bases, view_base: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, ...]:
     views = extract_views(bases, view_base, top)
-    order, placed, confirmed = design.order_views(*view_arrays(bases, views))
+    order, placed, confirmed = design.order_views(view_arrays(bases, views))
     order = np.where(order >= 0, views.node[order], -1)
-    compared = _compare(views.start, order, placed, confirmed, view_base, bases.writer[top], top, len(bases.row))
-    # Views are numbered as nodes: those of a base follow each other, and so do all of a log.
+    ordered = _Ordered(views.start, order, placed, confirmed)
+    compared = _compare(ordered, view_base, bases.writer[top], top, len(bases.row))
+    # Views are numbered as nodes: the views of a base are neighbours, and so are those of a log.
     base = view_base[np.append(True, np.diff(view_base) != 0)]
     whole = extract_views(bases, base, np.full(len(base), -1))
     return *compared, _contenders_of(bases, whole, *(compared[at] for at in (0, 4, 5)))
@@ -235,13 +216,24 @@ def _contenders_of(
     return np.where(found >= 0, views.node[found], -1)
 
 
+class _Ordered(NamedTuple):
+    """Ordered views: `order` holds nodes of the bases, the rest is as in `design.order_views`."""
+
+    view_start: np.ndarray
+    order: np.ndarray
+    placed: np.ndarray
+    confirmed: np.ndarray
+
+
 @compiled
-def _compare(view_start, order, placed, confirmed, view_base, writer, top, nodes):
+def _compare(ordered, view_base, writer, top, nodes):
+    """Compare each view with the one before in its writer's log; the fields of `LogChanges` but `left_out`."""
+    view_start, order, placed, confirmed = ordered
     views = len(placed)
     found = np.empty((4, views), np.int32)
     settled_start = np.zeros(views + 1, np.int64)
     settled = np.empty(len(order), np.int32)
-    # The log, by the view with its first node, in which a node was settled last.
+    # By node: the log that settled it last, given by the view of its first node.
     settled_in = np.full(nodes, np.int64(-1))
     changes = 0
     log = np.int64(0)
@@ -279,7 +271,7 @@ def _change_rows(
     cut: np.ndarray,
     left_out: np.ndarray,
 ) -> Iterator[pa.RecordBatch]:
-    """Print changes, and nodes from which on nobody was followed; all of them as nodes of the bases."""
+    """Make rows of changes, and of the first nodes that were left out, both as nodes of the bases."""
     names, count = bases.names, len(cut)
     starts = np.append(followed.settled_start, np.full(count, followed.settled_start[-1]))
     node = np.append(followed.node, cut)
@@ -312,6 +304,6 @@ def _change_rows(
 
 
 def _ids(table: pa.Table, row: np.ndarray) -> pa.Array:
-    """Name nodes by their rows; -1 is none."""
+    """Name nodes by their rows; -1 is null."""
     ids = table["node_id"].take(pa.array(row, pa.int64(), mask=row < 0)).cast(pa.string())
     return ids.combine_chunks() if isinstance(ids, pa.ChunkedArray) else ids

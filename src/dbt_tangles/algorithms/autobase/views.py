@@ -1,9 +1,9 @@
-"""Bases as their observers know them, in arrays.
+"""Views of bases as arrays: a view is a base as one observer knows it.
 
-Nodes of a view are neighbours (`view_start` int64[views + 1]) and ascend by writer and length; edges are compressed
-rows (`start` int64[nodes + 1] into `previous` int32[edges]) to what a node follows directly: the heads its writer knew,
-and the writer's own previous node. The indexers of a view are numbered from 0, and lengths of their logs count from
-their floor: the length that was settled before, of which no node is here.
+The nodes of a view are neighbours (`view_start` int64[views + 1]) and ascend by writer and length. Edges are compressed
+rows (`start` int64[nodes + 1] into `previous` int32[edges]) to the previous nodes: the heads that the writer knew, and
+the writer's own previous node. The indexers of a view are numbered from 0. Lengths of their logs count from the floor,
+the length confirmed before, whose nodes are not in the view.
 """
 
 from __future__ import annotations
@@ -15,16 +15,44 @@ import numpy as np
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
+class ViewArrays(NamedTuple):
+    """Many views, as the rules take them.
+
+    Attributes:
+        view_start: int64[views + 1], into the nodes.
+        start: int64[nodes + 1], into the edges.
+        previous: int32[edges], nodes of the same view, distinct, without a cycle.
+        writer: int32[nodes], the rank of the writer's key within the view. Nodes ascend by it, then by length.
+        length: int64[nodes], the position in the writer's log, from 1. An indexer's ascend from its floor + 1 by 1.
+        batch: int32[nodes], the number of nodes left in the batch, this one included.
+        indexer: int32[nodes], the number of the writer among the view's indexers, or -1.
+        is_relayed: bool[nodes]; never true for an indexer's node.
+        floor_start: int64[views + 1], into the floors, one for each indexer of a view.
+        floor: int64[...], the length of each indexer's log that was confirmed before.
+    """
+
+    view_start: np.ndarray
+    start: np.ndarray
+    previous: np.ndarray
+    writer: np.ndarray
+    length: np.ndarray
+    batch: np.ndarray
+    indexer: np.ndarray
+    is_relayed: np.ndarray
+    floor_start: np.ndarray
+    floor: np.ndarray
+
+
 class Graph(NamedTuple):
     """The nodes of all views.
 
     Attributes:
         start: int64[nodes + 1].
         previous: int32[edges].
-        child_start: int64[nodes + 1], the edges turned round.
-        child: int32[edges].
+        child_start: int64[nodes + 1], into `child`.
+        child: int32[edges], the reversed edges.
         writer: int32[nodes].
-        batch: int32[nodes]; how many nodes of the batch are left, this one included.
+        batch: int32[nodes], the number of nodes left in the batch, this one included.
         indexer: int32[nodes], or -1.
     """
 
@@ -37,16 +65,38 @@ class Graph(NamedTuple):
     indexer: np.ndarray
 
 
+class IndexedViews(NamedTuple):
+    """Many views with their graph, causal order and clocks.
+
+    Attributes:
+        view_start: int64[views + 1], into the nodes.
+        graph: The nodes.
+        is_relayed: bool[nodes].
+        floor_start: int64[views + 1].
+        causal: int32[nodes], of `clocks.causal_order`.
+        clock_start: int64[views + 1], of `clocks.clocks`.
+        clock: int32[...], of the same.
+    """
+
+    view_start: np.ndarray
+    graph: Graph
+    is_relayed: np.ndarray
+    floor_start: np.ndarray
+    causal: np.ndarray
+    clock_start: np.ndarray
+    clock: np.ndarray
+
+
 class View(NamedTuple):
     """One view.
 
     Attributes:
         begin: Its first node.
-        end: One behind its last.
-        first: int64[indexers], the first node of each that has any.
-        known: int64[indexers], how many nodes there are of each.
-        removed: int64[indexers], how many of them are settled.
-        clock: int32[nodes of the view, indexers], how much of each log each node knows, itself included.
+        end: The end of its nodes.
+        first: int64[indexers], the first node of each log that is not empty.
+        known: int64[indexers], the length of each log.
+        removed: int64[indexers], the confirmed length of each log.
+        clock: int32[nodes of the view, indexers], the length of each log that a node sees, itself included.
     """
 
     begin: int
@@ -58,12 +108,13 @@ class View(NamedTuple):
 
 
 @compiled
-def check_views(view_start, start, previous, writer, length, indexer, is_relayed, floor_start, floor):
-    """Check arrays as `consensus.order_views` takes them.
+def check_views(views):
+    """Check `ViewArrays` for `consensus.order_views`.
 
     Raises:
-        ValueError: Edges leave a view, nodes do not ascend, or an indexer's log is not one.
+        ValueError: Edges leave a view, nodes do not ascend, or an indexer's log is inconsistent.
     """
+    view_start, start, previous, writer, length, _, indexer, is_relayed, floor_start, floor = views
     log_of = np.full(len(floor), -1, np.int64)
     for v in range(len(view_start) - 1):
         begin, end = view_start[v], view_start[v + 1]
@@ -98,13 +149,13 @@ def check_views(view_start, start, previous, writer, length, indexer, is_relayed
 
 @inner
 def find_logs(begin, end, indexer, first, known):
-    """Find where the logs of a view's indexers begin, and how long they are.
+    """Find the first node and the length of each indexer's log in a view.
 
     Args:
-        begin: First node of the view.
-        end: One behind its last.
+        begin: The first node of the view.
+        end: The end of its nodes.
         indexer: int32[nodes].
-        first: int64[indexers], filled with the first node of each that has any.
+        first: int64[indexers], filled; -1 for an empty log.
         known: int64[indexers], filled.
     """
     first[:] = -1

@@ -1,9 +1,9 @@
-"""What a writer of a base has come to know, from one of its nodes to the next.
+"""The view of one writer, updated from one of its nodes to the next.
 
-What is settled stays so, in its order. The rest is a list in which each new node has one place: it is the last of what
-is there, so the order of the others stays as it is (`place_first_ready` puts it behind what it follows, before the
-first larger one). What is settled is taken off the front of that list; only where it was not the front, what follows it
-is taken out and put in again.
+Settled nodes keep their order. The unsettled nodes are a ranked list into which each new node is inserted: behind its
+previous nodes, before the first larger node (`structures.ranked_list`). This is the order that `place_first_ready`
+gives, since a new node has no descendant yet. Settled nodes are removed from the front of the list; a settled node
+elsewhere is removed together with its descendants, which are inserted again.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class BaseGraph(NamedTuple):
-    """What stays as it is while a writer's log is followed, by node of all bases.
+    """The nodes of all bases; constant while a log is followed.
 
     Attributes:
         graph: A `views.Graph`.
         is_relayed: bool[nodes].
         causal: int32[nodes], of `clocks.causal_order`.
         causal_place: int32[nodes], the place of each node there.
-        merging: bool[nodes], which nodes are merges.
+        merging: bool[nodes], whether a node is a merge.
     """
 
     graph: Graph
@@ -45,17 +45,18 @@ class BaseGraph(NamedTuple):
 
 
 class WriterView(NamedTuple):
-    """What a writer has come to know, by node of all bases.
+    """The view of one writer, by node of all bases.
 
     Attributes:
         is_known: bool[nodes].
-        known_since: int32[nodes], the node with which it came to know each, or -1.
+        known_since: int32[nodes], the writer's node with which it got to know each node, or -1.
         settled: bool[nodes].
-        unplaced: int32[nodes], how many of the nodes that each follows are not settled.
-        batch: int32[nodes], batches as far as they are known.
+        unplaced: int32[nodes], the number of previous nodes of each that are not settled.
+        batch: int32[nodes], the known part of each batch.
         is_moved: bool[nodes], scratch, all False.
-        items: The rest, a list of `ranked_list`.
-        order: int32[nodes of the base], what is settled.
+        moved: int32[nodes of the base], scratch.
+        items: The unsettled nodes in order, a `structures.ranked_list`.
+        order: int32[nodes of the base], the settled nodes in order.
     """
 
     is_known: np.ndarray
@@ -64,17 +65,18 @@ class WriterView(NamedTuple):
     unplaced: np.ndarray
     batch: np.ndarray
     is_moved: np.ndarray
+    moved: np.ndarray
     items: RankedList
     order: np.ndarray
 
 
 @compiled
 def allocate_writer_view(is_relayed, most):
-    """Make room for what a writer knows of any one base.
+    """Allocate a `WriterView` for any one base.
 
     Args:
         is_relayed: bool[nodes of all bases].
-        most: How many nodes the largest base has.
+        most: The number of nodes of the largest base.
 
     Returns:
         A `WriterView`.
@@ -89,6 +91,7 @@ def allocate_writer_view(is_relayed, most):
         np.empty(nodes, np.int32),
         np.ones(nodes, np.int32),
         np.zeros(nodes, np.bool_),
+        np.empty(most, np.int32),
         items,
         np.empty(most, np.int32),
     )
@@ -96,14 +99,14 @@ def allocate_writer_view(is_relayed, most):
 
 @inner
 def reset_writer_view(begin, end, graph, writer_view, awaited):
-    """Know nothing of a base.
+    """Empty the view of a base.
 
     Args:
-        begin: Its first node.
-        end: Behind its last.
+        begin: The first node of the base.
+        end: The end of its nodes.
         graph: A `views.Graph`.
         writer_view: A `WriterView`.
-        awaited: An `due_count.AwaitedNodes`.
+        awaited: `confirmation_schedule.AwaitedNodes`.
     """
     for x in range(begin, end):
         writer_view.is_known[x] = False
@@ -119,16 +122,16 @@ def reset_writer_view(begin, end, graph, writer_view, awaited):
 
 @inner
 def collect_new_nodes(w, base_graph, writer_view, new):
-    """Collect what a writer comes to know with a node.
+    """Collect the nodes that a writer gets to know with one of its nodes.
 
     Args:
-        w: The node, one of its own.
+        w: The writer's node.
         base_graph: A `BaseGraph`.
         writer_view: A `WriterView`; `is_known` is kept up to date.
-        new: int32[nodes of the base], to be filled: the places of those nodes in the causal order, ascending.
+        new: int32[nodes of the base], filled: the places of the new nodes in the causal order, ascending.
 
     Returns:
-        How many nodes those are.
+        The number of new nodes.
     """
     graph, causal, causal_place = base_graph.graph, base_graph.causal, base_graph.causal_place
     size = 1
@@ -150,7 +153,7 @@ def collect_new_nodes(w, base_graph, writer_view, new):
 
 @inner
 def _insert(x, graph, writer_view):
-    """Put a node of the rest where it belongs, all that it follows being there; how many shown ones are before it."""
+    """Insert a node whose previous nodes are in the list or settled; the number of shown nodes before it."""
     items = writer_view.items
     after = np.int64(-1)
     place = np.int64(-1)
@@ -168,18 +171,18 @@ def _insert(x, graph, writer_view):
 
 @inner
 def insert_new_nodes(w, new, base_graph, writer_view, view, awaited):
-    """Put what is new into the list, and note the merges to ask about: new ones, and those that waited for it.
+    """Insert the new nodes, and collect the merges to test: new ones, and those that waited for a new node.
 
     Args:
-        w: The node with which it came to be known.
+        w: The writer's node with which the nodes became known.
         new: int32[...], of `collect_new_nodes`.
         base_graph: A `BaseGraph`.
         writer_view: A `WriterView`, kept up to date.
         view: A `views.View`.
-        awaited: An `due_count.AwaitedNodes`; `due` is filled.
+        awaited: `confirmation_schedule.AwaitedNodes`; `due` is filled.
 
     Returns:
-        How many of the list's nodes are before all that is new, and how many merges there are to ask about.
+        The number of listed nodes before the first new one, and the number of merges to test.
     """
     graph, merging, begin, end = base_graph.graph, base_graph.merging, view.begin, view.end
     is_known, batch = writer_view.is_known, writer_view.batch
@@ -214,24 +217,24 @@ def insert_new_nodes(w, new, base_graph, writer_view, view, awaited):
 
 
 @inner
-def remove_settled(w, new, before, old_at, at, base_graph, writer_view, moved):
-    """Take what is settled now off the list.
+def remove_settled(w, new, before, old_at, at, base_graph, writer_view):
+    """Remove newly settled nodes from the list.
 
     Args:
-        w: The node with which it came to be settled.
+        w: The writer's node with which they were settled.
         new: int32[...], of `collect_new_nodes`.
-        before: How many nodes the list had before that.
-        old_at: How many nodes were settled before.
-        at: How many are now.
+        before: The length of the list before the new nodes.
+        old_at: The number of nodes settled before.
+        at: The number of settled nodes.
         base_graph: A `BaseGraph`.
         writer_view: A `WriterView`, kept up to date.
-        moved: int32[nodes of the base], scratch.
 
     Returns:
-        How many nodes begin the list before and the view now, behind `old_at`, and how many were put in again.
+        The number of nodes, from `old_at` on, that the views before and after share; and the number of nodes inserted
+        again.
     """
     items, order = writer_view.items, writer_view.order
-    # So many of them began the rest before, nodes that are new now not counted.
+    # The number of shared nodes, new nodes not counted.
     same = 0
     x = first_shown(items)
     while x >= 0 and old_at + same < at and (writer_view.known_since[x] == w or x == order[old_at + same]):
@@ -244,7 +247,7 @@ def remove_settled(w, new, before, old_at, at, base_graph, writer_view, moved):
         front += 1
     repaired = 0
     if front < at:
-        repaired = _reinsert_descendants(order[front:at], base_graph, writer_view, moved)
+        repaired = _reinsert_descendants(order[front:at], base_graph, writer_view)
     if is_as_before:
         same = before
         for i in range(len(new)):
@@ -256,19 +259,20 @@ def remove_settled(w, new, before, old_at, at, base_graph, writer_view, moved):
 
 
 @inner
-def _reinsert_descendants(replaced, base_graph, writer_view, moved):
-    """Take what was settled out of the list, and put in again what follows it; how many those are."""
+def _reinsert_descendants(replaced, base_graph, writer_view):
+    """Remove settled nodes from the list, and insert their descendants again; the number of these."""
+    moved = writer_view.moved
     count = 0
     for x in replaced:
         unlist(writer_view.items, x)
     for x in replaced:
-        count = _collect_children(x, count, base_graph, writer_view, moved)
+        count = _collect_children(x, count, base_graph, writer_view)
     done = 0
     while done < count:
         x = base_graph.causal[moved[done]]
         done += 1
         unlist(writer_view.items, x)
-        count = _collect_children(x, count, base_graph, writer_view, moved)
+        count = _collect_children(x, count, base_graph, writer_view)
     moved[:count].sort()
     for i in range(count):
         x = np.int64(base_graph.causal[moved[i]])
@@ -278,13 +282,13 @@ def _reinsert_descendants(replaced, base_graph, writer_view, moved):
 
 
 @inner
-def _collect_children(x, count, base_graph, writer_view, moved):
-    """Add the nodes of the rest that follow a node to those that move; how many these are now."""
+def _collect_children(x, count, base_graph, writer_view):
+    """Add the listed children of a node to those that move; the number of these."""
     graph = base_graph.graph
     for e in range(graph.child_start[x], graph.child_start[x + 1]):
         c = graph.child[e]
         if writer_view.is_known[c] and not writer_view.settled[c] and not writer_view.is_moved[c]:
             writer_view.is_moved[c] = True
-            moved[count] = base_graph.causal_place[c]
+            writer_view.moved[count] = base_graph.causal_place[c]
             count += 1
     return count
