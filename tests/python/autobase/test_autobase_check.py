@@ -1,4 +1,4 @@
-"""The Arrow kernel of Autobase logs: one row for each line, whatever the line holds."""
+"""The Arrow kernel of Autobase logs: one row for each line, for every possible line."""
 
 import json
 
@@ -28,14 +28,14 @@ def reject_of(line, **options):
 
 
 def kept_of(line):
-    """Return what is known of a line that is refused."""
+    """Return the known columns of a refused line."""
     row = row_of(line)
     assert row["reject_reason"] is not None
     return row["base_id"], row["kind"], row["writer"], row["length"]
 
 
 def text_of(value_text, before=b""):
-    """Return the text of a value that is given as the bytes of its JSON."""
+    """Return the text of a value, given as the bytes of its JSON."""
     return row_of(b'{%b"base":"b","writer":"%b","length":1,"heads":[],"value":%b}' % (before, A.encode(), value_text))[
         "value"
     ]
@@ -92,7 +92,7 @@ def test_row_of_a_base():
 
 
 def not_json(column):
-    """The reason of a line that is not JSON, with the column at which parsing failed."""
+    """Return the reason of a line that is not JSON, with the column at which parsing fails."""
     return "malformed_json", f"not JSON at column {column}: "
 
 
@@ -149,14 +149,14 @@ NO_OBJECT = ("not_an_object", "not a JSON object")
     ],
 )
 def test_lines_without_a_base(line, reject):
-    """Nothing is known of them but what is wrong."""
+    """Their rows hold only the reason."""
     reason, detail = reject_of(line)
     assert reason == reject[0] and detail.startswith(reject[1])
     assert kept_of(line) == (None, None, None, None)
 
 
 def test_long_lines_are_not_read():
-    """By their own length or by that of the line they were cut from."""
+    """By their own length, or by the length of the line they were cut from."""
     line, too_long = b'{"base":"b"}'.ljust(32), ("too_long", "line longer than 32 bytes")
     assert reject_of(line, max_line_bytes=1000) == ("neither", "neither a base nor a node")
 
@@ -223,7 +223,7 @@ ODD_VALUES = [7, 0, False, "", "a", {}]
     ],
 )
 def test_bases_that_are_refused(fields, reason, detail):
-    """The first thing that is wrong is said, and what it was is kept."""
+    """The first error is the reason, and the base is kept."""
     line = to_line(BASE, **fields)
     assert reject_of(line) == (reason, detail)
     assert kept_of(line) == (
@@ -263,7 +263,7 @@ def test_bases_that_are_refused(fields, reason, detail):
     ],
 )
 def test_nodes_that_are_refused(fields, reason, detail):
-    """The first thing that is wrong is said, and what can be read of base, writer and length is kept."""
+    """The first error is the reason; the readable parts of base, writer and length are kept."""
     line = to_line(NODE, **fields)
     assert reject_of(line) == (reason, detail)
     assert kept_of(line) == (
@@ -275,7 +275,7 @@ def test_nodes_that_are_refused(fields, reason, detail):
 
 
 def test_every_reason_occurs():
-    """And says what it is."""
+    """Each reason has a description."""
     lines = [b"\xff", b"{", b"7", b"{}", b'{"base":"b"}', b" " * 2000]
     lines += [to_line(BASE, **{name: 7}) for name in OF_BASE] + [to_line(BASE, relayed=[A])]
     lines += [to_line(NODE, **{name: -1}) for name in ("writer", "length", "heads", "batch")]
@@ -300,7 +300,7 @@ def test_every_reason_occurs():
     ],
 )
 def test_kinds(line, kind):
-    """What names a node is a node, whatever else it names."""
+    """A line that names a node is a node, with any other fields."""
     assert row_of(line)["kind"] == kind
 
 
@@ -354,7 +354,7 @@ def test_bases(fields, indexers, relayed, start):
     ],
 )
 def test_heads(length, heads, read):
-    """Sorted, and without what the node follows anyway; alone or among lines with other heads."""
+    """Sorted, and without the implied previous node; alone or among lines with other heads."""
     line = to_line(NODE, length=length, heads=heads)
     row = row_of(line)
     assert (row["reject_reason"], row["length"], to_pairs(row["heads"])) == (None, length, read)
@@ -376,7 +376,7 @@ def test_acks_have_no_value(value, is_ack):
 
 
 def nested(depth):
-    """Objects in each other, as bytes and as the text that is kept of them."""
+    """Build nested objects, as bytes and as the stored text."""
     inner = '{"x":9007199254740993}'
     return b'{"b":1.0,"a":' * depth + inner.encode() + b"}" * depth, '{"a":' * depth + inner + ',"b":1.0}' * depth
 
@@ -417,14 +417,14 @@ def nested(depth):
     ],
 )
 def test_values(value, text):
-    """The same text whichever way the line is read, which is also its own text."""
+    """Both readers give the same text, which is also the value's own text."""
     assert text_of(value) == text
     assert text_of(value, before=rb'"x":"\ud800",') == text
     assert text_of(text.encode()) == text
 
 
 def test_all_of_a_line_that_is_read_the_long_way():
-    """As of any other."""
+    """The slow reader fills all columns."""
     odd = rb'{"x":["\ud800",1e400,"\\\"]}"],'
     for document in (BASE, NODE):
         plain = row_of(to_line(document))
@@ -435,7 +435,7 @@ def test_all_of_a_line_that_is_read_the_long_way():
 
 @pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.exhaustive)])
 def test_as_much_as_a_line_can_hold(share):
-    """A tenth of it, or all: it takes no more time than its length asks for, and no recursion."""
+    """A tenth of the longest line, or all of it: linear time, without recursion."""
     names = [f"{number:064x}" for number in range(25_000 // share)]
     heads = [[name, 7] for name in names]
     deep = "[" * (500_000 // share) + "]" * (500_000 // share)

@@ -1,4 +1,4 @@
-"""The Arrow kernel of Autobase logs: any bytes, any JSON, and the ways to read that are to agree."""
+"""The Arrow kernel of Autobase logs: random bytes, random JSON, and agreement of its readers."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
 def test_any_bytes(lines):
-    """Noise."""
+    """Random bytes."""
     check(lines)
 
 
@@ -92,7 +92,7 @@ def lower_all(values):
 
 
 def expect(document):
-    """Say in the plainest way what a document is: a base, a node, or the reason why neither."""
+    """Classify a document by a literal reading: a base, a node, or a reason."""
     if isinstance(document, list) and document and isinstance(document[0], dict):
         return "json_array"
     if not isinstance(document, dict):
@@ -141,7 +141,7 @@ def expect_base(has):
 
 
 def to_doubles(value):
-    """Make of integers what orjson does of them."""
+    """Convert integers as orjson does."""
     if isinstance(value, dict):
         return {key: to_doubles(element) for key, element in value.items()}
     if isinstance(value, list | tuple):
@@ -153,12 +153,12 @@ def to_doubles(value):
 
 @given(listed=st.lists(documents, min_size=1, max_size=5))
 def test_any_json(listed):
-    """Each document becomes a row that depends on nothing but the document."""
+    """The row of a document depends on the document alone."""
     lines = [json.dumps(document).encode() for document in listed]
     rows = check(lines)
     for document, line, row in zip(listed, lines, rows, strict=True):
         assert check([line])[0] | {"row_id": row["row_id"]} == row
-        # Pairs of surrogates that hypothesis makes of two characters are one in JSON.
+        # Hypothesis draws surrogates one by one; a pair of them is one character in JSON.
         expected = expect(json.loads(line))
         if isinstance(expected, str):
             assert row["reject_reason"] == expected
@@ -182,7 +182,7 @@ def sorted_all(value):
 
 @given(value=json_values, is_raw=st.booleans(), indent=st.sampled_from([None, 1]))
 def test_the_exact_way_is_the_way_of_orjson(value, is_raw, indent):
-    """Where orjson goes at all, parser and printer give what it gives."""
+    """Parser and printer agree with orjson on all values that orjson accepts."""
     line = json.dumps(value, ensure_ascii=not is_raw, indent=indent).encode("utf-8", "surrogatepass")
     try:
         parsed = orjson.loads(line)
@@ -197,7 +197,7 @@ def test_the_exact_way_is_the_way_of_orjson(value, is_raw, indent):
 
 @given(listed=st.lists(st.fixed_dictionaries(near_node), min_size=1, max_size=6))
 def test_the_short_way_is_the_long_way(listed):
-    """Where the short way answers at all, it answers what the long way does; and it answers where all are sound."""
+    """The fast reader agrees with the slow one, and accepts every batch of sound lines."""
     lines = [json.dumps(document).encode() for document in listed]
     short = kernel._read_sound_nodes(lines)
     rows = [kernel._read(line, len(line), 2**21) for line in lines]
@@ -220,7 +220,7 @@ def is_read_by_orjson(line):
 
 
 def test_the_short_way_is_taken(monkeypatch):
-    """By many lines at a time, and with the result of the long way."""
+    """By many lines at a time, with the result of the slow reader."""
     lines = random_nodes(random.Random(3), 4000)
     assert sum(kernel._read_sound_nodes(lines[at : at + 10]) is not None for at in range(0, 4000, 10)) > 300
     monkeypatch.setattr(kernel, "_TURN_ROWS", 10)
@@ -231,7 +231,7 @@ def test_the_short_way_is_taken(monkeypatch):
 
 
 def test_mutated_lines():
-    """Good lines with bytes changed, dropped, doubled and swapped."""
+    """Good lines with changed, dropped, repeated and swapped bytes."""
     chance = random.Random(7)
     lines = []
     for number in range(6000):
@@ -242,6 +242,6 @@ def test_mutated_lines():
             line[place : place + length] = chance.choice(piece)
         lines.append(bytes(line))
     reasons = {row["reject_reason"] for row in check(lines)}
-    # The others take more than a few bytes.
+    # The other lines take more bytes.
     common = {"invalid_utf8", "malformed_json", "no_base", "neither", "bad_indexers", "bad_start", "bad_heads"}
     assert {None, "bad_writer", "bad_length"} | common <= reasons

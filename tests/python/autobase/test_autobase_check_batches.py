@@ -1,4 +1,4 @@
-"""The Arrow kernel of Autobase logs: batches of any size, cut anywhere, and of other types."""
+"""The Arrow kernel of Autobase logs: batches of any size, any slices, and other types."""
 
 import random
 
@@ -24,7 +24,7 @@ def test_no_lines():
 
 
 def test_turns_and_slices_keep_the_order(monkeypatch):
-    """However a batch is cut, its rows are the same."""
+    """The rows do not depend on the slices of a batch."""
     lines = random_nodes(random.Random(1), 700)
     lines[100] = to_line(BASE)
     lines[300] = b"{"
@@ -41,7 +41,7 @@ def test_turns_and_slices_keep_the_order(monkeypatch):
 
 
 def test_large_batch_comes_back_in_slices():
-    """More bytes than a turn of any size should hold: the columns stay far from Arrow's offsets."""
+    """A batch with more bytes than one slice may hold: the columns stay far below Arrow's offset limit."""
     line = to_line(NODE, value=["x" * 500_000, "y" * 500_000])
     batches = list(check_batches(iter([batch_of([line] * 100)])))
     assert [batch.num_rows for batch in batches] == [32, 32, 32, 4]
@@ -52,7 +52,7 @@ def test_large_batch_comes_back_in_slices():
 
 
 def test_other_widths_of_integers_and_strings():
-    """Spark may hand over places in narrower types."""
+    """Spark may pass positions as narrower types."""
     batch = batch_of([to_line(NODE)])
     kinds = [pa.large_string(), pa.int32(), pa.int32(), pa.binary(), pa.int32()]
     columns = [column.cast(kind) for column, kind in zip(batch.columns, kinds, strict=True)]

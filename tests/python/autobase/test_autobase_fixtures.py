@@ -1,4 +1,4 @@
-"""The hand-written tables of the committed fixtures contain no slip."""
+"""Checks the hand-written tables of the committed fixtures against a literal reading of the lines."""
 
 import gzip
 import itertools
@@ -44,7 +44,7 @@ def node_of(row):
 
 
 class Judged:
-    """What the lines of one base come to, by the plainest reading of them."""
+    """The results for one base, by a literal reading of its lines."""
 
     def __init__(self, name):
         rows = [row | {"line": at} for at, row in enumerate(CHECKED[FILES[0]], start=1) if row["base_id"] == name]
@@ -62,25 +62,25 @@ class Judged:
             self.start = {bytes.fromhex(s["writer"]): s["length"] for s in self.base["start"] or []}
 
     def said_of_base(self, row):
-        """What a line says about the base."""
+        """Return the statements of a line about the base."""
         return row["indexers"], row["relayed"], [(s["writer"], s["length"]) for s in row["start"] or []]
 
     def is_before_start(self, i):
-        """Whether a node was settled before."""
+        """Say whether a node was settled before."""
         return i.length <= self.start.get(i.writer, 0)
 
     def links(self, i):
-        """Find what a node says it follows, as far as that is not settled."""
+        """Return the previous nodes that a node states, without those settled before."""
         [(heads, _, _)] = self.said[i]
         links = {*heads, Id(i.writer, i.length - 1)}
         return {link for link in links if not self.is_before_start(link) and link.length > 0}
 
     def batch(self, i):
-        """How many nodes a node says are left of its batch."""
+        """Return the stated number of nodes left in a batch."""
         return min(batch for _, batch, _ in self.said[i])
 
     def fault(self, i):
-        """Why a node is set aside by itself."""
+        """Return the reason to set a node aside on its own account."""
         if self.base is None:
             return "unknown_base"
         if self.is_before_start(i):
@@ -100,7 +100,7 @@ class Judged:
         return "cycle" if self.follows_itself(i) else None
 
     def follows_itself(self, i):
-        """Whether a node comes up again below itself."""
+        """Say whether a node is its own ancestor."""
         seen, due = set(), [i]
         while due:
             x = due.pop()
@@ -111,7 +111,7 @@ class Judged:
 
     @cached_property
     def reasons(self):
-        """Why nodes are set aside."""
+        """Return the reasons of nodes that are set aside."""
         found = {i: fault for i in self.said if (fault := self.fault(i))}
         while True:
             after = {i for i in self.said.keys() - found.keys() if self.links(i) & found.keys()}
@@ -121,7 +121,7 @@ class Judged:
 
     @property
     def rejects(self):
-        """Why lines are refused."""
+        """Return the reasons of refused lines."""
         found = {row["line"]: self.reasons.get(node_of(row)) for row in self.node_lines}
         for row in self.base_lines:
             if self.said_of_base(row) != self.said_of_base(self.base):
@@ -130,7 +130,7 @@ class Judged:
 
     @cached_property
     def known(self):
-        """All that is not set aside, as the oracle takes it."""
+        """Return all usable nodes as a base of the oracle."""
         nodes = {}
         for i in self.said.keys() - self.reasons.keys():
             [(heads, batch, _)] = self.said[i]
@@ -139,11 +139,11 @@ class Judged:
         return oracle.Base(self.indexers, nodes, floor)
 
     def name_of(self, i):
-        """A node's name in the document."""
+        """Return the name of a node in the document."""
         return f"{LETTERS[self.name, i.writer]}{i.length - 1}"
 
     def views(self, rule=oracle.order_of):
-        """What each observer sees, and how much of it is settled."""
+        """Return the view of each observer, and its confirmed length."""
         lasts = {LETTERS[self.name, i.writer]: i for i in sorted(self.known.nodes)}
         known = {letter: oracle.pasts_of(self.known, [lasts[letter]]) for letter in sorted(lasts)}
         for observer, ids in {"all": self.known.nodes, **known}.items():
@@ -151,11 +151,11 @@ class Judged:
             yield observer, order, confirmed
 
     def votes(self, x):
-        """The indexers who are or follow a node."""
+        """Return the indexers with a node that is or follows a node."""
         return {i.writer for i, past in self.known.past.items() if x in past} & set(self.indexers)
 
     def heads(self):
-        """The nodes that nobody follows, but for relayed ones."""
+        """Return the nodes without followers, relayed ones left out."""
         followed = {p for i in self.known.nodes for p in self.known.previous(i)}
         return {i for i, node in self.known.nodes.items() if i not in followed and not node.is_relayed}
 
@@ -180,7 +180,7 @@ JUDGED = {name: Judged(name) for name in [*EXAMPLES, *WITHOUT_BASE]}
 
 
 def test_lines_are_in_no_order():
-    """Nodes come before what they follow, and before their bases."""
+    """Nodes come before their previous nodes, and before their bases."""
     for name, judged in JUDGED.items():
         if len(judged.node_lines) > 3:
             found = [judged.name_of(node_of(row)) for row in judged.node_lines]
@@ -230,7 +230,7 @@ def test_views_agree_with_the_oracle(name):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_values_are_the_names(name):
-    """Which the test of the model relies on."""
+    """The test of the model relies on this."""
     said = {JUDGED[name].name_of(i): values for i, values in JUDGED[name].said.items()}
     assert all(value in (None, json.dumps(node)) for node, values in said.items() for _, _, value in values)
 
@@ -276,7 +276,7 @@ DOCUMENT = sorted({r["example"] for r in expected("autobase_views_design")})
 
 @pytest.mark.parametrize("name", DOCUMENT)
 def test_changes_agree_with_the_oracle(name):
-    """Where views were rebased, and where nodes were settled; for `all` at the first node of any writer."""
+    """Rebased views and settled nodes; for `all` at the first node of any writer."""
     judged = JUDGED[name]
     named = judged.name_of
     rebases, settled, first = [], [], {}
@@ -303,7 +303,7 @@ def test_next_nodes_agree_with_the_lines(name):
     assert stated == {letter: (length, heads) for letter, length in lengths.items()}
 
 
-# What the vectors call the document's examples.
+# The names of the document's examples in the vectors.
 VECTORS = {
     "design-lin-1": "linear",
     "design-lin-2": "branch",
@@ -320,7 +320,7 @@ def vectors():
 
 
 def order_of(statement, example, observer):
-    """Return an observer's nodes in their order, each with what is said of it."""
+    """Return an observer's nodes in order, with their columns."""
     rows = expected(statement, example=example, observer=observer)
     assert [int(row["position"]) for row in rows] == list(range(len(rows)))
     return [(row["node"], row["is_confirmed"]) for row in rows]
@@ -340,7 +340,7 @@ def test_real_peers_answered_as_stated():
             for node in case["nodes"]
         }
         judged = JUDGED[example]
-        # The vectors also list the writer's own previous node where nothing else was known.
+        # The vectors list the writer's own previous node where it is the only known one.
         assert {node for node, _ in nodes} == {judged.name_of(i) for i in judged.known.nodes}
         for node, heads in nodes:
             [i] = [i for i in judged.known.nodes if judged.name_of(i) == node]
@@ -403,7 +403,7 @@ def test_views_by_design_are_what_the_document_states(name):
 
 
 def test_where_peers_and_the_document_part():
-    """What the document states peers do as well, but for one thing: what they have not settled goes by key."""
+    """Peers settle the nodes that the document states; they order the unsettled ones by key."""
     views = {(r["example"], r["observer"], r["position"]): r for r in expected("autobase_views")}
     rows = expected("autobase_views_design")
     parted = []

@@ -1,4 +1,4 @@
-"""Tables of bases: every observer's order is that of what the observer knows, whatever else is in the table."""
+"""Orders of bases in tables: each observer's order is that of its view alone, independent of the rest of the table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Orders = dict[tuple[str, str], tuple[list[str], int]]
 
 
 def orders(table: pa.Table, row_limit: int = NO_LIMIT, rule: str = "autobase") -> Orders:
-    """Of each base and observer the order, and how much of it is settled."""
+    """Return the order of each base and observer, and its confirmed length."""
     found: Orders = {}
     for batch in order_bases(table, row_limit, rule):
         assert batch.schema == ORDER_SCHEMA
@@ -39,7 +39,7 @@ def orders(table: pa.Table, row_limit: int = NO_LIMIT, rule: str = "autobase") -
 
 
 def views(base: Base) -> dict[str, Base]:
-    """What each observer knows: a writer what its last node follows."""
+    """Return the view of each observer: a writer sees its last node and all ancestors."""
     last = {i.writer: i for i in sorted(base.nodes)}
     return {"all": base, **{key.hex(): base.cut(base.past[i]) for key, i in last.items()}}
 
@@ -58,7 +58,7 @@ def test_each_observer_has_the_order_of_what_it_knows(named, rng, rule):
     table = table_of(rows)
     found = orders(table, rule=rule)
     assert found == expected(named, rule)
-    # The same in whatever pieces it comes, and however few views are taken at once.
+    # The result does not depend on batches or on the number of views ordered together.
     cut = rng.randint(0, len(rows))
     pieces = [*table.slice(0, cut).to_batches(), *table.slice(cut).to_batches()]
     assert pa.Table.from_batches(order_base_batches(iter(pieces), NO_LIMIT, rule), ORDER_SCHEMA).num_rows == sum(
@@ -160,7 +160,7 @@ def test_too_many_nodes_for_the_design_documents_rule():
 
 
 def counted(batches) -> tuple[int, int, float]:
-    """How many rows there are, how many of them confirmed, and how many CPU seconds they took."""
+    """Return the number of rows, of confirmed rows, and the CPU seconds."""
     begin = time.process_time()
     rows = confirmed = 0
     for batch in batches:
@@ -182,7 +182,7 @@ def test_a_chain_of_200_000():
 
 
 def test_200_writers_in_a_random_chain():
-    """Each of 201 observers has nearly all nodes; whether one is settled is a question about 200 indexers."""
+    """Each of 201 observers sees nearly all nodes; each confirmation is a question about 200 indexers."""
     orders(table_of(rows_of("b", simulate(random.Random(8), 3))))
     rows, confirmed, seconds = counted(order_bases(chain_table("b", 200, 4_000, rng=random.Random(1)), NO_LIMIT))
     assert (rows, confirmed) == (762_956, 704_240)

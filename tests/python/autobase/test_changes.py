@@ -1,4 +1,4 @@
-"""What writers had to undo and what they settled, at each node of their logs."""
+"""Changes of views: undone and settled nodes at each node of each writer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def rows(table: pa.Table, row_limit: int = NO_LIMIT, rule: str = "autobase") -> 
 
 
 def changes(table: pa.Table, rule: str = "autobase") -> dict[tuple[str, str], tuple]:
-    """Of each base and node what happened there."""
+    """Return the changes by base and node."""
     found = {}
     for row in rows(table, rule=rule):
         assert row["left_out"] == 0
@@ -55,7 +55,7 @@ def expected(named: dict[str, Base], rule: str = "autobase") -> dict[tuple[str, 
 
 
 def shown(base: Base, rule: str = "autobase") -> dict[str, str]:
-    """What happened where; the oracle must agree."""
+    """Return the changes of one base; the oracle must agree."""
     assert changes(table_of(rows_of("b", base)), rule) == expected({"b": base}, rule)
     found = {}
     for at, change in oracle.changes(base, rule).items():
@@ -81,7 +81,7 @@ def test_changes_are_what_views_ordered_afresh_say(named, rng, rule):
         tables.VIEW_ENTRIES, kernel.ROWS_PER_BATCH = entries, batch
 
 
-# The document's nodes count from 0, those here from 1.
+# Nodes count from 0 in the document, and from 1 here.
 
 
 def test_a_view_that_only_grows_is_not_rebased():
@@ -99,7 +99,7 @@ def test_consistent_ordering_example(keys, rebases):
     base = drawing("abc", f"{a}1 {b}1 {c}1:{a}1 {a}2:{c}1 {c}2:{b}1 {b}2:{c}2")
     assert shown(base)[f"{c}2"] == rebases
     assert shown(base)[f"{a}2"] == f"1-0+2 {a}1"
-    # By the document c keeps a's node in front.
+    # By the document, c keeps the node of a in front.
     assert shown(base, "design")[f"{c}2"] == "1-1+3"
     assert shown(base, "design")[f"{a}2"] == f"1-0+2 {a}1"
 
@@ -164,7 +164,7 @@ def test_200_writers_in_a_random_chain_are_followed():
 
 
 def forked(rounds: int, writers: int = 5) -> pa.Table:
-    """All write at once, each on top of all of the round before: nothing is ever settled, and each view is rebased."""
+    """Write in rounds, each writer on top of the whole round before: the views are rebased and never settle."""
     keys = [bytes([97 + at]) for at in range(writers)]
     words = [
         f"{k.decode()}{at + 1}" + (":" + ",".join(f"{o.decode()}{at}" for o in keys if o != k) if at else "")
@@ -180,7 +180,7 @@ def test_forks_without_end_cost_no_square():
     for rounds in (500, 2_000):
         found, spent = timed(forked(rounds))
         undone = sum(sum(batch["undone"].to_pylist()) for batch in found)
-        # Each round goes behind the last but for the writer's own node, before which come those of lesser keys.
+        # Each round goes behind the one before; only nodes of lesser keys come before the writer's own node.
         assert undone > 0
         assert not any(sum(batch["left_out"].to_pylist()) for batch in found)
         seconds.append(spent)

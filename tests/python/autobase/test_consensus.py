@@ -1,4 +1,4 @@
-"""The order of a base: what Autobase itself answered, the oracle, and replicas who must not contradict each other."""
+"""Orders of bases: recorded answers of Autobase, the oracle, and replicas that must not contradict each other."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ VECTORS = Path(__file__).parents[2] / "data" / "autobase"
 
 
 def views_of(name: str) -> Iterator[tuple[str, Base, Answer]]:
-    """Each replica of each case of a file: whose it is, what it knows, and its answer."""
+    """Return each replica of each case of a file: its owner, its nodes, and its answer."""
     with gzip.open(VECTORS / f"{name}.jsonl.gz", "rt") as lines:
         for line in lines:
             case = json.loads(line)
@@ -67,7 +67,7 @@ def test_recorded_answers_tell_a_broken_rule(rule):
 
 @st.composite
 def gossips(draw, most_indexers: int = 7, most_steps: int = 120) -> tuple[Gossip, random.Random]:
-    """Writers after a while, and more chances."""
+    """Draw writers that gossip for a while."""
     rng = draw(st.randoms(use_true_random=True))
     indexers = draw(st.integers(0, most_indexers))
     gossip = simulated(
@@ -85,21 +85,21 @@ def gossips(draw, most_indexers: int = 7, most_steps: int = 120) -> tuple[Gossip
 
 
 def without_ends_of_batches(base: Base) -> Base:
-    """Lose the end of each batch that nobody follows."""
+    """Remove the end of each batch that is not followed."""
     followed = {p for i in base.nodes for p in base.previous(i)}
     mates = {mate for i in base.nodes for mate in base.batch_of(i) if mate != i}
     return base.cut(base.nodes.keys() - (mates - followed))
 
 
 def observers(gossip: Gossip, rng: random.Random, cuts: int) -> list[Base]:
-    """Who knows all, each writer, and some who know this and that."""
+    """Return the base, the view of each writer, and some other views."""
     base = gossip.base()
     cut = [random_cut(base, rng) for _ in range(cuts)]
     return [base, without_ends_of_batches(base), *(gossip.known_to(key) for key in gossip.writers), *cut]
 
 
 def restarted(base: Base, rng: random.Random) -> Base:
-    """Take away what some observer found settled, and let other writers be indexers."""
+    """Remove the nodes that an observer settled, and choose other indexers."""
     order, confirmed = oracle.order_of(random_cut(base, rng))
     settled = set(order[:confirmed])
     keys = sorted({i.writer for i in base.nodes if not base.nodes[i].is_relayed})
@@ -137,7 +137,7 @@ def test_nothing_depends_on_numbers_or_company(drawn):
 @settings(max_examples=20)
 @given(st.integers(8, 11), st.sampled_from([0.0, 0.02, 0.1, 0.4]), st.randoms(use_true_random=True))
 def test_chains_of_many_writers(indexers, forking, rng):
-    """Each writes on top of the last node, or at times of one of the last few: mostly there is one tail."""
+    """Each writer writes on top of the last node, or at times of one of the last few: mostly there is one tail."""
     keys = [bytes([rng.randrange(256), at]) for at in range(indexers)]
     nodes: list[Node] = []
     length: Counter[bytes] = Counter()
@@ -164,13 +164,13 @@ def test_clocks_are_what_is_known_of_each_indexer(drawn):
 
 
 def contradict(found: Iterable[Answer]) -> bool:
-    """Whether one's settled order is not how another's begins."""
+    """Say whether one settled order is not the beginning of the other."""
     settled = sorted((order[:confirmed] for order, confirmed in found), key=len)
     return any(one != settled[-1][: len(one)] for one in settled)
 
 
 def any_gossip(seed: int, most_steps: int) -> tuple[Gossip, random.Random]:
-    """Three to five indexers, seldom all of one mind."""
+    """Draw a base of three to five indexers that seldom agree."""
     rng = random.Random(seed)
     gossip = simulated(
         rng,
@@ -207,7 +207,8 @@ def test_by_a_broken_rule_some_observers_contradict_each_other(rule):
 
 
 def test_observers_agree_where_it_matters_which_merge_is_looked_below_first():
-    # Of about 83,000 random bases the one in which that, or how often the rule is applied, changes what is settled.
+    # The only base of about 83,000 random ones in which the chosen merge, or the number of rounds, changes the settled
+    # nodes.
     base = drawing("abcdefg", (VECTORS / "two_merges.txt").read_text())
     rng = random.Random(1)
     known = [base, *(base.cut(base.past[i]) for i in base.nodes), *(random_cut(base, rng) for _ in range(100))]

@@ -1,4 +1,4 @@
-"""The order by the design document's rule: its examples, a plain reading of the rule, and the limit."""
+"""Orders by the design document's rule: its examples, a literal reading of the rule, and the limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rule_search import answers, by_key, name, simulate
 
 
 def shown(base: Base) -> tuple[str, str]:
-    """What is settled, and what comes behind it; the plain reading must agree."""
+    """Return the settled nodes and the rest in order; the literal reading must agree."""
     ((order, confirmed),) = found = answers([base], "design")
     assert found == [plain_order(base)]
     names = list(map(name, order))
@@ -36,7 +36,7 @@ def bases(draw) -> Base:
     indexers, others, relayed = draw(st.integers(0, 5)), draw(st.integers(0, 2)), draw(st.integers(0, 1))
     batches = draw(st.sampled_from([0.0, 0.3]))
     base = simulate(rng, indexers, others, relayed, draw(st.integers(0, 40)), batches)
-    # Somebody may know the beginning of a batch only.
+    # A view may hold the beginning of a batch only.
     followed = {p for i in base.nodes for p in base.previous(i)}
     ends = [i for i in sorted(base.nodes.keys() - followed) if rng.random() < 0.3]
     return base.cut(sorted(base.nodes.keys() - set(ends)))
@@ -47,7 +47,7 @@ def test_the_order_is_what_a_plain_reading_gives(drawn):
     assert answers(drawn, "design") == [plain_order(base) for base in drawn]
 
 
-# The document's nodes count from 0, those here from 1.
+# Nodes count from 0 in the document, and from 1 here.
 
 
 def test_conflict_example_nobody_settles_anything():
@@ -79,7 +79,7 @@ def test_consistent_ordering_example(a, b):
         assert whole.startswith(settled)
         assert settled or name(known) not in (f"{a}2", "c3")
     assert shown(base.cut(base.past[Id(b"c", 3)]))[0] == whole
-    # Before that nobody but a has settled anything, and the others put a's node first, whatever the keys.
+    # Before that, only a has settled nodes, and the others put the node of a first, against the keys.
     b2, c2 = Id(b.encode(), 2), Id(b"c", 2)
     assert shown(base.cut(base.past[b2])) == ("", f"{whole} {b}2")
     assert shown(base.cut(base.past[c2])) == ("", whole)
@@ -99,43 +99,43 @@ def test_recursive_example_is_ordered_by_key():
 def test_a_competitor_needs_to_be_two_degrees_behind():
     # A second degree over a1 and over b1 alike; a third makes no difference of two.
     assert shown(drawing("abc", "a1 b1 c1:a1 c2:b1 b2:c2"))[0] == ""
-    # b1 is nobody's but its own writer's.
+    # Only its own writer knows b1.
     assert shown(drawing("abc", "a1 b1 c1:a1 b2:c1")) == ("a1", "b1 c1 b2")
 
 
 def test_what_an_unseen_node_could_settle_comes_before_what_keys_have_first():
-    # b's next, on top of c1. It need not be b's: a, of whom nothing is known, could do as well.
+    # The next node of b, on top of c1. The next node of a, whose log is unknown, would do as well.
     assert shown(drawing("abc", "a1 b1 c1:b1")) == ("", "b1 a1 c1")
     assert shown(drawing("abc", "x1 b1 c1:b1")) == ("", "b1 c1 x1")
-    # There is no quorum over either, or one over each.
+    # Each has at most one quorum over it.
     assert shown(drawing("abc", "a1 b1")) == ("", "a1 b1")
     assert shown(drawing("abc", "a1 b1 c1:a1,b1")) == ("", "a1 b1 c1")
-    # b may have gone on without a1, of which c has heard since; if b has heard of it, nobody can have.
+    # b may have continued without a1, which c knows since; if b knows it, a1 is certain.
     assert shown(drawing("abc", "a1 b1 c1:b1 c2:a1")) == ("", "b1 a1 c1 c2")
     assert shown(drawing("abc", "a1 b1 c1:b1 c2:a1 b2:a1")) == ("", "a1 b1 b2 c1 c2")
 
 
 def test_an_unseen_node_may_be_of_an_indexer_of_whom_nothing_is_known():
-    # All others know of b1 too well, or wrote it.
+    # All others know b1 too well, or wrote it.
     words = "b1 c1 d1:c1 e1:d1 d2:e1 e2:b1 c2:e2"
     assert shown(drawing("abcde", words)) == ("", "c1 b1 d1 e1 d2 e2 c2")
     assert shown(drawing("abcde", f"{words} a1:c2")) == ("", "b1 c1 d1 e1 d2 e2 c2 a1")
 
 
 def test_an_unseen_node_follows_one_node_besides_its_writers_last():
-    # Two indexers know of a quorum over b1: whoever follows both could settle it, with one of them it takes a third.
+    # Two indexers know a quorum over b1: a node on top of both could settle it; on top of one of them it takes a third.
     words = "a1 b1 c1:b1 d1:c1 e1:c1"
     assert shown(drawing("abcde", words)) == ("", "a1 b1 c1 d1 e1")
     assert shown(drawing("abcde", f"{words} x1:d1,e1")) == ("", "b1 a1 c1 d1 e1 x1")
     assert shown(drawing("abcde", f"{words} c2:d1,e1")) == ("b1", "a1 c1 d1 e1 c2")
-    # Nobody follows a batch that goes on.
+    # A batch can be followed at its end only.
     assert shown(drawing("abcde", f"{words} x1*2:d1,e1")) == ("", "a1 b1 c1 d1 e1 x1")
     assert shown(drawing("abcde", f"{words} x1*2:d1,e1 x2"))[1].startswith("b1 a1")
 
 
 @given(bases())
 def test_what_comes_before_its_key_is_what_an_unseen_node_settles(base):
-    """Where nothing is settled: then all that is unseen starts from the same."""
+    """In bases without settled nodes, all unseen nodes start from the same state."""
     ((order, confirmed),) = answers([base], "design")
     assume(confirmed == 0)
     writers, unseen = zip(*unseen_nodes(base), strict=True) if base.indexers else ((), ())
@@ -157,7 +157,7 @@ def test_what_is_settled_is_settled_without_a_look_at_what_is_unseen(drawn):
 
 @given(bases(), st.randoms(use_true_random=True))
 def test_what_one_view_has_settled_every_larger_view_has_settled(base, rng):
-    """A view is what a node follows, or what some nodes follow."""
+    """A view is the ancestors of one node, or of several nodes."""
     ids = sorted(base.nodes)
     views = [pasts_of(base, [i]) for i in ids]
     for _ in range(20 if ids else 0):
@@ -218,7 +218,7 @@ def test_a_lead_that_one_node_knew_stands_though_others_catch_up(words, at, know
 
 
 def test_what_a_writer_settled_in_one_order_is_not_settled_in_another_with_what_came_later():
-    # At b3, b has settled b2, below which neither b1 nor c1 leads. Later c1 leads by two, but b2 did so first.
+    # At b3, b has settled b2, and neither b1 nor c1 leads below it. Later c1 leads by two, but b2 came first.
     base = drawing("abc", "b1 c1 a1:b1,c1 b2:c1 c2:b2 b3:c2 b4:a1 a2:b4 b5:a2")
     assert shown(base.cut(base.past[Id(b"b", 3)]))[0] == "b1 c1 b2"
     assert shown(base)[0] == "b1 c1 b2 c2 a1 b3 b4"
@@ -226,7 +226,7 @@ def test_what_a_writer_settled_in_one_order_is_not_settled_in_another_with_what_
 
 
 def test_the_documents_rule_contradicts_itself_and_the_one_in_use_does_not():
-    # a has settled b2 at a2, below which b1 and c1 go by key; b, who has not seen a2, has settled c1 first.
+    # a has settled b2 at a2, and b1 and c1 go by key below it; b, without a2, has settled c1 first.
     base = drawing("abc", "a1 b1 c1 b2:c1 c2:b2 a2:c2 b3:a1,c2 c3:b3 b4:c3")
     assert shown(base.cut(base.past[Id(b"a", 2)]))[0] == "b1 c1 b2"
     assert shown(base.cut(base.past[Id(b"b", 4)]))[0] == "c1 b1 b2 a1 c2 b3"
@@ -254,7 +254,7 @@ def test_unsettled_nodes_stand_more_often_as_they_are_settled_later(indexers):
 
 
 def forked(writers: int, nodes: int, silent: int = 0) -> tuple[np.ndarray, ...]:
-    """All but some write at once, each on top of all of the round before: nothing is ever settled."""
+    """Write in rounds, some writers each time, on top of the whole round before: the base never settles."""
     keys = [bytes([97 + at]) for at in range(writers)]
     found = {}
     for at in range(nodes // (writers - silent)):
@@ -274,7 +274,7 @@ def test_a_wide_base_of_1_500_nodes(silent):
 
 
 def chain(writers: int, nodes: int) -> tuple[np.ndarray, ...]:
-    """Writers by turns, each on top of the last."""
+    """Build a chain that the writers extend by turns."""
     keys = [bytes([97 + at]) for at in range(writers)]
     ids = [Id(keys[turn % writers], turn // writers + 1) for turn in range(nodes)]
     found = {i: Node(i, (ids[turn - 1],) if turn else ()) for turn, i in enumerate(ids)}

@@ -1,4 +1,4 @@
-"""The order of small bases, written down one by one, and of arrays that are no base."""
+"""Orders of small bases, written down one by one, and of arrays that are not a base."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gossip import answers
 
 
 def shown(base: Base) -> tuple[str, str]:
-    """What is settled, and what comes behind it; the oracle must agree."""
+    """Return the settled nodes and the rest in order; the oracle must agree."""
     ((order, confirmed),) = found = answers([base])
     assert found == [oracle.order_of(base)]
     names = [f"{i.writer.decode()}{i.length}" for i in order]
@@ -59,7 +59,7 @@ def test_indexers_of_whom_nothing_is_known_count_for_the_majority():
 def test_a_batch_is_settled_as_a_whole_as_far_as_it_is_known():
     assert shown(drawing("a", "b1*3 b2*2 b3 a1:b3")) == ("b1 b2 b3 a1", "")
     assert shown(drawing("a", "a1*3 a2*2 b1")) == ("a1 a2", "b1")
-    # Nobody follows the middle of a batch; if somebody does, the rest of it comes along with all that follows.
+    # The middle of a batch is not followed; if a node does, the rest of the batch is settled with all its ancestors.
     assert shown(drawing("a", "c1 b1*2 b2:c1 a1:b1")) == ("b1 a1 c1 b2", "")
     assert shown(drawing("ab", "b1*2 a1:b1 b2:a1 a2:b2")) == ("b1 a1 b2", "a2")
 
@@ -71,7 +71,7 @@ def test_a_batch_ends_with_its_writer():
 def test_a_relayed_node_is_in_the_order_once_it_is_settled():
     assert shown(drawing("a", "b1 r1:b1 a1", relayed="r")) == ("a1", "b1")
     assert shown(drawing("a", "b1 r1:b1 a1:r1 r2", relayed="r")) == ("b1 r1 a1", "")
-    # What follows a relayed node follows what that follows, but does not wait for its turn.
+    # The followers of a relayed node also follow its previous nodes, and do not wait for its turn.
     assert shown(drawing("x", "c1 r1:c1 b1:r1 d1 a1:d1", relayed="r")) == ("", "c1 b1 d1 a1")
     assert shown(drawing("", "r1 r2:c1 c1 b1:r2 r3:b1", relayed="r")) == ("", "c1 b1")
 
@@ -83,7 +83,7 @@ def test_lengths_count_from_what_was_settled_before():
 
 
 def altered(column: int, at: int, value: int) -> tuple[np.ndarray, ...]:
-    """A small base with something wrong."""
+    """Change one value of a small base."""
     arrays, _ = arrays_of([drawing("ab", "a1 b1:a1 a2:b1 c1:a2")])
     arrays[column][at] = value
     return arrays

@@ -1,4 +1,4 @@
-"""What the next node of a writer has to follow: compared with sets, and written, so that the base takes it."""
+"""Heads: the previous nodes of a writer's next node, compared with sets and written to the base."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def heads(named: dict[str, Base], rng=None) -> dict[str, set[str]]:
 
 
 def plain_heads(base: Base) -> set[Id]:
-    """Of the nodes that can be followed those that no other of them follows."""
+    """Return the nodes that can be followed and have no follower that can be followed."""
     able = {i for i, node in base.nodes.items() if node.batch == 1 and not node.is_relayed}
     return {i for i in able if not any(i in base.past[j] for j in able - {i})}
 
@@ -38,7 +38,7 @@ def test_heads_are_what_nothing_that_can_be_followed_follows(named, rng):
     expected = {base_id: {node_id(i) for i in plain_heads(base)} for base_id, base in named.items()}
     assert heads(named, rng) == expected
     for base in named.values():
-        # Whoever writes on top of them knows all that can be followed, and what it writes is in the order.
+        # A node on top of the heads knows all nodes that can be followed, and its ancestors are in the order.
         writer = base.indexers[0] if base.indexers else b"z"
         last = max([i for i in base.nodes if i.writer == writer], default=None)
         if last and base.nodes[last].batch > 1:

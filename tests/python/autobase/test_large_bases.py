@@ -14,7 +14,7 @@ from gossip import answers
 
 
 def large_base(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -> ViewArrays:
-    """Number a base given as writers and what each node follows, by turn; every writer's previous node is added."""
+    """Number a base given as writers and previous nodes, by turn; the writer's previous node is added."""
     writer = np.array([w for w, _ in rows])
     by_place = np.argsort(writer, kind="stable")
     place = np.empty(len(rows), np.int64)
@@ -44,7 +44,7 @@ def large_base(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -
 
 
 def timed(arrays: ViewArrays) -> tuple[int, float]:
-    """How much is settled, and in how many seconds."""
+    """Return the confirmed length and the CPU seconds."""
     answers([drawing("abc", "a1 b1:a1 a2:b1")])
     begin = time.process_time()
     confirmed = order_views(arrays)[2]
@@ -52,12 +52,12 @@ def timed(arrays: ViewArrays) -> tuple[int, float]:
 
 
 def in_turns(writers: int, nodes: int) -> list[tuple[int, list[int]]]:
-    """One after another, each on top of the last."""
+    """Each writer writes on top of the last node, by turns."""
     return [(turn % writers, [turn - 1] if turn else []) for turn in range(nodes)]
 
 
 def in_rounds(writers: int, rounds: int, online: int | None = None) -> list[tuple[int, list[int]]]:
-    """All those online at once on top of the round before: forks without end."""
+    """All online writers write at once on top of the round before: endless forks."""
     online = online or writers
     return [
         (w, list(range(r * online - online, r * online)) if r else []) for r in range(rounds) for w in range(online)
@@ -65,7 +65,7 @@ def in_rounds(writers: int, rounds: int, online: int | None = None) -> list[tupl
 
 
 def acked_forks(rounds: int) -> list[tuple[int, list[int]]]:
-    """The second follows the first, the third always writes beside both."""
+    """The second writer follows the first, the third always writes beside both."""
     rows = []
     for at in range(0, 3 * rounds, 3):
         rows += [(0, [at - 2, at - 1] if at else []), (1, [at]), (2, [at - 3] if at else [])]
@@ -73,7 +73,7 @@ def acked_forks(rounds: int) -> list[tuple[int, list[int]]]:
 
 
 def healed(writers: int, rows: list[tuple[int, list[int]]], turns: int = 4) -> list[tuple[int, list[int]]]:
-    """Let all agree afterwards."""
+    """Add turns in which all writers agree."""
     followed = {p for _, heads in rows for p in heads}
     loose = [turn for turn in range(len(rows)) if turn not in followed]
     top = [(0, loose)] + [(turn % writers, [len(rows) + turn - 1]) for turn in range(1, turns * writers)]

@@ -24,7 +24,7 @@ Found = dict[tuple[Id, int], tuple[Id, list[bytes]]]
 
 
 def plain_quorums(base: Base, max_degree: int) -> Found:
-    """Of each node and degree, at which node it is reached and by whom."""
+    """Return for each node and degree the node that reaches it, and the voters."""
     majority = len(base.indexers) // 2 + 1
     depth: dict[Id, int] = {}
     for i in sorted(base.nodes, key=lambda i: len(base.past[i])):
@@ -48,7 +48,7 @@ def plain_quorums(base: Base, max_degree: int) -> Found:
 
 
 def array_quorums(bases: list[Base], max_degree: int) -> list[Found]:
-    """Ask for all bases in one call."""
+    """Compute the quorums of all bases in one call."""
     arrays, ids = arrays_of(bases)
     view_start = arrays[0]
     found: list[Found] = [{} for _ in bases]
@@ -63,7 +63,7 @@ def array_quorums(bases: list[Base], max_degree: int) -> list[Found]:
 
 
 def shown(base: Base, x: str) -> list[str]:
-    """The quorums over a node, as the document writes them."""
+    """Return the quorums over a node in the notation of the document."""
     found = table_quorums(table_of(rows_of("b", base)), 9)
     rows = [(degree, *rest) for (_, i, degree), rest in found.items() if i == node_id(Id(x[0].encode(), int(x[1:])))]
     key = {node_id(i): name(i) for i in base.nodes}
@@ -89,7 +89,7 @@ def as_rows(base_id: str, found: Found) -> dict[tuple[str, str, int], tuple[str,
     }
 
 
-# The document's nodes count from 0, those here from 1.
+# Nodes count from 0 in the document, and from 1 here.
 
 
 def test_quorums_example():
@@ -126,7 +126,7 @@ def test_number_of_indexers():
     assert shown(drawing("a", words), "b1") == [f"{degree} at a2: a" for degree in range(1, 10)]
     assert shown(drawing("a", words), "a1")[0] == "1 at a1: a"
     assert shown(drawing("ab", words), "x1") == []
-    # Those of whom nothing is known are counted.
+    # Indexers with an empty log count.
     assert shown(drawing("abc", words), "a1") == ["1 at b1: a b", "2 at a2: a b"]
     assert shown(drawing("abcd", words), "a1") == []
 
@@ -137,7 +137,7 @@ def test_quorums_are_what_sets_say(named, max_degree):
     expected = [plain_quorums(base, max_degree) for base in bases]
     assert array_quorums(bases, max_degree) == expected
     for base, found in zip(bases, expected, strict=True):
-        # Of one indexer, any degree can be had.
+        # A single indexer reaches every degree.
         for x in base.nodes if len(base.indexers) > 1 else ():
             degree = max([0, *(d for i, d in found if i == x)])
             assert degree == min(max_degree, degree_among(base, set(base.nodes), x))
@@ -145,7 +145,7 @@ def test_quorums_are_what_sets_say(named, max_degree):
 
 @given(named_bases())
 def test_any_two_quorums_have_a_writer_in_common(named):
-    """Whatever they are over, wherever they are reached, of whatever degree: each has most of the indexers."""
+    """Each quorum has a majority of the indexers, over every node and of every degree."""
     for base in named.values():
         (found,) = array_quorums([base], 3)
         writers = {frozenset(voters) for _, voters in found.values()}
@@ -188,7 +188,7 @@ def test_nothing_gives_nothing_and_degrees_begin_with_one():
 
 
 def counted(table: pa.Table, max_degree: int) -> tuple[int, float]:
-    """How many quorums there are, and how many CPU seconds they took."""
+    """Return the number of quorums and the CPU seconds."""
     table_quorums(table.slice(0, 1), 1)
     begin = time.process_time()
     rows = sum(batch.num_rows for batch in quorums_of_bases(table, max_degree))

@@ -1,4 +1,4 @@
-"""Excludes that an epoch is charged with though its init does not follow them."""
+"""Foreign excludes: an epoch is charged with them although its init does not descend from them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from dbt_tangles.algorithms.private_group.foreign_excludes import (
 from foreign_oracle import naive_foreign
 
 DEFAULTS = {"group_id": "g", "previous": None, "is_member": True, "previous_epochs": None, "excluded_epoch": None}
-# Their order by code point is neither that of UTF-16 nor that of any dictionary.
+# Their order by code point differs from that of UTF-16 and of every dictionary.
 LETTERS = ["a", "B", "é", "\uffee", "𝄞", "", "aa", "a\0"]
 
 
 def message(name: str, previous: list | None = None, **values) -> dict:
-    """A message of one group, without its depth."""
+    """Build a message of one group, without its depth."""
     return DEFAULTS | {"message_id": name, "previous": previous} | values
 
 
 def with_depths(rows: list[dict]) -> list[dict]:
-    """The rows, each with its depth in the group tangle: what a member lists comes before it."""
+    """Give each row its depth in the group tangle; previous members come before their descendants."""
     depths, found = {}, []
     for row in rows:
         if row["is_member"]:
@@ -47,7 +47,7 @@ def batches_of(rows: list[dict], size: int) -> list[pa.RecordBatch]:
 
 
 def answers(batches: list[pa.RecordBatch]) -> dict:
-    """By group and epoch: the excludes listed, and how many there are."""
+    """Return the listed excludes and their number, by group and epoch."""
     found = {}
     for batch in batches:
         batch.validate(full=True)
@@ -60,7 +60,7 @@ def answers(batches: list[pa.RecordBatch]) -> dict:
 
 
 def foreign(rows: list[dict], batch_rows: int = 7, **options) -> dict:
-    """By group and epoch: the foreign excludes; all of them, as the oracle has them."""
+    """Return all foreign excludes by group and epoch; the oracle must agree."""
     rows = with_depths(rows)
     random.Random(1).shuffle(rows)
     found = answers(foreign_exclude_batches(iter(batches_of(rows, batch_rows)), **options))
@@ -71,7 +71,7 @@ def foreign(rows: list[dict], batch_rows: int = 7, **options) -> dict:
 
 @st.composite
 def some_groups(draw) -> list[dict]:
-    """Groups of members, and of others that hang in the air, in no order."""
+    """Draw groups of connected and unconnected messages, shuffled."""
     rows = []
     for group_id in draw(st.lists(st.sampled_from(LETTERS), max_size=3, unique=True)):
         names = draw(st.lists(st.text(st.sampled_from("aB\0é\uffee𝄞"), max_size=3), max_size=14, unique=True))
@@ -99,7 +99,7 @@ def test_as_sets_have_it(rows, batch_rows):
 
 
 def random_group(rng: random.Random, group_id: str, size: int, reach: int) -> list[dict]:
-    """Messages that follow some of the latest members, of which a third are inits and a third excludes."""
+    """Draw messages that follow some of the latest members; a third are inits and a third excludes."""
     names = [f"%{rng.getrandbits(80):020x}.sha256" for _ in range(size)]
     epochs, members, rows = [], [], []
     for i, name in enumerate(names):
@@ -119,7 +119,7 @@ def random_group(rng: random.Random, group_id: str, size: int, reach: int) -> li
 
 @pytest.mark.parametrize("reach", [1, 3, 20, 600])
 def test_many_epochs(reach):
-    """More than fit into one sweep, or into one batch."""
+    """There are more epochs than fit into one sweep or one batch."""
     rng = random.Random(reach)
     rows = [row for g in range(6) for row in random_group(rng, f"g{g}", rng.choice([40, 250, 600]), reach)]
     whole = foreign(rows, batch_rows=100)
@@ -172,7 +172,7 @@ def test_who_is_no_member_follows_nothing_and_is_followed_by_none():
     outside = message("x3", ["nobody"], excluded_epoch="root", is_member=False)
     assert foreign([*FORK, outside]) == {"e1": ["x2", "x3"], "e2": ["x1", "x3"]}
     assert foreign([*FORK[:-1], FORK[-1] | {"is_member": False}, outside]) == {"e1": ["x2", "x3"]}
-    # What it lists leads nowhere, whatever it is.
+    # Its previous messages are ignored.
     through = [message("out", ["x1"], is_member=False), message("e3", ["x2", "out"], previous_epochs=["root"])]
     assert foreign([*FORK, *through])["e3"] == ["x1"]
 
@@ -194,7 +194,7 @@ def test_more_than_a_hundred():
 
 
 def test_a_group_that_takes_too_many_steps_is_passed_over():
-    # One sweep over 5 messages and 4 links, and twice two excludes.
+    # One sweep over 5 messages and 4 links, plus twice two excludes.
     wide = [row | {"group_id": "h"} for row in [*FORK, message("e3", ["x1"], previous_epochs=["root"])]]
     rows = with_depths([*FORK, *wide, ROOT | {"group_id": "calm"}])
     small = {("g", "e1"): (["x2"], 1), ("g", "e2"): (["x1"], 1)}
@@ -224,7 +224,7 @@ def test_nothing_to_do():
 
 
 def test_what_should_not_be_there_does_no_harm():
-    """Absent and null ids, cycles, depths beyond all measure, rows twice, flags unknown."""
+    """Absent and null ids, cycles, huge depths, repeated rows, unknown flags."""
     rng = np.random.default_rng(3)
     names = ["a", "b", "c", "d", "e", "f", "g", None]
 

@@ -1,4 +1,4 @@
-"""Messages: a small JSON schema validator with the four schemas written out, against the hand-written checks."""
+"""Contents of group messages: a small JSON schema validator with the four schemas, against the hand-written checks."""
 
 import copy
 import gzip
@@ -110,7 +110,7 @@ CONTENTS = [message["value"]["content"] for case in CASES[:15] for message in ca
 
 
 def content_of(kind):
-    """A valid content of a kind, to be changed."""
+    """Return a valid content of a kind, free to change."""
     return copy.deepcopy(next(content for content in CONTENTS if group_claim(content).kind == kind))
 
 
@@ -157,7 +157,7 @@ def mutated(draw):
 
 
 def unchecked(content):
-    """Entries that the pattern of the first of their list does not fit."""
+    """Count the entries that do not match the pattern of the first entry of their list."""
     lists = [(FEED, content.get("excludes", [])), (SECRET, content.get("oldSecrets", []))]
     if content["type"] == "group/init":
         names = ["group", "epoch"] if "recps" in content else []
@@ -169,7 +169,7 @@ def unchecked(content):
 
 @given(mutated())
 def test_messages_are_judged_as_the_schemas_say(content):
-    """Kind, validity, key and count of whatever is near a valid message."""
+    """Kind, validity, key and count of messages that are nearly valid."""
     message = group_claim(content)
     accepted = [kind for kind, schema in SCHEMAS.items() if accepts(schema, content)]
     if message is None:
@@ -186,7 +186,7 @@ def test_messages_are_judged_as_the_schemas_say(content):
 
 
 def test_peers_accept_the_same_messages():
-    """All messages of the vectors, as the peers' own validators judge them."""
+    """All messages of the vectors, against the verdicts of the peers' validators."""
     judged = [
         (
             group_claim(message["value"]["content"]).invalid_reason is None,
@@ -209,14 +209,14 @@ def test_peers_accept_the_same_messages():
     )
 )
 def test_no_value_raises(content):
-    """Nothing is taken for granted."""
+    """Every JSON value is a possible content."""
     group_claim(content)
     epoch_key(content)
 
 
 @pytest.mark.parametrize("content", CONTENTS[::3])
 def test_what_comes_out_holds_no_secret(content):
-    """Of a secret in its place; copies elsewhere are for the redaction."""
+    """The secret in its own field; the redaction handles copies elsewhere."""
     text = repr(group_claim(content))
     for secret in [content.get("secret"), *(content.get("oldSecrets") or [])]:
         if secret:
@@ -232,7 +232,7 @@ def test_a_root_init_has_a_fingerprint_and_nothing_else():
 
 
 def test_an_epoch_init_names_what_it_follows():
-    """Ids in the sigil form, repeated as often as they are listed, null for what is no string."""
+    """Ids in the sigil form, repeated as listed, null for other values than strings."""
     content = content_of(EPOCH_INIT)
     previous = content["tangles"]["epoch"]["previous"][:1]
     content["tangles"]["epoch"]["previous"] = [*previous, 7, "junk", *previous]
@@ -245,7 +245,7 @@ def test_an_epoch_init_names_what_it_follows():
 
 
 def test_what_peers_let_through_is_counted():
-    """Entries after the first have no pattern."""
+    """Only the first entry has a pattern."""
     content = content_of(EXCLUDE)
     feed = content["excludes"][0]
     content["excludes"] = [feed, 5, "anyone", feed, None]
@@ -260,7 +260,7 @@ def test_what_peers_let_through_is_counted():
 
 
 def broken(kind):
-    """Ways to break one rule each of a kind, by reason."""
+    """Return ways to break exactly one rule of a kind, by reason."""
 
     def put(*path, value):
         def change(content):
@@ -308,7 +308,7 @@ def test_of_several_reasons_the_first_counts(kind):
         content = content_of(kind)
         ways[reason](content)
         assert group_claim(content) == type(group_claim(content))(kind, reason)
-    # One and the same value cannot be broken in two ways, and where there are no tangles, none is broken.
+    # One value cannot be broken in two ways, and a message without tangles has no broken tangle.
     rival = {
         GroupReason.BAD_RECPS_COUNT: {GroupReason.BAD_RECPS},
         GroupReason.BAD_TANGLES: {reason for reason in GroupReason if reason.rank > GroupReason.BAD_TANGLES.rank},
@@ -323,13 +323,13 @@ def test_of_several_reasons_the_first_counts(kind):
 
 
 def test_every_reason_is_given_and_described():
-    """One sentence each."""
+    """Each reason has one sentence."""
     assert set().union(*map(broken, SCHEMAS)) == set(GroupReason)
     assert all(reason.description.endswith(".") for reason in GroupReason)
 
 
 def test_converted_strings_stay_apart_from_codes():
-    """Every string from the content is converted, and nothing else."""
+    """Exactly the strings from the content are converted."""
     content = content_of(ADD)
     content["recps"] = [*content["recps"][:2], content["recps"][1][:-2] + "A="]
     message = group_claim(content)

@@ -1,7 +1,7 @@
-"""The hand-written tables of private groups contain no slip: the plainest reading of the messages gives the same.
+"""Checks the hand-written tables of private groups against a literal reading of the messages.
 
-Sources: those of fixtures/ssb/group_examples.py. But for what a single message says (`group_claim`), and but for one
-test that asks the kernel, nothing here is what the project computes groups with.
+Sources: those of fixtures/ssb/group_examples.py. The reading shares no code with the project's computation of groups,
+except `group_claim` for single messages and one test of the kernel.
 """
 
 import base64
@@ -63,7 +63,7 @@ class Group:
 
     @cached_property
     def roots(self):
-        """Which tangles of the recipes each message is in: (name, letter) to the root."""
+        """Return the tangles of the recipes that contain each message: (name, letter) to the root."""
         found = {}
         for name in ("epoch", "members", "group"):
             links, root_of = {}, {}
@@ -82,13 +82,13 @@ class Group:
         return found
 
     def to_letter(self, link):
-        """Return the letter that a link means, whichever form it has."""
+        """Return the letter of a linked message, in every form of the link."""
         if link.startswith("ssb:message/"):
             link = "%" + link.rsplit("/", 1)[1].replace("-", "+").replace("_", "/") + ".sha256"
         return self.letter[link]
 
     def is_connected(self, letter):
-        """Whether a message is in the tangle that it extends."""
+        """Say whether a message is in the tangle that it extends."""
         return ("epoch" if self.said[letter].kind.endswith("init") else "members", letter) in self.roots
 
     def by(self, kind, epoch, person=None):
@@ -97,33 +97,33 @@ class Group:
         return sorted((x for x in found if person is None or person in self.feeds[x]), key=self.key.get)
 
     def people(self, kind, epochs):
-        """Who is added, or excluded, in epochs."""
+        """Return the people added to, or excluded from, epochs."""
         return {person for epoch in epochs for x in self.by(kind, epoch) for person in self.feeds[x]}
 
     def before(self, epoch):
-        """All epochs before one."""
+        """Return all ancestors of an epoch."""
         return set(self.previous[epoch]).union(*map(self.before, self.previous[epoch]))
 
     def expected(self, epoch):
-        """Who is missing from an epoch."""
+        """Return the people missing from an epoch."""
         before = self.before(epoch)
         return self.people("add", before) - self.people("exclude", before) - self.people("add", [epoch])
 
     def returned(self, epoch):
-        """Who was added to an epoch although one before it excluded them."""
+        """Return the people added to an epoch although an ancestor excludes them."""
         return self.people("add", [epoch]) & self.people("exclude", self.before(epoch))
 
     def secret(self, epoch):
-        """An epoch's key."""
+        """Return the key of an epoch."""
         return base64.b64decode(self.content[epoch]["secret"]).hex()
 
     def tips(self, root):
-        """The epochs of a group that none follows."""
+        """Return the epochs of a group without successors."""
         epochs = {epoch for epoch in self.depth if self.group[epoch] == root}
         return epochs - {previous for epoch in epochs for previous in self.previous[epoch]}
 
     def choice(self, root):
-        """Why a tip is preferred, and which."""
+        """Return the preferred tip and the case it was chosen by."""
         added = {tip: self.people("add", [tip]) for tip in self.tips(root)}
         least = [tip for tip in added if not any(other < added[tip] for other in added.values())]
         preferred = min(least, key=lambda tip: (self.secret(tip), self.key[tip]))
@@ -137,7 +137,7 @@ class Group:
         return "overlap" if one & other else "disjoint", preferred
 
     def lost(self, epoch):
-        """Whose adds still stand and are not in an epoch, though excluded before: (person, add's epoch)."""
+        """Return the adds that still stand and are not in an epoch because of an older exclude: (person, epoch of the add)."""
         before = self.before(epoch)
         return {
             (person, earlier)
@@ -148,7 +148,7 @@ class Group:
         }
 
     def published_in(self, letter):
-        """The epoch that a message was published in, or what else is known of that."""
+        """Return the epoch that a message was published in, or the reason why it is unknown."""
         message, content = MESSAGES[self.key[letter]], self.content[letter]
         if letter in self.valid and isinstance(message.get("meta"), dict):
             own = [content.get("secret"), *content.get("oldSecrets", [])]
@@ -166,7 +166,7 @@ class Group:
         return first if is_of_epoch and first in self.depth else "unknown"
 
     def ancestors(self, letter):
-        """What a message follows in the group tangle."""
+        """Return the ancestors of a message in the group tangle."""
         seen, left = set(), [letter]
         while left:
             left += set(self.roots["group", left.pop()][1]) - seen
@@ -175,7 +175,7 @@ class Group:
 
 
 def opens(key, message):
-    """Whether a group's key opens the envelope that a message came in, read as the specification draws it."""
+    """Say whether a group's key opens the envelope of a message, as the specification draws it."""
     envelope = base64.b64decode(message["meta"]["originalContent"].removesuffix(".box2"))
     feed, before = message["value"]["author"], message["value"]["previous"]
     feed = b"\0\0" + base64.b64decode(feed[1:45])
@@ -203,7 +203,7 @@ def type_of(content):
 
 
 def grow(links, root):
-    """Return the depth of each member of a tangle, the plainest way."""
+    """Return the depth of each member of a tangle by a direct fixpoint."""
     depth = {root: 0}
     while True:
         more = {
@@ -237,7 +237,7 @@ def same(stated, found):
 
 
 def test_messages(group):
-    """Each message of a group's types has its row."""
+    """Each message of a group type has its row."""
     group, stated = group
     rows = []
     for letter, message in group.said.items():
@@ -276,7 +276,7 @@ def test_epochs(group):
 
 
 def test_members(group):
-    """Each epoch and person has its row; lists of adds and excludes are in the order of ids."""
+    """Each epoch and person has its row; lists of adds and excludes are ordered by id."""
     group, stated = group
     rows = []
     for epoch in group.depth:
@@ -333,7 +333,7 @@ def findings(group):
 
 
 def test_findings(group):
-    """Each finding has its row, and there is no other. The order of messages counts for one kind only."""
+    """The stated findings are exactly the real ones. The order of messages counts for one kind only."""
     group, stated = group
 
     def unordered(finding, messages):
@@ -348,7 +348,7 @@ def test_findings(group):
 
 
 def test_the_kernel_agrees(group):
-    """The epochs, members and dropped people of `reduce_groups`, as the hand-written tables have them."""
+    """`reduce_groups` gives the epochs, members and dropped members of the hand-written tables."""
     group, stated = group
     messages = [{"key": group.key[x], "value": {"content": content}} for x, content in group.content.items()]
     epochs, members, dropped = reduced(rows_of({"messages": messages}))
@@ -400,7 +400,7 @@ def test_every_rule_has_an_example():
 
 
 def test_other_ties_would_be_broken_otherwise():
-    """Where keys decide, ids, fingerprints and base64 of keys would prefer another epoch."""
+    """Where keys decide, ids, fingerprints and base64 forms of keys would prefer another epoch."""
     for example in ("group_fork_charged", "group_same_members", "group_disjoint", "group_many_tips"):
         group = Group(example)
         [root] = {group.group[epoch] for epoch in group.depth}
@@ -418,6 +418,6 @@ def test_other_ties_would_be_broken_otherwise():
 
 
 def test_people_are_of_one_example():
-    """No feed is of two examples, but for the junk that is no feed."""
+    """Each feed belongs to one example; invalid feed ids are exempt."""
     feeds = Counter(row["id"] for row in fixture_seeds.names("ssb", "feed"))
     assert set(feeds.values()) == {1}

@@ -1,4 +1,4 @@
-"""Limits, ties, what cannot be, and cases that say what is meant."""
+"""Limits, ties, invalid input, and cases that define terms."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from group_tables import add, exclude, init, reduced, reduced_batches, table_of
 
 
 def chain(count: int) -> list[dict]:
-    """A group of epochs one after another, the first of them g."""
+    """Build a group of successive epochs; the first is g."""
     ids = ["g", *(f"e{number:02}" for number in range(1, count))]
     return [init(epoch_id, [ids[at - 1]] if at else None) for at, epoch_id in enumerate(ids)]
 
@@ -46,7 +46,7 @@ def fork(left: list[str], right: list[str], left_key: int, right_key: int) -> li
         (fork(["a", "b"], ["a", "c"], 2, 1), ("overlap", "right")),
         (fork(["a"], ["b"], 2, 1), ("disjoint", "right")),
         (fork(["a"], ["b"], 1, 2), ("disjoint", "left")),
-        # Bytes are unsigned, and the first counts most.
+        # Bytes are unsigned, the most significant first.
         (fork(["a"], ["a"], 2**255, 2**255 - 1), ("same_members", "right")),
         (fork(["a"], ["a"], 0x0100, 0x00FF), ("same_members", "right")),
         (fork(["a"], ["a"], 1 << 64, (1 << 64) - 1), ("same_members", "right")),
@@ -58,14 +58,14 @@ def test_one_epoch_is_preferred(rows, expected):
 
 
 def test_circles_of_pairwise_choices_end():
-    """Each of the three beats another, one by one: L beats S, S beats R, and R beats L."""
+    """Pairwise, L beats S, S beats R, and R beats L."""
     rows = [init("g"), init("L", ["g"], key=1), init("S", ["g"], key=2), init("R", ["g"], key=3)]
     rows += [add("1", "L", ["a", "b", "c"]), add("2", "S", ["a", "d"]), add("3", "R", ["a", "b"])]
     assert preferred(rows) == ("many_tips", ["S"])
 
 
 def test_the_least_key_may_be_behind_many_that_are_beaten():
-    """All tips of the first words include a small set that is in the last one."""
+    """All tips of the first words include a small set in the last word."""
     rows = [init("g")]
     for number in range(150):
         rows.append(init(f"e{number:03}", ["g"], key=number))
@@ -89,7 +89,7 @@ def test_witnesses_are_the_last_ones():
 
 
 def test_an_add_that_was_excluded_on_one_path_stands_on_no_path_that_merges_it():
-    """Epoch d merges b, which excludes p, with c, which does not. The add to a fell with b, that to c stands."""
+    """Epoch d merges b, which excludes p, with c, which does not. The add to a falls with b; the add to c stands."""
     rows = [init("g"), init("a", ["g"]), init("b", ["a"]), init("c", ["a"]), init("d", ["b", "c"])]
     rows += [exclude("x", "g", ["p"]), add("1", "a", ["p"]), add("2", "b", ["p"]), exclude("y", "b", ["p"])]
     assert reduced(rows)[2].keys() == {("g", "c", "p")}
@@ -100,7 +100,7 @@ def test_an_add_that_was_excluded_on_one_path_stands_on_no_path_that_merges_it()
 
 
 def test_who_is_dropped_stays_dropped_in_silence():
-    """Only the first epoch on each path is told: b and c, not what follows them."""
+    """Only the first epochs on each path are listed: b and c, not their successors."""
     rows = [init("g"), init("a", ["g"]), init("b", ["a"]), init("c", ["a"]), init("d", ["b", "c"]), init("e", ["d"])]
     rows += [exclude("x", "g", ["p"]), add("1", "a", ["p"])]
     assert reduced(rows)[2].keys() == {("g", "b", "p"), ("g", "c", "p")}
@@ -119,12 +119,12 @@ def test_what_is_missing_beyond_the_limit_is_counted():
 
 
 def returned() -> list[dict]:
-    """Two people are excluded, return, and are dropped from the next of four epochs."""
+    """Build a group in which two people are excluded, return, and are dropped from the next of four epochs."""
     return [*chain(4), exclude("x", "g", ["p", "q"]), add("m", "e01", ["p", "q"]), add("n", "e02", ["r"])]
 
 
 def is_unknown(found: tuple[dict, dict, dict]) -> bool:
-    """Whether nothing is said that ancestors have a part in; all the rest must be there."""
+    """Say whether the columns that depend on ancestors are null; all others must be set."""
     epochs, members, dropped = found
     values = {row[name] for row in epochs.values() for name in ("missing_count", "returned_count")}
     values |= {row[name] for row in members.values() for name in ("is_missing", "is_returned")}
@@ -134,7 +134,7 @@ def is_unknown(found: tuple[dict, dict, dict]) -> bool:
 
 
 def test_groups_beyond_the_step_limit_keep_what_needs_no_ancestors():
-    # Four epochs and three edges; a word of feeds, one of adds, and for each of two feeds the excludes and a word.
+    # Four epochs and three edges; one word of feeds, one of adds, and for each of two feeds the excludes and one word.
     steps = 7 * (1 + 1 + 2 + 2)
     expected = oracle(returned())
     assert reduced(returned(), step_limit=steps) == expected
@@ -153,7 +153,7 @@ def test_groups_with_too_many_people_dropped_are_as_if_beyond_the_step_limit():
 
 
 def elsewhere(rows: list[dict]) -> list[dict]:
-    """The same in a group h."""
+    """Copy rows into a group h."""
 
     def renamed(name: str) -> str:
         return "h" if name == "g" else f"h{name}"
@@ -178,14 +178,14 @@ def test_limits_are_those_of_each_group():
 
 
 def test_groups_do_not_know_of_each_others_members():
-    """Were the tips taken for those of the other group, both feeds would be shared."""
+    """If the tips belonged to one group, both feeds would be shared."""
     both = fork(["a"], ["b"], 1, 2) + elsewhere(fork(["b"], ["a"], 1, 2))
     assert {row["preference"] for row in reduced(both)[0].values()} == {"disjoint"}
     assert reduced(both) == oracle(both)
 
 
 def test_where_many_are_dropped_each_is_told_once():
-    """Seventy people return in an epoch that two hundred follow."""
+    """Seventy people return in an epoch with two hundred successors."""
     feeds = [f"p{number}" for number in range(70)]
     rows = [init("g"), init("back", ["g"]), exclude("x", "g", feeds), add("a", "back", feeds)]
     rows += [init(f"e{number}", ["back"]) for number in range(200)]
@@ -198,7 +198,7 @@ def test_where_many_are_dropped_each_is_told_once():
 
 @pytest.mark.parametrize("room", [1, 10_000])
 def test_more_missing_than_a_batch_holds(room):
-    """A word of feeds that is missing everywhere, and a second; the room is for one or for all."""
+    """Two words of feeds are missing from every epoch; the batch has room for one word or for all."""
     feeds = [f"p{number:03}" for number in range(100)]
     rows = [*chain(9), add("m", "g", feeds)]
     assert reduced(rows, room) == oracle(rows)

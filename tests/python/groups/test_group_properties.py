@@ -1,4 +1,4 @@
-"""`reduce_groups` against the oracle: any messages, in any order, any number of groups in one call."""
+"""`reduce_groups` against the oracle: random messages, in any order, any number of groups in one call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from group_tables import add, exclude, init, reduced, reduced_batches
 
 FEEDS = [f"feed{number}" for number in range(5)]
 MESSAGES = [f"m{number * 7919 % 1009:04}" for number in range(200)]
-# Keys that differ in the first byte, the last, or one in between, above and below 127.
+# Keys that differ in the first, the last or a middle byte, above and below 127.
 KEYS = [0, 1, 255, 2**255, 2**255 + 1, 127 * 2**248, 2**64, 2**192 + 3, 2**128]
 
 
@@ -45,7 +45,7 @@ def groups(draw) -> list[dict]:
                 connected = draw(st.sampled_from([True, True, False, None]))
                 rows.append(say(next(messages), epoch_id, feeds, group_id, is_connected=connected))
         if draw(st.integers(0, 3)) == 0:
-            # A root init that claims to be of the group, an epoch that is nowhere, and one that is an add.
+            # A root init that claims the group, an unknown epoch, and an epoch id that is an add.
             rows.append(init(f"junk{g}", None, group_id) | {"kind": "root_init"})
             rows.append(add(next(messages), "nowhere", FEEDS, group_id))
             rows.append(add(next(messages), rows[-1]["message_id"], FEEDS, group_id))
@@ -95,7 +95,7 @@ def test_groups_with_more_than_a_word_of_feeds(seed):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_many_tips(seed):
-    """Every epoch but the root is a tip; sets are small, so that many hold one another."""
+    """Every epoch but the root is a tip; the sets are small, so many include one another."""
     rng = random.Random(seed)
     rows = [init("g")]
     for number in range(rng.randint(3, 150)):

@@ -1,4 +1,4 @@
-"""What other implementations answered."""
+"""Recorded answers of ssb-tribes2."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ COUNTS = {
 
 
 def answers_of(name: str) -> list[tuple[dict, list[dict], list[dict]]]:
-    """Each case, and the rows of its epochs and members."""
-    # What several peers saw of one group cannot be in one table.
+    """Return each case, and the rows of its epochs and members."""
+    # The views of several peers of one group cannot share a table.
     runs = [CASES[name]] if name == "epochs" else [[case] for case in CASES[name]]
     found = []
     for run in runs:
@@ -84,7 +84,7 @@ def test_agrees_with_the_peers(name):
 
 
 def test_the_person_who_was_added_again_is_dropped():
-    """Oscar was excluded, added again to the next epoch, and silently left out of the one after it."""
+    """Oscar is excluded, added again to the next epoch, and silently left out of the following one."""
     (case,) = [c for c in CASES["fullstack"] if c["case"] == "group_fullstack_linear_readd_exclude_alice"]
     rows = rows_of(case)
     epochs, members, dropped = reduced(rows)

@@ -1,4 +1,4 @@
-"""What writers left out of the messages they supersede."""
+"""Writer faults of sets: the kernel against an oracle, on examples and at random."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 20
 
 
 def arrays_of(sets: list[list[dict]], rng: np.random.Generator | None = None) -> tuple[dict, list[str]]:
-    """The arguments for some sets, and the item of each code; codes in any order if told how."""
+    """Build the kernel's arguments for some sets, and the item of each code; `rng` shuffles the codes."""
     sets = [[DEFAULTS | message for message in messages] for messages in sets]
     firsts = [0, *accumulate(len(messages) for messages in sets)]
     flat = [(first, message) for first, messages in zip(firsts, sets, strict=False) for message in messages]
@@ -48,7 +48,7 @@ def csr(lists: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
 def kernel(
     sets: list[list[dict]], rng: np.random.Generator | None = None, room: int = CLOCK_ENTRIES_PER_SET
 ) -> list[list | None]:
-    """The faults of each set as the oracle has them, or None if it is not checked."""
+    """Return the faults of each set in the oracle's form, or None for a set that was not checked."""
     arrays, items = arrays_of(sets, rng)
     found = writer_faults(**arrays, room=room)
     firsts = arrays["tangles"].set_start
@@ -65,7 +65,7 @@ def kernel(
 
 
 def faults_of(*messages: dict) -> list[tuple]:
-    """The faults of one set, by both."""
+    """Return the faults of one set; kernel and oracle must agree."""
     found = kernel([list(messages)])[0]
     assert found == NaiveFaults(list(messages)).faults()
     return found
@@ -76,8 +76,8 @@ ALICE = {"prev": [0], "depth": 1, "add": ["alice"]}
 BOB = {"prev": [1], "depth": 2, "add": ["bob"]}
 NO_ALICE = {"prev": [1], "depth": 2, "del": ["alice"], "supersedes": [1]}
 
-# The sets of the document, as they grow. Its second addition of bob is concurrent with the deletion, and in
-# reduction order lies beside the first: 1 alice, 2 bob, 3 bob again, 4 alice deleted, 5 carol.
+# The sets of the document, as they grow. Its second addition of bob is concurrent with the deletion, and next to the
+# first in reduction order: 1 alice, 2 bob, 3 bob again, 4 alice deleted, 5 carol.
 GROWTH = [
     [ROOT],
     [ROOT, ALICE],
@@ -180,7 +180,7 @@ def test_a_later_concurrent_addition_takes_the_place_of_a_deletion():
     alice = ALICE | {"prev": [3], "depth": 3, "supersedes": [1]}
     merge = {"prev": [2, 4], "depth": 4, "add": ["carol"]}
     assert faults_of(ROOT, ALICE, NO_ALICE, BOB, alice, merge) == []
-    # Not if it is just as deep.
+    # An equally deep message is exempt.
     beside = ALICE | {"prev": [1], "depth": 2, "supersedes": [1]}
     merge = {"prev": [2, 3], "depth": 3, "add": ["carol"]}
     assert faults_of(ROOT, ALICE, NO_ALICE, beside, merge) == [(4, "should", "alice", [2])]
@@ -223,7 +223,7 @@ def test_who_supersedes_what_an_item_stands_on_repeats_the_item():
     assert faults_of(ROOT, both, no_alice | {"supersedes": [1, -1, 1, 0, 2]}) == [given_away]
     assert faults_of(ROOT, both, no_alice | {"add": ["bob"]}) == []
     assert faults_of(ROOT, both, no_alice | {"del": ["alice", "bob"]}) == []
-    # Not what stands on another message, or is not known, or is deleted anyway.
+    # Exempt: items that stand on another message, unknown messages, and deleted items.
     beside = {"prev": [0], "depth": 1, "add": ["bob"]}
     assert faults_of(ROOT, both, beside, no_alice | {"prev": [1, 2]}) == []
     assert faults_of(ROOT, beside, both, no_alice | {"prev": [1, 2], "supersedes": [1, 2]})[0][3] == [2]
@@ -254,7 +254,7 @@ def sets_of_messages(draw):
 
 
 def random_set(rng: np.random.Generator, size: int, items: int) -> list[dict]:
-    """A set of some writers, who mostly do what they should."""
+    """Draw a set of some writers that mostly keep the rules."""
     messages: list[dict] = []
     codes = "abcdefghijkl"[:items]
     sloppiness = rng.choice([0.0, 0.1, 0.5])
@@ -310,7 +310,7 @@ SMALL_FAULTS = [(3, "should", "alice", [2])]
 
 
 def beyond(bound: str) -> list[dict]:
-    """A set that goes beyond a bound of 64 entries, or 1024 steps."""
+    """Build a set that exceeds a bound of 64 entries or 1024 steps."""
     if bound == "clocks":
         return [ROOT, *[{"prev": [0], "depth": 1}] * 20, *[{"prev": [x, x + 1], "depth": 2} for x in range(1, 20)]]
     if bound == "open deletions":
@@ -331,7 +331,7 @@ def test_a_set_beyond_a_bound_is_not_checked_and_leaves_the_others_alone(bound):
 
 
 def test_lists_nobody_needs_make_way():
-    # Two branches side by side, so that there is always a list that the next message needs.
+    # Two parallel branches: the next message always needs one of the lists.
     branches = [ROOT, {"prev": [0], "depth": 1, "del": ["000", "001"]}]
     for x in range(2, 80):
         p = max(1, x - 2)

@@ -1,4 +1,4 @@
-"""Messages nobody should write, and the rules that are easy to get wrong."""
+"""Hostile set messages, and the rules that are easy to get wrong."""
 
 import random
 import time
@@ -11,14 +11,14 @@ from set_tables import expected, moot, reduced, row, table_of
 
 
 def only(rows: list[dict], ghost_span: int = 32) -> tuple[dict, dict, dict]:
-    """The answer for one set, which must be the oracle's."""
+    """Return the answer for one set; it must equal the oracle's."""
     answer = reduced(rows, ghost_span)
     assert answer == expected(rows, ghost_span)
     return answer["root"]
 
 
 def chain(count: int, **values) -> list[dict]:
-    """A root and messages one after another."""
+    """Build a root and a chain of messages."""
     rows = [moot("root")]
     for number in range(1, count):
         rows.append(row(f"m{number}", depth=number, prev=[rows[-1]["message_id"]], **values))

@@ -1,4 +1,4 @@
-"""`reduce_sets` against the oracle: any messages, in any order, any number of sets in one call."""
+"""`reduce_sets` against the oracle: random messages, in any order, any number of sets in one call."""
 
 import random
 
@@ -17,7 +17,7 @@ items = st.lists(st.sampled_from(["x", "X", "", "ü", "10", "9"]), max_size=3)
 
 @st.composite
 def sets(draw, name: str) -> list[dict]:
-    """A set, most often as valid messages make it; now and then with links that lead up, or nowhere."""
+    """Draw a set, mostly of valid messages; sometimes with links to later or unknown messages."""
     ids = draw(st.lists(base58, min_size=1, max_size=9, unique=True))
     has_root, lies = draw(st.booleans()) or draw(st.booleans()), draw(st.integers(0, 5)) == 0
     rows = [moot(ids[0], set_id=name)] if has_root else []
@@ -72,7 +72,7 @@ def test_keys_sort_as_the_collation_does(ids):
 
 @pytest.mark.parametrize("offset", [0, 1, 7, 64])
 def test_keys_of_a_slice(offset):
-    """Arrow's slices share the bytes of what they are cut from."""
+    """Arrow slices share the bytes of their parent."""
     ids = [f"Id{number:x}Z" for number in range(200)]
     for column in (pa.array(ids), pa.chunked_array([ids[:90], ids[90:]])):
         assert collation_keys(column.slice(offset)).to_pylist() == collation_keys(pa.array(ids[offset:])).to_pylist()
@@ -86,7 +86,7 @@ def test_the_collation():
 
 
 def devices(rng: random.Random, count: int, messages: int, item_count: int) -> list[dict]:
-    """Rows of a set that some devices write to, each after what it has seen."""
+    """Draw rows of a set that some devices write to, each on top of the messages it has seen."""
     rows, heads = [moot("m0")], [{0}] * count
     for number in range(1, messages):
         device = rng.randrange(count)
@@ -104,7 +104,7 @@ def devices(rng: random.Random, count: int, messages: int, item_count: int) -> l
             )
         )
         heads[device] = {number}
-    # One more repeats the older half of what there is.
+    # The last message repeats the older half of the items.
     everything = set().union(*heads)
     rows.append(
         row(
@@ -118,7 +118,7 @@ def devices(rng: random.Random, count: int, messages: int, item_count: int) -> l
 
 
 def oldest_by_masks(rows: list[dict]) -> int:
-    """How far the oldest message that stands behind an item lies back; ancestors as the bits of an integer."""
+    """Compute the squeeze potential with ancestors as the bits of an integer."""
     naive = NaiveSet(rows)
     place = {message: k for k, message in enumerate(naive.order)}
     above, touching = {}, {}

@@ -1,4 +1,4 @@
-"""What may go of a set, by trying it; and what holds its items, and what the next message says."""
+"""Pruning of sets by exhaustive trial; holders of items; and the columns for the next message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROOT = {"depth": 0, "prev": [], "add": [], "del": []}
 
 
 def rows_of(messages: list[dict]) -> list[dict]:
-    """A set as `reduce_sets` takes it: messages named by their places, in whose order their ids sort."""
+    """Build a set for `reduce_sets`: messages are named by their places, so their ids sort in that order."""
     rows = [moot("m00")]
     for x, message in enumerate(messages[1:], 1):
         names = {"prev": [f"m{p:02}" for p in message["prev"]]}
@@ -33,20 +33,20 @@ def rows_of(messages: list[dict]) -> list[dict]:
 
 
 def answers(rows: list[dict]) -> dict[str, dict]:
-    """What is said of each message, by id."""
+    """Return the output row of each message, by id."""
     found = reduce_sets(table_of(rows)).cast(OUTPUT_SCHEMA)
     found.validate(full=True)
     return {row["message_id"]: answer for row, answer in zip(rows, found.to_pylist(), strict=True)}
 
 
 def actions_of(messages: list[dict]) -> list[str]:
-    """What the table says may become of each message."""
+    """Return the pruning action of each message."""
     found = answers(rows_of(messages))
     return [found[name]["action"] for name in sorted(found)]
 
 
 def written(*messages: tuple[list[int], list[str], list[str]]) -> list[dict]:
-    """A set by writers who know what their `prev` leads to, and link back: (prev, add, del) of each, by depth."""
+    """Build a set of (prev, add, del) by writers that know the ancestors of `prev` and link back."""
     found = [dict(ROOT)]
     known = [set()]
     for prev, add, delete in messages:
@@ -66,7 +66,7 @@ def test_backlinks_are_those_of_another_reckoning():
 
 
 def test_whoever_follows_a_message_that_may_go_links_back_to_one_that_may_not():
-    """The lemma of the decision on pruning."""
+    """The lemma of the decision record on pruning."""
     long = [d for d in range(1, 20_000) if backlink_depth(d + 1) < d]
     assert long[:5] == [2, 6, 10, 11, 15]
     assert not {backlink_depth(d + 1) for d in long} & set(long)
@@ -76,7 +76,7 @@ TOUCHES = (["x"], []), ([], ["x"]), (["y"], []), ([], [])
 
 
 def small_sets():
-    """Every set of three messages or fewer by writers who link back, with one item or none in each, and some more."""
+    """Yield every set of up to three messages with at most one item each, and some larger ones; writers link back."""
     shapes = [
         [[0]],
         [[0], [1]],
@@ -93,7 +93,7 @@ def small_sets():
 
 
 def assert_largest(messages: list[dict]) -> None:
-    """What the table says may go is safe, and all that goes in any other safe way."""
+    """Check that the actions are safe, and that every other safe choice removes less."""
     small, found = SmallSet(messages), actions_of(messages)
     assert small.is_safe(found)
     for way in small.ways():
@@ -112,14 +112,14 @@ def test_no_more_may_go_of_any_small_set():
 @pytest.mark.parametrize(
     "messages",
     [
-        # The document's, step by step: alice, bob, bob again, alice deleted, carol.
+        # The set of the document, step by step: alice, bob, bob again, alice deleted, carol.
         written(([0], ["alice"], []), ([1], ["bob"], []), ([2], [], ["alice"])),
         written(([0], ["alice"], []), ([1], ["bob"], []), ([1], ["bob"], []), ([2], [], ["alice"])),
-        # Two items in one message, and one of them deleted.
+        # Two items in one message, one of them deleted later.
         written(([0], ["alice", "bob"], []), ([1], [], ["alice"]), ([2], ["carol"], [])),
-        # A deletion that is followed.
+        # A deletion with a descendant.
         written(([0], ["alice"], []), ([1], [], ["alice"]), ([2], ["bob"], []), ([3], ["bob"], [])),
-        # Both in one message.
+        # An addition and a deletion in one message.
         written(([0], ["x", "y"], ["x"]), ([1], ["x"], ["y"]), ([1], ["y"], ["y"])),
     ],
 )
@@ -140,7 +140,7 @@ ITEMS = st.lists(st.sampled_from("abc"), max_size=2)
 
 @st.composite
 def any_sets(draw):
-    """A set of writers who know parts of it, and often leave something out."""
+    """Draw a set of writers that know parts of it, and often break a rule."""
     found = [dict(ROOT)]
     for x in range(1, draw(st.integers(1, 14))):
         prev = sorted(set(draw(st.lists(st.integers(max(0, x - 4), x - 1), min_size=1, max_size=3))))
@@ -167,7 +167,7 @@ def test_whatever_the_messages(messages, rng):
     kept = {item["item"]: item["kept_by"] for answer in found.values() for item in answer["items"]}
     left = {item["position_left"]: item["item"] for answer in found.values() for item in answer["items"]}
     actions = [found[name]["action"] for name in names]
-    # Whatever part of it goes.
+    # Every part of the removable messages may be removed.
     assert small.items([*actions]) == small.items([rng.choice([KEEP, action]) for action in actions]) == set(kept)
     assert [left[k] for k in range(len(left))] == left_over(naive, actions)
     assert kept == {item: held for item in naive.items() if (held := holding(naive, faults, item))}
@@ -190,35 +190,35 @@ def test_whatever_the_messages(messages, rng):
 
 
 def as_entries(messages: list[dict]) -> list[dict]:
-    """Messages as the oracle on faults takes them; the root is none."""
+    """Convert messages for the oracle on faults; the root has no data."""
     return [message | {"is_entry": x > 0} for x, message in enumerate(messages)]
 
 
 def last_words(naive: NaiveSet) -> dict[str, str]:
-    """Of each item ever touched the last message on it."""
+    """Return the last message on each item ever touched."""
     return {item: m for m in naive.order for item in [*naive.rows[m]["add"], *naive.rows[m]["del"]]}
 
 
 def left_over(naive: NaiveSet, actions: list[str]) -> list[str]:
-    """The items if only what is to be kept is there, in order."""
+    """Return the items if only the kept messages remain, in order."""
     kept = [naive.rows[m] for m, action in zip(naive.order, actions, strict=True) if action == KEEP or m == naive.moot]
     return list(NaiveSet(kept).items())
 
 
 def holding(naive: NaiveSet, faults: NaiveFaults, item: str) -> list[str]:
-    """The messages that add an item and that no message on it follows."""
+    """Return the messages that add an item and have no descendant that touches it."""
     touching = [x for x, message in enumerate(faults.messages) if item in faults.touched(x)]
     standing = [x for x in touching if not any(x in faults.known[y] for y in touching)]
     return [naive.order[x] for x in standing if item not in faults.messages[x]["del"]]
 
 
 def superseded(faults: NaiveFaults, y: int) -> bool:
-    """Whether a later message supersedes one."""
+    """Say whether a later message supersedes a message."""
     return any(y in faults.superseded(x) for x in range(len(faults.messages)))
 
 
 def next_items(found: dict[str, dict]) -> dict[str, tuple[list[str], list[str]]]:
-    """What the next message supersedes, by item."""
+    """Return the messages that the next message supersedes, by item."""
     return {
         item["item"]: (item["deepest"], item["open_deletions"])
         for answer in found.values()
@@ -228,7 +228,7 @@ def next_items(found: dict[str, dict]) -> dict[str, tuple[list[str], list[str]]]
 
 @given(any_sets(), st.sampled_from("abcz"), st.booleans(), st.data())
 def test_the_next_message_has_no_fault(messages, item, adds, data):
-    """Made of what the tables say."""
+    """Built from the output columns."""
     rows = rows_of(messages)
     found = answers(rows)
     items = next_items(found)
@@ -239,7 +239,7 @@ def test_the_next_message_has_no_fault(messages, item, adds, data):
     more = row("zz", depth=depth, prev=prev, supersedes=[*chosen, *(opened if adds else ())])
     more["add" if adds else "del"] = [item]
     answer = answers([*rows, more])["zz"]
-    # The document's rules; what it had to supersede may hold other items.
+    # By the rules of the document; the superseded messages may hold other items.
     assert {fault["rule"] for fault in answer["writer_faults"]} <= {"supersedes_standing_item"}
     assert answer["is_tip"] and set(answer["items"][k]["item"] for k in range(len(answer["items"]))) <= {item}
     assert not any(others["is_tip"] for name, others in answers([*rows, more]).items() if name != "zz")

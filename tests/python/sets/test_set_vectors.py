@@ -1,7 +1,7 @@
-"""What other implementations answered.
+"""Recorded answers of pzp-set.
 
-Two of their answers depend on the order of arrival, and ours do not. Where the set's root arrives after others, their
-root stays a tip. And they keep a message that stands behind an item when it arrives after one that follows it.
+Two of its answers depend on the order of arrival, unlike ours. If the root of a set arrives after other messages, its
+root stays a tip. And a message stays live for an item if it arrives after its own descendant.
 """
 
 import pytest
@@ -23,7 +23,7 @@ NAMES = {
 
 
 def answers_of(name: str) -> list[tuple[dict, list[dict], tuple[dict, dict, dict]]]:
-    """Each case, its rows and our answer; all cases of a ghost span in one call."""
+    """Return each case, its rows and our answer; all cases of a ghost span in one call."""
     found = []
     for span in {case["ghostSpan"] for case in CASES[name]}:
         those = [case for case in CASES[name] if case["ghostSpan"] == span]
@@ -34,13 +34,13 @@ def answers_of(name: str) -> list[tuple[dict, list[dict], tuple[dict, dict, dict
 
 
 def arrives_causally(rows: list[dict]) -> bool:
-    """Whether each message arrives after all it lists."""
+    """Say whether each message arrives after all messages it lists."""
     place = {row["message_id"]: number for number, row in enumerate(rows)}
     return all(place.get(p, -1) < place[row["message_id"]] for row in rows for p in row["prev"])
 
 
 def standing_as_they_arrive(rows: list[dict], case: dict) -> dict[str, set[str]]:
-    """Of each item the messages behind it, kept up to date message by message, as the peers do."""
+    """Return the live messages of each item, updated at each arrival as the peers do."""
     known: dict[str, list[str]] = {}
     standing: dict[str, set[str]] = {}
     for row in rows:
@@ -70,7 +70,7 @@ def test_agrees_with_the_peers(name):
         assert list(items) == summary["items"]
         agreed["order"] += 1
         for their_name, our_name in NAMES.items():
-            # Where they fail, they say nothing about item roots.
+            # The peers omit item roots where they fail.
             if their_name not in theirs or theirs[their_name] == "error":
                 continue
             if summary[our_name] == theirs[their_name]:
@@ -85,7 +85,7 @@ def test_agrees_with_the_peers(name):
             assert {m: messages[m]["purpose"] for m in messages} == theirs["purpose"]
             agreed["purpose"] += 1
         if "ghostable" in theirs and theirs["minRequiredDepth"] != "error":
-            # A message on a trail may be of the depths that are remembered, too.
+            # A trail message may also have the depth of a ghost.
             sure = [m for m in messages if messages[m]["purpose"] != "trail"]
             assert {m: messages[m]["purpose"] == "ghost" for m in sure} == {m: theirs["ghostable"][m] for m in sure}
             agreed["ghostable"] += 1
