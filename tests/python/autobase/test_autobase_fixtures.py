@@ -160,7 +160,7 @@ class Judged:
         return {i for i, node in self.known.nodes.items() if i not in followed and not node.is_relayed}
 
     def quorums(self):
-        """Where each degree over each node is first reached, and through whom."""
+        """Return the first node that knows each degree over each node, and the voters."""
         past = self.known.past
         depth = {}
         for i in sorted(past, key=lambda i: len(past[i])):

@@ -137,7 +137,7 @@ class Group:
         return "overlap" if one & other else "disjoint", preferred
 
     def lost(self, epoch):
-        """Return the adds that still stand and are not in an epoch because of an older exclude: (person, epoch of the add)."""
+        """Return the standing adds that are not in an epoch because of an older exclude: (person, epoch of the add)."""
         before = self.before(epoch)
         return {
             (person, earlier)

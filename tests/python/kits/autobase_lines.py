@@ -1,4 +1,4 @@
-"""Lines of Autobase logs and the rows that the kernel makes of them."""
+"""Lines of Autobase logs, and the rows that the kernel makes of them."""
 
 import json
 
@@ -21,7 +21,7 @@ MAX = 2**31 - 1
 
 
 def check(lines, lengths=None, **options):
-    """Run lines through the kernel; their rows keep the promises of their columns."""
+    """Run lines through the kernel, and check the guarantees of the columns."""
     table = pa.Table.from_batches(check_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
     table.validate(full=True)
     rows = table.to_pylist()
@@ -62,7 +62,7 @@ def to_line(document, **fields):
 
 
 def row_of(line, **options):
-    """Return what becomes of a line, which is the same wherever the line stands."""
+    """Return the row of a line; it does not depend on the other lines."""
     [row] = check([line], **options)
     for other in (NODE, BASE):
         among_others = check([to_line(other, base="x"), line, to_line(other, base="y")], **options)[1]
@@ -75,7 +75,7 @@ def to_pairs(entries):
 
 
 def random_nodes(chance, count):
-    """Sound nodes of many shapes, and now and then one that is not."""
+    """Draw sound nodes of many shapes, and sometimes an unsound one."""
     lines = []
     for _ in range(count):
         length = chance.randrange(1, 9)

@@ -1,9 +1,9 @@
-"""The order of an Autobase in plain Python, with no regard for speed: what the kernel is compared with.
+"""The order of a base in plain Python, as the reference of the kernel; slow.
 
-A node is known by its writer and its length. What a node follows, directly or not, is a set of nodes, and everything
-here is asked of those sets: no clocks, no searching by halves, nothing kept from one question to the next.
+A node is known by its writer and length. The ancestors of a node are a set of nodes, and every question is answered by
+these sets, without clocks, bisection or stored answers.
 
-The rule can be broken on purpose, to show that a search for replicas who contradict each other would find them.
+The rule can be broken on purpose, to show that a search finds replicas that contradict each other.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-#: What the rule may be replaced by.
+#: The broken rules.
 RULE = "autobase"
 BROKEN_RULES = (
-    "one quorum is enough",  # An acked node needs no votes of those who know it.
-    "concurrent nodes do not matter",  # Whoever sees the target votes for it, whatever else they saw.
-    "weak votes count",  # Whoever stands at the end of what is known of them counts as if they knew of the quorum.
-    "nobody knows better",  # Below a merge, what could have been settled without its knowledge is passed over.
+    "one quorum is enough",  # A node with enough acknowledgements needs no votes.
+    "concurrent nodes do not matter",  # Every node that sees the target votes for it.
+    "weak votes count",  # The last known node of a log counts as if it saw the quorum.
+    "nobody knows better",  # Below a merge, nodes that could have been settled unseen are ignored.
 )
 
 ACK, WEAK, NO = "ack", "weak", "no"
 
 
 class Id(NamedTuple):
-    """A node's writer and its place in the writer's log, from 1. Ids sort as Autobase sorts nodes that are free to."""
+    """A node's writer and its position in the writer's log, from 1. Ids sort as Autobase sorts ready nodes."""
 
     writer: bytes
     length: int
@@ -34,7 +34,7 @@ class Id(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """What a writer wrote: on top of what, and how many nodes of the same batch are left, itself included."""
+    """A node: its heads, and the number of nodes left in its batch, itself included."""
 
     id: Id
     heads: tuple[Id, ...] = ()
@@ -48,8 +48,8 @@ class Base:
 
     Attributes:
         indexers: Keys of the writers whose nodes are votes.
-        nodes: What is known.
-        floor: How much of each indexer's log was settled before; none of that is in the nodes.
+        nodes: The known nodes.
+        floor: The length of each indexer's log that was settled before; these nodes are not in `nodes`.
     """
 
     indexers: tuple[bytes, ...]
@@ -57,15 +57,15 @@ class Base:
     floor: dict[bytes, int] = field(default_factory=dict)
 
     def cut(self, ids: Iterable[Id]) -> Base:
-        """Give the base to somebody who knows less."""
+        """Return the base with fewer nodes."""
         return replace(self, nodes={i: self.nodes[i] for i in ids})
 
     def previous(self, i: Id) -> set[Id]:
-        """Find what a node follows directly."""
+        """Return the previous nodes of a node."""
         return {h for h in (*self.nodes[i].heads, Id(i.writer, i.length - 1)) if h in self.nodes}
 
     def batch_of(self, i: Id) -> set[Id]:
-        """Find the node and those after it that are known of its batch."""
+        """Return the node and the known later ones of its batch."""
         found = {i}
         while self.nodes[i].batch > 1 and (i := Id(i.writer, i.length + 1)) in self.nodes:
             found.add(i)
@@ -73,7 +73,7 @@ class Base:
 
     @cached_property
     def past(self) -> dict[Id, frozenset[Id]]:
-        """Of each node all that it follows, and itself."""
+        """Return the ancestors of each node, itself included."""
         found: dict[Id, frozenset[Id]] = {}
         stack = list(self.nodes)
         while stack:
@@ -88,7 +88,7 @@ class Base:
 
     @cached_property
     def depth(self) -> dict[Id, int]:
-        """Of each node how long the longest way down is."""
+        """Return the longest path down from each node."""
         found: dict[Id, int] = {}
         for i in sorted(self.nodes, key=lambda i: len(self.past[i])):
             found[i] = max((found[p] + 1 for p in self.previous(i)), default=0)
@@ -96,7 +96,7 @@ class Base:
 
 
 def pasts_of(base: Base, ids: Iterable[Id]) -> set[Id]:
-    """Find the nodes that one knows who knows these: whatever they follow, and batches as a whole."""
+    """Find the ancestors of some nodes, with whole batches."""
     found: set[Id] = set()
     stack = list(ids)
     while stack:
@@ -107,7 +107,7 @@ def pasts_of(base: Base, ids: Iterable[Id]) -> set[Id]:
 
 
 def smallest_first(base: Base, ids: set[Id], shown: set[Id]) -> list[Id]:
-    """Order nodes causally, of those that are ready always the smallest; only those shown are ordered."""
+    """Order nodes topologically, of the ready ones always the smallest; only shown nodes are ordered."""
     left, order = set(ids), []
     while left:
         hidden = [i for i in left - shown if not base.previous(i) & left]
@@ -121,13 +121,13 @@ def smallest_first(base: Base, ids: set[Id], shown: set[Id]) -> list[Id]:
 
 
 class Machine:
-    """What is settled so far, and the questions about the rest."""
+    """The settled nodes, and the questions about the rest."""
 
     def __init__(self, base: Base, rule: str = RULE):
-        """Begin with nothing settled but what was settled before.
+        """Begin with the nodes settled before.
 
         Args:
-            base: What is known.
+            base: The known nodes.
             rule: `RULE`, or one of `BROKEN_RULES`.
         """
         self.base = base
@@ -140,29 +140,29 @@ class Machine:
         self.below: list[Id] = []
 
     def sees(self, y: Id, x: Id) -> bool:
-        """Whether y follows x, or is x."""
+        """Say whether y is x or a descendant."""
         return x in self.base.past[y]
 
     def log(self, writer: bytes) -> list[Id]:
-        """What is known of a writer's log, ascending."""
+        """Return the known part of a writer's log, ascending."""
         return sorted(i for i in self.base.nodes if i.writer == writer)
 
     def seen(self, x: Id, writer: bytes) -> int:
-        """How much of a writer's log x knows."""
+        """Return the length of a writer's log that x sees."""
         lengths = [i.length for i in self.base.past[x] if i.writer == writer]
         return max([self.base.floor.get(writer, 0), *lengths])
 
     def removed(self, writer: bytes) -> int:
-        """How much of a writer's log is settled."""
+        """Return the settled length of a writer's log."""
         return max([self.base.floor.get(writer, 0), *(i.length for i in self.settled if i.writer == writer)])
 
     def is_merge(self, x: Id) -> bool:
-        """Whether the last nodes of the indexers below x are not all below one of them."""
+        """Say whether the last indexer nodes that x sees have two or more maximal ones."""
         below = [i for i in self.base.past[x] - {x} - self.settled if i.writer in self.base.indexers]
         return sum(not any(self.sees(y, i) for y in below if y != i) for i in below) > 1
 
     def is_newer(self, x: Id, y: Id) -> bool:
-        """Whether y sees x, and nothing unsettled of an indexer that is concurrent with x."""
+        """Say whether y sees x, and no unsettled indexer node concurrent with x."""
         if not self.sees(y, x):
             return False
         if self.rule == "concurrent nodes do not matter":
@@ -174,7 +174,7 @@ class Machine:
         return True
 
     def acks(self, x: Id) -> set[Id]:
-        """Find x and, of each other indexer, the first node that x has not seen, if that speaks for x."""
+        """Return x and, of each other indexer, the first node that x does not see, if it acknowledges x."""
         found = {x}
         for k in set(self.base.indexers) - {x.writer}:
             first = Id(k, self.seen(x, k) + 1)
@@ -183,7 +183,7 @@ class Machine:
         return found
 
     def vote(self, k: bytes, x: Id, length: int) -> str:
-        """What indexer k, of whose log this much counts, says of x."""
+        """Return the vote of indexer k on x, by this length of its log."""
         counted = [i for i in self.log(k) if self.removed(k) < i.length <= length]
         newer = [i for i in counted if self.is_newer(x, i)]
         if not newer:
@@ -193,7 +193,7 @@ class Machine:
         return WEAK if newer[-1] == counted[-1] else NO
 
     def is_confirmed(self, x: Id) -> bool:
-        """Whether x is settled, as far as is known."""
+        """Say whether x is settled by the known nodes."""
         if len(self.acks(x)) < self.majority:
             return False
         if self.rule == "one quorum is enough":
@@ -204,7 +204,7 @@ class Machine:
         return votes.count(ACK) >= self.majority or NO not in votes
 
     def may_be_confirmed(self, x: Id, p: Id) -> bool:
-        """Whether x is settled as far as p knows, or might be by what p does not know."""
+        """Say whether x is settled by the nodes that p sees, or possibly by others."""
         acks = self.acks(x)
         if len(acks) < self.majority or self.rule == "nobody knows better":
             return False
@@ -225,18 +225,18 @@ class Machine:
         return count >= self.majority
 
     def tails(self) -> list[Id]:
-        """Find the first unsettled nodes of indexers that are above no other."""
+        """Return the first unsettled indexer nodes that see no other one."""
         firsts = [Id(k, self.removed(k) + 1) for k in self.base.indexers]
         firsts = [i for i in firsts if i in self.base.nodes]
         return sorted(i for i in firsts if not any(self.sees(i, other) for other in firsts if other != i))
 
     def group(self) -> list[Id]:
-        """Find what is settled next, if anything."""
+        """Return the next nodes to settle."""
         tails = self.tails()
         for t in tails:
             if self.is_confirmed(t):
                 return [t]
-        # A merge that was looked below is looked below until it is settled.
+        # The search continues below a merge until the merge is settled.
         self.below = [x for x in self.below if x not in self.settled]
         if not self.below:
             self.below = [m for m in self.merges if self.is_confirmed(m)][:1]
@@ -256,10 +256,10 @@ class Machine:
         return []
 
     def run(self) -> tuple[list[Id], int]:
-        """Settle what can be settled.
+        """Settle all nodes that can be settled.
 
         Returns:
-            The order of what is known, without relayed nodes that are not settled; and how much of it is settled.
+            The order of the known nodes, without relayed nodes that are not settled; and its settled length.
         """
         while group := self.group():
             new = pasts_of(self.base, group) - self.settled
@@ -275,10 +275,10 @@ def order_of(base: Base, rule: str = RULE) -> tuple[list[Id], int]:
     """Order a base.
 
     Args:
-        base: What is known.
+        base: The known nodes.
         rule: `RULE`, or one of `BROKEN_RULES`.
 
     Returns:
-        The order of what is known, without relayed nodes that are not settled; and how much of it is settled.
+        The order of the known nodes, without relayed nodes that are not settled; and its settled length.
     """
     return Machine(base, rule).run()

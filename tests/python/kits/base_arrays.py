@@ -1,4 +1,4 @@
-"""Bases of the oracle as the kernels want them."""
+"""Bases of the oracle as kernel arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dbt_tangles.algorithms.autobase.views import ViewArrays
 
 
 def arrays_of(bases: list[Base]) -> tuple[ViewArrays, list[Id]]:
-    """Number the nodes of bases as `order_views` wants them."""
+    """Number the nodes of bases for `order_views`; also the node of each number."""
     view_start, start, previous, floor_start, floor = [0], [0], [], [0], []
     columns, ids = [], []
     for base in bases:

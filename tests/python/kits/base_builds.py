@@ -1,4 +1,4 @@
-"""The tables of a build of bases, by base, compared with the oracle; bases drawn at random, and their lines."""
+"""The tables of a build of bases, compared with the oracle; random bases and their lines."""
 
 import json
 import random
@@ -22,12 +22,12 @@ def to_line(document, **fields):
 
 
 def node_id(i):
-    """Name a node as the tables do."""
+    """Return the node id of the tables."""
     return f"{i.writer.hex()}:{i.length}"
 
 
 def pair(i):
-    """Name a node as heads do."""
+    """Return the node id of heads."""
     return [i.writer.hex(), i.length]
 
 
@@ -35,7 +35,7 @@ class Built:
     """The tables of a build, by base."""
 
     def __init__(self, project):
-        """Read them; orders have no holes, and what is confirmed comes first."""
+        """Read the tables; orders have no gaps, and confirmed nodes come first."""
         self.project = project
         self.bases = {row["base_id"]: row for row in project.rows("autobase_bases")}
         self.nodes = {}
@@ -53,12 +53,12 @@ class Built:
             view.append(row)
 
     def answer(self, base_id, observer="all"):
-        """Return an observer's order, and how much of it is settled."""
+        """Return an observer's order and its confirmed length."""
         view = self.views.get(base_id, {}).get(observer, [])
         return [row["node_id"] for row in view], sum(row["is_confirmed"] for row in view)
 
     def check(self, base_id, base, degrees=DEGREES):
-        """Compare all that was made of a base with what the oracle makes of it."""
+        """Compare all tables of a base with the oracle."""
         self.check_views(base_id, base)
         self.check_nodes(base_id, base)
         self.check_quorums(base_id, base, degrees)
@@ -71,7 +71,7 @@ class Built:
         assert row["lag"] == len(base.nodes) - confirmed
 
     def check_views(self, base_id, base):
-        """Each writer knows what its last node follows, and that node."""
+        """Each writer sees its last node and all ancestors."""
         last = {i.writer: i for i in sorted(base.nodes)}
         known = {"all": base, **{key.hex(): base.cut(base.past[i]) for key, i in last.items()}}
         expected = {}
@@ -83,7 +83,7 @@ class Built:
         return len(known)
 
     def check_nodes(self, base_id, base):
-        """Clocks, votes and heads by counting in what is followed."""
+        """Clocks, votes and heads, by counting ancestors."""
         expected = {}
         followed = {p for i in base.nodes for p in base.previous(i)}
         depth = depths(base)
@@ -103,7 +103,7 @@ class Built:
         assert found == expected
 
     def check_quorums(self, base_id, base, degrees):
-        """Votes are nodes of indexers that know of a majority of the votes before; so are quorums reached."""
+        """Votes are indexer nodes that know a majority of the votes before; so are the nodes that reach quorums."""
         majority, depth = len(base.indexers) // 2 + 1, depths(base)
         votes = {i: base.past[i] for i in base.nodes if i.writer in base.indexers}
         expected = {}
@@ -134,7 +134,7 @@ def key_of(letter):
 
 
 def random_base(rng):
-    """Let writers write on top of what they know and hear what others know; also what was settled before."""
+    """Draw writers that write on top of the nodes they know and exchange nodes; also lengths settled before."""
     letters = rng.sample("abcdef", rng.randint(1, 6))
     keys = [key_of(letter) for letter in letters]
     indexers = keys[: rng.choice([1, 2, 3, 3, 4, 5])]
@@ -152,7 +152,7 @@ def random_base(rng):
         for left in range(rng.choice([1, 1, 1, 1, 2, 3]), 0, -1):
             heads = [i for i in sorted(knows[key]) if not any(i in past[j] for j in knows[key] if j != i)]
             i = Id(key, floor.get(key, 0) + 1 + sum(j.writer == key for j in knows[key]))
-            # What was settled before may be named, and is nothing to follow.
+            # Nodes settled before may be listed, and are not followed.
             heads += [Id(k, rng.randint(1, n)) for k, n in floor.items() if n and k != key and rng.random() < 0.2]
             heads = list({h.writer: h for h in reversed(heads)}.values())
             base.nodes[i] = Node(i, tuple(heads), left, key in relayed)
@@ -162,7 +162,7 @@ def random_base(rng):
 
 
 def lines_of(base_id, base, relayed, rng):
-    """Print a base in a way of its own."""
+    """Print a base in a random format."""
     either = lambda key: key.hex().upper() if rng.random() < 0.3 else key.hex()  # noqa: E731
     found = []
     for i, node in base.nodes.items():
@@ -175,7 +175,7 @@ def lines_of(base_id, base, relayed, rng):
     line = {"base": base_id, "indexers": [either(key) for key in rng.choices(base.indexers, k=9)]}
     line["indexers"] += [either(key) for key in base.indexers]
     if base.floor:
-        # Of a writer who is left out, the log begins where it begins.
+        # The log of a writer that `start` omits begins at its floor.
         firsts = {i.writer for i in base.nodes}
         said = {key: n for key, n in base.floor.items() if key not in firsts or rng.random() < 0.7}
         named = {h.writer for node in base.nodes.values() for h in node.heads}
@@ -186,7 +186,7 @@ def lines_of(base_id, base, relayed, rng):
 
 
 def random_bases(seeds):
-    """Make random bases, and their lines."""
+    """Draw random bases, and print their lines."""
     bases, lines = {}, []
     for seed in seeds:
         rng = random.Random(seed)

@@ -1,4 +1,4 @@
-"""Bases made to do harm, as lines of a log, and what must come of each line."""
+"""Hostile bases as lines of a log, with the expected result of each line."""
 
 from collections import Counter
 
@@ -12,13 +12,13 @@ NO_LENGTHS = [0, -1, 0.5, 1.5, "1", True, [], {}, MAX + 1, 2**63, 10**30]
 
 
 class HostileLog(Log):
-    """A folder of files, with what each line should come to.
+    """A folder of log files, with the expected result of each line.
 
     Attributes:
-        lines: How many lines are behind each usable node: by base, writer and length.
-        base_lines: How many usable lines there are about each base.
-        known: The bases as the oracle takes them, with their usable nodes.
-        at: Of each usable line what it adds to: a node, or a base alone.
+        lines: The number of lines of each usable node: by base, writer and length.
+        base_lines: The number of usable lines about each base.
+        known: The bases of the oracle, with their usable nodes.
+        at: The subject of each usable line: a node, or a base.
     """
 
     def __init__(self, folder):
@@ -29,7 +29,7 @@ class HostileLog(Log):
         self.at = {}
 
     def bad(self, reason, *lines, file="log.jsonl"):
-        """Add lines that should be rejected. What `broken` calls no message is an object without a base, or none."""
+        """Add rejected lines. The lines that `broken` maps to no message are objects without a base, or not objects."""
         for line in lines:
             is_object = line.lstrip().startswith(b"{")
             super().bad(
@@ -37,7 +37,7 @@ class HostileLog(Log):
             )
 
     def good(self, at, *lines, file="log.jsonl"):
-        """Add lines that should be usable."""
+        """Add usable lines."""
         for line in lines:
             self.files.setdefault(file, []).append(line)
             self.at[file, len(self.files[file])] = at
@@ -56,7 +56,7 @@ class HostileLog(Log):
         return self.good(base_id, line)
 
     def node(self, base_id, name, after="", reason=None, is_relayed=False, file="log.jsonl", **fields):
-        """Add a node, a letter and a length, that follows others, written in the same way."""
+        """Add a node, a letter and a length, that follows other nodes in the same notation."""
         i, *followed = (Id(key_of(word[0]), int(word[1:])) for word in (name, *after.split()))
         document = {"base": base_id, "writer": name[0] * 64, "length": i.length, "value": name}
         line = to_line(document | {"heads": [[word[0] * 64, int(word[1:])] for word in after.split()]} | fields)
@@ -90,7 +90,7 @@ class HostileLog(Log):
 
 
 def add_malformed(log):
-    """Add lines that the check refuses, each for one thing; not one is left of their base."""
+    """Add lines that the check refuses, each for one reason; their bases have no usable line."""
     base = {"base": "victim", "indexers": [A, B]}
     node = {"base": "victim", "writer": A, "length": 3, "heads": [[B, 2]]}
     for document in (base, node):
@@ -116,7 +116,7 @@ def add_malformed(log):
         log.bad("bad_length", to_line(node, length=odd))
         log.bad("bad_heads", to_line(node, heads=[[B, 1], [C, odd]]))
         log.bad("bad_batch", to_line(node, batch=odd))
-        if odd != 0:  # of whom nothing was settled
+        if odd != 0:  # with a floor of 0
             log.bad("bad_start", to_line(base, start={B: 0, A: odd}))
     log.bad("bad_length", to_line(node, length=None), to_line({"base": "victim", "writer": A, "heads": []}))
     log.bad("bad_writer", to_line(node, writer=None), to_line({"base": "victim", "length": 1, "heads": []}))
@@ -133,7 +133,7 @@ def add_malformed(log):
 
 
 def add_without_base(log):
-    """Add nodes of bases of which there is no line, or no sound one."""
+    """Add nodes of bases without a usable line."""
     log.bad("bad_indexers", to_line({"base": "unsound", "indexers": 7}))
     for base_id in ("unheard of", "unsound"):
         log.node(base_id, "a1", reason="unknown_base")
@@ -142,7 +142,7 @@ def add_without_base(log):
 
 
 def add_faults(log):
-    """Add what a node may be set aside for, and what comes of those that follow it."""
+    """Add nodes that are set aside for each reason, and their descendants."""
     log.base("holes")
     log.node("holes", "a1")
     log.node("holes", "a3", reason="hole")
@@ -159,7 +159,7 @@ def add_faults(log):
     log.node("missing", "c1", "a1 d1", reason="unknown_writer")
     log.node("missing", "c2", reason="previous_set_aside")
     log.node("missing", "f1", "d1 a2", reason="unknown_writer")
-    # Of this one it is known that there were five.
+    # The base states that this log had five nodes.
     log.node("missing", "a2", "e6", reason="missing_head")
     log.node("missing", "a3", "e5", reason="previous_set_aside")
 
@@ -220,7 +220,7 @@ def add_faults(log):
 
 
 def add_starts(log):
-    """Add what was settled before, huge lengths and the ends of 32 bits."""
+    """Add lengths settled before, huge lengths, and the limits of 32 bits."""
     log.base("started", start={A: 2, D: 0, E: 3})
     log.node("started", "a1", "c9 d9", reason="before_start")
     log.node("started", "a1", reason="before_start")
@@ -248,7 +248,7 @@ def add_starts(log):
 
 
 def add_conflicts(log):
-    """Add lines that say different things about a base: the least counts, first by indexers."""
+    """Add lines with different statements about a base: the least counts, first by indexers."""
     log.base("conflict", "bc", reason="conflicting_base")
     log.base("conflict", "ab", relayed=[D], reason="conflicting_base")
     log.base("conflict", "ab", start={}, reason="conflicting_base")
@@ -265,7 +265,7 @@ NAMES = dict.fromkeys([*filter(None, ODD), "all", "autobase", ":", "a:1", "*", "
 
 
 def add_names(log):
-    """Add bases whose names mean something to SQL, Jinja, Python, a shell or a file system; no two become one."""
+    """Add bases with names that SQL, Jinja, Python, a shell or a file system interprets; all stay distinct."""
     for name in NAMES:
         log.base(name, "ab")
         log.node(name, "a1", value={name: name})
@@ -288,7 +288,7 @@ VALUES = {
 
 
 def add_values(log):
-    """Add values that some printer or parser could not do."""
+    """Add values that some printer or parser gets wrong."""
     log.base("values", "a")
     for at, text in enumerate(VALUES, start=1):
         line = to_line({"base": "values", "writer": A, "length": at, "heads": []}, value=0)
@@ -301,7 +301,7 @@ WIDE = [f"{number:064x}" for number in range(10_000)]
 
 
 def add_wide(log):
-    """Add many heads: that are nowhere, that were settled before, and that are there; and many indexers."""
+    """Add nodes with many heads: unknown, settled before, and present; and bases with many indexers."""
     heads = [[key, 1] for key in WIDE]
     log.base("wide", "a", relayed=[F])
     log.node("wide", "a1")
@@ -349,7 +349,7 @@ def add_roles(log):
 
 
 def add_lines(log):
-    """Add lines that are long, in odd files, or say a thing twice."""
+    """Add long lines, odd files, and repeated statements."""
     log.base("lines", "a")
     at = ("lines", Id(key_of("a"), 1))
     log.node("lines", "a1")
@@ -367,7 +367,7 @@ def add_lines(log):
 
 
 def hostile_log(folder):
-    """Write all that, some of it twice."""
+    """Write the whole log, some of it twice."""
     log = HostileLog(folder)
     broken(log)
     random_bytes(log)

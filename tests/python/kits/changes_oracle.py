@@ -1,4 +1,4 @@
-"""What each writer had to undo and what was settled at its nodes, every view ordered afresh: with sets alone."""
+"""Changes of each writer's view at each of its nodes, with every view ordered from scratch by sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RULES = {"autobase": oracle.order_of, "design": design_oracle.plain_order}
 
 
 class Change(NamedTuple):
-    """What happened at a node; `settled` are nodes that were not before, each with its contender."""
+    """The change at a node; `settled` are the newly settled nodes, each with its contender."""
 
     old_length: int
     kept: int
@@ -22,12 +22,12 @@ class Change(NamedTuple):
 
 
 def first_votes(base: Base, knows) -> set[Id]:
-    """The first node of each indexer of which something holds."""
+    """Return the first node of each indexer with a property."""
     return {i.writer: i for i in sorted(base.nodes, reverse=True) if i.writer in base.indexers and knows(i)}.values()
 
 
 def degree(base: Base, x: Id) -> int:
-    """Of what quorum over x somebody knows, two degrees at most."""
+    """Return the known degree of the quorum over x, two at most."""
     majority = len(base.indexers) // 2 + 1
     votes = set(first_votes(base, lambda y: x in base.past[y]))
     if len(votes) < majority:
@@ -36,7 +36,7 @@ def degree(base: Base, x: Id) -> int:
 
 
 def contender(base: Base, x: Id, known: Base) -> Id | None:
-    """Find what kept x from being settled for whom only this was known."""
+    """Return the contender of x for an observer with this knowledge."""
     if x not in known.nodes or degree(known, x) < 2:
         return None
     beside = [i for i in known.nodes if i.writer in base.indexers and i not in base.past[x] and x not in base.past[i]]
@@ -44,7 +44,7 @@ def contender(base: Base, x: Id, known: Base) -> Id | None:
 
 
 def changes(base: Base, rule: str = "autobase") -> dict[Id, Change]:
-    """Of each node at which something was undone or settled, what."""
+    """Return the change at each node that undoes or settles nodes."""
     found = {}
     for writer in sorted({i.writer for i in base.nodes}):
         old, seen = [], set()

@@ -1,4 +1,4 @@
-"""The design document's rule for what is settled, as it is written, with sets alone."""
+"""The design document's rule, as it is written, with sets alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rule_search import Answer
 
 
 def degree_among(base: Base, known: set[Id], x: Id) -> int:
-    """Find the highest degree of the quorums over x that these nodes make."""
+    """Return the highest degree of the quorums over x that these nodes make."""
     majority = len(base.indexers) // 2 + 1
     voting = sorted(i for i in known if i.writer in base.indexers)
 
@@ -27,13 +27,13 @@ def degree_among(base: Base, known: set[Id], x: Id) -> int:
 
 
 def degrees_of(base: Base, asked: Iterable[Id], known: Iterable[Id] | None = None) -> dict[Id, int]:
-    """Find the highest degree over each indexer's node of those asked about that these nodes, or all, make."""
+    """Return the highest degree over each requested indexer node that these nodes, or all nodes, make."""
     known = set(base.nodes if known is None else known)
     return {i: degree_among(base, known, i) for i in asked if i.writer in base.indexers}
 
 
 def leading(base: Base, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
-    """Find the nodes that lead by two for who knows those of which there is a degree."""
+    """Return the nodes that lead by two at a node that knows these degrees."""
     left = degree.keys() - settled
 
     def contenders(x: Id) -> Iterator[int]:
@@ -43,7 +43,7 @@ def leading(base: Base, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
 
 
 def groups_below(base: Base, x: Id, settled: set[Id]) -> Iterator[set[Id]]:
-    """Find what x brings along, fork by fork, itself last."""
+    """Yield the groups that x settles, tail by tail, itself last."""
     voting = [i for i in base.past[x] if i.writer in base.indexers]
     below, done = set(base.past[x]) - {x}, set(settled)
     while x not in done:
@@ -57,12 +57,12 @@ def groups_below(base: Base, x: Id, settled: set[Id]) -> Iterator[set[Id]]:
 
 
 def unseen_nodes(base: Base) -> Iterator[tuple[bytes, Base]]:
-    """What each indexer would know at its next node, on top of its last and of another that is known, or of none."""
+    """Yield the knowledge of each indexer's next node, on top of its last node and at most one other node."""
     seen = set()
     for writer in base.indexers:
         last = max((i for i in base.nodes if i.writer == writer), default=None)
         own = base.past[last] if last else frozenset()
-        # Nobody writes on top of a batch that goes on.
+        # Only the last node of a batch can be followed.
         for head in [None, *(i for i in base.nodes if base.nodes[i].batch == 1)]:
             known = own | base.past[head] if head else own
             if (writer, known) not in seen:
@@ -73,19 +73,19 @@ def unseen_nodes(base: Base) -> Iterator[tuple[bytes, Base]]:
 
 
 def degrees_unseen(base: Base, left: set[Id]) -> list[tuple[bytes, dict[Id, int]]]:
-    """Of each unseen node its writer, and the degrees over nodes that are left, as it would know of them."""
+    """Return the writer of each unseen node, and the degrees over the unsettled nodes that it knows."""
     return [(writer, degrees_of(unseen, unseen.nodes.keys() & left)) for writer, unseen in unseen_nodes(base)]
 
 
 def leading_unseen(base: Base, writer: bytes, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
-    """Find the nodes that a writer's unseen node could settle, of those that the writer has nothing left beside."""
+    """Return the nodes that a writer's unseen node could settle, where the writer has no unsettled node beside them."""
     logged = [i for i in degree.keys() - settled if i.writer == writer]
     found = leading(base, degree, settled)
     return {x for x in found if all(i in base.past[x] or x in base.past[i] for i in logged)}
 
 
 def settled_order(base: Base) -> list[Id]:
-    """Settle what leads by two as some node of an indexer knows it, the first such node in causal order first."""
+    """Settle the nodes that lead by two at an indexer node, the first such node in causal order first."""
     voting = sorted((i for i in base.nodes if i.writer in base.indexers), key=lambda i: (base.depth[i], i))
     degrees = [degrees_of(base, base.past[y], base.past[y]) for y in voting]
     settled, order = set(), []

@@ -1,4 +1,4 @@
-"""What writers left out, straight from the definitions: short, slow, and sharing no code with the kernel."""
+"""Writer faults by their definitions: short, slow, and sharing no code with the kernel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ DEFAULTS = {"prev": [], "depth": 0, "is_entry": True, "add": [], "del": [], "sup
 
 
 class NaiveFaults:
-    """One set: its messages in reduction order, who name each other by their places."""
+    """One set: messages in reduction order, which name each other by place."""
 
     def __init__(self, messages: list[dict]):
         self.messages = [DEFAULTS | message for message in messages]
@@ -15,29 +15,29 @@ class NaiveFaults:
             self.known.append({y for p in message["prev"] for y in {p} | self.known[p]})
 
     def touched(self, x: int) -> list[str]:
-        """The items that a message adds or deletes, each once."""
+        """Return the items that a message adds or deletes, each once."""
         message = self.messages[x]
         return list(dict.fromkeys(message["add"] + message["del"])) if message["is_entry"] else []
 
     def superseded(self, x: int) -> set[int]:
-        """The earlier messages that a message supersedes."""
+        """Return the earlier messages that a message supersedes."""
         message = self.messages[x]
         return {y for y in message["supersedes"] if 0 <= y < x} if message["is_entry"] else set()
 
     def heads(self, x: int, item: str) -> list[int]:
-        """Of the known messages on an item, the deepest."""
+        """Return the deepest known messages on an item."""
         touching = [y for y in sorted(self.known[x]) if item in self.touched(y)]
         deepest = max((self.messages[y]["depth"] for y in touching), default=None)
         return [y for y in touching if self.messages[y]["depth"] == deepest]
 
     def faults(self) -> list[tuple[int, str, str, list[int]]]:
-        """Message, rule, item and what was left out, in order."""
+        """Return message, rule, item and omitted messages, in order."""
         return [
             fault for x in range(len(self.messages)) for fault in [*self.must(x), *self.should(x), *self.standing(x)]
         ]
 
     def must(self, x: int) -> list[tuple[int, str, str, list[int]]]:
-        """The faults of a message by the first rule."""
+        """Return the faults of a message by the first rule."""
         heads = {item: self.heads(x, item) for item in self.touched(x)}
         return [
             (x, "must", item, deepest)
@@ -46,7 +46,7 @@ class NaiveFaults:
         ]
 
     def should(self, x: int) -> list[tuple[int, str, str, list[int]]]:
-        """The faults of a message by the second rule."""
+        """Return the faults of a message by the second rule."""
         if not self.messages[x]["is_entry"] or not self.messages[x]["add"]:
             return []
         done = self.superseded(x).union(*(self.superseded(y) for y in self.known[x]))
@@ -59,7 +59,7 @@ class NaiveFaults:
         return sorted(rows, key=lambda row: (row[3][0], self.touched(row[3][0]).index(row[2])))
 
     def standing(self, x: int) -> list[tuple[int, str, str, list[int]]]:
-        """The messages that items stand on, as far as a message knows, and that it supersedes with no word on these."""
+        """Return the faults of a message by the third rule: it supersedes known messages that hold other items."""
         found = []
         for y in dict.fromkeys(y for y in self.messages[x]["supersedes"] if y in self.superseded(x)):
             for item in self.touched(y):
@@ -69,7 +69,7 @@ class NaiveFaults:
         return found
 
     def backlinks(self, x: int) -> list[tuple[int, str, None, list[int]]]:
-        """The messages at the depth to link back to that a message knows and does not list."""
+        """Return the known messages at the backlink depth that a message does not list."""
         depth = self.messages[x]["depth"]
         wanted = backlink_depth(depth)
         known = [y for y in sorted(self.known[x]) if self.messages[y]["depth"] == wanted]
@@ -77,13 +77,13 @@ class NaiveFaults:
         return [(x, "lipmaa_left_out", None, left)] if left and wanted < depth - 1 else []
 
     def all_faults(self) -> list[tuple]:
-        """The faults of `faults`, and the backlinks left out, in order."""
+        """Return the faults of `faults`, and the missing backlinks, in order."""
         rows = self.faults() + [fault for x in range(len(self.messages)) for fault in self.backlinks(x)]
         return sorted(rows, key=lambda row: row[0])
 
 
 def backlink_depth(depth: int) -> int | None:
-    """The depth that a message links back to; None for a root.
+    """Return the backlink depth of a message; None for a root.
 
     A tree is three smaller ones and a node on top. A top links to the end of the first of these three; any other node
     links to the one before the last whole tree that ends with it.

@@ -1,4 +1,4 @@
-"""Excludes that an epoch is charged with though its init does not follow them, by plain search."""
+"""Foreign excludes by direct search: an epoch is charged with them although its init does not descend from them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 
 
 def naive_foreign(rows: list[dict]) -> dict:
-    """By group and epoch: the foreign excludes, sorted."""
+    """Return the sorted foreign excludes by group and epoch."""
     groups: dict[str, dict[str, dict]] = defaultdict(dict)
     for row in rows:
         groups[row["group_id"]][row["message_id"]] = row

@@ -1,4 +1,4 @@
-"""Cases of other implementations as rows of `reduce_groups`."""
+"""Recorded cases of ssb-tribes2 as rows of `reduce_groups`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def cases(name: str) -> list[dict]:
 
 
 def rows_of(case: dict) -> list[dict]:
-    """The valid messages of a case's log, in the order in which they arrived."""
+    """Return the valid messages of a case's log, in order of arrival."""
     contents = [(normalise(m["key"]), m["value"]["content"]) for m in case["messages"]]
     connected = _connected(contents)
     rows, group_of = [], {}
@@ -45,7 +45,7 @@ def rows_of(case: dict) -> list[dict]:
 
 
 def _connected(contents: list[tuple]) -> set[tuple[str, str]]:
-    """The members of all members tangles, as the project finds them: root and message."""
+    """Return the members of all members tangles, as the project finds them: root and message."""
     rows = []
     for message_id, content in contents:
         for name, root, previous, is_root, claim_error in tangle_claims(content):

@@ -1,4 +1,4 @@
-"""Contents of messages about groups, each with a secret."""
+"""Contents of group messages, each with a secret."""
 
 import base64
 import hashlib

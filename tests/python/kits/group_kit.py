@@ -1,4 +1,4 @@
-"""Messages of private groups by made-up names, for tests: any message can name any other, itself included.
+"""Messages of private groups by short names, for tests: any message can name any other, itself included.
 
 Ids, feeds and keys are hashes of their names. The builders give valid contents; tests break them.
 """
@@ -13,7 +13,7 @@ NULL = {"root": None, "previous": None}
 
 
 def digest(name):
-    """Return 32 bytes that a name stands for."""
+    """Return the 32 bytes of a name."""
     return sha256(name.encode()).digest()
 
 
@@ -27,7 +27,7 @@ def uri(name):
 
 
 def message_id(name):
-    """Return the same as tables have it."""
+    """Return the message id of the tables."""
     return normalise(uri(name))
 
 
@@ -42,36 +42,36 @@ def group(name):
 
 
 def key_of(name, first=None):
-    """Return a secret; keys are in the order of their first bytes, where those are given."""
+    """Return a secret; `first` sets its first bytes, and with them the order of keys."""
     raw = digest(f"secret of {name}")
     return b64encode(raw if first is None else bytes([first]) + raw[1:]).decode()
 
 
 def fingerprint_of(key):
-    """Return what stands in the tables for a secret in base64."""
+    """Return the column that the tables have in place of a secret."""
     return sha256(b64decode(key)).hexdigest()[:16]
 
 
 def place(root, *previous):
-    """Make the fields of a tangle."""
+    """Build the fields of a tangle."""
     return {"root": root, "previous": list(previous)}
 
 
 def root_init(key, **changes):
-    """Make the content that starts a group."""
+    """Build the content that starts a group."""
     tangles = {"group": NULL, "epoch": NULL, "members": NULL}
     return {"type": "group/init", "version": "v2", "secret": key, "tangles": tangles} | changes
 
 
 def epoch_init(key, in_group, epoch, by="someone", **changes):
-    """Make the content that starts an epoch, at its places in the tangles of the group and of epochs."""
+    """Build the content that starts an epoch, at its places in the tangles of the group and of epochs."""
     tangles = {"group": in_group, "epoch": epoch, "members": NULL}
     recps = [group("of all"), feed(by)]
     return {"type": "group/init", "version": "v2", "secret": key, "recps": recps, "tangles": tangles} | changes
 
 
 def add(key, in_group, members, feeds, **changes):
-    """Make the content that adds feeds, given by URI."""
+    """Build the content that adds feeds, given by URI."""
     return {
         "type": "group/add-member",
         "version": "v2",
@@ -85,7 +85,7 @@ def add(key, in_group, members, feeds, **changes):
 
 
 def exclude(in_group, members, feeds, **changes):
-    """Make the content that excludes feeds, given by URI."""
+    """Build the content that excludes feeds, given by URI."""
     tangles = {"group": in_group, "members": members}
     return {
         "type": "group/exclude-member",

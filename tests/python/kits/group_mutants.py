@@ -1,4 +1,4 @@
-"""Messages of groups with junk in each place, and what must come of each."""
+"""Group messages with junk in each place, and their expected results."""
 
 from group_kit import add, epoch_init, exclude, feed, key_of, place, root_init, uri
 
@@ -9,9 +9,9 @@ G, E, M = (("tangles", name) for name in ("group", "epoch", "members"))
 
 
 def mutated():
-    """List the valid contents that are broken in one place each, their kinds, and by place what comes of it.
+    """Return the valid contents, their kinds, and by place the expected result of junk there.
 
-    What comes of it is a reason, or a function of the junk that returns the kind and the reason; None for a type.
+    The result is a reason, or a function of the junk that returns kind and reason; None for a type.
     """
     root = place(uri("mutants/R"), uri("mutants/R"))
 
@@ -21,7 +21,7 @@ def mutated():
         )
 
     def fields(path, reason):
-        """The places of a tangle that has to have a root and a previous."""
+        """Return the places of a tangle with a required root and previous."""
         return {
             path: unless_removed("bad_tangles", reason),
             (*path, "root"): reason,
@@ -30,7 +30,7 @@ def mutated():
         }
 
     def nulls(path, reason):
-        """The places of a tangle that has to have neither."""
+        """Return the places of a tangle whose root and previous must be null."""
         return {
             path: unless_removed("bad_tangles", reason),
             (*path, "root"): unless(reason, None),
@@ -41,7 +41,7 @@ def mutated():
         return lambda junk: removed if junk is REMOVED else reason
 
     def group_of_root(junk):
-        # An object without a root is a root's.
+        # An object without a root is that of a root message.
         return ("root_init", "bad_group_tangle") if type(junk) is dict else ("epoch_init", "bad_recps_count")
 
     def group_of_epoch(junk):

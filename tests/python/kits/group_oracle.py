@@ -1,10 +1,10 @@
-"""The same results from sets, one definition at a time, with no regard for speed."""
+"""The results of `reduce_groups` from sets, one definition at a time; slow."""
 
 from __future__ import annotations
 
 
 def oracle(rows: list[dict]) -> tuple[dict, dict, dict]:
-    """Compute what `reduce_groups` says of each group: see `group_tables.sorted_out`."""
+    """Compute the results of `reduce_groups`, by group; see `group_tables.sorted_out`."""
     epochs, members, dropped = {}, {}, {}
     for group_id in {row["group_id"] for row in rows} - {None}:
         group = Group(group_id, [row for row in rows if row["group_id"] == group_id])
@@ -32,7 +32,7 @@ class Group:
             if not more:
                 break
             self.previous |= more
-        # Each epoch stands behind those that it lists.
+        # Each epoch comes after its previous epochs.
         self.depth, self.above = {}, {}
         for name, previous in self.previous.items():
             self.depth[name] = max((self.depth[p] + 1 for p in previous), default=0)
@@ -59,7 +59,7 @@ class Group:
         return self.depth[name], name
 
     def missing(self, name: str) -> set[str]:
-        """Who is expected in an epoch and not added."""
+        """Return the feeds that are expected in an epoch and not added."""
         ever_added = self.added[name].union(*(self.added[a] for a in self.above[name]))
         return ever_added - self._ever_excluded(name) - self.added[name]
 
@@ -67,12 +67,12 @@ class Group:
         return set().union(*(self.excluded[a] for a in self.above[name]))
 
     def preferred(self) -> tuple[str, str]:
-        """The case, and the epoch."""
+        """Return the preferred epoch and its case."""
         least = [t for t in self.tips if not any(self.added[other] < self.added[t] for other in self.tips)]
         chosen = min(least, key=self.keys.__getitem__)
         if len(self.tips) != 2:
             return "single_tip" if len(self.tips) == 1 else "many_tips", chosen
-        # Two: as peers do it, and where they fail the key.
+        # Two tips: the rule of the peers, and the key where they fail.
         a, b = sorted(self.tips, key=self.keys.__getitem__)
         if self.added[a] == self.added[b]:
             case, theirs = "same_members", a
@@ -102,7 +102,7 @@ class Group:
         }
 
     def named(self, name: str) -> set[str]:
-        """Whom the members of an epoch have a row for."""
+        """Return the feeds with a member row in an epoch."""
         return self.added[name] | self.excluded[name] | self.missing(name)
 
     def member(self, name: str, feed: str) -> dict:
@@ -121,7 +121,7 @@ class Group:
         }
 
     def _standing(self, name: str, feed: str) -> set[str]:
-        """The ancestors whose add of a feed still stands in an epoch."""
+        """Return the ancestors with an add of a feed that still stands in an epoch."""
         found = set()
         for r in self.above[name]:
             after = {x for x in self.above[name] if feed in self.excluded[x] and (x == r or r in self.above[x])}
@@ -130,19 +130,19 @@ class Group:
         return found
 
     def _lost(self, name: str) -> set[tuple[str, str]]:
-        """The adds that stand in an epoch, and that an old exclude makes void: epoch and feed."""
+        """Return the adds that stand in an epoch and that an old exclude makes void: epoch and feed."""
         if name not in self._lost_adds:
             feeds = self._ever_excluded(name) - self.added[name]
             self._lost_adds[name] = {(r, feed) for feed in feeds for r in self._standing(name, feed)}
         return self._lost_adds[name]
 
     def newly_dropped(self, name: str) -> set[str]:
-        """The feeds that an epoch is the first to drop."""
+        """Return the feeds that an epoch is the first to drop."""
         before = set().union(*(self._lost(p) for p in self.previous[name]))
         return {feed for _, feed in self._lost(name) - before}
 
     def dropped(self, name: str, feed: str) -> dict:
-        """The row of a feed that is dropped."""
+        """Return the row of a dropped feed."""
         last_add = max(self._standing(name, feed), key=self._place)
         last_exclude = max((a for a in self.above[name] if feed in self.excluded[a]), key=self._place)
         return {

@@ -1,6 +1,6 @@
-"""Private groups made to do harm, as lines of a log, and what must come of each line.
+"""Hostile private groups as lines of a log, with the expected result of each line.
 
-Groups are told as stories; then there are lines of all forms, and messages of each kind with junk in each place.
+Groups are written as stories; then there are lines of all forms, and messages of each kind with junk in each place.
 """
 
 import json
@@ -29,19 +29,19 @@ from hostile_lines import HOSTILE, MAX_LINE_BYTES
 # More messages than a finding lists.
 CROWD, LISTED = 120, 100
 CROWDED = [f"E{number}" for number in range(CROWD)]
-# What a message comes to: kind, why it is set aside, group and epoch.
+# The expected result of a message: kind, reason, group and epoch.
 INVALID = (None, None)
 
 
 class GroupLog:
-    """Lines, with what each should come to.
+    """Lines, with their expected results.
 
     Attributes:
-        lines: All of them.
-        expected: By message id, the kind, the reason, the group and the epoch of `group_messages`.
-        others: Ids of usable messages that are none of a group.
-        names: By message id, the name it has here.
-        findings: By group, what should be found: finding, epoch, feed and messages, all by name.
+        lines: All lines.
+        expected: By message id, the kind, reason, group and epoch of `group_messages`.
+        others: Ids of usable messages outside groups.
+        names: The short name of each message id.
+        findings: The expected findings by group: finding, epoch, feed and messages, all by name.
     """
 
     def __init__(self):
@@ -49,14 +49,14 @@ class GroupLog:
         self.lines, self.expected, self.others, self.names, self.findings = [], {}, set(), {}, {}
 
     def say(self, name, content, kind, reason=None, in_group=None, epoch=None, *, key=None, **envelope):
-        """Add a message that is to have a row."""
+        """Add a message with an expected row."""
         self.names[message_id(name)] = name
         in_group, epoch = (None if one is None else message_id(one) for one in (in_group, epoch))
         self.expected[message_id(name)] = (kind, reason, in_group, epoch)
         self.lines.append(to_line(key or uri(name), content, **envelope))
 
     def other(self, name, content, **envelope):
-        """Add a message that is to have none."""
+        """Add a message without a row."""
         self.names[message_id(name)] = name
         self.others.add(message_id(name))
         self.lines.append(to_line(uri(name), content, **envelope))
@@ -67,9 +67,9 @@ class GroupLog:
 
 
 class Story:
-    """A group as it is written; names of messages are the story's, then their own. Feeds have global names.
+    """A group while it is written; message names belong to the story, feed names are global.
 
-    Each message follows, in the tangle of the group, those named by `seen`, at first the one written before it.
+    Each message follows, in the group tangle, those named by `seen`, by default the last one written.
     """
 
     def __init__(self, log, name, key=None):
@@ -80,11 +80,11 @@ class Story:
         log.findings[message_id(self.full("R"))] = set()
 
     def full(self, name):
-        """Return the name of one of its messages among all; names with a slash are full already."""
+        """Return the global name of a message; names with a slash are global already."""
         return name if "/" in name else f"{self.name}/{name}"
 
     def by_id(self, names):
-        """Put names, in one string, in the order of the messages' ids."""
+        """Order names, given in one string, by message id."""
         return ", ".join(sorted(names.split(", "), key=lambda name: message_id(self.full(name))))
 
     def uris(self, names):
@@ -92,7 +92,7 @@ class Story:
         return [uri(self.full(one)) for one in names.split(", ")]
 
     def in_group(self, seen=None):
-        """Return the place in the tangle of the group."""
+        """Return the place in the group tangle."""
         return place(uri(self.full("R")), *self.uris(seen or self.last))
 
     def epoch(self, name, after="R", key=None, seen=None, reason=None, **changes):
@@ -121,7 +121,7 @@ class Story:
         self.last = name
 
     def finds(self, finding, epoch, feed_name, messages):
-        """State a finding."""
+        """State an expected finding."""
         epoch = epoch and message_id(self.full(epoch))
         ids = tuple(message_id(self.full(one)) for one in messages.split(", "))
         feed_id = feed_name and feed(feed_name)
@@ -129,7 +129,7 @@ class Story:
 
 
 def tell_of_findings(log):
-    """Small groups, each with what is to be found in it."""
+    """Write small groups, each with certain findings."""
     story = Story(log, "well")
     story.add("A", "R", "a, b")
     story.exclude("X", "R", "b", after="A")
@@ -184,7 +184,7 @@ def tell_of_findings(log):
     story.finds("foreign_key", "R", None, "A")
     story.add("in the air", "R", "b, a", after="nothing")
     story.finds("unconnected_add", "R", "b", "in the air")
-    # The group's tangle may be another one's: the epoch decides for inits, the members tangle for the rest.
+    # The group tangle may belong to another group: the epoch decides for inits, the members tangle for the rest.
     elsewhere = place(uri("well/R"), uri("well/R"))
     tangles = {"group": elsewhere, "epoch": place(uri("foreign/R"), uri("foreign/R")), "members": NULL}
     story.epoch("E", tangles=tangles)
@@ -203,7 +203,7 @@ def tell_of_findings(log):
     story.finds("no_answer", tips.partition(",")[0], None, tips)
     story.finds("unconnected_add", "R", "a", story.by_id(", ".join(f"A{number}" for number in range(CROWD))))
 
-    # The same URI of a group as everybody's, again.
+    # The common URI of the group again.
     story = Story(log, "same uri")
     story.epoch("E")
     story.add("B", "E", "a")
@@ -211,7 +211,7 @@ def tell_of_findings(log):
 
 
 def tell_of_graphs(log):
-    """Epochs that hang on nothing, on each other, on what is no epoch."""
+    """Write epochs that follow unknown ids, each other, and messages that are not epochs."""
     root = place(uri("graph/R"), uri("graph/R"))
     story = Story(log, "graph")
     story.epoch("twice", after="R, R")
@@ -226,7 +226,7 @@ def tell_of_graphs(log):
     story.add("A", "R", "a")
     story.add("to the ring", "ring 1", "a", reason="unknown_epoch")
     story.exclude("from the ring", "ring 1", "a", reason="unknown_epoch")
-    # An entry that is no string, or no reference, is never there; the schema looks at the first one only.
+    # An entry that is not a string, or not a reference, is never present; the schema checks the first entry only.
     for number, junk in enumerate((7, None, {}, [], "", "\ud800", "x" * 100_000, "%", True)):
         tangles = {
             "group": root,
@@ -234,7 +234,7 @@ def tell_of_graphs(log):
             "members": NULL,
         }
         story.epoch(f"junk {number}", reason="unconnected_epoch", tangles=tangles)
-    # By the recipe these are members of the epoch tangle; their schema says they are no epochs.
+    # By the recipe these are members of the epoch tangle, but their schema says that they are not epochs.
     story.epoch("invalid", reason="bad_version", version="v1")
     story.epoch("on the invalid", after="invalid", reason="unconnected_epoch")
     story.epoch("on both", after="R, invalid", reason="unconnected_epoch")
@@ -245,7 +245,7 @@ def tell_of_graphs(log):
     def lost(name, content, kind, reason, in_group=None, epoch=None):
         log.say(f"graph/{name}", content, kind, reason, in_group, epoch)
 
-    # The members tangle starts with an init that is not valid, with no init, with nothing, with the message itself.
+    # The members tangle starts with an invalid init, a message of another kind, an unknown id, or the message itself.
     for name, start in (
         ("to an invalid", "graph/invalid"),
         ("to an add", "graph/A"),
@@ -258,7 +258,7 @@ def tell_of_graphs(log):
     content = exclude(root, members, [feed("a")])
     lost("excluded from itself", content, "exclude", "unknown_epoch", None, "graph/excluded from itself")
 
-    # Groups without a root: the root is not there, is an epoch of another group, is the init itself, is a post.
+    # Groups without a root: the root is unknown, an epoch of another group, the init itself, or a post.
     for name, start in (
         ("rootless", "graph/never seen"),
         ("in an epoch", "graph/twice"),
@@ -273,7 +273,7 @@ def tell_of_graphs(log):
         lost(f"add to {name}", content, "add", "unknown_epoch", start, f"graph/{name}")
     log.other("graph/post", {"type": "post", "text": "", "tangles": {"epoch": NULL, "group": NULL, "members": NULL}})
 
-    # A root that is none: valid but for its version. What hangs on it is in the tangle and in no group.
+    # An invalid root, because of its version. Its followers are in the tangle and in no group.
     log.say("bad root/R", root_init(key_of("bad root"), version="v3"), "root_init", "bad_version")
     bad = place(uri("bad root/R"), uri("bad root/R"))
     content = epoch_init(key_of("bad root/E"), bad, bad)
@@ -287,7 +287,7 @@ MANY = 25_000
 
 
 def tell_of_forms(log):
-    """Ids in all spellings, lists of all sizes, junk in all places."""
+    """Write ids in all spellings, lists of all sizes, junk in all places."""
     story = Story(log, "forms")
     root = place(uri("forms/R"), uri("forms/R"))
     sigil = place(message_id("forms/R"), message_id("forms/R"))
@@ -349,7 +349,7 @@ def tell_of_forms(log):
     log.say("forms/wide", add(key_of("forms"), *lists, [feed("in the air")]), "add", None, *at)
     story.finds("unconnected_add", "R", "in the air", "wide")
 
-    # What no schema looks at: names that mean something to a program, numbers, nested lists.
+    # Values that the schemas do not check: names that mean something to a program, numbers, nested lists.
     odd = [*HOSTILE, "\ud800", "\udfff", message_id("a"), "@a.ed25519"]
     listed = [feed("a"), *odd, 7, None, True, 1.5, {}, [], [[feed("b")]], {"a": feed("b")}, 10**30]
     log.say("forms/odd feeds", exclude(root, root, listed), "exclude", None, *at)
@@ -374,14 +374,14 @@ def tell_of_forms(log):
     log.lines[-1] = log.lines[-1].replace(b'"?"', b"[" * 3000 + b"]" * 3000)
     log.say("forms/prototype", root_init(key_of("k")) | {"__proto__": {}}, "root_init", "unknown_key")
 
-    # Types that are none of these.
+    # Other types.
     for number, kind in enumerate(("group/other", "group/", "group/po-box", "Group/init", "group/init ", "", None, 7)):
         log.other(f"forms/type {number}", root_init(key_of("k")) | {"type": kind})
     log.other("forms/no type", {"tangles": {"group": NULL, "epoch": NULL, "members": NULL}})
     old = {"type": "group/add-member", "version": "v1", "groupKey": key_of("k"), "recps": [group("g"), "@a.ed25519"]}
     log.say("forms/version 1", old, "add", "bad_version")
 
-    # Lines that are no messages have no row, whatever is in them.
+    # Lines that are not messages have no row, for every content.
     whole = to_line(uri("forms/cut"), exclude(root, root, [feed("a")]))
     log.raw(whole[:-20], whole + b"}", b"[" + whole + b"]", json.dumps(exclude(root, root, [feed("a")])).encode())
     log.raw(to_line(uri("forms/author"), exclude(root, root, [feed("a")]), author=7))
@@ -392,7 +392,7 @@ OPAQUE = 7
 
 
 def tell_of_exports(log):
-    """Encrypted, decrypted and really signed ones; two that claim one id."""
+    """Write encrypted, decrypted and signed messages, and two with the same id."""
     story = Story(log, "exports")
     root = place(uri("exports/R"), uri("exports/R"))
     at = ("exports/R", "exports/R")
@@ -409,7 +409,7 @@ def tell_of_exports(log):
     # Given back by one exporter and not by another.
     log.say("exports/both", content, "add", None, *at, author="@sealed", meta=meta)
     log.lines.append(to_line(uri("exports/both"), sealed, author="@sealed"))
-    # A decrypted post is none of a group's; a decryption that is none leaves what was sealed.
+    # A decrypted post is not a group message; an invalid decryption leaves the sealed content.
     log.other("exports/post", {"type": "post", "text": ""}, author="@sealed", meta=meta)
     log.other("exports/broken", sealed, author="@sealed", meta={"private": True, "originalContent": sealed})
 
@@ -441,7 +441,7 @@ def tell_of_exports(log):
 
 
 def tell_of_mutants(log):
-    """Each place of each kind of message, with each kind of junk in it."""
+    """Write each kind of message with each kind of junk in each place."""
     Story(log, "mutants")
     for kind, whole, places in mutated():
         for path, outcome in places.items():
@@ -466,7 +466,7 @@ def tell_of_mutants(log):
 
 
 def hostile_log():
-    """Write all of them, in an order that is not that of the stories."""
+    """Write all lines, in an order different from that of the stories."""
     log = GroupLog()
     tell_of_findings(log)
     tell_of_graphs(log)

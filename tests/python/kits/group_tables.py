@@ -1,4 +1,4 @@
-"""Rows in, rows out: `reduce_groups` as the tests call it."""
+"""`reduce_groups` on rows, as the tests call it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = {"epoch": EPOCH_COLUMNS, "member": MEMBER_COLUMNS, "dropped": DROPPED_
 
 
 def init(epoch_id: str, previous: list | None = None, group_id: str = "g", key: int = 0, **values) -> dict:
-    """An init: the root of its group, if it is called like it."""
+    """Build an init; it is the root if its id is the group's."""
     row = dict.fromkeys(INPUT_SCHEMA.names)
     row |= {"group_id": group_id, "epoch_id": epoch_id, "message_id": epoch_id, "previous_epochs": previous}
     row |= {"kind": "root_init" if epoch_id == group_id else "epoch_init", "epoch_key": key.to_bytes(32, "big")}
@@ -23,25 +23,25 @@ def init(epoch_id: str, previous: list | None = None, group_id: str = "g", key: 
 
 
 def add(message_id: str, epoch_id: str | None, feeds: list | None, group_id: str | None = "g", **values) -> dict:
-    """An add, connected."""
+    """Build a connected add."""
     row = dict.fromkeys(INPUT_SCHEMA.names)
     row |= {"group_id": group_id, "epoch_id": epoch_id, "message_id": message_id, "feeds": feeds}
     return row | {"kind": "add", "is_connected": True} | values
 
 
 def exclude(message_id: str, epoch_id: str | None, feeds: list | None, group_id: str | None = "g", **values) -> dict:
-    """An exclude, connected."""
+    """Build a connected exclude."""
     return add(message_id, epoch_id, feeds, group_id, kind="exclude", **values)
 
 
 def table_of(rows: list[dict]) -> pa.Table:
-    """A table in several chunks."""
+    """Build a table in several chunks."""
     half = len(rows) // 2
     return pa.concat_tables([pa.Table.from_pylist(part, INPUT_SCHEMA) for part in (rows[:half], rows[half:])])
 
 
 def sorted_out(batches) -> tuple[dict, dict, dict]:
-    """Epochs by group and id; members and people dropped by group, epoch and feed. Nothing else is said of either."""
+    """Sort rows into epochs by group and id, and members and dropped feeds by group, epoch and feed."""
     out = {"epoch": {}, "member": {}, "dropped": {}}
     for batch in batches:
         batch.validate(full=True)
@@ -57,10 +57,10 @@ def sorted_out(batches) -> tuple[dict, dict, dict]:
 
 
 def reduced(rows: list[dict], chunk_rows: int = 7, **limits) -> tuple[dict, dict, dict]:
-    """What `reduce_groups` says of rows."""
+    """Return the sorted results of `reduce_groups` for rows."""
     return sorted_out(reduce_groups(table_of(rows), chunk_rows=chunk_rows, **limits))
 
 
 def reduced_batches(rows: list[dict], batch_rows: int) -> tuple[dict, dict, dict]:
-    """What `reduce_group_batches` says of rows that come in batches of some size."""
+    """Return the sorted results of `reduce_group_batches` for rows in batches of some size."""
     return sorted_out(reduce_group_batches(iter(pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows))))

@@ -1,7 +1,7 @@
-"""What may go of one set, by trying it: every way to prune, and every next message by who keeps the rules.
+"""Pruning of one set by trial: every way to prune, and every next message of a writer that keeps the rules.
 
-A set is a list of messages in reduction order, the root first, that name each other by their places: `depth`, `prev`,
-`add`, `del`. All of it is plain and slow, and none of it is shared with the kernels.
+A set is a list of messages in reduction order, the root first, that name each other by place: `depth`, `prev`, `add`,
+`del`. This is slow, and shares no code with the kernels.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ class Next:
     """A next message.
 
     Attributes:
-        place: Behind how many messages of the set it sorts.
-        prev: What it lists.
+        place: The number of messages of the set that it sorts behind.
+        prev: Its previous messages.
         item: The one item that it touches.
-        adds: Whether it adds it.
+        adds: Whether it adds the item.
     """
 
     __slots__ = ("adds", "item", "place", "prev")
@@ -36,14 +36,14 @@ class SmallSet:
     """A set of a few messages."""
 
     def __init__(self, messages: list[dict]):
-        """Find what each message knows."""
+        """Find the ancestors of each message."""
         self.messages = messages
         self.known: list[set[int]] = []
         for message in messages:
             self.known.append({y for p in message["prev"] for y in {p} | self.known[p]})
 
     def items(self, actions: list[str], more: Next | None = None) -> frozenset[str]:
-        """What is in the set when messages have gone, and one came, or was refused as nothing it lists is there."""
+        """Return the items after pruning and the arrival of a message, refused if its previous ones are unknown."""
         found: set[str] = set()
         is_taken = more is not None and any(actions[p] != DELETE for p in more.prev)
         for x in range(len(self.messages) + 1):
@@ -54,9 +54,9 @@ class SmallSet:
         return frozenset(found)
 
     def next_messages(self) -> Iterator[Next]:
-        """Every message with one item by a writer who knows part of the set, with all that this part follows.
+        """Yield every message with one item by a writer that knows part of the set, with all ancestors of that part.
 
-        Which of them it supersedes makes no difference to any item. Where depths are equal its id may sort anywhere.
+        Its `supersedes` does not affect any item. Among equal depths, its id may sort anywhere.
         """
         count = len(self.messages)
         depths = [message["depth"] for message in self.messages]
@@ -73,7 +73,7 @@ class SmallSet:
                 yield Next(place, prev, item, adds)
 
     def is_safe(self, actions: list[str]) -> bool:
-        """Whether no item is another, now or after any next message, and what is left can be handed to a new peer."""
+        """Say whether every item stays the same, now and after any next message, and a new peer accepts the rest."""
         whole = [KEEP] * len(self.messages)
         left = [message for message, action in zip(self.messages, actions, strict=True) if action != DELETE]
         return (
@@ -83,6 +83,6 @@ class SmallSet:
         )
 
     def ways(self) -> Iterator[list[str]]:
-        """Every way to prune; the root stays."""
+        """Yield every way to prune; the root stays."""
         for rest in product((KEEP, ERASE, DELETE), repeat=len(self.messages) - 1):
             yield [KEEP, *rest]

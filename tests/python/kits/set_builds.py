@@ -20,7 +20,7 @@ INT_TABLES = ("int_pzp_messages", "int_set_entries", "int_set_messages")
 
 
 def says(add=(), delete=(), supersedes=()):
-    """Make the data of a set's message."""
+    """Build the data of a set message."""
     return {"add": list(add), "del": list(delete), "supersedes": list(supersedes)}
 
 
@@ -43,7 +43,7 @@ class Built:
             assert [row["item"] for row in items] == self.sets[set_id]["items"]
 
     def order(self, set_id):
-        """Return the messages of a set in the order in which they are applied."""
+        """Return the messages of a set in reduction order."""
         rows = [row for row in self.members[set_id].values() if row["position"] is not None]
         rows.sort(key=lambda row: row["position"])
         assert [row["position"] for row in rows] == list(range(len(rows)))

@@ -1,4 +1,4 @@
-"""Cases of other implementations as rows of `reduce_sets`."""
+"""Recorded cases of pzp-set as rows of `reduce_sets`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def cases(name: str) -> list[dict]:
 
 
 def rows_of(case: dict) -> list[dict]:
-    """The messages of a case's set, in the order in which they arrived."""
+    """Return the messages of a case's set, in order of arrival."""
     rows = []
     for record in case["log"]:
         metadata, data = record["msg"]["metadata"], record["msg"]["data"]
@@ -39,7 +39,7 @@ def rows_of(case: dict) -> list[dict]:
                 "is_set_shape": shaped,
                 "add": data["add"] if shaped else [],
                 "del": data["del"] if shaped else [],
-                # What can be iterated counts, whatever else the data is.
+                # Every iterable counts, whatever the shape of the data.
                 "supersedes": list(supersedes) if isinstance(supersedes, list | str) else [],
             }
         )

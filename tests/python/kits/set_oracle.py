@@ -1,4 +1,4 @@
-"""The reduction of one set, straight from its rules: short, slow, and sharing no code with the kernels."""
+"""The reduction of one set by its definitions: short, slow, and sharing no code with the kernels."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compare_ids(a: str, b: str) -> int:
 
 
 class NaiveSet:
-    """One set: rows as `reduce_sets` takes them, in a list."""
+    """One set, given as rows of `reduce_sets`."""
 
     def __init__(self, rows: list[dict], ghost_span: int = 32):
         self.span = ghost_span
@@ -47,16 +47,16 @@ class NaiveSet:
         return 0 if message == self.moot else self.rows[message]["depth"]
 
     def prev(self, message: str) -> list[str]:
-        """What a message lists and is there."""
+        """Return the listed messages that are present."""
         return [] if message == self.moot else [p for p in self.rows[message]["prev"] or [] if p in self.rows]
 
     def tips(self) -> list[str]:
-        """Messages that no message lists."""
+        """Return the messages that are not listed as previous."""
         listed = {p for message in self.rows for p in self.prev(message)}
         return sorted(set(self.order) - listed)
 
     def items(self) -> dict[str, str]:
-        """Present items in the order of their insertion, with the message that put each there."""
+        """Return the present items in insertion order, each with the message that inserted it."""
         present: dict[str, str] = {}
         for message in self.order:
             row = self.rows[message]
@@ -68,7 +68,7 @@ class NaiveSet:
         return present
 
     def item_roots(self) -> list[str]:
-        """Messages with data that no later one supersedes, in order."""
+        """Return the messages with data that no later message supersedes, in order."""
         roots: list[str] = []
         for message in self.order:
             row = self.rows[message]
@@ -77,18 +77,18 @@ class NaiveSet:
         return roots
 
     def min_required_depth(self) -> int | None:
-        """The least depth of an item root; 0 without the set's root, None where there is no item root."""
+        """Return the least depth of an item root; 0 without the set's root, None without item roots."""
         if self.moot is None:
             return 0
         return min((self.depth(root) for root in self.item_roots()), default=None)
 
     def is_entry(self, message: str) -> bool:
-        """Whether a message is an addition or deletion by the set's own account."""
+        """Say whether a message adds or deletes, and is by the set's own account."""
         row = self.rows[message]
         return row["is_set_shape"] and (self.moot is None or row["account"] == self.rows[self.moot]["account"])
 
     def precedes(self, a: str, b: str) -> bool:
-        """Whether a path of links through entries leads from b to a."""
+        """Say whether a path of links through entries leads from b to a."""
         if self.moot is None:
             return False
         seen, stack = set(), [b]
@@ -101,7 +101,7 @@ class NaiveSet:
         return a != b and a in seen
 
     def standing(self) -> dict[str, list[str]]:
-        """Of each item, the messages that touch it and that no other that does follows."""
+        """Return the live messages of each item: they touch it, and no descendant does."""
         touching: dict[str, list[str]] = {}
         for message in self.sorted:
             row = self.rows[message]
@@ -114,16 +114,16 @@ class NaiveSet:
         }
 
     def max_depth(self) -> int:
-        """The largest declared depth."""
+        """Return the largest declared depth."""
         return max(self.depth(message) for message in self.rows)
 
     def squeeze_potential(self) -> int | None:
-        """How far the oldest message behind an item lies back."""
+        """Return the depths between the oldest live message and the deepest message."""
         depths = [self.depth(x) for roots in self.standing().values() for x in roots]
         return self.max_depth() - min(depths) if depths else None
 
     def path_to_root(self, message: str) -> list[str]:
-        """Go to the lowest previous, again and again."""
+        """Return the shortest path: repeatedly the lowest previous message."""
         path = []
         while below := [p for p in self.prev(message) if self.order.index(p) < self.order.index(message)]:
             message = min(below, key=self.order.index)
@@ -131,7 +131,7 @@ class NaiveSet:
         return path
 
     def purposes(self) -> dict[str, str]:
-        """What each message is good for."""
+        """Return the purpose of each message."""
         needed = self.min_required_depth()
         if needed is None:
             return dict.fromkeys(self.rows, "none")
@@ -150,7 +150,7 @@ class NaiveSet:
         return purposes
 
     def summary(self) -> dict:
-        """The row of the set."""
+        """Return the row of the set."""
         needed = self.min_required_depth()
         moot = self.rows.get(self.moot, {})
         return {
@@ -168,7 +168,7 @@ class NaiveSet:
         }
 
     def messages(self) -> dict[str, dict]:
-        """The row of each message."""
+        """Return the row of each message."""
         roots, tips, purposes = set(self.item_roots()), set(self.tips()), self.purposes()
         place = {message: k for k, message in enumerate(self.order)}
         return {

@@ -1,4 +1,4 @@
-"""Sets of pzp made to do harm, as lines of a log, and what must come of each line and of each message."""
+"""Hostile pzp sets as lines of a log, with the expected result of each line and message."""
 
 import json
 from functools import partial
@@ -7,24 +7,24 @@ from fixtures.pzp.author import Account, Device, hash_of, id_of, moot_of, to_lin
 from hostile_lines import MAX_LINE_BYTES, ODD, Log, broken, random_bytes
 from set_builds import FOLLOWS, MAX, says
 
-# Of these, what may stand in a domain.
+# The names that are allowed in a domain.
 LEGAL = {"", "null", "None", "NaN", "0", "1", "thread", "Thread", "THREAD", "ff"}
 LEGAL |= {"__proto__", "__this_round__", "constructor"}
 LOST = hash_of("never published")
 
 
 def units(text):
-    """The order of `prev`."""
+    """The sort key of `prev`: UTF-16 code units."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 class HostileLog(Log):
-    """A folder of files, with what each line should come to, and each message in each set.
+    """A folder of log files, with the expected result of each line, and of each message in each set.
 
     Attributes:
-        ids: Of each usable line, its message.
-        feeds: The sets by the name they have here.
-        astray: By the id of what is named as a set's root and was not written as one, what becomes of each message.
+        ids: The message of each usable line.
+        feeds: The sets by their short names.
+        astray: For each id that is named as a set's root but is not one, the expected result of each message.
     """
 
     def __init__(self, folder):
@@ -35,7 +35,7 @@ class HostileLog(Log):
         self.astray = {}
 
     def good(self, *lines, file="log.jsonl", message_id=None):
-        """Add lines that should be usable: messages, or bytes with the id they should have."""
+        """Add lines that are usable: messages, or bytes with their id."""
         for line in lines:
             raw = line if isinstance(line, bytes) else to_line(line)
             self.files.setdefault(file, []).append(raw)
@@ -52,7 +52,7 @@ class HostileLog(Log):
                 self.good(line, message_id=self.ids[file, number])
 
     def check(self, built):
-        """Compare all lines, and what each message is in each set."""
+        """Compare all lines, and each message in each set."""
         self.check_rejects(built.project, "pzp_rejects")
         usable = {name: row["line_count"] for name, row in built.messages.items() if row["is_usable"]}
         assert usable == self.lines
@@ -67,11 +67,11 @@ class HostileLog(Log):
 
 
 class Feed:
-    """A set as it is written.
+    """A set while it is written.
 
     Attributes:
-        ids: By the name they have here; R is the root.
-        verdicts: Of each message that names the set, by id: why it is not valid, and whether it is held.
+        ids: By short name; R is the root.
+        verdicts: For each message that names the set, by id: its reason, and whether it is held.
     """
 
     def __init__(self, log, name, account=None, device=None, domain=FOLLOWS, *, is_rooted=True):
@@ -89,7 +89,7 @@ class Feed:
             self.verdicts[self.root] = (None, False)
 
     def sign(self, name, after="R", data=None, depth=None, by=None, **fields):
-        """Sign a message that follows others: those of the names given, or a list of ids."""
+        """Sign a message that follows others: given names, or a list of ids."""
         prev = sorted((self.ids[one] for one in after.split(", ")), key=units) if isinstance(after, str) else after
         if depth is None:
             depth = 1 + max([self.depths[one] for one in after.split(", ")] if isinstance(after, str) else [0])
@@ -102,18 +102,18 @@ class Feed:
         return message
 
     def expect(self, message, reason=None, held=False):
-        """Say what becomes of a message in this set."""
+        """State the expected result of a message in this set."""
         self.verdicts[id_of(message)] = (reason, held)
 
     def write(self, name, after="R", data=None, reason=None, held=False, **fields):
-        """Publish a message that is usable, and if a reason is given not valid."""
+        """Publish a usable message; it is invalid if a reason is given."""
         message = self.sign(name, after, data, **fields)
         self.log.good(message)
         self.expect(message, reason, held)
         return message
 
     def refuse(self, reason, name, after="R", data=None, **fields):
-        """Publish a message that is not usable."""
+        """Publish an unusable message."""
         message = self.sign(name, after, data, **fields)
         self.log.bad(reason, to_line(message))
         self.expect(message, reason)
@@ -125,7 +125,7 @@ class Feed:
 
 
 def add_items(log):
-    """Add entries of all kinds to a set: equal by value, but objects and arrays, which nothing equals."""
+    """Add entries of all kinds to a set: equal values, and objects and arrays, which equal no other entry."""
     feed = Feed(log, "items")
     junk = [1, 1.0, "1", None, "null", True, "true", {}, {}, [], [[]], [1], "", "\0", "\x001", 2**53, 2**53 + 1, 2**70]
     feed.write("A", data=says([*junk, -0.0, 0, "é", "e\u0301", {"b": 1, "a": [None]}]))
@@ -140,7 +140,7 @@ def add_items(log):
     feed.write("B", "A", says([], many[1:], [feed.ids["A"]] * 10_000))
     feed.write("C", sorted([*feed.named("B"), *many]), says([], [{}] * 1000), depth=3)
 
-    # Nested deeper than any stack; orjson and json print none of these.
+    # Nested deeper than any stack; orjson and json cannot print them.
     feed = Feed(log, "deep")
     deep = 1
     for _ in range(5000):
@@ -155,13 +155,13 @@ def add_items(log):
     log.good(line, message_id=id_of(message))
     feed.expect(message)
 
-    # What cannot be hashed is not what was hashed.
+    # Data that cannot be hashed differs from the hashed data.
     feed = Feed(log, "unprintable")
     for number, text in enumerate([b'"\\ud800"', b"1e400", b"-1e400", b'{"\\udfff":1}']):
         message = feed.sign(f"{number}")
         log.bad("data_hash_mismatch", to_line(message).replace(b'"add":["%d"]' % number, b'"add":[' + text + b"]"))
         feed.expect(message, "data_hash_mismatch")
-    # Data of other shapes do nothing, and are there.
+    # Data of other shapes have no effect, and count as present.
     shapes = ["text", {}, {"add": "a", "del": [], "supersedes": []}, {"add": [], "del": []}, {"supersedes": "R"}]
     for number, data in enumerate([*shapes, {"add": ["no"], "del": {}, "supersedes": []}], start=10):
         feed.write(f"{number}", data=data)
@@ -172,7 +172,7 @@ def add_items(log):
 
 
 def add_places(log):
-    """Add depths and links that lie."""
+    """Add wrong depths and links."""
     feed = Feed(log, "depths")
     feed.write("A")
     for depth in (0, -1, MAX + 1, 1.5, "2", True, False, [], 1e300, -0.0):
@@ -216,7 +216,7 @@ def add_places(log):
 
 
 def add_roots(log):
-    """Add roots that are none, and none that are."""
+    """Add roots that are invalid, and messages that look like roots."""
     feed = Feed(log, "wrong signature", is_rooted=False)
     feed.expect(feed.moot)
     log.good(feed.moot | {"sig": "; drop table sets"})
@@ -253,7 +253,7 @@ def add_roots(log):
     log.good(message)
     log.astray[id_of(bad)] = {id_of(message): ("missing_root", False), id_of(bad): ("missing_root", False)}
 
-    # One message in two sets, in two domains; one in any number of sets that nobody knows.
+    # One message in two sets, in two domains; one in any number of unknown sets.
     one, two = Feed(log, "one"), Feed(log, "two", hash_of("one"), domain="set_v1__blocks")
     both = one.write("A", tangles={two.root: {"depth": 1, "prev": [two.root]}})
     two.expect(both, "other_domain")
@@ -261,7 +261,7 @@ def add_roots(log):
 
 
 def add_names(log):
-    """Add odd names in every place that takes a name."""
+    """Add odd names wherever a name is allowed."""
     for text in ODD:
         feed = Feed(log, f"account {text}", account=text, is_rooted=False)
         log.good(to_line(feed.moot, text), message_id=feed.root)
@@ -287,7 +287,7 @@ def add_names(log):
     for digest in (None, 7, "", LOST, "0" * 44, [LOST]):
         feed.refuse("data_hash_mismatch", f"hash {digest}", dataHash=digest)
 
-    # Lone surrogates and infinite numbers have no canonical form, so nothing that holds them has an id.
+    # Lone surrogates and infinite numbers have no canonical form, so values with them have no id.
     line = to_line(feed.sign("no id"))
     for old, new in ((FOLLOWS.encode(), b"\\ud800"), (feed.root.encode(), b"\\udfff"), (b'"v":4', b'"v":4e999')):
         assert old in line
@@ -295,7 +295,7 @@ def add_names(log):
 
 
 def add_writers(log):
-    """Add messages of others, of keys that come and go, and copies that lack something."""
+    """Add messages of other accounts, of keys that come and go, and incomplete copies."""
     laptop, phone, tablet, stranger = map(Device.from_name, ("laptop", "phone", "tablet", "stranger"))
     account = Account(laptop, "writers")
     with_phone = account.add(phone)
@@ -346,7 +346,7 @@ def add_writers(log):
     feed = Feed(log, "copies", account.id, laptop, domain="set_v1__copies")
 
     def copies(name, *kinds, reason=None):
-        """Publish copies of one message: sound, erased, or signed anew by the stranger; or not usable."""
+        """Publish copies of one message: sound, erased, signed again by the stranger, or unusable."""
         message = feed.sign(name, tips=account.tips)
         again = stranger.sign(message["metadata"], message["data"])
         for kind in kinds:
@@ -371,7 +371,7 @@ def add_writers(log):
 
 
 def add_faults(log):
-    """Add a set whose writer forgets what to supersede."""
+    """Add a set whose writer omits messages from `supersedes`."""
     feed = Feed(log, "faults")
     feed.write("A", data=says(["x"]))
     feed.write("B", "A", says(["x"]))
@@ -382,7 +382,7 @@ def add_faults(log):
 
 
 def add_lines(log):
-    """Add lines of odd forms, in odd files."""
+    """Add odd lines, in odd files."""
     feed = Feed(log, "lines")
     message = feed.write("A")
     name, line = feed.ids["A"], to_line(message)
@@ -433,7 +433,7 @@ def add_lines(log):
 
 
 def hostile_log(folder):
-    """Write all that, some of it twice."""
+    """Write the whole log, some of it twice."""
     log = HostileLog(folder)
     broken(log)
     random_bytes(log)

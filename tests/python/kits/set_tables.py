@@ -1,4 +1,4 @@
-"""Rows in, rows out: `reduce_sets` as the tests call it."""
+"""`reduce_sets` on rows, as the tests call it."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from set_oracle import DEFAULTS, NaiveSet
 
 
 def row(message_id: str, **values) -> dict:
-    """A message, valid and empty where nothing else is said; `deleted` stands for `del`."""
+    """Build a message, valid and empty unless stated otherwise; `deleted` stands for `del`."""
     if "deleted" in values:
         values["del"] = values.pop("deleted")
     return DEFAULTS | {"message_id": message_id} | values
 
 
 def moot(message_id: str = "root", **values) -> dict:
-    """A set's root."""
+    """Build the root of a set."""
     return row(message_id, is_moot=True, has_data=False, is_set_shape=False, depth=0, **values)
 
 
 def table_of(rows: list[dict]) -> pa.Table:
-    """A table in several chunks."""
+    """Build a table in several chunks."""
     half = len(rows) // 2
     return pa.concat_tables([pa.Table.from_pylist(part, INPUT_SCHEMA) for part in (rows[:half], rows[half:])])
 
 
 def reduced(rows: list[dict], ghost_span: int = 32, **options) -> dict[str, tuple[dict, dict, dict]]:
-    """Of each set its own row, its messages by id, and its items with what added them, in order."""
+    """Return for each set its own row, its messages by id, and its items in order, each with its inserting message."""
     table = table_of(rows)
     found = reduce_sets(table, ghost_span, **options).cast(OUTPUT_SCHEMA)
     found.validate(full=True)
@@ -67,7 +67,7 @@ def _answer(messages: list[dict], ghost_span: int) -> tuple[dict, dict, dict]:
 
 
 def expected(rows: list[dict], ghost_span: int = 32) -> dict[str, tuple[dict, dict, dict]]:
-    """What `reduced` should return, each set taken alone."""
+    """Return the expected result of `reduced`, each set taken alone."""
     by_set: dict[str, list[dict]] = {}
     for message in rows:
         by_set.setdefault(message["set_id"], []).append(message)

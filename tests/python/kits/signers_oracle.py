@@ -1,4 +1,4 @@
-"""Which keys sign for an account, straight from the rules by sets: short, slow, sharing no code with the kernel."""
+"""The signing keys of an account, by the rules with sets: short, slow, sharing no code with the kernel."""
 
 from __future__ import annotations
 
@@ -13,70 +13,70 @@ FOREIGN = ("?", "??", "")
 
 
 def root(key="k0", account="A", message=None, **fields):
-    """The root of an account, whose key may do everything."""
+    """Build the root of an account, whose key has all powers."""
     powers = {"is_signing_key": True, "may_add_keys": True, "may_delete_keys": True}
     fields = {"key_action": "add", "key": key, "signers": [key], "depth": 0} | powers | fields
     return BLANK | {"account_id": account, "message_id": message or account, "is_root": True} | fields
 
 
 def add(message, key, signers, prev=("A",), depth=1, powers="s", account="A", **fields):
-    """A message that adds a key; `powers` of the letters s, a, d."""
+    """Build a message that adds a key; `powers` of the letters s, a, d."""
     granted = {"is_signing_key": "s" in powers, "may_add_keys": "a" in powers, "may_delete_keys": "d" in powers}
     return delete(message, key, signers, prev, depth, account, **({"key_action": "add"} | granted | fields))
 
 
 def delete(message, key, signers, prev=("A",), depth=1, account="A", **fields):
-    """A message that deletes a key."""
+    """Build a message that deletes a key."""
     place = {"account_id": account, "message_id": message, "is_root": False, "depth": depth, "prev": list(prev)}
     return BLANK | place | {"signers": list(signers), "key_action": "del", "key": key} | fields
 
 
 def question(sigkey, tips, account="A"):
-    """Whether a key signs at some tips."""
+    """Build the question whether a key signs at some tips."""
     return BLANK | {"account_id": account, "sigkey": sigkey, "account_tips": tips}
 
 
 def table_of(rows):
-    """The rows as a table."""
+    """Build a table of rows."""
     return pa.Table.from_pylist(rows, SIGNERS_INPUT_SCHEMA)
 
 
 def foreign_of(rows):
-    """The foreign ids of every account."""
+    """Return the foreign ids of every account."""
     accounts = {row["account_id"] for row in rows}
     return pa.Table.from_pylist([{"account_id": a, "message_id": m} for a in accounts for m in FOREIGN], FOREIGN_SCHEMA)
 
 
 def verdicts_of(rows):
-    """What the kernel says of each row: the answer, and what is awaited."""
+    """Return the kernel's result for each row: the answer, and the awaited ids."""
     answers = key_authority(table_of(rows), foreign_of(rows))
     return [tuple(answer.values()) for answer in answers.to_pylist()]
 
 
 def answers_of(rows):
-    """What the kernel answers of each row."""
+    """Return the kernel's answer for each row."""
     return [answer for answer, _ in verdicts_of(rows)]
 
 
 def ask(messages, *questions):
-    """What the kernel answers of each question about some messages."""
+    """Return the kernel's answer to each question about some messages."""
     return answers_of([*messages, *questions])[len(messages) :]
 
 
 def awaited(messages, *questions):
-    """What each question about some messages awaits; such a question has no answer."""
+    """Return the awaited ids of each question about some messages; such a question has no answer."""
     verdicts = verdicts_of([*messages, *questions])[len(messages) :]
     assert all(answer is None for answer, ids in verdicts if ids is not None)
     return [ids for _, ids in verdicts]
 
 
 def expected_of(rows):
-    """What the rules say of each row."""
+    """Return the expected result of each row."""
     return [(None, None) if row["message_id"] is not None else answer(rows, row) for row in rows]
 
 
 def answer(rows, asked):
-    """What the rules say of one question."""
+    """Return the expected answer to one question."""
     mine = [row for row in rows if row["account_id"] == asked["account_id"] and row["message_id"] is not None]
     mine.sort(key=place)
     if not any(row["is_root"] for row in mine):
@@ -95,24 +95,24 @@ def answer(rows, asked):
 
 
 def is_missing(name, messages):
-    """Whether an id is neither a message of the account nor foreign."""
+    """Say whether an id is neither a message of the account nor foreign."""
     return name is not None and name not in messages and name not in FOREIGN
 
 
 def lacks(row, messages):
-    """What of a message is not in the log: what it lists, then its data."""
+    """Return the missing parts of a message: its previous messages, then its data."""
     listed = [] if row["is_root"] else row["prev"] or []
     return [prev for prev in listed if is_missing(prev, messages)] + [row["message_id"]] * bool(row["is_erased"])
 
 
 def place(row):
-    """Where a message stands: by depth; then its id, letters without case first, then lower before upper."""
+    """Return the sort key of a message: depth; then id, letters without case first, then lower before upper."""
     name = row["message_id"]
     return (0 if row["is_root"] else row["depth"], name.lower(), name.swapcase())
 
 
 def seen_at(messages, tips):
-    """The ids of all that some tips lead to."""
+    """Return the ids of all ancestors of some tips."""
     known = [tip for tip in tips if tip in messages]
     if not known:
         return set(messages)

@@ -223,7 +223,7 @@ def test_who_supersedes_what_an_item_stands_on_repeats_the_item():
     assert faults_of(ROOT, both, no_alice | {"supersedes": [1, -1, 1, 0, 2]}) == [given_away]
     assert faults_of(ROOT, both, no_alice | {"add": ["bob"]}) == []
     assert faults_of(ROOT, both, no_alice | {"del": ["alice", "bob"]}) == []
-    # Exempt: items that stand on another message, unknown messages, and deleted items.
+    # Exempt: items held by another message, unknown messages, and deleted items.
     beside = {"prev": [0], "depth": 1, "add": ["bob"]}
     assert faults_of(ROOT, both, beside, no_alice | {"prev": [1, 2]}) == []
     assert faults_of(ROOT, beside, both, no_alice | {"prev": [1, 2], "supersedes": [1, 2]})[0][3] == [2]
