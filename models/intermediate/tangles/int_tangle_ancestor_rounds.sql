@@ -8,79 +8,9 @@
     }
 ) }}
 
--- Base: a member at depth 1 follows the root alone.
-select
-    tangle_name,
-    root_id,
-    message_id,
-    depth,
-    previous_id as ancestor_id,
-    1 as distance,
-    true as is_settled
-from {{ waiting(ref('int_tangle_reach')) }}
-where has_pairs and depth = 1
-{{ next_query() }}
--- Step: the members of the last round hand their ancestors to the members that list them. The pairs of a member at the
--- depth of this round are complete, as all its previous are less deep; the pairs of deeper members wait.
-with paths as (
-    select
-        tangle_name,
-        root_id,
-        message_id,
-        depth,
-        previous_id as ancestor_id,
-        1 as distance
-    from {{ waiting(ref('int_tangle_reach')) }}
-    where has_pairs and depth = {{ round_number() }}
-
-    union all
-
-    select
-        edges.tangle_name,
-        edges.root_id,
-        edges.message_id,
-        edges.depth,
-        pairs.ancestor_id,
-        pairs.distance + 1 as distance
-    from {{ waiting(ref('int_tangle_reach')) }} as edges
-    inner join {{ this_round() }} as pairs
-        on
-            edges.tangle_name = pairs.tangle_name
-            and edges.root_id = pairs.root_id
-            and edges.previous_id = pairs.message_id
-    where edges.has_pairs and pairs.is_settled
-
-    union all
-
-    select
-        tangle_name,
-        root_id,
-        message_id,
-        depth,
-        ancestor_id,
-        distance
-    from {{ this_round() }}
-    where not is_settled
-)
-
-select
-    tangle_name,
-    root_id,
-    message_id,
-    depth,
-    ancestor_id,
-    max(distance) as distance,
-    depth = {{ round_number() }} as is_settled
-from paths
-group by tangle_name, root_id, message_id, depth, ancestor_id
-{{ next_query() }}
--- Waiting: the edges of deeper members.
-select
-    tangle_name,
-    root_id,
-    message_id,
-    depth,
-    has_pairs,
-    previous_id
-from {{ waiting(ref('int_tangle_reach')) }}
-where depth > {{ round_number() }}
+{{ propagate_along_edges(
+    ref('int_tangle_reach'),
+    condition='has_pairs',
+    key='ancestor_id', edge_key='previous_id',
+    value='distance', edge_value='1', passed_value='distance + 1'
+) }}

@@ -1,13 +1,4 @@
-select
-    tangle_name,
-    root_id,
-    message_id,
-    author,
-    sequence,
-    asserted_at,
-    received_at,
-    previous,
-    is_root,
-    claim_error
+-- Every column of a claim, so that a column added there reaches the kernel and the marts.
+select *  -- noqa: AM04
 from {{ ref('int_tangle_claims') }}
 where {{ is_changed('root_id', ref('int_tangle_versions')) }}

@@ -1,26 +1,18 @@
+-- The input rows of each root, as texts: its claims, whether the log has the root, and the feed that begins with it.
 with claims as (
     select
         root_id,
-        tangle_name,
-        message_id,
-        author,
-        cast(sequence as string) as sequence,
-        cast(asserted_at as string) as asserted_at,
-        cast(received_at as string) as received_at,
-        to_json(struct(previous)) as previous,
-        cast(is_root as string) as is_root,
-        claim_error
+        to_json(struct(*)) as row_text
     from {{ ref('int_tangle_claims') }}
 ),
 
--- A root that is in the log, whatever it is there, is another case than one that is missing.
-known_roots as (
+-- A missing root differs from one that the log has, even where the log's root is no usable member.
+roots_in_log as (
     select distinct claims.root_id
     from claims
     left semi join {{ ref('ssb_messages') }} as messages on claims.root_id = messages.message_id
 ),
 
--- The chain of a feed is a tangle as well, and changes with the feed.
 feeds as (
     select
         roots.message_id as root_id,
@@ -33,7 +25,8 @@ feeds as (
 inputs as (
     select
         'claim' as kind,
-        *
+        root_id,
+        row_text
     from claims
 
     union all
@@ -41,34 +34,16 @@ inputs as (
     select
         'known_root' as kind,
         root_id,
-        null as tangle_name,
-        null as message_id,
-        null as author,
-        null as sequence,
-        null as asserted_at,
-        null as received_at,
-        null as previous,
-        null as is_root,
-        null as claim_error
-    from known_roots
+        cast(null as string) as row_text
+    from roots_in_log
 
     union all
 
     select
         'feed' as kind,
         root_id,
-        digest as tangle_name,
-        null as message_id,
-        null as author,
-        null as sequence,
-        null as asserted_at,
-        null as received_at,
-        null as previous,
-        null as is_root,
-        null as claim_error
+        digest as row_text
     from feeds
 ),
 
-{{ group_versions('inputs', 'root_id', [
-    'kind', 'tangle_name', 'message_id', 'author', 'sequence', 'asserted_at', 'received_at', 'previous', 'is_root', 'claim_error'
-]) }}
+{{ group_versions('inputs', 'root_id', ['kind', 'row_text']) }}

@@ -2,28 +2,26 @@
 
 from functools import partial
 
+import pyarrow as pa
+
+from dbt_spark_python.python_model.columns import arrow_schema
 from dbt_spark_python.python_model.map_groups import map_groups
 from dbt_tangles.algorithms.graph.graph_batches import levels_of_partition
+from dbt_tangles.algorithms.graph.walk import WALK_OUTPUT_SCHEMA
 from dbt_tangles.formats.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
-
-PLACES = (
-    "depth int, set_aside_reason string, position int, thread_position int, child_count int, "
-    "redundant_previous array<string>"
-)
 
 
 def model(dbt, spark):
     graph_limit = dbt.config.meta_get("graph_limit")
     rows_in_memory = dbt.config.meta_get("rows_in_memory")
     candidates = graph_columns(dbt.ref("int_tangle_candidates"))
-    # What SQL has settled travels in rows of its own to where its graph is: one shuffle, and no join.
+    # The depths that SQL rounds settled travel as rows of their own to the task of their graph: one shuffle, no join.
     settled = dbt.ref("int_tangle_depths").drop("is_frontier")
     depths = graph_columns(settled.withColumnRenamed("depth", "known_depth"))
-    fields = ", ".join(f"{name} {kind}" for name, kind in candidates.dtypes)
     nodes = map_groups(
         candidates.unionByName(depths, allowMissingColumns=True),
         GRAPH_KEYS,
         partial(levels_of_partition, graph_limit=graph_limit, rows_in_memory=rows_in_memory),
-        f"{fields}, {PLACES}",
+        pa.schema([*arrow_schema(candidates.schema), *WALK_OUTPUT_SCHEMA]),
     )
     return tangle_columns(nodes)
