@@ -1,5 +1,5 @@
-{#- Of several lines about one base that differ, the least counts, so that their order does not. -#}
-with lines as (
+{#- Of several different lines about one base, the least is taken, so that the order of lines does not matter. -#}
+with base_lines as (
     select
         base_id,
         indexers,
@@ -8,12 +8,6 @@ with lines as (
         row_number() over (partition by base_id order by indexers asc, relayed asc, start asc) as version_number
     from {{ ref('stg_autobase__lines') }}
     where kind = 'base' and reject_reason is null
-),
-
-kept as (
-    select *
-    from lines
-    where version_number = 1
 )
 
 select
@@ -23,4 +17,5 @@ select
     start,
     cast(size(indexers) as int) as indexer_count,
     cast(floor(size(indexers) / 2) + 1 as int) as majority
-from kept
+from base_lines
+where version_number = 1

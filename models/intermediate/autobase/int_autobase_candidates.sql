@@ -1,11 +1,11 @@
-{#- Each base has a root that stands for all there was before, so that a base's first nodes have something to follow
-    and nodes of no base have not. -#}
+{#- Each base has a root that stands for everything before this log. The first nodes of a base follow this root; nodes
+    whose base is missing therefore have a missing previous. -#}
 with nodes as (
     select * from {{ ref('int_autobase_nodes') }}
     where {{ is_changed('base_id', ref('int_base_versions')) }}
 ),
 
-followings as (
+head_links as (
     select
         nodes.base_id,
         nodes.node_id,
@@ -15,23 +15,23 @@ followings as (
         lateral view explode(nodes.heads) exploded as head
 ),
 
--- A batch is followed by its last node only; and only what is not before the log has to be there.
-linked as (
+-- Nodes may follow only the last node of a batch. Heads before the start of this log need not be present.
+heads_by_node as (
     select
-        followings.base_id,
-        followings.node_id,
-        sort_array(collect_list(concat(followings.writer, ':', followings.length))) as previous,
+        head_links.base_id,
+        head_links.node_id,
+        sort_array(collect_list(concat(head_links.writer, ':', head_links.length))) as previous,
         bool_or(followed.batch > 1) as splits_batch
-    from followings
+    from head_links
     left join nodes as followed
         on
-            followings.base_id = followed.base_id
-            and followings.writer = followed.writer
-            and followings.length = followed.length
-    left join {{ ref('int_autobase_starts') }} as beginnings
-        on followings.base_id = beginnings.base_id and followings.writer = beginnings.writer
-    where followings.length > coalesce(beginnings.start_length, 0)
-    group by followings.base_id, followings.node_id
+            head_links.base_id = followed.base_id
+            and head_links.writer = followed.writer
+            and head_links.length = followed.length
+    left join {{ ref('int_autobase_starts') }} as log_starts
+        on head_links.base_id = log_starts.base_id and head_links.writer = log_starts.writer
+    where head_links.length > coalesce(log_starts.start_length, 0)
+    group by head_links.base_id, head_links.node_id
 ),
 
 candidates as (
@@ -45,13 +45,13 @@ candidates as (
                     array(concat(nodes.writer, ':', nodes.length - 1)),
                     array('')
                 ),
-                coalesce(linked.previous, cast(array() as array<string>))
+                coalesce(heads_by_node.previous, cast(array() as array<string>))
             )
         ) as previous,
         false as is_root,
-        coalesce(nodes.defect, if(linked.splits_batch, 'bad_batch', null)) as claim_error
+        coalesce(nodes.defect, if(heads_by_node.splits_batch, 'bad_batch', null)) as claim_error
     from nodes
-    left join linked on nodes.base_id = linked.base_id and nodes.node_id = linked.node_id
+    left join heads_by_node on nodes.base_id = heads_by_node.base_id and nodes.node_id = heads_by_node.node_id
 )
 
 select

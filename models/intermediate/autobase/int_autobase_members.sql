@@ -1,14 +1,14 @@
-{#- What a base says of its writers stands on one of its rows: with as many writers as nodes it would be a square. -#}
+{#- The lists of a base's writers stand on one of its rows: on every row they would take writers x nodes of space. -#}
 with indexer_logs as (
     select
-        beginnings.base_id,
-        struct(beginnings.writer, beginnings.start_length as length) as log
-    from {{ ref('int_autobase_starts') }} as beginnings
+        log_starts.base_id,
+        struct(log_starts.writer, log_starts.start_length as length) as log
+    from {{ ref('int_autobase_starts') }} as log_starts
     inner join {{ ref('int_autobase_bases') }} as bases
-        on beginnings.base_id = bases.base_id and array_contains(bases.indexers, beginnings.writer)
+        on log_starts.base_id = bases.base_id and array_contains(bases.indexers, log_starts.writer)
 ),
 
-floors as (
+start_lengths as (
     select
         base_id,
         sort_array(collect_list(log)) as start
@@ -29,7 +29,7 @@ select
     nodes.node_id,
     nodes.writer,
     nodes.length,
-    -- The base's root is no node.
+    -- The root of a base has an empty id and is left out.
     filter(walked.previous, followed -> followed <> '') as previous,
     nodes.batch,
     nodes.value,
@@ -39,9 +39,9 @@ select
     walked.depth - 1 as depth,
     walked.child_count,
     bases.indexers,
-    floors.start
+    start_lengths.start
 from walked
 inner join {{ ref('int_autobase_nodes') }} as nodes
     on walked.base_id = nodes.base_id and walked.node_id = nodes.node_id
 left join {{ ref('int_autobase_bases') }} as bases on walked.is_first and walked.base_id = bases.base_id
-left join floors on walked.is_first and walked.base_id = floors.base_id
+left join start_lengths on walked.is_first and walked.base_id = start_lengths.base_id

@@ -1,11 +1,11 @@
-{#- A node may be in the log more than once. Two different nodes of one writer and length are an equivocation: neither
-    counts, and nothing that follows. -#}
+{#- Equal lines of one node are one row. Two different nodes of one writer and length are an equivocation: both are set
+    aside, with every node that follows them. -#}
 with distinct_nodes as (
     select
         base_id,
         writer,
         length,
-        struct(heads, batch, value, is_ack) as said,
+        struct(heads, batch, value, is_ack) as content,
         row_number() over (
             partition by base_id, writer, length order by heads asc, batch asc, value asc, is_ack asc
         ) as version_number,
@@ -22,7 +22,7 @@ nodes as (
         length,
         count(*) > 1 as is_equivocation,
         sum(line_count) as line_count,
-        any_value(said) filter (where version_number = 1) as said
+        any_value(content) filter (where version_number = 1) as content
     from distinct_nodes
     group by base_id, writer, length
 ),
@@ -33,13 +33,13 @@ placed as (
         bases.base_id is not null as has_base,
         coalesce(array_contains(bases.indexers, nodes.writer), false) as is_indexer,
         coalesce(array_contains(bases.relayed, nodes.writer), false) as is_relayed,
-        coalesce(beginnings.start_length, 0) as start_length,
+        coalesce(log_starts.start_length, 0) as start_length,
         lag(nodes.length) over (partition by nodes.base_id, nodes.writer order by nodes.length) as length_before,
-        lag(nodes.said.batch) over (partition by nodes.base_id, nodes.writer order by nodes.length) as batch_before
+        lag(nodes.content.batch) over (partition by nodes.base_id, nodes.writer order by nodes.length) as batch_before
     from nodes
     left join {{ ref('int_autobase_bases') }} as bases on nodes.base_id = bases.base_id
-    left join {{ ref('int_autobase_starts') }} as beginnings
-        on nodes.base_id = beginnings.base_id and nodes.writer = beginnings.writer
+    left join {{ ref('int_autobase_starts') }} as log_starts
+        on nodes.base_id = log_starts.base_id and nodes.writer = log_starts.writer
 )
 
 select
@@ -47,10 +47,10 @@ select
     concat(placed.writer, ':', placed.length) as node_id,
     placed.writer,
     placed.length,
-    placed.said.heads,
-    placed.said.batch,
-    placed.said.value,
-    placed.said.is_ack,
+    placed.content.heads,
+    placed.content.batch,
+    placed.content.value,
+    placed.content.is_ack,
     placed.line_count,
     case
         when placed.is_indexer then 'indexing'
@@ -66,7 +66,7 @@ select
         when
             placed.length - 1 > placed.start_length
             and placed.batch_before > 1
-            and placed.said.batch <> placed.batch_before - 1
+            and placed.content.batch <> placed.batch_before - 1
             then 'bad_batch'
     end as defect
 from placed

@@ -8,7 +8,7 @@ with followed as (
     where set_aside_reason = 'missing_previous'
 ),
 
--- What is followed may be in the log, and set aside itself. If not, there may be nothing at all of its writer.
+-- A followed node can be in the log and set aside itself, be missing, or have a writer without any node in the log.
 missing as (
     select
         followed.base_id,

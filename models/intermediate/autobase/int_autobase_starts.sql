@@ -1,5 +1,5 @@
-{#- Where a base says how much was confirmed before this log and leaves a writer out, that writer's log begins where it
-    begins. -#}
+{#- A base can state the confirmed length of each writer's log. Where it states lengths but leaves a writer out, that
+    writer's log starts at its first node. -#}
 with bases as (
     select
         base_id,
@@ -7,7 +7,7 @@ with bases as (
     from {{ ref('int_autobase_bases') }}
 ),
 
-said as (
+stated as (
     select
         bases.base_id,
         confirmed.writer,
@@ -16,7 +16,7 @@ said as (
         lateral view explode(bases.start) exploded as confirmed
 ),
 
-found as (
+first_nodes as (
     select
         base_id,
         writer,
@@ -30,14 +30,14 @@ select
     base_id,
     writer,
     start_length
-from said
+from stated
 
 union all
 
 select
-    found.base_id,
-    found.writer,
-    if(bases.start is null, 0, found.start_length) as start_length
-from found
-inner join bases on found.base_id = bases.base_id
-left anti join said on found.base_id = said.base_id and found.writer = said.writer
+    first_nodes.base_id,
+    first_nodes.writer,
+    if(bases.start is null, 0, first_nodes.start_length) as start_length
+from first_nodes
+inner join bases on first_nodes.base_id = bases.base_id
+left anti join stated on first_nodes.base_id = stated.base_id and first_nodes.writer = stated.writer

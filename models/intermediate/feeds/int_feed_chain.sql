@@ -1,4 +1,4 @@
-{#- A walk past a lost fork (see below) is a fold over an array; this bounds the array. -#}
+{#- Length limit of the array that the fold below walks along. -#}
 {% set longest_walk = 50000 -%}
 
 with linked as (
@@ -11,8 +11,8 @@ with linked as (
     where is_linked
 ),
 
--- What may continue the chain at each sequence of a feed.
-steps as (
+-- The candidates for the chain at each sequence of a feed, counted.
+sequences as (
     select
         author,
         sequence,
@@ -23,12 +23,12 @@ steps as (
     group by author, sequence
 ),
 
-placed as (
+numbered_sequences as (
     select
         *,
         row_number() over (partition by author order by sequence) as step_number,
         lag(message_id) over (partition by author order by sequence) as message_before
-    from steps
+    from sequences
 ),
 
 -- The prefix: sequences 1, 2, 3, … without a hole, one candidate each, each following the one before.
@@ -41,11 +41,11 @@ prefixed as (
         min(
             candidate_count = 1 and sequence = step_number and previous_id <=> message_before
         ) over (partition by author order by sequence) as is_in_prefix
-    from placed
+    from numbered_sequences
 ),
 
--- Where the prefix ends before several candidates, but just one of them follows it, the others hang from a fork
--- whose first message is lost. The chain goes on between them, and only a walk tells its messages from theirs.
+-- If several candidates come after the prefix and only one of them follows it, the others belong to a fork whose first
+-- message is missing from the log. A walk along the previous ids continues the chain between them.
 walkable as (
     select
         prefixes.author,
@@ -65,7 +65,7 @@ walkable as (
     where ends.candidate_count > 1
 ),
 
-levels as (
+later_sequences as (
     select
         linked.author,
         linked.sequence,
@@ -103,7 +103,7 @@ walks as (
             ),
             walk -> walk.chain
         ) as chain
-    from levels
+    from later_sequences
     group by author
 )
 

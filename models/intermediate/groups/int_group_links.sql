@@ -1,4 +1,4 @@
-with marks as (
+with epochs_and_excludes as (
     select
         group_id,
         epoch_id as message_id,
@@ -17,10 +17,10 @@ with marks as (
     where kind = 'exclude' and set_aside_reason is null
 ),
 
--- Nobody is charged with anything elsewhere.
+-- Foreign excludes occur only in groups with both an exclude and an epoch that follows another.
 groups_with_both as (
     select group_id
-    from marks
+    from epochs_and_excludes
     group by group_id
     having count(excluded_epoch) > 0 and max(size(previous_epochs)) > 0
 ),
@@ -40,19 +40,22 @@ members as (
     where messages.tangle_name = 'group' and messages.is_member
 ),
 
-rows_of_groups as (
+links as (
     select
-        coalesce(members.group_id, marks.group_id) as group_id,
-        coalesce(members.message_id, marks.message_id) as message_id,
+        coalesce(members.group_id, epochs_and_excludes.group_id) as group_id,
+        coalesce(members.message_id, epochs_and_excludes.message_id) as message_id,
         members.previous,
         members.message_id is not null as is_member,
         members.depth,
-        marks.previous_epochs,
-        marks.excluded_epoch
+        epochs_and_excludes.previous_epochs,
+        epochs_and_excludes.excluded_epoch
     from members
-    full join marks on members.group_id = marks.group_id and members.message_id = marks.message_id
+    full join epochs_and_excludes
+        on
+            members.group_id = epochs_and_excludes.group_id
+            and members.message_id = epochs_and_excludes.message_id
 )
 
-select rows_of_groups.*
-from rows_of_groups
-left semi join groups_with_both on rows_of_groups.group_id = groups_with_both.group_id
+select links.*
+from links
+left semi join groups_with_both on links.group_id = groups_with_both.group_id

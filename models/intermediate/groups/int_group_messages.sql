@@ -31,7 +31,7 @@ judged as (
     from claims
 ),
 
--- Whether or not they hang together: that takes the whole group.
+-- All valid inits; int_group_results finds the ones that the root init reaches.
 epochs as (
     select
         epoch_id,
@@ -40,7 +40,7 @@ epochs as (
     where is_init and invalid_reason is null
 ),
 
--- The recipes of the tangles know nothing of schemas.
+-- Membership in a tangle is independent of the schema of a message.
 members as (
     select
         tangle_name,

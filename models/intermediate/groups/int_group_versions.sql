@@ -1,4 +1,4 @@
-{#- For the keys of epochs, which are secret, their fingerprints stand. -#}
+{#- The rows hold fingerprints instead of the keys of epochs, which are secret. -#}
 with messages as (
     select
         group_id,

@@ -13,7 +13,7 @@ with messages as (
     where is_usable and account = 'self'
 ),
 
-places as (
+claims as (
     select
         message_id as account_id,
         true as is_root,
@@ -37,7 +37,7 @@ places as (
         lateral view explode(messages.tangles) exploded as tangle
 )
 
--- Copies of a message differ in who signed them, and in whether the data is still there.
+-- Copies of a message differ in the signing key and in the presence of the data.
 select
     account_id,
     message_id,
@@ -51,6 +51,6 @@ select
     max(may_add_keys) as may_add_keys,
     max(may_delete_keys) as may_delete_keys,
     not max(has_data) as is_erased
-from places
+from claims
 where is_root or (defect is null and account_id <> message_id)
 group by account_id, message_id, is_root

@@ -1,5 +1,5 @@
-{#- Of each account: its messages, the ids that belong to others, and the keys that signed for it. -#}
-with questions as (
+{#- For each account: its messages, the ids that belong to other accounts, and the keys that signed for it. -#}
+with signing_keys as (
     select distinct
         account as account_id,
         account_tips,
@@ -64,4 +64,4 @@ select
     cast(null as boolean) as is_foreign,
     account_tips,
     sigkey
-from questions
+from signing_keys

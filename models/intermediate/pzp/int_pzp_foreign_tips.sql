@@ -1,5 +1,5 @@
-{#- An id that is named as a message of the account, and is that of a usable message elsewhere, will never be
-    one of the account: no verdict waits for it. An id that is not in the log, or is not usable there, may still come. -#}
+{#- Verdicts on keys wait for missing messages of the account. A usable message outside the account's tangle can never
+    become a message of the account, so verdicts do not wait for it. -#}
 with named as (
     select
         account as account_id,

@@ -1,5 +1,6 @@
-{#- Several lines may have one id: the data is there or erased, and anyone can sign the same metadata with another key.
-    The line of a key that was the account's is taken before one of a stranger's, and one with data before one without. -#}
+{#- Several lines can have one id: the data is present or erased, and anyone can sign the same metadata with another
+    key. A line signed by a key of the account comes before a line of another key, and a line with data before one
+    without. -#}
 {% set wrong_id %}case when claimed_id <> message_id then {{ keep_claimed_id('claimed_id', 'pzp') }} end{% endset -%}
 
 with lines as (

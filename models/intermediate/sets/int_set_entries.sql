@@ -10,7 +10,7 @@ moots as (
     where is_moot and is_usable
 ),
 
-places as (
+claims as (
     select
         tangle.root_id as set_id,
         messages.*,
@@ -21,22 +21,22 @@ places as (
         lateral view explode(messages.tangles) exploded as tangle
 ),
 
-named as (
+set_claims as (
     select
-        places.*,
+        claims.*,
         moots.message_id is not null as has_root
-    from places
-    left join moots on places.set_id = moots.message_id
+    from claims
+    left join moots on claims.set_id = moots.message_id
     where
-        -- A message that named itself could have no hash.
-        places.set_id <> places.message_id
+        -- A message cannot contain its own hash.
+        claims.set_id <> claims.message_id
         and ({{ is_set_domain('moots.domain') }} or {{ is_set_domain('places.domain') }})
 ),
 
--- Also what is named as a set's root and cannot be one.
-named_roots as (
+-- Ids that messages claim as roots; some belong to messages that cannot be roots.
+claimed_roots as (
     select distinct set_id
-    from named
+    from set_claims
 ),
 
 roots as (
@@ -48,14 +48,14 @@ roots as (
         cast(null as string) as defect,
         messages.is_moot and messages.is_usable as has_root
     from messages
-    left join named_roots on messages.message_id = named_roots.set_id
+    left join claimed_roots on messages.message_id = claimed_roots.set_id
     where
-        named_roots.set_id is not null
+        claimed_roots.set_id is not null
         or (messages.is_moot and messages.is_usable and {{ is_set_domain('messages.domain') }})
 ),
 
 entries as (
-    select * from named
+    select * from set_claims
     union all
     select * from roots
 )

@@ -1,4 +1,4 @@
-{#- A feed is a tangle as well: its chain, from the first message, which is the root. -#}
+{#- A feed is a tangle too: its chain, with the first message as root. -#}
 with roots as (
     select
         author,

@@ -3,7 +3,7 @@ with usable as (
     where is_usable
 ),
 
--- A reply of the old style names its root; the root itself says nothing.
+-- In the legacy thread format a reply names its root, and the root has no claim of its own.
 legacy_roots as (
     select distinct root_id as message_id
     from (
@@ -55,7 +55,7 @@ select
     claim.previous,
     claim.is_root,
     case
-        -- A message cannot know its own id, so one that names itself as its root is no candidate of anything.
+        -- A message cannot contain its own id: a claim that names its own message as root is malformed.
         when claim.root_id = messages.message_id and not claim.is_root then 'malformed_tangle'
         when claim.defect is not null then claim.defect
         when claim.tangle_name = 'epoch' and not messages.content_type <=> 'group/init' then 'wrong_type'

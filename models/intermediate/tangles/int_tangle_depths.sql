@@ -23,7 +23,7 @@ select
 from {{ ref('int_tangle_candidates') }}
 where is_root and claim_error is null and {{ has_sql_rounds() }}
 {{ next_query() }}
--- Step: a message counts how many of its previous have settled, and settles with the last of them.
+-- Step: each message counts its settled previous, and settles in the round of the last one.
 with counted as (
     select
         tangle_name,
@@ -64,7 +64,7 @@ select
 from counted
 group by tangle_name, root_id, message_id
 {{ next_query() }}
--- Waiting: an edge has been counted once its previous has settled.
+-- Waiting: the edges whose previous has not settled.
 select
     edges.tangle_name,
     edges.root_id,

@@ -1,4 +1,4 @@
-{#- Not with a lateral view: some engines copy the whole list for each of its entries then. -#}
+{#- explode() in the select list: with a lateral view some engines copy the whole list for each of its entries. -#}
 select
     tangle_name,
     root_id,

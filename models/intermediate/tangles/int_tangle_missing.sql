@@ -7,7 +7,7 @@ with missing as (
     where is_missing
 ),
 
-waiting as (
+waiting_counts as (
     select
         tangle_name,
         root_id,
@@ -18,7 +18,7 @@ waiting as (
     group by tangle_name, root_id, missing_id
 ),
 
-blocked as (
+blocked_counts as (
     select
         tangle_name,
         root_id,
@@ -34,17 +34,17 @@ select
     missing.tangle_name,
     missing.root_id,
     missing.missing_id,
-    cast(waiting.waiting_count as int) as waiting_count,
-    cast(coalesce(blocked.blocked_count, 0) as int) as blocked_count,
-    cast(coalesce(blocked.unlocks, 0) as int) as unlocks
+    cast(waiting_counts.waiting_count as int) as waiting_count,
+    cast(coalesce(blocked_counts.blocked_count, 0) as int) as blocked_count,
+    cast(coalesce(blocked_counts.unlocks, 0) as int) as unlocks
 from missing
-inner join waiting
+inner join waiting_counts
     on
-        missing.tangle_name = waiting.tangle_name
-        and missing.root_id = waiting.root_id
-        and missing.missing_id = waiting.missing_id
-left join blocked
+        missing.tangle_name = waiting_counts.tangle_name
+        and missing.root_id = waiting_counts.root_id
+        and missing.missing_id = waiting_counts.missing_id
+left join blocked_counts
     on
-        missing.tangle_name = blocked.tangle_name
-        and missing.root_id = blocked.root_id
-        and missing.missing_id = blocked.missing_id
+        missing.tangle_name = blocked_counts.tangle_name
+        and missing.root_id = blocked_counts.root_id
+        and missing.missing_id = blocked_counts.missing_id

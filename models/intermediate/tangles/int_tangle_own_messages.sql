@@ -6,7 +6,7 @@ with members as (
         author,
         sequence,
         count(*) over (partition by tangle_name, root_id) > {{ var('ancestor_limit') }} as has_clocks,
-        -- The latest of those that the author wrote before.
+        -- The author's latest earlier member.
         max(named_struct('sequence', sequence, 'message_id', message_id)) over (
             partition by tangle_name, root_id, author
             order by cast(sequence as bigint)

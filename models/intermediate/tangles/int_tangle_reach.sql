@@ -35,7 +35,7 @@ select
     members.depth,
     members.member_count <= {{ var('ancestor_limit') }} as has_pairs,
     edges.previous_id,
-    -- A clock names an author and a sequence; a message that lacks either has no entry.
+    -- A clock entry needs an author and a sequence.
     if(previous.sequence is null, null, previous.author) as previous_author,
     if(previous.author is null, null, previous.sequence) as previous_sequence
 from {{ ref('int_tangle_edges') }} as edges

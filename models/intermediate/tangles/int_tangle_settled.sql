@@ -7,7 +7,7 @@ with too_large as (
     having count(*) > {{ var('graph_limit') }}
 )
 
--- The rows of the last round are a frontier where rounds stopped early: deeper members may follow them.
+-- A tangle with a frontier row stopped early: deeper members may follow.
 select
     depths.tangle_name,
     depths.root_id,

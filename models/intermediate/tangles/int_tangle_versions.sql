@@ -6,7 +6,7 @@ with claims as (
     from {{ ref('int_tangle_claims') }}
 ),
 
--- A missing root differs from one that the log has, even where the log's root is no usable member.
+-- tangles.root_status depends on whether the log has the root at all.
 roots_in_log as (
     select distinct claims.root_id
     from claims

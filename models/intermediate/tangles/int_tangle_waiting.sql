@@ -1,4 +1,4 @@
-with listed as (
+with set_aside_links as (
     select
         tangle_name,
         root_id,
@@ -18,36 +18,36 @@ with listed as (
         lateral view outer explode(previous) edge as previous_id
 ),
 
--- Often few are set aside: then this spares the join below most of its rows.
-places as (
+-- A filter for the join below: usually few candidates are set aside.
+listed_candidates as (
     select
         levels.tangle_name,
         levels.root_id,
         levels.message_id,
         levels.set_aside_reason
     from {{ ref('int_tangle_levels') }} as levels
-    left semi join listed
+    left semi join set_aside_links
         on
-            levels.tangle_name = listed.tangle_name
-            and levels.root_id = listed.root_id
-            and levels.message_id = listed.previous_id
+            levels.tangle_name = set_aside_links.tangle_name
+            and levels.root_id = set_aside_links.root_id
+            and levels.message_id = set_aside_links.previous_id
 ),
 
-waiting as (
+unmet_links as (
     select
-        listed.tangle_name,
-        listed.root_id,
-        listed.message_id,
-        listed.is_bad,
-        listed.previous_id,
-        listed.previous_id is not null and places.message_id is null as is_missing
-    from listed
-    left join places
+        set_aside_links.tangle_name,
+        set_aside_links.root_id,
+        set_aside_links.message_id,
+        set_aside_links.is_bad,
+        set_aside_links.previous_id,
+        set_aside_links.previous_id is not null and listed_candidates.message_id is null as is_missing
+    from set_aside_links
+    left join listed_candidates
         on
-            listed.tangle_name = places.tangle_name
-            and listed.root_id = places.root_id
-            and listed.previous_id = places.message_id
-    where places.message_id is null or places.set_aside_reason is not null
+            set_aside_links.tangle_name = listed_candidates.tangle_name
+            and set_aside_links.root_id = listed_candidates.root_id
+            and set_aside_links.previous_id = listed_candidates.message_id
+    where listed_candidates.message_id is null or listed_candidates.set_aside_reason is not null
 )
 
 select
@@ -57,7 +57,7 @@ select
     false as is_missing,
     is_bad as is_cause,
     array_sort(collect_list(previous_id)) as waits_for
-from waiting
+from unmet_links
 group by tangle_name, root_id, message_id, is_bad
 
 union all
@@ -69,5 +69,5 @@ select distinct
     true as is_missing,
     true as is_cause,
     cast(array() as array<string>) as waits_for
-from waiting
+from unmet_links
 where is_missing

@@ -14,8 +14,8 @@ with settled as (
         lateral view explode(followed.settled) exploded as settled_now
 ),
 
--- Where anybody could first know of it.
-earliest as (
+-- The first node of any writer at which the order is settled.
+first_settled as (
     select
         base_id,
         node_id,
@@ -38,8 +38,8 @@ select
     seen.base_id,
     'all' as observer,
     seen.node_id,
-    earliest.first_time.confirmed_at,
-    earliest.first_time.contender
+    first_settled.first_time.confirmed_at,
+    first_settled.first_time.contender
 from {{ ref('int_autobase_views') }} as seen
-left join earliest on seen.base_id = earliest.base_id and seen.node_id = earliest.node_id
+left join first_settled on seen.base_id = first_settled.base_id and seen.node_id = first_settled.node_id
 where seen.observer = 'all' and seen.is_confirmed

@@ -26,11 +26,11 @@ select
     concat(links.writer, ':', links.length) as head_id,
     links.kind,
     known.node_id is not null as is_known,
-    links.length <= coalesce(beginnings.start_length, 0) as is_before_start
+    links.length <= coalesce(log_starts.start_length, 0) as is_before_start
 from links
--- Nodes of bases that the log does not have are in no base.
+-- Nodes whose base is missing from the log are left out.
 left semi join {{ ref('int_autobase_bases') }} as bases on links.base_id = bases.base_id
 left join {{ ref('int_autobase_nodes') }} as known
     on links.base_id = known.base_id and links.writer = known.writer and links.length = known.length
-left join {{ ref('int_autobase_starts') }} as beginnings
-    on links.base_id = beginnings.base_id and links.writer = beginnings.writer
+left join {{ ref('int_autobase_starts') }} as log_starts
+    on links.base_id = log_starts.base_id and links.writer = log_starts.writer

@@ -1,4 +1,4 @@
-{#- A writer's next node stands on all that is known; what it says of others is the same for all writers of a base. -#}
+{#- The next node follows all heads of the base; they are the same for every writer. -#}
 with heads as (
     select
         base_id,
@@ -7,7 +7,7 @@ with heads as (
     group by base_id
 ),
 
-listed as (
+named_writers as (
     select
         base_id,
         explode(concat(indexers, relayed)) as writer
@@ -18,7 +18,7 @@ writers as (
     select
         base_id,
         writer
-    from listed
+    from named_writers
 
     union distinct
 
@@ -28,8 +28,8 @@ writers as (
     from {{ ref('int_autobase_starts') }}
 ),
 
--- A log with a node that is set aside goes on from there, and so would all that is written in it.
-broken as (
+-- Every later node of a log with a node that is set aside would be set aside as well.
+stopped_writers as (
     select distinct
         nodes.base_id,
         nodes.writer
@@ -52,14 +52,14 @@ logs as (
 select
     writers.base_id,
     writers.writer,
-    coalesce(logs.length, beginnings.start_length, 0) + 1 as length,
+    coalesce(logs.length, log_starts.start_length, 0) + 1 as length,
     greatest(coalesce(logs.batch, 1) - 1, 1) as batch,
     coalesce(heads.heads, cast(array() as array<string>)) as heads
 from writers
-left anti join broken on writers.base_id = broken.base_id and writers.writer = broken.writer
+left anti join stopped_writers on writers.base_id = stopped_writers.base_id and writers.writer = stopped_writers.writer
 left join logs on writers.base_id = logs.base_id and writers.writer = logs.writer
-left join {{ ref('int_autobase_starts') }} as beginnings
-    on writers.base_id = beginnings.base_id and writers.writer = beginnings.writer
+left join {{ ref('int_autobase_starts') }} as log_starts
+    on writers.base_id = log_starts.base_id and writers.writer = log_starts.writer
 left join heads on writers.base_id = heads.base_id
--- A log that is as long as lengths can be does not go on.
-where coalesce(logs.length, beginnings.start_length, 0) < 2147483647
+-- Lengths are 32-bit integers.
+where coalesce(logs.length, log_starts.start_length, 0) < 2147483647

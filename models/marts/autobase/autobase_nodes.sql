@@ -12,7 +12,7 @@ clocks as (
 
     union all
 
-    -- What a node has seen of its own writer's log ends with itself.
+    -- In its own writer's log a node has seen every node up to itself.
     select
         base_id,
         node_id,
@@ -38,7 +38,7 @@ clock_maps as (
     group by base_id, node_id
 ),
 
--- Beyond the limit there are no clocks, and nobody counts votes.
+-- Bases beyond the limit have neither clocks nor votes.
 sizes as (
     select
         base_id,
@@ -47,7 +47,7 @@ sizes as (
     group by base_id
 ),
 
--- The last node of an indexing writer knows all that the writer has ever referenced.
+-- The last node of an indexing writer has all references of that writer among its ancestors.
 last_nodes as (
     select
         base_id,

@@ -1,4 +1,4 @@
--- Whatever came next on a forked feed would be one more branch of the fork.
+-- A new message on a forked feed would be one more branch of the fork.
 select
     author,
     verified_length + 1 as sequence,

@@ -21,8 +21,8 @@ counts as (
     group by author
 ),
 
--- The messages at the sequence where the chain ends, and how many of them follow its last message.
-ends as (
+-- The messages at the sequence after the chain, and the number of them that follow its last message.
+chain_ends as (
     select
         counts.author,
         count(links.message_id) as message_count,
@@ -34,7 +34,7 @@ ends as (
     group by counts.author
 ),
 
--- Sequences with no message below the feed's last.
+-- The first missing sequence below the feed's last.
 gaps as (
     select
         author,
@@ -57,18 +57,18 @@ select
     counts.opaque_count,
     counts.max_sequence,
     coalesce(chains.verified_length, 0) as verified_length,
-    cast(if(ends.successor_count > 1, coalesce(chains.verified_length, 0) + 1, null) as int) as fork_sequence,
+    cast(if(chain_ends.successor_count > 1, coalesce(chains.verified_length, 0) + 1, null) as int) as fork_sequence,
     cast(gaps.gap_sequence as int) as gap_sequence,
     case
         when chains.verified_length = counts.message_count then 'complete'
-        -- The chain reaches the last sequence, and beside it are messages that do not follow it.
+        -- The chain reaches the last sequence, but other messages of the feed are outside it.
         when chains.verified_length >= counts.max_sequence then 'bad_link'
-        when ends.author is null then 'gap'
-        when ends.successor_count > 1 then 'forked'
+        when chain_ends.author is null then 'gap'
+        when chain_ends.successor_count > 1 then 'forked'
         else 'bad_link'
     end as status,
     chains.latest_message_id
 from counts
 left join chains on counts.author = chains.author
-left join ends on counts.author = ends.author
+left join chain_ends on counts.author = chain_ends.author
 left join gaps on counts.author = gaps.author

@@ -17,7 +17,7 @@ select
     results.is_tip,
     results.is_preferred,
     results.preference,
-    -- Peers know what to do with one tip, and with two that share a member.
+    -- Peers decide between two tips only if these share a member.
     results.preference not in ('disjoint', 'many_tips') as is_decided_by_peers,
     results.tip_count,
     results.added_count,

@@ -1,5 +1,5 @@
-{#- A list of messages is cut where a hostile group would make it long; message_count tells how many there are. -#}
-{% set listed = 100 -%}
+{#- Lists of messages are cut, as a hostile group can make them long; message_count has the full number. -#}
+{% set message_limit = 100 -%}
 
 with epochs as (
     select * from {{ ref('group_epochs') }}
@@ -25,7 +25,7 @@ dropped as (
     where row_kind = 'dropped'
 ),
 
-of_members as (
+member_findings as (
     select
         group_id,
         finding,
@@ -45,7 +45,7 @@ of_members as (
     where (is_added and not is_member) or is_returned
 ),
 
--- Peers take the graph of the inits that their schema lets in, the recipe takes every group/init.
+-- Peers build the graph of the inits that their schema accepts; the recipe accepts every group/init.
 not_counted as (
     select
         inits.connected_root as group_id,
@@ -58,7 +58,7 @@ not_counted as (
     where inits.kind in ('root_init', 'epoch_init') and inits.is_connected
 ),
 
-of_messages as (
+message_findings as (
     select
         counted.group_id,
         exploded.finding,
@@ -73,7 +73,7 @@ of_messages as (
                     if(counted.unchecked_count > 0, 'unchecked_entry', null),
                     if(counted.group_root <> counted.group_id, 'foreign_group', null),
                     if(counted.kind = 'add' and counted.key_fingerprint <> epochs.key_fingerprint, 'foreign_key', null),
-                    -- The first epoch has none before it that an add could be published in.
+                    -- An add to the first epoch cannot be published in an earlier one.
                     if(
                         counted.kind = 'add'
                         and counted.published_in = counted.epoch_id
@@ -110,14 +110,14 @@ no_answer as (
     group by group_id
 ),
 
-listed as (
+findings as (
     select * from dropped
     union all
-    select * from of_members
+    select * from member_findings
     union all
     select * from not_counted
     union all
-    select * from of_messages
+    select * from message_findings
     union all
     select * from same_key
     union all
@@ -129,9 +129,9 @@ select
     finding,
     epoch_id,
     feed_id,
-    slice(message_ids, 1, {{ listed }}) as message_ids,
+    slice(message_ids, 1, {{ message_limit }}) as message_ids,
     size(message_ids) as message_count
-from listed
+from findings
 
 union all
 

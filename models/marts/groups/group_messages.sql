@@ -6,7 +6,7 @@ with epochs as (
     from {{ ref('group_epochs') }}
 ),
 
--- Epochs that share a key cannot be told apart by it.
+-- A key that several epochs share identifies none of them.
 epochs_by_key as (
     select
         group_id,
@@ -17,7 +17,7 @@ epochs_by_key as (
     having count(*) = 1
 ),
 
--- Peers have a feed for each epoch, which starts with its init if they started the epoch, and one for all their adds.
+-- Peers write one feed per epoch, which begins with the init if they started the epoch, and one feed for all adds.
 group_feeds as (
     select
         messages.author,

@@ -1,5 +1,6 @@
-{#- So many, twice, fit into a message with 16 recipients, sealed or not; others stay tips for the one after it. -#}
-{% set listed = 24 -%}
+{#- Two tangles with this many tips fit into a message with 16 recipients, sealed or not. Other tips remain for a later
+    message. -#}
+{% set tip_limit = 24 -%}
 
 with epochs as (
     select
@@ -8,13 +9,13 @@ with epochs as (
     from {{ ref('group_epochs') }}
 ),
 
--- Peers look at no schema when they link messages in these two; in the tangle `epoch` they follow epochs alone.
+-- In these two tangles peers follow messages of any schema; in the tangle `epoch` they follow only epochs.
 tangles_of_groups as (
     select
         tangle_name,
         root_id,
-        slice(tips, 1, {{ listed }}) as previous,
-        greatest(size(tips) - {{ listed }}, 0) as unlisted_count
+        slice(tips, 1, {{ tip_limit }}) as previous,
+        greatest(size(tips) - {{ tip_limit }}, 0) as unlisted_count
     from {{ ref('tangles') }}
     where tangle_name in ('group', 'members')
 ),

@@ -1,4 +1,4 @@
-{#- Rows are written by a hook, as a run ends (macros/run); here is what columns they have. -#}
+{#- The columns of the table. Its rows are written by a hook when a run ends (macros/run). -#}
 {{ config(materialized='kept') }}
 
 select

@@ -1,4 +1,4 @@
-{#- Rows are written by hooks, as a run begins and as it ends (macros/run); here is what columns they have. -#}
+{#- The columns of the table. Its rows are written by hooks when a run begins and when it ends (macros/run). -#}
 {{ config(materialized='kept') }}
 
 select

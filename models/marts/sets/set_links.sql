@@ -8,7 +8,7 @@ with members as (
     where is_valid or is_held
 ),
 
-named as (
+listed_ids as (
     select
         set_id,
         message_id,
@@ -27,16 +27,16 @@ named as (
 )
 
 select
-    named.set_id,
-    named.message_id,
-    named.other_id,
+    listed_ids.set_id,
+    listed_ids.message_id,
+    listed_ids.other_id,
     if(
-        named.list_name = 'prev' and targets.depth = members.backlink_depth and targets.depth < members.depth - 1,
+        listed_ids.list_name = 'prev' and targets.depth = members.backlink_depth and targets.depth < members.depth - 1,
         'lipmaa',
-        named.list_name
+        listed_ids.list_name
     ) as kind,
     targets.message_id is not null as is_known
-from named
-inner join members on named.set_id = members.set_id and named.message_id = members.message_id
-left join members as targets on named.set_id = targets.set_id and named.other_id = targets.message_id
-where named.other_id is not null
+from listed_ids
+inner join members on listed_ids.set_id = members.set_id and listed_ids.message_id = members.message_id
+left join members as targets on listed_ids.set_id = targets.set_id and listed_ids.other_id = targets.message_id
+where listed_ids.other_id is not null

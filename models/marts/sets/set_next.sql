@@ -1,4 +1,4 @@
-with listed as (
+with next_lists as (
     select
         set_id,
         sort_array(collect_list(if(is_next_prev, message_id, null))) as prev,
@@ -10,11 +10,11 @@ with listed as (
 )
 
 select
-    summed.set_id,
-    summed.max_depth + 1 as depth,
-    listed.prev,
-    listed.open_deletions as should_supersede
-from {{ ref('sets') }} as summed
-inner join listed on summed.set_id = listed.set_id
--- There is a greatest depth, 2^53 - 1.
-where summed.root_status = 'present' and summed.max_depth < 9007199254740991
+    totals.set_id,
+    totals.max_depth + 1 as depth,
+    next_lists.prev,
+    next_lists.open_deletions as should_supersede
+from {{ ref('sets') }} as totals
+inner join next_lists on totals.set_id = next_lists.set_id
+-- 2^53 - 1 is the greatest depth.
+where totals.root_status = 'present' and totals.max_depth < 9007199254740991

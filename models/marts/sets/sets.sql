@@ -60,5 +60,5 @@ select
     tips,
     are_writers_checked
 from required
--- A message can name the root of another feed.
+-- Messages can also name the root of a feed that is not a set.
 where root_status <> 'present' or {{ is_set_domain('domain') }}

@@ -1,5 +1,5 @@
-{#- Two different texts can share an id (it hashes only the low bytes): the usable text with the least digest is
-    the message, the lines of the other are rejects. Without signatures the claimed id alone decides. -#}
+{#- Two different texts can share an id, which hashes only the low bytes. The usable text with the least digest is the
+    message; the lines of the other text are rejects. With verify_signatures off, the claimed id alone decides. -#}
 {% set same_text = 'message_id, text_digest' if var('verify_signatures') else 'message_id' -%}
 {% set wrong_key %}case when claimed_id <> message_id then {{ keep_claimed_id('claimed_id', 'ssb') }} end{% endset -%}
 
@@ -21,7 +21,7 @@ ranked as (
             order by
                 is_usable desc, text_digest asc, is_decrypted desc, content asc,
                 author asc, sequence asc, previous_id asc, asserted_at asc, received_at asc,
-                -- All that is shown, so that lines which tie are one and the same.
+                -- All other columns, so that lines which tie are equal.
                 content_type asc, claims asc, group_claim asc, is_encrypted asc, is_signature_valid asc, check_error asc
         ) as copy_number,
         count(*) over (partition by {{ same_text }}, is_usable) as line_count,

@@ -1,4 +1,4 @@
--- In joins ids of messages come first: Spark sorts by the first key above all, and most tangles share a name.
+-- Join keys start with message ids: Spark sorts by the first key, and most tangles share a name.
 with all_clocks as (
     select * from {{ ref('tangle_clocks') }}
     where {{ is_changed('root_id', ref('int_tangle_versions')) }}
@@ -9,14 +9,14 @@ all_ancestors as (
     where {{ is_changed('root_id', ref('int_tangle_versions')) }}
 ),
 
-with_clocks as (
+tangles_with_clocks as (
     select distinct
         tangle_name,
         root_id
     from all_clocks
 ),
 
--- A tangle that is too large even for clocks is not judged.
+-- Tangles too large for clocks are left out.
 members_with_clocks as (
     select
         members.tangle_name,
@@ -27,12 +27,12 @@ members_with_clocks as (
         members.own_id,
         members.own_sequence
     from {{ ref('int_tangle_own_messages') }} as members
-    left semi join with_clocks
-        on members.tangle_name = with_clocks.tangle_name and members.root_id = with_clocks.root_id
+    left semi join tangles_with_clocks
+        on members.tangle_name = tangles_with_clocks.tangle_name and members.root_id = tangles_with_clocks.root_id
     where members.has_clocks
 ),
 
-listed as (
+listed_previous as (
     select
         members.tangle_name,
         members.root_id,
@@ -44,9 +44,9 @@ listed as (
         lateral view explode(members.previous) edge as previous_id
 ),
 
--- In tangles with ancestor pairs: whom somebody should follow, and whom nobody should list if their own message before
--- follows it.
-asked as (
+-- In tangles with ancestor pairs: each member should follow every earlier message of its author, and should not list a
+-- message that the author's latest earlier message follows.
+checked_pairs as (
     select
         members.tangle_name,
         members.root_id,
@@ -72,29 +72,29 @@ asked as (
         'previous_not_tip' as fault,
         own_id as follower_id,
         previous_id as other_id
-    from listed
+    from listed_previous
     where not has_clocks
 ),
 
 faults_by_pairs as (
     select
-        asked.tangle_name,
-        asked.root_id,
-        asked.message_id,
-        asked.fault,
-        asked.other_id
-    from asked
+        checked_pairs.tangle_name,
+        checked_pairs.root_id,
+        checked_pairs.message_id,
+        checked_pairs.fault,
+        checked_pairs.other_id
+    from checked_pairs
     left join all_ancestors as ancestors
         on
-            asked.follower_id = ancestors.message_id
-            and asked.other_id = ancestors.ancestor_id
-            and asked.root_id = ancestors.root_id
-            and asked.tangle_name = ancestors.tangle_name
-    where (asked.fault = 'own_message_left_out') = (ancestors.message_id is null)
+            checked_pairs.follower_id = ancestors.message_id
+            and checked_pairs.other_id = ancestors.ancestor_id
+            and checked_pairs.root_id = ancestors.root_id
+            and checked_pairs.tangle_name = ancestors.tangle_name
+    where (checked_pairs.fault = 'own_message_left_out') = (ancestors.message_id is null)
 ),
 
--- In tangles with clocks: those who do not follow what they wrote last.
-left_out as (
+-- In tangles with clocks: members that do not follow their author's latest earlier message.
+own_left_out as (
     select
         members.tangle_name,
         members.root_id,
@@ -112,22 +112,22 @@ left_out as (
     where members.own_id is not null
 ),
 
-authors_left_out as (
+negligent_authors as (
     select distinct
         tangle_name,
         root_id,
         author
-    from left_out
+    from own_left_out
 ),
 
--- Authors who always follow what they wrote last: of those a clock says exactly which messages are followed.
+-- Authors who always follow their latest message: for these a clock tells exactly which messages are followed.
 orderly_authors as (
     select
         members.tangle_name,
         members.root_id,
         members.author
     from members_with_clocks as members
-    left anti join authors_left_out as negligent
+    left anti join negligent_authors as negligent
         on
             members.author = negligent.author
             and members.root_id = negligent.root_id
@@ -136,31 +136,31 @@ orderly_authors as (
     having count(*) = count(distinct members.sequence)
 ),
 
-not_tips as (
+known_not_tips as (
     select
-        listed.tangle_name,
-        listed.root_id,
-        listed.message_id,
-        listed.previous_id as other_id
-    from listed
+        listed_previous.tangle_name,
+        listed_previous.root_id,
+        listed_previous.message_id,
+        listed_previous.previous_id as other_id
+    from listed_previous
     inner join members_with_clocks as previous
         on
-            listed.previous_id = previous.message_id
-            and listed.root_id = previous.root_id
-            and listed.tangle_name = previous.tangle_name
+            listed_previous.previous_id = previous.message_id
+            and listed_previous.root_id = previous.root_id
+            and listed_previous.tangle_name = previous.tangle_name
     inner join all_clocks as clocks
         on
-            listed.own_id = clocks.message_id
+            listed_previous.own_id = clocks.message_id
             and previous.author = clocks.author
-            and listed.root_id = clocks.root_id
-            and listed.tangle_name = clocks.tangle_name
+            and listed_previous.root_id = clocks.root_id
+            and listed_previous.tangle_name = clocks.tangle_name
             and previous.sequence <= clocks.sequence
     left semi join orderly_authors
         on
             previous.author = orderly_authors.author
             and previous.root_id = orderly_authors.root_id
             and previous.tangle_name = orderly_authors.tangle_name
-    where listed.has_clocks
+    where listed_previous.has_clocks
 ),
 
 faults as (
@@ -180,7 +180,7 @@ faults as (
         message_id,
         'own_message_left_out' as fault,
         other_id
-    from left_out
+    from own_left_out
 
     union all
 
@@ -190,7 +190,7 @@ faults as (
         message_id,
         'previous_not_tip' as fault,
         other_id
-    from not_tips
+    from known_not_tips
 
     union all
 

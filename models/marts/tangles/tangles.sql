@@ -63,7 +63,7 @@ edges as (
     group by edges.tangle_name, edges.root_id
 ),
 
--- A root that is known, but is no root of this tangle (or not usable), is another story than one that never came.
+-- root_status tells an unusable root, which the log has, from a missing one.
 known_roots as (
     select message_id
     from {{ ref('ssb_messages') }}

@@ -1,6 +1,7 @@
-{#- A table has no order: its rows are numbered by what they hold, in blocks, so that no one process sorts them all.
+{#- Rows of a table have no order, so lines are numbered by their content. They are numbered within blocks, so that the
+    sort is spread over several tasks.
 
-    A view, where a table is given: its rows may hold the secrets of groups, and are not written again. -#}
+    A view where a table is given: its rows may hold the secrets of groups and are not copied. -#}
 {%- set tables = log_tables() -%}
 {{ config(materialized='view' if tables else 'table') }}
 

@@ -1,4 +1,4 @@
-"""Writes the changes of each writer's view at each of its nodes; the rules are in dbt_tangles.algorithms.autobase."""
+"""Changes of each writer's view at each of its nodes; computed by dbt_tangles.algorithms.autobase.view_changes."""
 
 from functools import partial
 

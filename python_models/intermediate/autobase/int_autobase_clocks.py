@@ -1,4 +1,4 @@
-"""What each node has seen of each writer; the walk is in dbt_tangles.algorithms.graph."""
+"""Vector clock of each node, over the writers that it follows; computed by dbt_tangles.algorithms.graph.clocks."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What the next node of any writer follows; the rules are in dbt_tangles.algorithms.autobase.heads."""
+"""Heads of each base, which the next node of any writer follows; computed by dbt_tangles.algorithms.autobase.heads."""
 
 from dbt_spark_python.python_model.map_groups import map_groups
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA

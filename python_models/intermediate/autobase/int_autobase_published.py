@@ -1,4 +1,4 @@
-"""The order of every base for who knows all, and how it differs from the one that an earlier run published."""
+"""Order of every base for the observer `all`, and its change from the order that an earlier run published."""
 
 from pyspark.sql import functions as sf
 
@@ -23,12 +23,12 @@ def model(dbt, spark):
             sf.lit(0).alias("undone"),
             sf.col("length").alias("appended"),
         )
-    # An update stands on the first row of its base.
+    # The change is stored on the first row of its base.
     return current.join(updates.withColumn("position", sf.lit(0)), ["base_id", "position"], "left")
 
 
 def digest():
-    """Name an order by what its nodes and their places add up to."""
+    """Return the digest of an order: a sum over hashes of its nodes and their places."""
     places = sf.sha2(sf.concat(sf.col("position").cast("string"), sf.lit(" "), "node_id"), 256)
     halves = [sf.sum(sf.conv(sf.substring(places, at, 15), 16, 10).cast("decimal(38, 0)")) for at in (1, 16)]
     parts = [part.cast("string") for part in (sf.count("*"), *halves)]
@@ -36,7 +36,7 @@ def digest():
 
 
 def from_published(current, names, published):
-    """Say what leads from the published order of each base to the current one; an order that stays, what led to it."""
+    """Return the change from the published order of each base to the current one; an equal order keeps its change."""
     before = published.groupBy("base_id").agg(
         sf.count("*").cast("int").alias("old_length"), *(sf.max(name).alias(name) for name in UPDATE)
     )

@@ -1,4 +1,4 @@
-"""The quorums over each node; the rules are in dbt_tangles.algorithms.autobase.quorums."""
+"""Quorums over each node, by degree; computed by dbt_tangles.algorithms.autobase.quorums."""
 
 from functools import partial
 

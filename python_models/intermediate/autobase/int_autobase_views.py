@@ -1,4 +1,4 @@
-"""Each observer's order of a base, and how much of it is settled; the rules are in dbt_tangles.algorithms.autobase."""
+"""Each observer's order of a base and its settled part; computed by dbt_tangles.algorithms.autobase.bases."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Which nodes of a base are in, and how deep; the rules are in dbt_tangles.algorithms.graph."""
+"""Membership and depth of each node of a base; computed by dbt_tangles.algorithms.graph."""
 
 from pyspark.sql import functions as sf
 

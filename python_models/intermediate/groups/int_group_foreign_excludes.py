@@ -1,4 +1,4 @@
-"""Finds excludes that an epoch is charged with and does not follow: dbt_tangles.algorithms.private_group."""
+"""Excludes that count against an epoch that does not follow them; computed by dbt_tangles.algorithms.private_group."""
 
 from pyspark.sql.pandas.types import from_arrow_schema
 

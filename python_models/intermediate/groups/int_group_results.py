@@ -1,4 +1,4 @@
-"""Epochs, members and who was dropped, of every group; the rules are in dbt_tangles.algorithms.private_group."""
+"""Epochs, members and dropped feeds of every group; computed by dbt_tangles.algorithms.private_group."""
 
 from pyspark.sql import functions as sf
 
@@ -11,7 +11,7 @@ from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SC
 def model(dbt, spark):
     messages = dbt.ref("int_group_messages").where("epoch_id is not null and group_id is not null")
     messages = only_changed(spark, dbt.this, messages, "group_id", dbt.ref("int_group_versions"))
-    # Keys go from staging to the workers, where they break ties, and into no table.
+    # Keys go from staging to the workers, where they break ties; they are never written to a table.
     lines = dbt.ref("stg_ssb__lines").where("epoch_key is not null")
     inits = lines.select("message_id", "group_claim.key_fingerprint", "epoch_key")
     keys = inits.groupBy("message_id", "key_fingerprint").agg(sf.min("epoch_key").alias("epoch_key"))

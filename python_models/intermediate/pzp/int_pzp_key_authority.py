@@ -1,4 +1,4 @@
-"""Whether the keys that signed were their accounts'; the rules are in dbt_tangles.formats.pzp.signers."""
+"""Whether each signing key was one of its account's; computed by dbt_tangles.formats.pzp.signers."""
 
 from dbt_spark_python.incremental.earlier import only_changed
 from dbt_spark_python.python_model.map_groups import map_groups

@@ -1,4 +1,4 @@
-"""The logs that are given: how many files and bytes."""
+"""Given logs, with the numbers and sizes of their files."""
 
 from pyspark.sql import functions as sf
 

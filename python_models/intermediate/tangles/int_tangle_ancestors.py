@@ -1,4 +1,4 @@
-"""Ancestor pairs of the tangles that are small enough for them; the walk is in dbt_tangles.algorithms.graph."""
+"""Ancestor pairs of tangles up to `ancestor_limit` members; computed by dbt_tangles.algorithms.graph."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Clocks of the tangles that are too large for ancestor pairs; the walk is in dbt_tangles.algorithms.graph."""
+"""Vector clocks of tangles above `ancestor_limit` members; computed by dbt_tangles.algorithms.graph."""
 
 from functools import partial
 

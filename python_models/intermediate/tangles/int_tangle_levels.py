@@ -1,4 +1,4 @@
-"""Membership, depth and order of every tangle; the rules are in dbt_tangles.algorithms.graph."""
+"""Membership, depth and orders of every tangle; computed by dbt_tangles.algorithms.graph.walk."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Reads the autobase log line by line; the rules are in dbt_tangles.formats.autobase.verify_lines."""
+"""Lines of the Autobase log, parsed and typed by dbt_tangles.formats.autobase.verify_lines."""
 
 from dbt_spark_python.incremental.earlier import earlier
 from dbt_spark_python.lines import check_lines

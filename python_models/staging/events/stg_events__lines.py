@@ -1,4 +1,4 @@
-"""Reads the event log line by line; the rules are in dbt_tangles.formats.events."""
+"""Lines of the event log, parsed and typed by dbt_tangles.formats.events."""
 
 from dbt_spark_python.incremental.earlier import earlier
 from dbt_spark_python.lines import check_lines

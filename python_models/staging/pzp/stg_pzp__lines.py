@@ -1,4 +1,4 @@
-"""Reads the pzp log line by line and checks every line; the rules are in dbt_tangles.formats.pzp."""
+"""Lines of the pzp log, each checked by dbt_tangles.formats.pzp."""
 
 from functools import partial
 

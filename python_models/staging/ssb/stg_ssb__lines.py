@@ -1,4 +1,4 @@
-"""Reads the log line by line and checks every line; the rules are in dbt_tangles.formats.ssb."""
+"""Lines of the SSB log, each checked by dbt_tangles.formats.ssb.verify_lines."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, CheckOptions, ch
 
 
 def model(dbt, spark):
-    # dbt finds the configuration keys by reading this file, and sees them only in plain assignments.
+    # dbt finds the configuration keys by parsing this file; it recognises only plain assignments.
     path = dbt.config.meta_get("ssb_log")
     log_format = dbt.config.meta_get("ssb_log_format")
     verify_signatures = dbt.config.meta_get("verify_signatures")
@@ -27,8 +27,8 @@ def model(dbt, spark):
         partial(check_batches, options=options),
         OUTPUT_SCHEMA,
         Reading(options.max_line_bytes, "\n\n" if log_format == "pretty" else "\n", unpack_limit),
-        # Copies of a message carry the same signature: together in a partition, they are verified once. Its last
-        # characters do, and exports have little behind it.
+        # Copies of a message have the same signature. Rows with the same end of a signature share a partition, where
+        # each message is verified once. In exports the signature is near the end of the line.
         together=text_before(spark, "raw", ".sig.ed25519", length=32, within=160),
         known=earlier(spark, dbt.this),
     )
