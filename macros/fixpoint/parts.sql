@@ -1,5 +1,5 @@
-{#- What the queries of a fixpoint model are written with. Each stands for something that only a round knows, and is a name
-    that no SQL has by accident. -#}
+{#- The parts of a fixpoint model that differ between rounds. Each macro returns a placeholder that occurs in no other SQL;
+    the materialization replaces it in every round. -#}
 
 {% macro next_query() -%}
     ;

@@ -1,4 +1,4 @@
-{#- The place of a member in its tangle by a time alone, then id, from 0; null for those set aside. -#}
+{#- Place of a member in its tangle by a time alone, then id, from 0; null for candidates set aside. -#}
 {% macro member_position(time) -%}
     if(
         set_aside_reason is null,

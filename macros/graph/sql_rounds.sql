@@ -1,5 +1,5 @@
-{#- How many rounds SQL runs at most, by the vars tangle_engine and sql_round_budget; none: as many as it takes. It is
-    asked while parsing too, before check_vars can refuse a budget that is no number. -#}
+{#- Limit of the SQL rounds, by the vars tangle_engine and sql_round_budget; none means unlimited. dbt calls this while it
+    parses, before check_vars refuses a budget that is not a number. -#}
 {% macro sql_rounds() %}
     {%- if var('tangle_engine') == 'sql' -%}
         {{ return(none) }}
@@ -9,7 +9,7 @@
 {% endmacro %}
 
 
-{#- Whether SQL runs any, as a condition that Spark sees through while it plans. -#}
+{#- Whether any SQL rounds run, as a constant condition, which Spark evaluates while it plans. -#}
 {% macro has_sql_rounds() -%}
     {{ 'false' if var('tangle_engine') == 'kernel' else 'true' }}
 {%- endmacro %}

@@ -1,5 +1,5 @@
-{#- The network's key is a secret: dbt writes vars into its files, so it is taken from the environment. Not looked at
-    while parsing: dbt keeps the variables it then saw. -#}
+{#- The network's key is a secret. dbt writes vars into its files, so the key is read from the environment. It is not read
+    while dbt parses, because dbt stores the environment variables that parsing reads. -#}
 {% macro check_hmac_key() %}
     {%- if var('ssb_hmac_key', none) is not none -%}
         {% do refuse_hmac_key('ssb_hmac_key') %}

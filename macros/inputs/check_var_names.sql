@@ -1,5 +1,5 @@
-{#- dbt takes a var of any name. Where this project is installed in another, other packages have vars beside ours: there a
-    name is refused below `vars: tangles:`, or where it is nearly one of ours and no other code reads it. -#}
+{#- dbt accepts vars of any name. Where this project is installed in another, vars of other packages stand beside those of
+    tangles. There this macro refuses an unknown name below `vars: tangles:`, and a near miss that no other code reads. -#}
 {% macro check_var_names() %}
     {%- set codes = graph.nodes.values() | rejectattr('package_name', 'equalto', 'tangles') | map(attribute='raw_code') -%}
     {%- set known = logs() | list + settings() | list + ['ssb_hmac_key'] -%}

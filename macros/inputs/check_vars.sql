@@ -1,7 +1,7 @@
-{#- Runs before anything else: wrong values are refused by the names of their vars, all in one error. -#}
+{#- The first hook: refuses wrong values with the names of their vars, all in one error. -#}
 {% macro check_vars() %}
     {% do refuse_jinja() %}
-    {#- In a project of somebody else's, the schema is theirs as long as nothing of ours is in the command. -#}
+    {#- In another project, the schema is checked only if the command selects nodes of tangles. -#}
     {%- if project_name == 'tangles' or (execute and is_selected()) -%}
         {% do check_schema() %}
     {%- endif -%}
@@ -80,7 +80,7 @@
 {% endmacro %}
 
 
-{#- Spark makes a folder of the schema's name, and keeps names of schemas in lower case. -#}
+{#- Spark names a folder after the schema, and stores schema names in lower case. -#}
 {% macro check_schema() %}
     {%- if not modules.re.fullmatch('(?=.*[a-z_])[a-z0-9_]{1,128}', target.schema) -%}
         {% do exceptions.raise_compiler_error(

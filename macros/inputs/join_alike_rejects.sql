@@ -1,7 +1,7 @@
-{#- The rejects of a log: a row for each line, but one for many lines of a file with the same bytes and reason. These are
-    counted before they are joined, as copies of one line may be most of a file. -#}
+{#- The rejects of a log: one row for each line, but a single row for many lines of a file with the same bytes and reason.
+    The lines are counted before the join, because copies of one line can be most of a file. -#}
 {% macro join_alike_rejects(rejects, columns) %}
-    {%- set most_rows = 100 -%} {#- of lines that are alike; a log with ordinary damage has a row for each line -#}
+    {%- set most_rows = 100 -%} {#- Equal lines up to this number keep a row each, so that ordinary damage has one row per line. -#}
     select
         {%- for column in columns %}
         rejects.{{ column }},

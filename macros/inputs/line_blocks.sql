@@ -1,4 +1,5 @@
-{#- Spark reads a file in blocks and numbers rows within each; a line's number is what came before its block, plus that. -#}
+{#- Spark reads a file in blocks and numbers the rows of each. The number of a line in its file is its number in the block
+    plus the lines of all earlier blocks. -#}
 {% macro line_blocks(lines) %}
     select
         source_file,

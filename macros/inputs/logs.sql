@@ -1,5 +1,4 @@
-{#- The model that reads the lines of each log, by the var that names the log. As soon as one is given, the others are
-    empty. -#}
+{#- The staging model of each log, by the var that names the log. If one log is given, the logs without a var are empty. -#}
 {% macro logs() %}
     {{ return({
         'ssb_log': 'stg_ssb__lines',

@@ -1,6 +1,7 @@
-{#- dbt renders what a var holds, in some places: Jinja in a value would be run. It is looked for before `var()` does that. -#}
+{#- dbt renders the values of vars in some places and would run Jinja in them. This macro looks for Jinja before `var()`
+    renders a value. -#}
 {% macro refuse_jinja() %}
-    {%- if adapter is defined -%} {#- linters have none -#}
+    {%- if adapter is defined -%} {#- linters have no adapter -#}
     {%- set problems = [] -%}
     {%- set given = adapter.config.vars.to_dict() -%}
     {%- set scopes = [given, given.get(project_name) or {}, given.get('tangles') or {}, adapter.config.cli_vars] -%}

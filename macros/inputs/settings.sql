@@ -1,5 +1,5 @@
-{#- The vars that are no logs, and the values that each may have: one of some words, or a kind of value. This list, with that
-    of `logs`, is the one of all names; the defaults are in dbt_project.yml. -#}
+{#- The vars other than logs, each with its accepted words or its kind of value. This list and `logs` are the only lists of
+    all names; the defaults are in dbt_project.yml. -#}
 {% macro settings() %}
     {{ return({
         'ssb_log_format': ['lines', 'pretty'],

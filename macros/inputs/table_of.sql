@@ -1,5 +1,5 @@
-{#- The table that a var names in the place of a path: `{ref: model}` is a model or seed of the project that
-    runs, `{source: [name, table]}` one of its sources. Each row of it is a line, in the column `raw`. -#}
+{#- The table that a var names in place of a path: `{ref: model}` is a model or seed of the running project,
+    `{source: [name, table]}` one of its sources. Each row is a line, in the column `raw`. -#}
 {% macro table_of(name) %}
     {%- set given = var(name) -%}
     {% do refuse_values([] if is_table(given) else [describe_wrong_value(name, given, log_forms())]) %}
@@ -12,7 +12,7 @@
 {% endmacro %}
 
 
-{#- The tables that vars name, by the var. -#}
+{#- The tables that vars name, by var. -#}
 {% macro log_tables() %}
     {% do refuse_jinja() %}
     {%- set tables = {} -%}
@@ -39,13 +39,13 @@
 {% endmacro %}
 
 
-{#- What a log may be given as, in words. -#}
+{#- The accepted forms of a log, in words. -#}
 {% macro log_forms() %}
     {{ return('a path or glob, {ref: model}, {ref: [package, model]} or {source: [name, table]}') }}
 {% endmacro %}
 
 
-{#- A log as the table `runs` shows it: the path, or how the table is named. -#}
+{#- Name of a log in the table `runs`: the path, or the reference to the table. -#}
 {% macro log_name(name) %}
     {%- if var(name) is not mapping -%}
         {{ return(var(name)) }}

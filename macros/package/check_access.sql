@@ -1,5 +1,5 @@
-{#- Models that are not public may be read in this project alone. dbt refuses readers that are not in their group; a project
-    that installs this one could put a model of its own into the group. -#}
+{#- Private models are for this project alone. dbt refuses readers outside the dbt group; this check also covers a project that
+    puts one of its own models into the group. -#}
 {% macro check_access() %}
     {%- for node in graph.nodes.values() if node.package_name != 'tangles' -%}
         {%- for parent in node.depends_on.nodes if parent.split('.')[1] == 'tangles' -%}

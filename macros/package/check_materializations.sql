@@ -1,4 +1,4 @@
-{#- Folders of models take any materialization, but for models that chose their own. -#}
+{#- A project may change the materialization of whole folders, but not of models that set their own. -#}
 {% macro check_materializations() %}
     {%- for node in graph.nodes.values() if node.package_name == 'tangles' and node.resource_type == 'model' -%}
         {%- set chosen = ['checked_lines'] if 'check_lines(' in node.raw_code

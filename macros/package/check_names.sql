@@ -1,6 +1,6 @@
-{#- dbt tells models of one name apart by their projects, but not everywhere. Where a project that installs this one has a
-    model of the same name, dbt hands it to ours too, unless a flag is set; and the yml of one that is switched off here
-    to whatever else has its name. Of another's models ours read none but the logs that vars name. -#}
+{#- dbt distinguishes models of one name by their projects, with two exceptions. Unless a flag is set, `ref` in a model of tangles
+    finds a model of the same name in the installing project. And the yml of a disabled model of tangles applies to any
+    other model of its name. Models of tangles may read foreign models only as logs that vars name. -#}
 {% macro check_names() %}
     {%- for node in graph.nodes.values() -%}
         {%- if node.package_name != 'tangles' and (node.patch_path or '').startswith('tangles://') -%}

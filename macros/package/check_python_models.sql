@@ -1,4 +1,4 @@
-{#- Python models that have nowhere to run, or lack a package on the workers, are refused before any model is made. -#}
+{#- Refuses Python models without an engine, or with packages missing on the workers, before the first model is built. -#}
 {% macro check_python_models() %}
     {%- set models = [] -%}
     {%- for id in selected_resources if id in graph.nodes -%}

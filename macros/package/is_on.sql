@@ -1,7 +1,7 @@
-{#- Whether a model is switched on, by its folders and name. While a project is parsed no other model can be asked for, so
-    this looks where `+enabled` is written: under `models:` of the project that runs. -#}
+{#- Whether a model is enabled, by its folders and name. While dbt parses, the graph is incomplete, so this macro reads
+    `+enabled` under `models:` of the running project. -#}
 {% macro is_on(path) %}
-    {%- if adapter is not defined -%} {#- linters have none -#}
+    {%- if adapter is not defined -%} {#- linters have no adapter -#}
         {{ return(true) }}
     {%- endif -%}
     {%- set state = namespace(settings=adapter.config.models, is_on=true) -%}
@@ -13,14 +13,14 @@
 {% endmacro %}
 
 
-{#- Whether there are the models that timelines of SSB messages are made of. -#}
+{#- Whether all models that the timelines of SSB messages read are enabled. -#}
 {% macro has_message_timelines() %}
     {{ return(is_on('marts.ssb.ssb_messages') and is_on('marts.feeds.feed_messages')
         and is_on('marts.tangles.tangle_messages')) }}
 {% endmacro %}
 
 
-{#- A relation of no rows with some columns, in the place of a model that is switched off. -#}
+{#- An empty relation with given columns, which replaces a disabled model. -#}
 {% macro no_rows(columns) -%}
 (
     select

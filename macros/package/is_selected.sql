@@ -1,4 +1,4 @@
-{#- Whether the command that runs has anything of this project to do: where it has not, the hooks do nothing. -#}
+{#- Whether the running command selects a node of this project; otherwise the hooks skip their work. -#}
 {% macro is_selected() %}
     {%- for id in selected_resources if id.split('.')[1] == 'tangles' -%}
         {{ return(true) }}

@@ -1,4 +1,4 @@
-{#- After a build: what was built, and how to look at it. -#}
+{#- Prints the row counts of the main tables after a build, and the command that shows more. -#}
 {% macro summarise(results) %}
     {%- if execute and flags.WHICH in ['build', 'run'] and is_selected() -%}
         {%- set built = {} -%}
@@ -33,7 +33,7 @@
 {% endmacro %}
 
 
-{#- Where tables are, and the command that says more of them; silent where they are not in folders. -#}
+{#- Prints the folders of the tables and the command that shows more, for warehouses of folders. -#}
 {% macro say_where_tables_are(schemas) %}
     {%- set warehouse = adapter.warehouse_path() -%}
     {%- if warehouse is not none -%}
@@ -55,13 +55,13 @@
 {% endmacro %}
 
 
-{#- How many steps of a run were left as they stand: tables made of the same, tests of such tables. -#}
+{#- Number of steps of a run that left their result unchanged: tables with the same inputs, and tests of such tables. -#}
 {% macro left_unchanged(results) %}
     {{ return(results | selectattr('adapter_response._message', 'equalto', 'unchanged') | list | length) }}
 {% endmacro %}
 
 
-{#- How many steps of a run came to what: `251 passed, 1 failed, 3 skipped (240 unchanged)`. -#}
+{#- Counts of the steps of a run by result: `251 passed, 1 failed, 3 skipped (240 unchanged)`. -#}
 {% macro outcome(results) -%}
     {%- set counts = {'passed': 0, 'warned': 0, 'failed': 0, 'skipped': 0} -%}
     {%- for result in results if result.status != 'no-op' -%} {#- exposures -#}

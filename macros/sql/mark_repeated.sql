@@ -1,7 +1,7 @@
-{#- The rows of a relation, with `is_repeated`: whether another has the same key. Where hardly any row is, whoever compares
-    those that share a key sorts a few rows, and not all of them with all their columns. -#}
+{#- The rows of a relation with `is_repeated`: whether another row has the same key. Where few rows repeat a key, a model
+    then sorts and compares those rows alone instead of all rows. -#}
 {% macro mark_repeated(rows, key) -%}
-{#- The few are on the left: there are engines that hold the left side of a join in memory. -#}
+{#- The few repeated keys are on the left, because some engines hold the left side of a join in memory. -#}
 select
     {{ rows }}.*,
     repeated.{{ key }} is not null as is_repeated
