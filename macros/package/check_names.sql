@@ -5,8 +5,8 @@
     {%- for node in graph.nodes.values() -%}
         {%- if node.package_name != 'tangles' and (node.patch_path or '').startswith('tangles://') -%}
             {% do exceptions.raise_compiler_error(
-                node.unique_id ~ ' has the name of a model of tangles that is switched off, and dbt takes what is said of'
-                ~ ' that one for what is said of this: call it something else, or leave the other one on'
+                node.unique_id ~ ' has the name of a disabled model of tangles, and dbt would apply the yml of that model to'
+                ~ ' it: rename this model, or enable the model of tangles'
             ) %}
         {%- endif -%}
         {%- if node.package_name == 'tangles' and node.name != 'stg_tables__lines' -%}
