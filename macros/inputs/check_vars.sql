@@ -39,8 +39,8 @@
     {%- set problems = [] -%}
     {%- for name in logs() -%}
         {%- set value = var(name) -%}
-        {%- if not (value is none or (value is string and value | trim) or is_table(value)) -%}
-            {% do problems.append(describe_wrong_value(name, value, log_forms())) %}
+        {%- if not (value is none or (value is string and value | trim) or is_table_reference(value)) -%}
+            {% do problems.append(describe_wrong_value(name, value, describe_log_forms())) %}
         {%- endif -%}
     {%- endfor -%}
     {%- for name, kind in settings().items() -%}

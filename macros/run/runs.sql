@@ -65,7 +65,7 @@
                 if({{ is_this }}, '{{ 'error' if failed else 'success' }}', status) as status,
                 {{ inputs_read(results, is_this) }} as inputs,
                 vars,
-                is_full and not ({{ is_this }} and {{ left_unchanged(results) > 0 }}) as is_full,
+                is_full and not ({{ is_this }} and {{ count_unchanged(results) > 0 }}) as is_full,
                 project_version,
                 {{ tables_of_runs(standing_tables(), results) }} as tables,
                 {{ tables_of_runs(standing_tables('changed_in'), results, 'changed_tables') }} as changed_tables
@@ -98,7 +98,7 @@
     cast(array(
     {%- for name in logs() if var(name) is not none -%}
         named_struct(
-            'var', '{{ name }}', 'path', {{ string_literal(log_name(name)) }},
+            'var', '{{ name }}', 'path', {{ string_literal(format_log_name(name)) }},
             'files', null, 'bytes', null, 'lines', null
         )
         {%- if not loop.last %}, {% endif -%}
@@ -132,7 +132,7 @@
                     select var, path, files, bytes from {{ built['int_run_inputs'] }}
                     {%- for name in logs() if var(name) is mapping %}
                     union all
-                    select '{{ name }}', {{ string_literal(log_name(name)) }}, cast(null as bigint), cast(null as bigint)
+                    select '{{ name }}', {{ string_literal(format_log_name(name)) }}, cast(null as bigint), cast(null as bigint)
                     {%- endfor %}
                 )
             )

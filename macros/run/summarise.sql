@@ -24,17 +24,17 @@
                 {% do print('  ' ~ '%-18s' | format(row[1]) ~ '%12s row' | format('{:,}'.format(row[2] | int))
                     ~ ('' if row[2] | int == 1 else 's')) %}
             {%- endfor -%}
-            {% do say_where_tables_are(schemas | unique | list) %}
+            {% do print_table_locations(schemas | unique | list) %}
         {%- endif -%}
         {%- if project_name == 'tangles' -%}
-            {% do print('  ' ~ outcome(results)) %}
+            {% do print('  ' ~ describe_outcome(results)) %}
         {%- endif -%}
     {%- endif -%}
 {% endmacro %}
 
 
 {#- Prints the folders of the tables and the command that shows more, for warehouses of folders. -#}
-{% macro say_where_tables_are(schemas) %}
+{% macro print_table_locations(schemas) %}
     {%- set warehouse = adapter.warehouse_path() -%}
     {%- if warehouse is not none -%}
         {%- set folders = [] -%}
@@ -56,13 +56,13 @@
 
 
 {#- Number of steps of a run that left their result unchanged: tables with the same inputs, and tests of such tables. -#}
-{% macro left_unchanged(results) %}
+{% macro count_unchanged(results) %}
     {{ return(results | selectattr('adapter_response._message', 'equalto', 'unchanged') | list | length) }}
 {% endmacro %}
 
 
 {#- Counts of the steps of a run by result: `251 passed, 1 failed, 3 skipped (240 unchanged)`. -#}
-{% macro outcome(results) -%}
+{% macro describe_outcome(results) -%}
     {%- set counts = {'passed': 0, 'warned': 0, 'failed': 0, 'skipped': 0} -%}
     {%- for result in results if result.status != 'no-op' -%} {#- exposures -#}
         {%- set name = {'success': 'passed', 'pass': 'passed', 'warn': 'warned', 'skipped': 'skipped'}.get(
@@ -73,6 +73,6 @@
     {%- for name, count in counts.items() if count or name == 'passed' -%}
         {% do said.append(count ~ ' ' ~ name) %}
     {%- endfor -%}
-    {%- set unchanged = left_unchanged(results) -%}
+    {%- set unchanged = count_unchanged(results) -%}
     {{ return(said | join(', ') ~ (' (' ~ unchanged ~ ' unchanged)' if unchanged else '')) }}
 {%- endmacro %}

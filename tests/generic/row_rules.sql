@@ -12,7 +12,7 @@ holds: Conditions that are true of every row, by a name for the log: SQL, or `{e
 {% test row_rules(model, primary_key=none, not_null=[], unique=[], accepted_values={}, holds={}) %}
 
 {%- set keys = ([primary_key] if primary_key else []) + unique %}
-{%- set rules = tangles.column_rules(not_null, accepted_values, holds) %}
+{%- set rules = tangles.list_column_rules(not_null, accepted_values, holds) %}
 {%- set rows_to_test = tangles.rows_to_test(model) %}
 
 {%- if rules %}
@@ -35,7 +35,7 @@ where not (
 
 union all
 {% endif %}
-{{ tangles.repeated_keys(
+{{ tangles.find_repeated_keys(
     rows_to_test if tangles.names_group(key.columns or key) else model, key.columns or key, key.where
 ) }}
 {%- endfor %}

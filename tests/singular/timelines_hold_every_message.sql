@@ -23,4 +23,4 @@ events as (
     where timeline_id = 'ssb:log' and line is null
 )
 
-{{ differences('messages', 'events', ['message_id']) }}
+{{ compare_rows('messages', 'events', ['message_id']) }}

@@ -30,7 +30,7 @@ set_claims as (
     where
         -- A message cannot contain its own hash.
         claims.set_id <> claims.message_id
-        and ({{ is_set_domain('moots.domain') }} or {{ is_set_domain('places.domain') }})
+        and ({{ is_set_domain('moots.domain') }} or {{ is_set_domain('claims.domain') }})
 ),
 
 -- Ids that messages claim as roots; some belong to messages that cannot be roots.

@@ -1,15 +1,15 @@
-{%- set lines = ref('stg_events__lines') if is_on('staging.events.stg_events__lines') else no_rows({
+{%- set lines = ref('stg_events__lines') if is_enabled('staging.events.stg_events__lines') else select_no_rows({
     'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
     'causes': 'array<string>', 'author': 'string', 'arrival': 'bigint', 'detail': 'string'
 }) -%}
-{%- set messages = ref('int_timeline_messages') if has_message_timelines() else no_rows({
+{%- set messages = ref('int_timeline_messages') if has_message_timelines() else select_no_rows({
     'timeline_id': 'string', 'event_id': 'string', 'causes': 'array<string>', 'feed_causes': 'array<string>',
     'both_causes': 'array<string>', 'weak_causes': 'array<string>', 'author': 'string', 'arrival': 'bigint',
     'is_tangle': 'boolean'
 }) -%}
 
 with blocks as (
-    {{- line_blocks(lines) }}
+    {{- locate_line_blocks(lines) }}
 ),
 
 taken as (

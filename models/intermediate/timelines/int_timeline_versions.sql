@@ -1,11 +1,11 @@
-{%- set has_events = is_on('staging.events.stg_events__lines') -%}
-{%- set lines = ref('stg_events__lines') if has_events else no_rows({
+{%- set has_events = is_enabled('staging.events.stg_events__lines') -%}
+{%- set lines = ref('stg_events__lines') if has_events else select_no_rows({
     'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
     'causes': 'array<string>', 'author': 'string', 'arrival': 'bigint', 'detail': 'string'
 }) -%}
 
 with blocks as (
-    {{- line_blocks(lines) }}
+    {{- locate_line_blocks(lines) }}
 ),
 
 events as (

@@ -1,5 +1,5 @@
 with blocks as (
-    {{- line_blocks(ref('stg_autobase__lines')) }}
+    {{- locate_line_blocks(ref('stg_autobase__lines')) }}
 ),
 
 lines as (
@@ -60,4 +60,4 @@ rejected as (
         <=> struct(bases.indexers, bases.relayed, bases.start)
 )
 
-{{ join_alike_rejects('rejected', ['source_file', 'line', 'base_id', 'node_id', 'reason', 'detail']) }}
+{{ merge_equal_rejects('rejected', ['source_file', 'line', 'base_id', 'node_id', 'reason', 'detail']) }}

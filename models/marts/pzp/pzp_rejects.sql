@@ -1,5 +1,5 @@
 with blocks as (
-    {{- line_blocks(ref('stg_pzp__lines')) }}
+    {{- locate_line_blocks(ref('stg_pzp__lines')) }}
 ),
 
 rejected as (
@@ -16,4 +16,4 @@ rejected as (
     where lines.reject_reason is not null
 )
 
-{{ join_alike_rejects('rejected', ['source_file', 'line', 'reason', 'message_id', 'claimed_id', 'detail']) }}
+{{ merge_equal_rejects('rejected', ['source_file', 'line', 'reason', 'message_id', 'claimed_id', 'detail']) }}

@@ -13,7 +13,7 @@ with lines as (
 ),
 
 blocks as (
-    {{- line_blocks('lines') }}
+    {{- locate_line_blocks('lines') }}
 ),
 
 collided as (
@@ -71,4 +71,4 @@ numbered as (
         on rejected.source_file = blocks.source_file and rejected.block_start = blocks.block_start
 )
 
-{{ join_alike_rejects('numbered', ['source_file', 'line', 'reason', 'message_id', 'claimed_key', 'detail']) }}
+{{ merge_equal_rejects('numbered', ['source_file', 'line', 'reason', 'message_id', 'claimed_key', 'detail']) }}

@@ -25,8 +25,8 @@ select
     set_aside_reason is null and not is_root and size(array_distinct(previous)) > 1 as is_merge,
     position,
     thread_position,
-    {{ member_position('asserted_at') }} as asserted_position,
-    {{ member_position('received_at') }} as received_position,
+    {{ rank_members('asserted_at') }} as asserted_position,
+    {{ rank_members('received_at') }} as received_position,
     asserted_at,
     received_at,
     sequence

@@ -1,10 +1,10 @@
-{%- set lines = ref('stg_events__lines') if is_on('staging.events.stg_events__lines') else no_rows({
+{%- set lines = ref('stg_events__lines') if is_enabled('staging.events.stg_events__lines') else select_no_rows({
     'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'line_digest': 'binary', 'timeline_id': 'string',
     'event_id': 'string', 'reject_reason': 'string', 'detail': 'string'
 }) -%}
 
 with blocks as (
-    {{- line_blocks(lines) }}
+    {{- locate_line_blocks(lines) }}
 ),
 
 lines as (
@@ -72,7 +72,7 @@ rejected as (
     where placed.reason is not null and placed.line is not null
 )
 
-{{ join_alike_rejects('rejected', ['source_file', 'line', 'timeline_id', 'event_id', 'reason', 'detail']) }}
+{{ merge_equal_rejects('rejected', ['source_file', 'line', 'timeline_id', 'event_id', 'reason', 'detail']) }}
 
 union all
 

@@ -2,7 +2,7 @@
     sort is spread over several tasks.
 
     A view where a table is given: its rows may hold the secrets of groups and are not copied. -#}
-{%- set tables = log_tables() -%}
+{%- set tables = list_log_tables() -%}
 {{ config(materialized='view' if tables else 'table') }}
 
 

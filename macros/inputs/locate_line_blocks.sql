@@ -1,6 +1,6 @@
 {#- Spark reads a file in blocks and numbers the rows of each. The number of a line in its file is its number in the block
     plus the lines of all earlier blocks. -#}
-{% macro line_blocks(lines) %}
+{% macro locate_line_blocks(lines) %}
     select
         source_file,
         block_start,

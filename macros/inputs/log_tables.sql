@@ -1,8 +1,8 @@
 {#- The table that a var names in place of a path: `{ref: model}` is a model or seed of the running project,
     `{source: [name, table]}` one of its sources. Each row is a line, in the column `raw`. -#}
-{% macro table_of(name) %}
+{% macro resolve_log_table(name) %}
     {%- set given = var(name) -%}
-    {% do refuse_values([] if is_table(given) else [describe_wrong_value(name, given, log_forms())]) %}
+    {% do refuse_values([] if is_table_reference(given) else [describe_wrong_value(name, given, describe_log_forms())]) %}
     {%- if 'source' in given -%}
         {{ return(source(given.source[0], given.source[1])) }}
     {%- elif given.ref is string -%}
@@ -13,18 +13,18 @@
 
 
 {#- The tables that vars name, by var. -#}
-{% macro log_tables() %}
+{% macro list_log_tables() %}
     {% do refuse_jinja() %}
     {%- set tables = {} -%}
     {%- for name in logs() if var(name) is mapping -%}
-        {% do tables.update({name: table_of(name)}) %}
+        {% do tables.update({name: resolve_log_table(name)}) %}
     {%- endfor -%}
     {{ return(tables) }}
 {% endmacro %}
 
 
 {#- Whether a var's value names a table. -#}
-{% macro is_table(given) %}
+{% macro is_table_reference(given) %}
     {%- if given is not mapping or given | length != 1 -%}
         {{ return(false) }}
     {%- endif -%}
@@ -40,13 +40,13 @@
 
 
 {#- The accepted forms of a log, in words. -#}
-{% macro log_forms() %}
+{% macro describe_log_forms() %}
     {{ return('a path or glob, {ref: model}, {ref: [package, model]} or {source: [name, table]}') }}
 {% endmacro %}
 
 
 {#- Name of a log in the table `runs`: the path, or the reference to the table. -#}
-{% macro log_name(name) %}
+{% macro format_log_name(name) %}
     {%- if var(name) is not mapping -%}
         {{ return(var(name)) }}
     {%- endif -%}

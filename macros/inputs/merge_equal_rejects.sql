@@ -1,6 +1,6 @@
 {#- The rejects of a log: one row for each line, but a single row for many lines of a file with the same bytes and reason.
     The lines are counted before the join, because copies of one line can be most of a file. -#}
-{% macro join_alike_rejects(rejects, columns) %}
+{% macro merge_equal_rejects(rejects, columns) %}
     {%- set most_rows = 100 -%} {#- Equal lines up to this number keep a row each, so that ordinary damage has one row per line. -#}
     select
         {%- for column in columns %}

@@ -1,6 +1,6 @@
 {#- Whether a model is enabled, by its folders and name. While dbt parses, the graph is incomplete, so this macro reads
     `+enabled` under `models:` of the running project. -#}
-{% macro is_on(path) %}
+{% macro is_enabled(path) %}
     {%- if adapter is not defined -%} {#- linters have no adapter -#}
         {{ return(true) }}
     {%- endif -%}
@@ -15,13 +15,13 @@
 
 {#- Whether all models that the timelines of SSB messages read are enabled. -#}
 {% macro has_message_timelines() %}
-    {{ return(is_on('marts.ssb.ssb_messages') and is_on('marts.feeds.feed_messages')
-        and is_on('marts.tangles.tangle_messages')) }}
+    {{ return(is_enabled('marts.ssb.ssb_messages') and is_enabled('marts.feeds.feed_messages')
+        and is_enabled('marts.tangles.tangle_messages')) }}
 {% endmacro %}
 
 
 {#- An empty relation with given columns, which replaces a disabled model. -#}
-{% macro no_rows(columns) -%}
+{% macro select_no_rows(columns) -%}
 (
     select
         {%- for name, type in columns.items() %}

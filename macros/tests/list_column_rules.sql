@@ -1,5 +1,5 @@
 {#- The rules of single rows, as pairs of a name and a condition that is never null. -#}
-{% macro column_rules(not_null, accepted_values, holds) %}
+{% macro list_column_rules(not_null, accepted_values, holds) %}
     {%- set rules = [] -%}
     {%- for column in not_null -%}
         {% do rules.append((column ~ ' is not null', column ~ ' is not null')) %}

@@ -1,6 +1,6 @@
 {#- Limit of the SQL rounds, by the vars tangle_engine and sql_round_budget; none means unlimited. dbt calls this while it
     parses, before check_vars refuses a budget that is not a number. -#}
-{% macro sql_rounds() %}
+{% macro get_round_limit() %}
     {%- if var('tangle_engine') == 'sql' -%}
         {{ return(none) }}
     {%- endif -%}
