@@ -1,8 +1,8 @@
 {#-
-Of the statements of a seed, the tables that they are about have every row, no other, and all the same. A failure is a
-statement, the side that has a row more often, and the columns that are compared, as JSON.
+The tables have exactly the rows that the statements of a seed state, with the same values. A failure is a statement, the
+side with more copies of a row, and the compared columns as JSON.
 
-statements: For each its `table`, and the arguments of `compare_statement`. One with `enabled` false is left out.
+statements: For each its `table` and the arguments of `compare_statement`. Statements with `enabled` false are left out.
 -#}
 {% test matches_tables(model, statements) %}
 {%- for each in statements if each.get('enabled', true) %}
