@@ -1,4 +1,4 @@
--- This project's own model of that name: what it says is its own business.
+-- A model of this project with the name of a model of tangles.
 select
     author as writer,
     verified_length as written

@@ -77,7 +77,8 @@ class Blocks(NamedTuple):
 def files(tables: Tables, log: Log) -> dict[str, Blocks]:
     """List the files of a log, by their names in the tables.
 
-    A line's number is the number of lines before its block plus its place in the block (macros/inputs/line_blocks.sql).
+    A line's number is the number of lines before its block plus its place in the block: the same rule as in
+    macros/inputs/locate_line_blocks.sql.
     """
     found: dict[str, Blocks] = {}
     for row in tables.rows(
