@@ -22,7 +22,7 @@ from bench.report import RESULTS, Goal, at_most, say
 from dbt_tangles.algorithms.graph.graph_batches import clocks_of_partition, levels_of_partition
 from dbt_tangles.algorithms.graph.walk import WALK_INPUT_SCHEMA
 from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
-from dbt_tangles.algorithms.timeline.timeline_batches import order_base_batches
+from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
 
 NAME = "skew"
 #: The messages of the tangle, a third of a log's.
@@ -41,7 +41,7 @@ EXPONENT = 1.15
 KERNELS = {
     "int_tangle_levels": partial(levels_of_partition, rows_in_memory=1_000_000),
     "int_tangle_clocks": partial(clocks_of_partition, limit=1000, max_rows=100_000_000),
-    "int_timeline_order": partial(order_base_batches, batch_size=0, edit_limit=0, rows_in_memory=1_000_000),
+    "int_timeline_order": partial(order_of_partition, batch_size=0, edit_limit=0, rows_in_memory=1_000_000),
 }
 
 
