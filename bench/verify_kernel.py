@@ -48,12 +48,12 @@ def to_batches(lines: list[bytes], rows: int) -> list[pa.RecordBatch]:
 
 def check_ssb(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Verify the lines of an SSB log."""
-    return ssb_check.check_batches(batches, ssb_check.CheckOptions())
+    return ssb_check.verify_batches(batches, ssb_check.VerifyOptions())
 
 
 def check_pzp(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Verify the lines of a pzp log."""
-    return pzp_check.check_batches(batches, pzp_check.CheckOptions())
+    return pzp_check.verify_batches(batches, pzp_check.VerifyOptions())
 
 
 def ssb_signatures(lines: list[bytes]) -> Iterator[tuple[bytes, bytes]]:

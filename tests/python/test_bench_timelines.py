@@ -22,7 +22,7 @@ from bench import (
     peer,
     timelines,
 )
-from dbt_tangles.formats.events.verify_lines import check_batches
+from dbt_tangles.formats.events.verify_lines import verify_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 
@@ -367,7 +367,7 @@ def test_logs_are_written(suffix, tmp_path):
         ],
         schema=INPUT_SCHEMA,
     )
-    (checked,) = check_batches(iter([batch]))
+    (checked,) = verify_batches(iter([batch]))
     assert checked["detail"].null_count == 60
     assert checked["arrival"].to_pylist() == list(range(1, 61))
 

@@ -16,10 +16,10 @@ from log_lines import batch_of
 
 MOST = 2_000
 KERNELS = {
-    "ssb": lambda batches: ssb.check_batches(batches, ssb.CheckOptions(max_line_bytes=MOST)),
-    "pzp": lambda batches: pzp.check_batches(batches, pzp.CheckOptions(max_line_bytes=MOST)),
-    "autobase": lambda batches: autobase.check_batches(batches, MOST),
-    "events": lambda batches: events.check_batches(batches, MOST),
+    "ssb": lambda batches: ssb.verify_batches(batches, ssb.VerifyOptions(max_line_bytes=MOST)),
+    "pzp": lambda batches: pzp.verify_batches(batches, pzp.VerifyOptions(max_line_bytes=MOST)),
+    "autobase": lambda batches: autobase.verify_batches(batches, MOST),
+    "events": lambda batches: events.verify_batches(batches, MOST),
 }
 EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
 KEYS = {"ssb": "key", "pzp": "id", "autobase": "base", "events": "timeline"}

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from bench import log_lengths, log_plan, make_log
-from dbt_tangles.formats.ssb.verify_lines import CheckOptions, check_batches
+from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, verify_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 
@@ -61,7 +61,7 @@ def test_every_message_is_usable(log):
     _, lines, messages = log
     places = [["log.jsonl"] * len(lines), [0] * len(lines), range(len(lines)), lines, map(len, lines)]
     arrays = [pa.array(column, field.type) for column, field in zip(places, INPUT_SCHEMA, strict=True)]
-    [checked] = check_batches(iter([pa.record_batch(arrays, schema=INPUT_SCHEMA)]), CheckOptions())
+    [checked] = verify_batches(iter([pa.record_batch(arrays, schema=INPUT_SCHEMA)]), VerifyOptions())
     assert set(checked.column("check_error").to_pylist()) == {None}
     assert checked.column("message_id").to_pylist() == [message["key"] for message in messages]
 

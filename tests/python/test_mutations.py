@@ -95,13 +95,13 @@ class Logs:
 
 def check(kind: str, lines: list[bytes], is_verified: bool) -> list[dict]:
     """Run lines through a log's check: a row for each, without its place."""
-    check_batches = {
-        "ssb": partial(ssb.check_batches, options=ssb.CheckOptions(verify_signatures=is_verified)),
-        "pzp": partial(pzp.check_batches, options=pzp.CheckOptions(verify_signatures=is_verified)),
-        "autobase": autobase.check_batches,
-        "event": events.check_batches,
+    verify_batches = {
+        "ssb": partial(ssb.verify_batches, options=ssb.VerifyOptions(verify_signatures=is_verified)),
+        "pzp": partial(pzp.verify_batches, options=pzp.VerifyOptions(verify_signatures=is_verified)),
+        "autobase": autobase.verify_batches,
+        "event": events.verify_batches,
     }[kind]
-    table = pa.Table.from_batches(check_batches(iter([batch_of(lines)])))
+    table = pa.Table.from_batches(verify_batches(iter([batch_of(lines)])))
     table.validate(full=True)
     rows = table.drop_columns([field.name for field in (*PLACE, DIGEST)]).to_pylist()
     assert len(rows) == len(lines)

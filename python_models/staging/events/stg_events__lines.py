@@ -3,7 +3,7 @@
 from dbt_spark_python.incremental.earlier import earlier
 from dbt_spark_python.lines import check_lines
 from dbt_spark_python.unpack import Reading
-from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, check_batches
+from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batches
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES
 
 
@@ -16,7 +16,7 @@ def model(dbt, spark):
         "event_log",
         path,
         fixtures,
-        check_batches,
+        verify_batches,
         OUTPUT_SCHEMA,
         reading,
         known=earlier(spark, dbt.this),

@@ -7,7 +7,7 @@ from dbt_spark_python.lines import check_lines
 from dbt_spark_python.python_model.shuffle_key import text_before
 from dbt_spark_python.unpack import Reading
 from dbt_tangles.formats.ssb.options import hmac_key
-from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 
 
 def model(dbt, spark):
@@ -17,14 +17,14 @@ def model(dbt, spark):
     verify_signatures = dbt.config.meta_get("verify_signatures")
     unpack_limit = dbt.config.meta_get("unpack_limit")
 
-    options = CheckOptions(verify_signatures=verify_signatures, hmac_key=hmac_key())
+    options = VerifyOptions(verify_signatures=verify_signatures, hmac_key=hmac_key())
     fixtures = None if path else dbt.ref("stg_tables__lines")
     return check_lines(
         spark,
         "ssb_log",
         path,
         fixtures,
-        partial(check_batches, options=options),
+        partial(verify_batches, options=options),
         OUTPUT_SCHEMA,
         Reading(options.max_line_bytes, "\n\n" if log_format == "pretty" else "\n", unpack_limit),
         # Copies of a message have the same signature. Rows with the same end of a signature share a partition, where

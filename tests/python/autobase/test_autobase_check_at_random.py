@@ -199,7 +199,7 @@ def test_the_exact_way_is_the_way_of_orjson(value, is_raw, indent):
 def test_the_short_way_is_the_long_way(listed):
     """The fast reader agrees with the slow one, and accepts every batch of sound lines."""
     lines = [json.dumps(document).encode() for document in listed]
-    short = kernel._read_sound_nodes(lines)
+    short = kernel._read_node_columns(lines)
     rows = [kernel._read(line, len(line), 2**21) for line in lines]
     if short is None:
         is_plain = all(is_read_by_orjson(line) for line in lines)
@@ -222,11 +222,11 @@ def is_read_by_orjson(line):
 def test_the_short_way_is_taken(monkeypatch):
     """By many lines at a time, with the result of the slow reader."""
     lines = random_nodes(random.Random(3), 4000)
-    assert sum(kernel._read_sound_nodes(lines[at : at + 10]) is not None for at in range(0, 4000, 10)) > 300
+    assert sum(kernel._read_node_columns(lines[at : at + 10]) is not None for at in range(0, 4000, 10)) > 300
     monkeypatch.setattr(kernel, "_TURN_ROWS", 10)
     short = check(lines)
     assert {row["reject_reason"] for row in short} == {None, "bad_heads"}
-    monkeypatch.setattr(kernel, "_read_sound_nodes", lambda raws: None)
+    monkeypatch.setattr(kernel, "_read_node_columns", lambda raws: None)
     assert check(lines) == short
 
 

@@ -13,7 +13,7 @@ import fixture_seeds
 from autobase_oracle import Id, Node
 from changes_oracle import changes
 from conftest import DATA
-from dbt_tangles.formats.autobase.verify_lines import Reason, check_batches
+from dbt_tangles.formats.autobase.verify_lines import Reason, verify_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from design_oracle import plain_order
 
@@ -27,7 +27,7 @@ def check(raws):
     count = len(raws)
     columns = [["file"] * count, [0] * count, range(count), raws, map(len, raws)]
     arrays = [pa.array(list(values), field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)]
-    return pa.Table.from_batches(check_batches(iter([pa.RecordBatch.from_arrays(arrays, schema=INPUT_SCHEMA)])))
+    return pa.Table.from_batches(verify_batches(iter([pa.RecordBatch.from_arrays(arrays, schema=INPUT_SCHEMA)])))
 
 
 CHECKED = {file: check(lines(file)).to_pylist() for file in FILES}

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbt_tangles.formats.events import verify_lines as kernel
-from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, check_batches
+from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batches
 from dbt_tangles.ingest import line_checks as lines_module
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from log_lines import batch_of
@@ -25,7 +25,7 @@ LINE_32 = "line longer than 32 bytes"
 
 def check(lines, lengths=None, **options):
     """Run lines through the kernel; their rows keep the promises of their columns."""
-    table = pa.Table.from_batches(check_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
+    table = pa.Table.from_batches(verify_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
     table.validate(full=True)
     rows = table.to_pylist()
     assert [row["row_id"] for row in rows] == list(range(len(lines)))
@@ -195,7 +195,7 @@ def test_many_causes():
 
 def test_no_lines():
     assert check([]) == []
-    assert list(check_batches(iter([]))) == []
+    assert list(verify_batches(iter([]))) == []
 
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
@@ -268,7 +268,7 @@ def test_any_json(listed):
 def test_the_short_way_is_the_long_way(listed):
     """Where the short way answers at all, it answers what the long way does."""
     lines = [json.dumps(document, ensure_ascii=False).encode() for document in listed]
-    short = kernel._read_sound(lines)
+    short = kernel._read_columns(lines)
     long = [kernel._read(line, len(line), 2**21) for line in lines]
     assert (short is None) == any(row.detail is not None for row in long)
     if short is not None:
@@ -300,17 +300,17 @@ def test_turns_and_slices_keep_the_order(monkeypatch):
     monkeypatch.setattr(kernel, "_TURN_ROWS", 1)
     assert check(lines) == whole
     monkeypatch.setattr(lines_module, "SLICE_BYTES", 10_000)
-    batches = list(check_batches(iter([batch_of(lines)])))
+    batches = list(verify_batches(iter([batch_of(lines)])))
     assert [batch.num_rows for batch in batches] == [32] * 21 + [28]
     assert check(lines) == whole
     part = batch_of(lines).slice(100, 250)
-    assert pa.Table.from_batches(check_batches(iter([part]))).to_pylist() == whole[100:350]
+    assert pa.Table.from_batches(verify_batches(iter([part]))).to_pylist() == whole[100:350]
 
 
 def test_large_batch_comes_back_in_slices():
     """More bytes than a turn of any size should hold: the columns stay far from Arrow's offsets."""
     line = to_line(after=["x" * 500_000, "y" * 500_000])
-    batches = list(check_batches(iter([batch_of([line] * 100)])))
+    batches = list(verify_batches(iter([batch_of([line] * 100)])))
     assert [batch.num_rows for batch in batches] == [32, 32, 32, 4]
     assert max(batch.nbytes for batch in batches) < 2**26
     rows = pa.Table.from_batches(batches)
@@ -324,6 +324,6 @@ def test_other_widths_of_integers_and_strings():
     kinds = [pa.large_string(), pa.int32(), pa.int32(), pa.binary(), pa.int32()]
     columns = [column.cast(kind) for column, kind in zip(batch.columns, kinds, strict=True)]
     narrow = pa.RecordBatch.from_arrays(columns, names=INPUT_SCHEMA.names)
-    [result] = check_batches(iter([narrow]))
+    [result] = verify_batches(iter([narrow]))
     assert result.schema == OUTPUT_SCHEMA
     assert result.to_pylist() == check([to_line()])

@@ -8,7 +8,7 @@ import pytest
 
 import fixture_seeds
 import timeline_oracle as oracle
-from dbt_tangles.formats.events.verify_lines import check_batches
+from dbt_tangles.formats.events.verify_lines import verify_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 expected = partial(fixture_seeds.expected, "events")
@@ -39,7 +39,7 @@ def test_the_kernel_takes_the_lines_for_what_they_are(file, is_sound):
     count = len(raws)
     columns = [[file] * count, [0] * count, range(count), raws, map(len, raws)]
     arrays = [pa.array(list(values), field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)]
-    batches = check_batches(iter([pa.RecordBatch.from_arrays(arrays, schema=INPUT_SCHEMA)]))
+    batches = verify_batches(iter([pa.RecordBatch.from_arrays(arrays, schema=INPUT_SCHEMA)]))
     details = pa.Table.from_batches(batches)["detail"].to_pylist()
     assert [detail is None for detail in details] == [is_sound] * count
     rejected = [int(row["line"]) for row in expected("timeline_rejects", example=file, reason="malformed")]

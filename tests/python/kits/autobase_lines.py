@@ -4,7 +4,7 @@ import json
 
 import pyarrow as pa
 
-from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, Reason, check_batches
+from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, Reason, verify_batches
 from dbt_tangles.ingest.line_checks import PLACE
 from dbt_tangles.ingest.line_framing import Framing
 from log_lines import batch_of
@@ -22,7 +22,7 @@ MAX = 2**31 - 1
 
 def check(lines, lengths=None, **options):
     """Run lines through the kernel, and check the guarantees of the columns."""
-    table = pa.Table.from_batches(check_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
+    table = pa.Table.from_batches(verify_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
     table.validate(full=True)
     rows = table.to_pylist()
     assert [row["row_id"] for row in rows] == list(range(len(lines)))

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from dbt_tangles.formats.pzp.rules import Reason
 from dbt_tangles.formats.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
-from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from dbt_tangles.ingest.line_framing import Framing
 from fixtures.pzp import author
 from log_lines import batch_of
@@ -57,7 +57,7 @@ def reason_of(error):
 def check(lines, lengths=None, **options):
     """Run lines through the kernel; their rows keep the promises of their columns."""
     table = pa.Table.from_batches(
-        check_batches(iter([batch_of(lines, lengths)]), CheckOptions(**options)), OUTPUT_SCHEMA
+        verify_batches(iter([batch_of(lines, lengths)]), VerifyOptions(**options)), OUTPUT_SCHEMA
     )
     table.validate(full=True)
     rows = table.to_pylist()

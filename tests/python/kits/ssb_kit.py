@@ -8,7 +8,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from dbt_tangles.formats.ssb.canonical import canonical_text
-from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from fixtures.ssb.author import Author
 from log_lines import batch_of
 
@@ -24,7 +24,7 @@ GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493
 
 def check(lines, **options):
     """Run lines through the kernel; return its rows as dicts."""
-    batches = list(check_batches(iter([batch_of(lines)]), CheckOptions(**options)))
+    batches = list(verify_batches(iter([batch_of(lines)]), VerifyOptions(**options)))
     for batch in batches:
         batch.validate(full=True)
         assert batch.schema == OUTPUT_SCHEMA

@@ -9,7 +9,7 @@ import pytest
 
 from dbt_tangles.formats.ssb import verify_lines as kernel
 from dbt_tangles.formats.ssb.canonical import canonical_text
-from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from dbt_tangles.ingest import line_checks as lines_module
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from fixtures.ssb.author import box, to_line, to_uri
@@ -20,7 +20,7 @@ ROOT, REPLY = "%root", "%reply"
 
 def table_of(batches, **options):
     """Run batches through the kernel."""
-    return pa.Table.from_batches(check_batches(iter(batches), CheckOptions(**options)), OUTPUT_SCHEMA)
+    return pa.Table.from_batches(verify_batches(iter(batches), VerifyOptions(**options)), OUTPUT_SCHEMA)
 
 
 def test_row_of_a_message():
@@ -198,7 +198,7 @@ def test_large_batches_are_cut(monkeypatch):
     lines = read_lines("small.jsonl")
     whole = table_of([batch_of(lines)])
     monkeypatch.setattr(lines_module, "SLICE_BYTES", 1000)
-    batches = list(check_batches(iter([batch_of(lines)]), CheckOptions()))
+    batches = list(verify_batches(iter([batch_of(lines)]), VerifyOptions()))
     assert len(batches) > 1
     assert pa.Table.from_batches(batches).equals(whole)
 
@@ -207,7 +207,7 @@ def test_empty_batches_and_none_at_all():
     """Spark hands over both."""
     assert table_of([]).num_rows == 0
     assert table_of([batch_of([])]).num_rows == 0
-    assert next(check_batches(iter([batch_of([])]), CheckOptions())).schema == OUTPUT_SCHEMA
+    assert next(verify_batches(iter([batch_of([])]), VerifyOptions())).schema == OUTPUT_SCHEMA
 
 
 def test_columns_are_found_by_name_and_cast():
@@ -245,14 +245,14 @@ def test_identical_texts_are_verified_once(monkeypatch):
 
 def test_memory_of_verdicts_is_bounded(monkeypatch):
     """The kernel forgets the oldest verdicts, and then verifies again."""
-    monkeypatch.setattr(kernel._Checker, "_GENERATION", 10)
+    monkeypatch.setattr(kernel._Verifier, "_GENERATION", 10)
     monkeypatch.setattr(kernel, "_TURN_ROWS", 5)
     lines = [orjson.dumps(value_of(sequence=sequence)) for sequence in range(40)]
-    checker = kernel._Checker(CheckOptions())
+    verifier = kernel._Verifier(VerifyOptions())
     for _ in range(2):
         for start in range(0, 40, 5):
-            checker.check(pa.array(lines[start : start + 5]), pa.array([1] * 5))
-            assert len(checker._verdicts) + len(checker._older_verdicts) <= 25
+            verifier.verify(pa.array(lines[start : start + 5]), pa.array([1] * 5))
+            assert len(verifier._verdicts) <= 25
 
 
 def test_lines_longer_than_the_limit_are_too_long_unread():
@@ -268,7 +268,7 @@ def test_lines_longer_than_the_limit_are_too_long_unread():
 def test_hmac_key_must_have_32_bytes():
     """A wrong key would silently make every message a forgery."""
     with pytest.raises(ValueError, match="hmac_key"):
-        CheckOptions(hmac_key=b"short")
+        VerifyOptions(hmac_key=b"short")
 
 
 class TestWithoutSignatures:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from json import loads
@@ -21,13 +21,12 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dbt_tangles.formats.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact
+from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, read_turn
+from dbt_tangles.formats.ssb.canonical import parse_exact
 from dbt_tangles.ingest.json_numbers import MAX_INT32, whole_number
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
-from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
-from dbt_tangles.kernel_runtime.row_schema import Int32, arrow_type, columns_of
+from dbt_tangles.kernel_runtime.row_schema import Int32, arrow_type
 from dbt_tangles.reasons import AutobaseReason as Reason
 from dbt_tangles.reasons import Reasons
 
@@ -48,6 +47,9 @@ _needed_of = itemgetter("base", *_NODE_FIELDS)
 _SORTED = orjson.OPT_SORT_KEYS
 
 
+_LINE_REASONS = LineReasons(Reason.TOO_LONG, Reason.INVALID_UTF8, Reason.MALFORMED_JSON, Reason.NOT_AN_OBJECT)
+
+
 class Length(NamedTuple):
     """A writer, and a length of its log."""
 
@@ -57,7 +59,7 @@ class Length(NamedTuple):
 
 @dataclass(slots=True)
 class Row:
-    """The result of a line; see `check_batches`."""
+    """The result of a line; see `verify_batches`."""
 
     base_id: str | None = None
     kind: str | None = None
@@ -77,11 +79,7 @@ class Row:
 OUTPUT_SCHEMA = schema_of(Row)
 
 
-class _RefusedError(Exception):
-    """The line is unusable; the arguments are the reason and the detail."""
-
-
-def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
+def verify_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
     """Verify the lines of an Autobase log.
 
     Args:
@@ -102,27 +100,81 @@ def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_L
             `reject_reason`, `detail`: null for a usable line. A rejected line has at most `base_id`, `kind`, `writer`
             and `length`.
     """
-    return check_in_turns(
-        batches, lambda lines, lengths: _check_turn(lines, lengths, max_line_bytes), _TURN_ROWS, OUTPUT_SCHEMA
-    )
+
+    def verify(lines: pa.Array, lengths: pa.Array) -> Mapping[str, pa.Array | Sequence[Any]]:
+        return read_turn(lines, lengths, max_line_bytes, _read_node_columns, _read, Row)
+
+    return check_in_turns(batches, verify, _TURN_ROWS, OUTPUT_SCHEMA)
 
 
-def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict[str, pa.Array | Sequence[Any]]:
-    """Verify some lines and return the columns of `Row`."""
-    raws = lines.to_pylist()
-    if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
-        columns = _read_sound_nodes(raws)
-        if columns is not None:
-            return columns
-    rows = [_read(raw, length, max_line_bytes) for raw, length in zip(raws, lengths.to_pylist(), strict=True)]
-    return columns_of(Row, rows)
+class _Nodes(NamedTuple):
+    """The fields of some lines that are all nodes, one column each; heads are flat.
+
+    Attributes:
+        bases: The id of each node's base.
+        writers: Each node's writer, as spelled.
+        lengths: Each node's length.
+        batches: Each node's batch.
+        head_counts: int64[nodes], the number of heads of each node.
+        head_writers: The writers of all heads, as spelled.
+        head_lengths: The lengths of all heads.
+        values: Each node's value as JSON text, or null.
+    """
+
+    bases: Sequence[str]
+    writers: Sequence[str]
+    lengths: Sequence[int]
+    batches: Sequence[int]
+    head_counts: np.ndarray
+    head_writers: Sequence[str]
+    head_lengths: Sequence[int]
+    values: Sequence[str | None]
 
 
-def _read_sound_nodes(raws: list[bytes | None]) -> dict[str, pa.Array] | None:
+def _read_node_columns(raws: list[bytes | None]) -> dict[str, pa.Array] | None:
     """Read lines if all are valid nodes, checking each column as a whole; give up at the first other line.
 
     The result equals that of `_read`, in a fraction of the time.
     """
+    nodes = _parse_nodes(raws)
+    if nodes is None:
+        return None
+    spellings = {*nodes.writers, *nodes.head_writers}
+    if not all(map(_WRITER.fullmatch, spellings)):
+        return None
+    # From here on a writer is its index among the sorted names.
+    names = sorted(set(map(str.lower, spellings)))
+    places = {name: place for place, name in enumerate(names)}
+    place_of = {spelling: places[spelling.lower()] for spelling in spellings}.__getitem__
+    count = len(raws)
+    own = np.fromiter(map(place_of, nodes.writers), np.int32, count)
+    own_length = np.array(nodes.lengths, np.int32)
+    head = np.fromiter(map(place_of, nodes.head_writers), np.int32, len(nodes.head_writers))
+    heads = _sorted_heads(nodes, own, own_length, head, len(names))
+    if heads is None:
+        return None
+    node, head, head_length = heads
+    offsets = np.zeros(count + 1, np.int32)
+    np.cumsum(np.bincount(node, minlength=count), out=offsets[1:])
+    names_array = pa.array(names, pa.string())
+    structs = pa.StructArray.from_arrays(
+        [names_array.take(pa.array(head)), pa.array(head_length)], fields=list(arrow_type(Length))
+    )
+    value_array = pa.array(nodes.values, pa.string())
+    return {
+        "base_id": pa.array(nodes.bases, pa.string()),
+        "kind": pa.repeat(NODE, count),
+        "writer": names_array.take(pa.array(own)),
+        "length": pa.array(own_length),
+        "heads": pa.ListArray.from_arrays(pa.array(offsets), structs),
+        "batch": pa.array(nodes.batches, pa.int32()),
+        "value": value_array,
+        "is_ack": value_array.is_null(),
+    }
+
+
+def _parse_nodes(raws: list[bytes | None]) -> _Nodes | None:
+    """Parse lines and check the types of all fields; give up at the first line that is not a node."""
     try:
         documents = list(map(orjson.loads, raws))
         bases, writers, lengths, heads = zip(*map(_needed_of, documents), strict=True)
@@ -137,60 +189,43 @@ def _read_sound_nodes(raws: list[bytes | None]) -> dict[str, pa.Array] | None:
         return None
     batches = [document.get("batch", 1) for document in documents]
     head_writers, head_lengths = zip(*flat, strict=True) if flat else ((), ())
-    if not (
-        _are(bases, str)
-        and all(bases)
-        and _are(writers, str)
-        and _are(head_writers, str)
-        and _are_lengths(lengths)
-        and _are_lengths(head_lengths)
-        and _are_lengths(batches)
-    ):
+    are_strings = _are(bases, str) and all(bases) and _are(writers, str) and _are(head_writers, str)
+    if not are_strings or not all(map(_are_lengths, (lengths, head_lengths, batches))):
         return None
-    spellings = {*writers, *head_writers}
-    if not all(map(_WRITER.fullmatch, spellings)):
+    counts = np.fromiter(map(len, heads), np.int64, len(raws))
+    return _Nodes(bases, writers, lengths, batches, counts, head_writers, head_lengths, texts)
+
+
+def _sorted_heads(
+    nodes: _Nodes, own: np.ndarray, own_length: np.ndarray, head: np.ndarray, writer_count: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """Sort the heads of each node by writer, and drop the writer's own previous node; give up at an invalid head.
+
+    Args:
+        nodes: The nodes.
+        own: int32[nodes], the writer of each node.
+        own_length: int32[nodes].
+        head: int32[heads], the writer of each head.
+        writer_count: The number of writers.
+
+    Returns:
+        int64[heads], the node of each head; int32[heads], its writer; int32[heads], its length.
+    """
+    node = np.repeat(np.arange(len(own)), nodes.head_counts)
+    head_length = np.array(nodes.head_lengths, np.int32)
+    if not len(head):
+        return node, head, head_length
+    key = node * writer_count + head
+    order = np.argsort(key, kind="stable")
+    if (np.diff(key[order]) == 0).any():
         return None
-
-    # From here on a writer is its index among the sorted names.
-    names = sorted(set(map(str.lower, spellings)))
-    places = {name: place for place, name in enumerate(names)}
-    place_of = {spelling: places[spelling.lower()] for spelling in spellings}.__getitem__
-    count = len(raws)
-    own = np.fromiter(map(place_of, writers), np.int32, count)
-    own_length = np.array(lengths, np.int32)
-    node = np.repeat(np.arange(count), np.fromiter(map(len, heads), np.int64, count))
-    head = np.fromiter(map(place_of, head_writers), np.int32, len(flat))
-    head_length = np.array(head_lengths, np.int32)
-    if flat:
-        key = node * len(names) + head
-        order = np.argsort(key, kind="stable")
-        if (np.diff(key[order]) == 0).any():
-            return None
-        head, head_length = head[order], head_length[order]  # node is already in order
-        is_own = head == own[node]
-        ahead = own_length[node] - head_length
-        if (ahead[is_own] < 1).any():
-            return None
-        is_kept = ~is_own | (ahead != 1)
-        node, head, head_length = node[is_kept], head[is_kept], head_length[is_kept]
-    offsets = np.zeros(count + 1, np.int32)
-    np.cumsum(np.bincount(node, minlength=count), out=offsets[1:])
-
-    names_array = pa.array(names, pa.string())
-    structs = pa.StructArray.from_arrays(
-        [names_array.take(pa.array(head)), pa.array(head_length)], fields=list(arrow_type(Length))
-    )
-    value_array = pa.array(texts, pa.string())
-    return {
-        "base_id": pa.array(bases, pa.string()),
-        "kind": pa.repeat(NODE, count),
-        "writer": names_array.take(pa.array(own)),
-        "length": pa.array(own_length),
-        "heads": pa.ListArray.from_arrays(pa.array(offsets), structs),
-        "batch": pa.array(batches, pa.int32()),
-        "value": value_array,
-        "is_ack": value_array.is_null(),
-    }
+    head, head_length = head[order], head_length[order]  # node is already in order
+    is_own = head == own[node]
+    ahead = own_length[node] - head_length
+    if (ahead[is_own] < 1).any():
+        return None
+    is_kept = ~is_own | (ahead != 1)
+    return node[is_kept], head[is_kept], head_length[is_kept]
 
 
 def _are(values: Sequence[Any], kind: type) -> bool:
@@ -203,27 +238,12 @@ def _are_lengths(values: Sequence[Any]) -> bool:
 
 def _read(raw: bytes | None, raw_length: int | None, max_line_bytes: int) -> Row:
     """Read any line."""
-    raw = raw or b""
-    if max(len(raw), raw_length or 0) > max_line_bytes:
-        return _refused_line(*too_long(raw, Reason.TOO_LONG, max_line_bytes))
-    is_exact = False
     try:
-        document = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        is_exact = True
-        try:
-            document = _parse_exact(raw)
-        except InvalidUtf8Error as error:
-            return _refused_line(*refusal(raw, Reason.INVALID_UTF8, str(error)))
-        except MalformedJsonError as error:
-            return _refused_line(*refusal(raw, Reason.MALFORMED_JSON, str(error)))
-    if type(document) is not dict:
-        return _refused_line(*(array_mistake(document) or (Reason.NOT_AN_OBJECT, "not a JSON object")))
+        document, is_exact = parse_object(raw, raw_length, max_line_bytes, _LINE_REASONS, _parse_exact)
+    except LineError as error:
+        reason, detail = error.args
+        return Row(reject_reason=reason, detail=detail)
     return _read_document(document, is_exact)
-
-
-def _refused_line(reason: Reasons, detail: str) -> Row:
-    return Row(reject_reason=reason, detail=detail)
 
 
 def _read_document(document: dict[str, Any], is_exact: bool) -> Row:
@@ -238,22 +258,22 @@ def _read_document(document: dict[str, Any], is_exact: bool) -> Row:
         kind = BASE
     try:
         if base_id is None:
-            _refuse(Reason.NO_BASE, "no base" if document.get("base") is None else "base is not a non-empty string")
+            _reject(Reason.NO_BASE, "no base" if document.get("base") is None else "base is not a non-empty string")
         if kind is None:
-            _refuse(Reason.NEITHER, "neither a base nor a node")
+            _reject(Reason.NEITHER, "neither a base nor a node")
         if kind == BASE:
             indexers, relayed, start = _read_base(document)
             return Row(base_id=base_id, kind=kind, indexers=indexers, relayed=relayed, start=start)
         if writer is None:
-            _refuse(Reason.BAD_WRITER, _wrong(document, "writer", "64 hex digits"))
+            _reject(Reason.BAD_WRITER, _wrong(document, "writer", "64 hex digits"))
         if length is None:
-            _refuse(Reason.BAD_LENGTH, _wrong(document, "length", "a whole number from 1"))
+            _reject(Reason.BAD_LENGTH, _wrong(document, "length", "a whole number from 1"))
         heads = _heads_of(document, writer, length)
         batch = document.get("batch")
         batch = 1 if batch is None else _length_of(batch)
         if batch is None:
-            _refuse(Reason.BAD_BATCH, "batch is not a whole number from 1")
-    except _RefusedError as error:
+            _reject(Reason.BAD_BATCH, "batch is not a whole number from 1")
+    except LineError as error:
         reason, detail = error.args
         return Row(base_id=base_id, kind=kind, writer=writer, length=length, reject_reason=reason, detail=detail)
     value = document.get("value")
@@ -275,53 +295,53 @@ def _read_base(document: dict[str, Any]) -> tuple[list[str], list[str], list[Len
     relayed = document.get("relayed")
     relayed = [] if relayed is None else _writers_of(relayed, "relayed", Reason.BAD_RELAYED)
     if not set(indexers).isdisjoint(relayed):
-        _refuse(Reason.BAD_ROLES, "a writer is in both indexers and relayed")
+        _reject(Reason.BAD_ROLES, "a writer is in both indexers and relayed")
     start = document.get("start")
     if start is None:
         return indexers, relayed, None
     if type(start) is not dict:
-        _refuse(Reason.BAD_START, "start is not an object")
+        _reject(Reason.BAD_START, "start is not an object")
     lengths = {_writer_of(name): _length_of(length, least=0) for name, length in start.items()}
     if None in lengths:
-        _refuse(Reason.BAD_START, "start names something other than 64 hex digits")
+        _reject(Reason.BAD_START, "start names something other than 64 hex digits")
     if len(lengths) < len(start):
-        _refuse(Reason.BAD_START, "start has two lengths of one writer")
+        _reject(Reason.BAD_START, "start has two lengths of one writer")
     if None in lengths.values():
-        _refuse(Reason.BAD_START, "a length in start is not a whole number from 0")
+        _reject(Reason.BAD_START, "a length in start is not a whole number from 0")
     return indexers, relayed, sorted(map(Length._make, lengths.items()))
 
 
 def _writers_of(values: Any, name: str, reason: Reason) -> list[str]:
     if type(values) is not list:
-        _refuse(reason, f"{name} is not a list")
+        _reject(reason, f"{name} is not a list")
     writers = set(map(_writer_of, values))
     if None in writers:
-        _refuse(reason, f"an entry of {name} is not 64 hex digits")
+        _reject(reason, f"an entry of {name} is not 64 hex digits")
     return sorted(writers)
 
 
 def _heads_of(document: dict[str, Any], writer: str, length: int) -> list[Length]:
     values = document.get("heads")
     if type(values) is not list:
-        _refuse(Reason.BAD_HEADS, _wrong(document, "heads", "a list"))
+        _reject(Reason.BAD_HEADS, _wrong(document, "heads", "a list"))
     heads = []
     for pair in values:
         is_pair = type(pair) is list and len(pair) == 2
         name, head_length = (_writer_of(pair[0]), _length_of(pair[1])) if is_pair else (None, None)
         if name is None or head_length is None:
-            _refuse(Reason.BAD_HEADS, "a head is not a writer and a length")
+            _reject(Reason.BAD_HEADS, "a head is not a writer and a length")
         heads.append(Length(name, head_length))
     heads.sort()
     if any(before.writer == after.writer for before, after in pairwise(heads)):
-        _refuse(Reason.BAD_HEADS, "two heads are of one writer")
+        _reject(Reason.BAD_HEADS, "two heads are of one writer")
     if any(name == writer and head_length >= length for name, head_length in heads):
-        _refuse(Reason.BAD_HEADS, "a head is the node itself or a later one of its writer")
+        _reject(Reason.BAD_HEADS, "a head is the node itself or a later one of its writer")
     previous = (writer, length - 1)  # the implicit previous node, which may be listed too
     return [head for head in heads if head != previous]
 
 
-def _refuse(reason: Reason, detail: str) -> NoReturn:
-    raise _RefusedError(reason, detail)
+def _reject(reason: Reason, detail: str) -> NoReturn:
+    raise LineError(reason, detail)
 
 
 def _wrong(document: dict[str, Any], name: str, expected: str) -> str:

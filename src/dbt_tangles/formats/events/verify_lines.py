@@ -6,21 +6,20 @@ optionally an `author`. Other fields are ignored. Any line is allowed: an unusab
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, NoReturn
 
 import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dbt_tangles.formats.ssb.canonical import InvalidUtf8Error, MalformedJsonError, json_fault, parse_exact
+from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, read_turn
+from dbt_tangles.formats.ssb.canonical import MalformedJsonError, json_fault, parse_exact
 from dbt_tangles.ingest.json_numbers import int64
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
-from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
-from dbt_tangles.kernel_runtime.row_schema import Int64, columns_of
+from dbt_tangles.kernel_runtime.row_schema import Int64
 
 # So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
 # one bad line not to hold up many good ones.
@@ -30,6 +29,7 @@ _INT64 = range(-(2**63), 2**63)
 #: The reason of every rejected line; `detail` says more.
 #: good ones.
 MALFORMED = "malformed"
+_LINE_REASONS = LineReasons(MALFORMED, MALFORMED, MALFORMED, MALFORMED)
 
 _NEEDED = ("timeline", "event", "after", "arrival")
 _needed_of = itemgetter(*_NEEDED)
@@ -37,7 +37,7 @@ _needed_of = itemgetter(*_NEEDED)
 
 @dataclass(slots=True)
 class Row:
-    """The result of a line; see `check_batches`."""
+    """The result of a line; see `verify_batches`."""
 
     timeline_id: str | None = None
     event_id: str | None = None
@@ -51,7 +51,7 @@ class Row:
 OUTPUT_SCHEMA = schema_of(Row)
 
 
-def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
+def verify_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_LINE_BYTES) -> Iterator[pa.RecordBatch]:
     """Verify the lines of an event log.
 
     Args:
@@ -64,23 +64,14 @@ def check_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_L
         without the event itself. In any other row `reject_reason` and `detail` give the fault, and only the ids of the
         timeline and the event may be filled.
     """
-    return check_in_turns(
-        batches, lambda lines, lengths: _check_turn(lines, lengths, max_line_bytes), _TURN_ROWS, OUTPUT_SCHEMA
-    )
+
+    def verify(lines: pa.Array, lengths: pa.Array) -> Mapping[str, pa.Array | Sequence[Any]]:
+        return read_turn(lines, lengths, max_line_bytes, _read_columns, _read, Row)
+
+    return check_in_turns(batches, verify, _TURN_ROWS, OUTPUT_SCHEMA)
 
 
-def _check_turn(lines: pa.Array, lengths: pa.Array, max_line_bytes: int) -> dict[str, Sequence[Any]]:
-    """Verify some lines and return the columns of `Row`."""
-    raws = lines.to_pylist()
-    if (pc.max(lengths).as_py() or 0) <= max_line_bytes >= (pc.max(pc.binary_length(lines)).as_py() or 0):
-        columns = _read_sound(raws)
-        if columns is not None:
-            return columns
-    rows = [_read(raw, length, max_line_bytes) for raw, length in zip(raws, lengths.to_pylist(), strict=True)]
-    return columns_of(Row, rows)
-
-
-def _read_sound(raws: list[bytes | None]) -> dict[str, Sequence[Any]] | None:
+def _read_columns(raws: list[bytes | None]) -> dict[str, Sequence[Any]] | None:
     """Read lines if all are valid, checking each column as a whole; give up at the first invalid one.
 
     The result equals that of `_read`, in half the time.
@@ -122,25 +113,25 @@ def _are_ids(values: Sequence[Any]) -> bool:
 
 def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> Row:
     """Read any line."""
-    raw = raw or b""
-    if max(len(raw), length or 0) > max_line_bytes:
-        return _refused(too_long(raw, MALFORMED, max_line_bytes)[1])
     try:
-        document = orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        return _refused(refusal(raw, MALFORMED, _fault_of(raw, error))[1])
-    if type(document) is not dict:
-        return _refused((array_mistake(document) or (MALFORMED, "not a JSON object"))[1])
+        document, _ = parse_object(raw, length, max_line_bytes, _LINE_REASONS, _locate_fault)
+    except LineError as error:
+        return _rejected(error.args[1])
     return _read_document(document)
 
 
-def _fault_of(raw: bytes, error: orjson.JSONDecodeError) -> str:
-    """Locate the fault of a line; orjson also rejects JSON that `JSON.parse` accepts: lone surrogates, great depth."""
+def _locate_fault(raw: bytes) -> NoReturn:
+    """Raise the fault of a line that orjson rejects, which may be valid for `JSON.parse`: lone surrogates, great depth.
+
+    Raises:
+        InvalidUtf8Error: The bytes are not UTF-8.
+        MalformedJsonError: They are UTF-8, but not JSON, or JSON that only `JSON.parse` accepts.
+    """
+    parse_exact(raw)
     try:
-        parse_exact(raw)
-    except (InvalidUtf8Error, MalformedJsonError) as found:
-        return str(found)
-    return json_fault(error)
+        orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise MalformedJsonError(json_fault(error)) from None
 
 
 def _read_document(document: dict[str, Any]) -> Row:
@@ -161,12 +152,12 @@ def _read_document(document: dict[str, Any]) -> Row:
     elif author is not None and type(author) is not str:
         detail = "author is not a string"
     if detail is not None:
-        return _refused(detail, timeline if _is_id(timeline) else None, event if _is_id(event) else None)
+        return _rejected(detail, timeline if _is_id(timeline) else None, event if _is_id(event) else None)
     causes = _distinct(after, event)
     return Row(timeline_id=timeline, event_id=event, causes=causes, author=author, arrival=arrival)
 
 
-def _refused(detail: str, timeline: str | None = None, event: str | None = None) -> Row:
+def _rejected(detail: str, timeline: str | None = None, event: str | None = None) -> Row:
     return Row(timeline_id=timeline, event_id=event, reject_reason=MALFORMED, detail=detail)
 
 

@@ -73,9 +73,9 @@ def validity(table: pa.Table) -> pa.Table:
         table: One row per tangle and message that names its root, and one for the root itself, in any order, whole
             tangles only. A root that is missing or not a moot needs no row. Columns of `VALIDITY_INPUT_SCHEMA`:
             `root_id`, and `message_id`, unique within its tangle: of several lines with one id the one that
-            `check_batches` got furthest with (`reject_rank` 0, else the highest), then one with data;
+            `verify_batches` got furthest with (`reject_rank` 0, else the highest), then one with data;
             `is_moot` bool; `account`, `domain` string; `depth`, `prev`, `defect` as in its entry of `tangles`, ignored
-            for the root; `reject_reason` as `check_batches` gives it;
+            for the root; `reject_reason` as `verify_batches` gives it;
             `is_key_authorised` bool: whether its sigkey was the account's; null if the log has no root of the
             account (the check of keys is then skipped, as for an account "any", which has no keys), and while messages
             are awaited;

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from hashlib import sha512
 from typing import Any, NamedTuple
 
-import orjson
 import pyarrow as pa
 from nacl.bindings import crypto_sign_open
 from nacl.exceptions import BadSignatureError
 
+from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object
 from dbt_tangles.formats.pzp import base58
 from dbt_tangles.formats.pzp.canonical import NoCanonicalFormError, canonical_bytes
 from dbt_tangles.formats.pzp.items import tokens_of
@@ -27,10 +27,10 @@ from dbt_tangles.formats.pzp.rules import (
     read_tangle,
     shape_reason,
 )
-from dbt_tangles.formats.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact, replace_surrogates
+from dbt_tangles.formats.ssb.canonical import replace_surrogates
+from dbt_tangles.formats.verdict_cache import VerdictCache
 from dbt_tangles.ingest.json_numbers import safe_integer
 from dbt_tangles.ingest.line_checks import LineOptions, check_in_turns, schema_of
-from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
 from dbt_tangles.kernel_runtime.row_schema import Int8, Int64, columns_of
 from dbt_tangles.reasons import Reasons
 
@@ -39,6 +39,9 @@ _SIGNED_TAG = b":msg-v4:"
 _SIGKEY_BYTES, _SIGNATURE_BYTES, _HASH_BYTES = 32, 64, 32
 _SIGNING_PURPOSES = ("sig", "shs-and-sig")
 _SIGNING_ALGORITHM = "ed25519"
+_LINE_REASONS = LineReasons(
+    Reason.TOO_LONG, Reason.INVALID_UTF8, Reason.MALFORMED_JSON, Reason.NOT_A_MESSAGE, not_an_object_detail=None
+)
 
 
 class Tangle(NamedTuple):
@@ -52,7 +55,7 @@ class Tangle(NamedTuple):
 
 @dataclass(slots=True)
 class Row:
-    """The result of a line; see `check_batches`."""
+    """The result of a line; see `verify_batches`."""
 
     message_id: str | None = None
     claimed_id: str | None = None
@@ -83,7 +86,7 @@ OUTPUT_SCHEMA = schema_of(Row)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions(LineOptions):
+class VerifyOptions(LineOptions):
     """Options of the verification.
 
     Attributes:
@@ -94,12 +97,12 @@ class CheckOptions(LineOptions):
     verify_signatures: bool = True
 
 
-def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> Iterator[pa.RecordBatch]:
+def verify_batches(batches: Iterator[pa.RecordBatch], options: VerifyOptions) -> Iterator[pa.RecordBatch]:
     """Verify the lines of a log.
 
     Args:
         batches: Record batches with the columns of `INPUT_SCHEMA`, in any order.
-        options: See `CheckOptions`.
+        options: See `VerifyOptions`.
 
     Returns:
         Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch is split.
@@ -125,7 +128,7 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
             order, from 1; 0 for null;
             `detail`: more about a line that is not JSON, or not a single message.
     """
-    return check_in_turns(batches, _Checker(options).check, _TURN_ROWS, OUTPUT_SCHEMA)
+    return check_in_turns(batches, _Verifier(options).verify, _TURN_ROWS, OUTPUT_SCHEMA)
 
 
 @dataclass(slots=True)
@@ -151,24 +154,19 @@ class _Line(Row):
     is_unsized: bool = False
 
 
-class _Checker:
-    """Reads lines and verifies signatures, with caches of keys and verdicts.
-
-    The cache of verdicts has two generations of bounded size: a log may hold any number of messages, and duplicates
-    tend to be close together, or whole copies of a log.
-    """
+class _Verifier:
+    """Reads lines and verifies signatures, with caches of keys and verdicts."""
 
     _GENERATION = 2**16
     _MAX_KEYS = 2**16
 
-    def __init__(self, options: CheckOptions) -> None:
+    def __init__(self, options: VerifyOptions) -> None:
         self._max_line_bytes = options.max_line_bytes
         self._is_trusted = not options.verify_signatures
         self._keys: dict[str, bytes | None] = {}
-        self._verdicts: dict[tuple[bytes, str, str], bool] = {}
-        self._older_verdicts: dict[tuple[bytes, str, str], bool] = {}
+        self._verdicts = VerdictCache(self._GENERATION)
 
-    def check(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
+    def verify(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
         """Verify some lines and return the columns of `Row`."""
         rows = list(map(self._read, lines.to_pylist(), lengths.to_pylist()))
         ids = base58.encode([row.digest for row in rows])
@@ -183,32 +181,22 @@ class _Checker:
                 if None not in defects:
                     row.reject_reason = min(defects, key=lambda reason: reason.rank)
         if not self._is_trusted:
-            self._verify(rows)
+            self._verify_signatures(rows)
         for row in rows:
             row.is_usable = row.reject_reason is None
             row.reject_rank = 0 if row.reject_reason is None else row.reject_reason.rank
         return columns_of(Row, rows) | {"message_id": ids}
 
     def _read(self, raw: bytes | None, raw_length: int | None) -> _Line:
-        if raw is None:
-            raw = b""
-        if len(raw) > self._max_line_bytes or (raw_length is not None and raw_length > self._max_line_bytes):
-            return _refused(*too_long(raw, Reason.TOO_LONG, self._max_line_bytes))
         try:
-            return self._read_document(orjson.loads(raw))
-        except orjson.JSONDecodeError:
-            pass
-        try:
-            document = parse_exact(raw)
-        except InvalidUtf8Error as error:
-            return _refused(*refusal(raw, Reason.INVALID_UTF8, str(error)))
-        except MalformedJsonError as error:
-            return _refused(*refusal(raw, Reason.MALFORMED_JSON, str(error)))
-        return _storable(self._read_document(document))
+            document, is_exact = parse_object(raw, raw_length, self._max_line_bytes, _LINE_REASONS)
+        except LineError as error:
+            reason, detail = error.args
+            return _Line(reject_reason=reason, detail=detail)
+        row = self._read_document(document)
+        return _storable(row) if is_exact else row
 
-    def _read_document(self, document: Any) -> _Line:
-        if type(document) is not dict:
-            return _refused(*(array_mistake(document) or (Reason.NOT_A_MESSAGE, None)))
+    def _read_document(self, document: dict[str, Any]) -> _Line:
         message = document
         if "metadata" not in document and type(document.get("msg")) is dict:
             message = document["msg"]
@@ -327,30 +315,18 @@ class _Checker:
             elif row.is_unsized:
                 row.reject_reason = Reason.DATA_SIZE_MISMATCH
 
-    def _verify(self, rows: list[_Line]) -> None:
+    def _verify_signatures(self, rows: list[_Line]) -> None:
         """Verify the outstanding signatures, or take the verdicts from the cache."""
         due = [row for row in rows if row.reject_reason is None and not row.is_moot]
         signatures = base58.decode([row.sig for row in due], _SIGNATURE_BYTES)
-        if len(self._verdicts) >= self._GENERATION:
-            self._older_verdicts = self._verdicts
-            self._verdicts = {}
+        self._verdicts.start_turn()
         for row, signature in zip(due, signatures, strict=True):
-            verdict: bool | None = False
-            if signature is not None:
-                claim = (row.digest, row.sigkey, row.sig)
-                verdict = self._verdicts.get(claim)
-                if verdict is None:
-                    verdict = self._older_verdicts.get(claim)
-                    if verdict is None:
-                        verdict = _is_signed(self._keys.get(row.sigkey), signature, row)
-                    self._verdicts[claim] = verdict
-            if not verdict:
+            claim = (row.digest, row.sigkey, row.sig)
+            row.is_signature_valid = signature is not None and self._verdicts.find(
+                claim, _is_signed, self._keys.get(row.sigkey), signature, row
+            )
+            if not row.is_signature_valid:
                 row.reject_reason = Reason.BAD_SIGNATURE
-            row.is_signature_valid = verdict
-
-
-def _refused(reason: Reasons, detail: str | None) -> _Line:
-    return _Line(reject_reason=reason, detail=detail)
 
 
 def _is_signed(key: bytes | None, signature: bytes, row: _Line) -> bool:

@@ -16,15 +16,8 @@ from typing import Annotated, Any
 import orjson
 import pyarrow as pa
 
-from dbt_tangles.formats.ssb.canonical import (
-    InvalidUtf8Error,
-    MalformedJsonError,
-    TextTooLongError,
-    canonical_bytes,
-    compact_bytes,
-    parse_exact,
-    replace_surrogates,
-)
+from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object
+from dbt_tangles.formats.ssb.canonical import TextTooLongError, canonical_bytes, compact_bytes, replace_surrogates
 from dbt_tangles.formats.ssb.claims import Claim, tangle_claims
 from dbt_tangles.formats.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted
 from dbt_tangles.formats.ssb.group_claims import GroupClaim, epoch_key, group_claim, sealed_with
@@ -32,9 +25,9 @@ from dbt_tangles.formats.ssb.ids import hashed_bytes, hex_digests, normalise, si
 from dbt_tangles.formats.ssb.redact import Redaction, has_secrets
 from dbt_tangles.formats.ssb.shapes import unwrap
 from dbt_tangles.formats.ssb.signature import HMAC_KEY_BYTES, is_valid
+from dbt_tangles.formats.verdict_cache import VerdictCache
 from dbt_tangles.ingest.json_numbers import int32
 from dbt_tangles.ingest.line_checks import LineOptions, check_in_turns, schema_of
-from dbt_tangles.ingest.line_framing import array_mistake, refusal, too_long
 from dbt_tangles.kernel_runtime.row_schema import Int32, columns_of
 from dbt_tangles.reasons import Reasons
 
@@ -43,10 +36,14 @@ from dbt_tangles.reasons import Reasons
 # memory, so larger turns are slower too.
 _TURN_ROWS = 512
 
+_LINE_REASONS = LineReasons(
+    Reason.TOO_LONG, Reason.INVALID_UTF8, Reason.MALFORMED_JSON, Reason.NOT_A_MESSAGE, not_an_object_detail=None
+)
+
 
 @dataclass(slots=True)
 class Row:
-    """The result of a line; see `check_batches`."""
+    """The result of a line; see `verify_batches`."""
 
     message_id: Annotated[bytes | str, pa.string()] | None = None
     claimed_id: str | None = None
@@ -73,7 +70,7 @@ OUTPUT_SCHEMA = schema_of(Row)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions(LineOptions):
+class VerifyOptions(LineOptions):
     """Options of the verification.
 
     Attributes:
@@ -91,12 +88,12 @@ class CheckOptions(LineOptions):
             raise ValueError(f"hmac_key must have {HMAC_KEY_BYTES} bytes")
 
 
-def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> Iterator[pa.RecordBatch]:
+def verify_batches(batches: Iterator[pa.RecordBatch], options: VerifyOptions) -> Iterator[pa.RecordBatch]:
     """Verify the lines of a log.
 
     Args:
         batches: Record batches with the columns of `INPUT_SCHEMA`, in any order.
-        options: See `CheckOptions`.
+        options: See `VerifyOptions`.
 
     Returns:
         Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch is split.
@@ -112,7 +109,7 @@ def check_batches(batches: Iterator[pa.RecordBatch], options: CheckOptions) -> I
             `claims`, `group_claim`: of a usable message;
             `epoch_key`: a secret, allowed only in the table that these rows are written to.
     """
-    return check_in_turns(batches, _Checker(options).check, _TURN_ROWS, OUTPUT_SCHEMA, "check_error")
+    return check_in_turns(batches, _Verifier(options).verify, _TURN_ROWS, OUTPUT_SCHEMA, "check_error")
 
 
 @dataclass(slots=True)
@@ -132,26 +129,21 @@ class _Line(Row):
     text: bytes = b""
 
 
-class _Checker:
-    """Reads lines and verifies signatures, with a cache of verdicts on signatures.
-
-    The cache is keyed by the digest of the text and has two generations of bounded size: a log may hold any number of
-    messages, and duplicates tend to be close together, or whole copies of a log.
-    """
+class _Verifier:
+    """Reads lines and verifies signatures, with a cache of verdicts keyed by the digest of the text."""
 
     _GENERATION = 2**17
 
-    def __init__(self, options: CheckOptions) -> None:
+    def __init__(self, options: VerifyOptions) -> None:
         self._max_line_bytes = options.max_line_bytes
         self._hmac_key = options.hmac_key
         self._is_verifying = options.verify_signatures
-        self._verdicts: dict[bytes, bool] = {}
-        self._older_verdicts: dict[bytes, bool] = {}
+        self._verdicts = VerdictCache(self._GENERATION)
 
-    def check(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
+    def verify(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
         """Verify some lines and return the columns of `Row`."""
         rows = list(map(self.read, lines.to_pylist(), lengths.to_pylist()))
-        self._verify(rows)
+        self._verify_signatures(rows)
         columns = columns_of(Row, rows)
         if self._is_verifying:
             columns["message_id"] = sigils(columns["message_id"])
@@ -162,95 +154,31 @@ class _Checker:
 
     def read(self, raw: bytes | None, raw_length: int | None) -> _Line:
         """Read a line."""
-        raw = raw or b""
-        if len(raw) > self._max_line_bytes or (raw_length or 0) > self._max_line_bytes:
-            return _refused(*too_long(raw, Reason.TOO_LONG, self._max_line_bytes))
         try:
-            document = orjson.loads(raw)
-        except orjson.JSONDecodeError:
-            return self._read_odd(raw)
-        return self._read_document(document, len(raw))
+            document, is_exact = parse_object(raw, raw_length, self._max_line_bytes, _LINE_REASONS)
+        except LineError as error:
+            return _rejected(*error.args)
+        row = self._read_document(document, len(raw))
+        return _storable(row) if is_exact else row
 
-    def _read_odd(self, raw: bytes) -> _Line:
-        """Read a line that orjson rejects, with the rules of JavaScript."""
-        try:
-            document = parse_exact(raw)
-        except InvalidUtf8Error as error:
-            return _refused(*refusal(raw, Reason.INVALID_UTF8, str(error)))
-        except MalformedJsonError as error:
-            return _refused(*refusal(raw, Reason.MALFORMED_JSON, str(error)))
-        return _storable(self._read_document(document, len(raw)))
-
-    def _read_document(self, document: Any, line_bytes: int) -> _Line:
+    def _read_document(self, document: dict[str, Any], line_bytes: int) -> _Line:
         exported = unwrap(document)
         if type(exported) is not tuple:
-            return _refused(*(array_mistake(document) or (exported, None)))
+            return _rejected(exported, None)
         claimed, value, received, decrypted = exported
         row = _Line()
-        units = MAX_UNITS + 1
-        is_plain_text = False
-        try:
-            text, is_plain_text = canonical_bytes(value, line_bytes)
-        except TextTooLongError:
-            pass
-        else:
-            row.text = text
-            row.message_id = row.text_digest = sha256(text).digest()
-            units = len(text)
-            if not text.isascii():
-                hashed = hashed_bytes(text.decode())  # one byte per unit
-                units = len(hashed)
-                row.message_id = sha256(hashed).digest()
-
+        units, is_plain_text = _read_text(row, value, line_bytes)
         if type(claimed) is str:
             row.claimed_id = normalise(claimed)
-        reason = None
-        if self._is_verifying:
-            form = check_form(value)
-            if type(form) is Reason:
-                reason = form
-                if reason is Reason.ORDER_LOST or reason is Reason.OTHER_FORMAT:
-                    row.message_id = None
-            elif units > MAX_UNITS:
-                reason = Reason.TOO_LONG
-            else:
-                row.key, row.signature = form
-        else:
-            reason = check_trusted(value)
-            if row.claimed_id is not None:
-                row.message_id = row.claimed_id
-            elif row.message_id is not None:
-                row.message_id = sigil(row.message_id)
-            elif reason is None:
-                reason = Reason.TOO_LONG
-        row.check_error = reason
-
-        content = signed_content = value.get("content")
+        row.check_error = self._check_form(row, value, units) if self._is_verifying else _check_trusted(row, value)
+        content, previous = _read_content(row, value, decrypted)
         if decrypted is not None:
-            content = decrypted
             is_plain_text = False  # the printed value has another content
-            row.is_decrypted = True
-        row.is_encrypted = type(signed_content) is str
-        previous = value.get("previous")
-        is_linked = previous is None or type(previous) is str
-        if has_secrets(content) or (not is_linked and has_secrets(previous)):
-            redaction = Redaction(*filter(has_secrets, (content, previous)))
-            said = group_claim(content) if reason is None else None
-            if said is not None:  # validated with the secrets, stored without them
-                if row.is_decrypted and said.invalid_reason is None:
-                    key = sealed_with(content, signed_content, value.get("author"), previous)
-                    said = said._replace(sealed_with=key)
-                row.group_claim = said.with_strings(redaction.text)
-                row.epoch_key = epoch_key(content, said)
-            # From here on all secrets are replaced. Numbers and index keys stay, so a plain text is still plain.
-            content = redaction.value(content)
-            if not is_linked:  # an id stays, so that a secret chosen to equal it cannot break the feed
-                previous = redaction.value(previous)
         row.author = _string(value.get("author"))
         row.sequence = int32(value.get("sequence"))
         # A previous other than null or a string is stored as its JSON text, so that no feed treats it as the null of a
         # first message.
-        if not is_linked:
+        if previous is not None and type(previous) is not str:
             previous = (_compact_bytes(previous) or b"").decode() or None
         if previous is not None:
             row.previous_id = normalise(previous)
@@ -260,37 +188,88 @@ class _Checker:
             row.content = orjson.dumps(content) if is_plain_text else _compact_bytes(content)
         if type(content) is dict:
             row.content_type = _string(content.get("type"))
-            if reason is None:
+            if row.check_error is None:
                 row.claims = tangle_claims(content)
         return row
 
-    def _verify(self, rows: list[_Line]) -> None:
+    def _check_form(self, row: _Line, value: dict[str, Any], units: int) -> Reason | None:
+        """Apply all rules except the signature, and set the input of the signature check."""
+        form = check_form(value)
+        if type(form) is Reason:
+            if form is Reason.ORDER_LOST or form is Reason.OTHER_FORMAT:
+                row.message_id = None
+            return form
+        if units > MAX_UNITS:
+            return Reason.TOO_LONG
+        row.key, row.signature = form
+        return None
+
+    def _verify_signatures(self, rows: list[_Line]) -> None:
         """Verify the signatures of some lines, or take the verdicts from the cache."""
-        if len(self._verdicts) >= self._GENERATION:
-            self._older_verdicts = self._verdicts
-            self._verdicts = {}
-        known = self._verdicts
+        self._verdicts.start_turn()
         for row in rows:
-            key = row.key
-            if key is None:
+            if row.key is None:
                 continue
-            digest = row.text_digest
-            verdict = known.get(digest)
-            if verdict is None:
-                verdict = self._older_verdicts.get(digest)
-                if verdict is None:
-                    verdict = is_valid(key, row.signature, row.text, self._hmac_key)
-                known[digest] = verdict
+            verdict = self._verdicts.find(row.text_digest, is_valid, row.key, row.signature, row.text, self._hmac_key)
             row.is_signature_valid = verdict
             if not verdict:
                 row.check_error = Reason.BAD_SIGNATURE
                 row.claims, row.group_claim, row.epoch_key = (), None, None
 
 
-def _refused(reason: Reasons, detail: str | None) -> _Line:
+def _rejected(reason: Reasons, detail: str | None) -> _Line:
     row = _Line()
     row.check_error, row.detail = reason, detail
     return row
+
+
+def _read_text(row: _Line, value: dict[str, Any], line_bytes: int) -> tuple[int, bool]:
+    """Print the canonical text and compute its hashes; return its UTF-16 units, and whether it is plain."""
+    try:
+        text, is_plain_text = canonical_bytes(value, line_bytes)
+    except TextTooLongError:
+        return MAX_UNITS + 1, False
+    row.text = text
+    row.message_id = row.text_digest = sha256(text).digest()
+    if text.isascii():
+        return len(text), is_plain_text
+    hashed = hashed_bytes(text.decode())  # one byte per unit
+    row.message_id = sha256(hashed).digest()
+    return len(hashed), is_plain_text
+
+
+def _check_trusted(row: _Line, value: dict[str, Any]) -> Reason | None:
+    """Apply the rules for a line without signed text, and set its id: claimed, else computed."""
+    reason = check_trusted(value)
+    if row.claimed_id is not None:
+        row.message_id = row.claimed_id
+    elif row.message_id is not None:
+        row.message_id = sigil(row.message_id)
+    elif reason is None:
+        reason = Reason.TOO_LONG
+    return reason
+
+
+def _read_content(row: _Line, value: dict[str, Any], decrypted: Any) -> tuple[Any, Any]:
+    """Read group claims; return content and previous without secrets."""
+    signed_content, previous = value.get("content"), value.get("previous")
+    content = signed_content if decrypted is None else decrypted
+    row.is_decrypted = decrypted is not None
+    row.is_encrypted = type(signed_content) is str
+    is_id = previous is None or type(previous) is str
+    if not has_secrets(content) and (is_id or not has_secrets(previous)):
+        return content, previous
+    redaction = Redaction(*filter(has_secrets, (content, previous)))
+    claim = group_claim(content) if row.check_error is None else None
+    if claim is not None:  # validated with the secrets, stored without them
+        if row.is_decrypted and claim.invalid_reason is None:
+            key = sealed_with(content, signed_content, value.get("author"), previous)
+            claim = claim._replace(sealed_with=key)
+        row.group_claim = claim.with_strings(redaction.text)
+        row.epoch_key = epoch_key(content, claim)
+    # Numbers and index keys stay, so a plain text is still plain. An id stays, so that a secret chosen to equal it
+    # cannot break the feed.
+    return redaction.value(content), previous if is_id else redaction.value(previous)
 
 
 def _compact_bytes(value: Any) -> bytes | None:
