@@ -27,7 +27,7 @@ from bench.in_spark import ModelInSpark, Part, stored
 from bench.report import Goal, at_least, at_most, say, summary
 from bench.turns import in_turns, power, seconds_of
 from dbt_tangles.algorithms.graph.orders import positions
-from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
+from dbt_tangles.algorithms.graph.topological_generations import children, generations
 from dbt_tangles.algorithms.timeline.edits import edit_stream
 
 if TYPE_CHECKING:
@@ -89,12 +89,8 @@ def make_log(count: int, feeds: int, seed: int = 1) -> Timelines:
 
 def order_events(timelines: Timelines) -> np.ndarray:
     """Return the position of each event, as the project computes it."""
-    count = len(timelines.cause_start) - 1
-    every, none = np.ones(count, np.bool_), np.zeros(count, np.bool_)
-    effect_start, effect = children(timelines.cause_start, timelines.cause)
-    start = timelines.event_start
-    rank = levels(start, timelines.cause_start, effect_start, effect, every, none, none, NOTHING_KNOWN, False)
-    return positions(start, rank)
+    effects = children(timelines.cause_start, timelines.cause)
+    return positions(timelines.event_start, generations(timelines.event_start, timelines.cause_start, effects))
 
 
 def count_edits(timelines: Timelines, batch: int = 1) -> int:

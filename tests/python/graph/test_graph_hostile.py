@@ -7,8 +7,14 @@ import pyarrow as pa
 import pytest
 
 from dbt_tangles.algorithms.graph import WALK_OUTPUT_SCHEMA, ancestor_pairs, author_clocks, strings, walk_graphs
+from dbt_tangles.algorithms.graph.links import Links
 from dbt_tangles.algorithms.graph.orders import positions, renumber
-from dbt_tangles.algorithms.graph.topological_generations import children, levels
+from dbt_tangles.algorithms.graph.topological_generations import (
+    Candidates,
+    children,
+    generations,
+    member_depths,
+)
 from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, table_of, thread, walk
 
 
@@ -221,12 +227,14 @@ def test_levels_on_arrays():
     """The kernels below, as another model may call them."""
     graph_start, start = np.array([0, 4]), np.array([0, 0, 1, 2, 4])
     previous = np.array([0, 0, 1, 2], np.int32)
-    child_start, child = children(start, previous)
-    assert child_start.tolist() == [0, 2, 3, 4, 4]
-    assert child.tolist() == [1, 2, 3, 3]
+    reverse = children(start, previous)
+    assert reverse.start.tolist() == [0, 2, 3, 4, 4]
+    assert reverse.child.tolist() == [1, 2, 3, 3]
     yes, no = np.ones(4, np.bool_), np.zeros(4, np.bool_)
     root = np.array([True, False, False, False])
+    candidates = Candidates(graph_start, yes, root, Links(start, previous, no, no))
     for known in ([-1, -1, -1, -1], [0, -1, 1, -1], [0, 1, 1, 2]):
-        depth = levels(graph_start, start, child_start, child, yes, root, no, np.array(known, np.int32), True)
+        depth = member_depths(candidates, reverse, np.array(known, np.int32), True)
         assert depth.tolist() == [0, 1, 1, 2]
+    assert generations(graph_start, start, reverse).tolist() == [0, 1, 1, 2]
     assert positions(graph_start, depth).tolist() == [0, 1, 2, 3]

@@ -11,7 +11,7 @@ import numpy as np
 
 from dbt_tangles.algorithms.autobase.views import Graph, IndexedViews, ViewArrays, find_logs
 from dbt_tangles.algorithms.graph.orders import positions
-from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
+from dbt_tangles.algorithms.graph.topological_generations import children, generations
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 #: The vote of an indexer that never votes.
@@ -59,8 +59,7 @@ def depths(view_start: np.ndarray, start: np.ndarray, previous: np.ndarray) -> n
     Raises:
         ValueError: The edges close a cycle.
     """
-    every = np.ones(len(start) - 1, np.bool_)
-    depth = levels(view_start, start, *children(start, previous), every, ~every, ~every, NOTHING_KNOWN, False)
+    depth = generations(view_start, start, children(start, previous))
     if (depth < 0).any():
         raise ValueError("edges close a cycle")
     return depth

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +21,14 @@ ANCESTOR_SCHEMA = pa.schema(
     ]
 )
 MAX_CHUNK_ROWS = 200_000
+
+
+class _Pairs(NamedTuple):
+    """Output of one batch: int32[rows] each, members by number."""
+
+    member: np.ndarray
+    ancestor: np.ndarray
+    distance: np.ndarray
 
 
 def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS) -> Iterator[pa.RecordBatch]:
@@ -45,17 +54,20 @@ def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS
     state = np.array([0, -1, -1], np.int64)
     room = min(chunk_rows, 1 + int((sizes * (sizes - 1) // 2)[wanted].sum()))
     while state[0] < len(sizes):
-        member, ancestor, apart = (np.empty(room, np.int32) for _ in range(3))
-        count = _fill_pairs(dag.graph_start, dag.start, dag.previous, wanted, distance, state, member, ancestor, apart)
+        pairs = _Pairs(*(np.empty(room, np.int32) for _ in range(3)))
+        count = _fill_pairs(dag, wanted, distance, state, pairs)
         if count:
-            at = pa.array(row[member[:count]])
-            columns = [names.take(at), roots.take(at), ids.take(at), ids.take(pa.array(row[ancestor[:count]]))]
+            at = pa.array(row[pairs.member[:count]])
+            columns = [names.take(at), roots.take(at), ids.take(at), ids.take(pa.array(row[pairs.ancestor[:count]]))]
             columns = [column.cast(pa.string()) for column in columns]
-            yield pa.record_batch([*columns, pa.array(apart[:count])], schema=ANCESTOR_SCHEMA)
+            yield pa.record_batch([*columns, pa.array(pairs.distance[:count])], schema=ANCESTOR_SCHEMA)
 
 
 @compiled
-def _fill_pairs(graph_start, start, previous, wanted, distance, state, member, ancestor, apart):
+def _fill_pairs(dag, wanted, distance, state, pairs):
+    """Write the next pairs, resuming at `state`; return their number."""
+    graph_start, start, previous = dag.graph_start, dag.start, dag.previous
+    member, ancestor, apart = pairs.member, pairs.ancestor, pairs.distance
     graph, m, at = state
     count = 0
     while graph < len(graph_start) - 1:

@@ -72,3 +72,18 @@ def first_rows(code: np.ndarray, count: int) -> np.ndarray:
     first = np.empty(count, np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]
     return first
+
+
+def scatter(values: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """Reorder values from nodes to rows.
+
+    Args:
+        values: Of any type, one per node.
+        row: int[nodes], the row of each node.
+
+    Returns:
+        The values, one per row.
+    """
+    out = np.empty_like(values)
+    out[row] = values
+    return out

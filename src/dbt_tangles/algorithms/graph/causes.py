@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import flags, runs
+from dbt_tangles.algorithms.graph.arrays import flags, runs, scatter
 from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_nodes
 from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.members import whole
 from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
 from dbt_tangles.algorithms.graph.topological_generations import children
-from dbt_tangles.algorithms.structures.components import strong_components
-from dbt_tangles.algorithms.structures.kahn import walk_by_depth
+from dbt_tangles.algorithms.structures.components import is_on_cycle, strong_components
+from dbt_tangles.algorithms.structures.kahn import extend_depths
+from dbt_tangles.algorithms.structures.space import with_space
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 #: A merge may wait for any number of ids. Each node keeps this many causes, the first in id order.
@@ -48,9 +49,7 @@ def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
         raise ValueError("a node waits for nothing, or for what is no row of its graph")
     start, cause = _causes(links.start, links.previous, is_cause, most)
     # Map the causes from nodes back to the order of the rows.
-    node_of = np.empty(len(nodes.row), np.int64)
-    node_of[nodes.row] = np.arange(len(nodes.row))
-    offsets, at = runs(start, node_of)
+    offsets, at = runs(start, scatter(np.arange(len(nodes.row)), nodes.row))
     names = whole(table["node_id"], len(at)).take(pa.array(nodes.row[cause[at]]))
     return pa.LargeListArray.from_arrays(pa.array(offsets), names)
 
@@ -59,34 +58,27 @@ def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
 def _causes(start, previous, is_cause, most):
     """Find the causes of each node, ascending: int64[nodes + 1] into int32[causes]."""
     n = len(is_cause)
-    component, size = strong_components(start, previous, ~is_cause)
     waiting = np.empty(n, np.int32)
-    depth = np.zeros(n, np.int32)
     queue = np.empty(n, np.int32)
     tail = 0
     own = is_cause.copy()
+    component, size = strong_components(start, previous, ~is_cause)
     for node in range(n):
         waiting[node] = start[node + 1] - start[node]
         if not is_cause[node]:
-            own[node] = size[component[node]] > 1
-            for e in range(start[node], start[node + 1]):
-                own[node] |= previous[e] == node
+            own[node] = is_on_cycle(node, start, previous, component, size)
         if own[node]:
             waiting[node] = -1
             queue[tail] = node
             tail += 1
-    child_start, child = children(start, previous)
-    walk_by_depth(child_start, child, waiting, depth, np.zeros(n, np.int32), queue, 0, tail)
+    extend_depths(children(start, previous), waiting, np.zeros(n, np.int32), np.zeros(n, np.int32), queue, 0, tail)
     begin = np.empty(n, np.int64)
     end = np.empty(n, np.int64)
     found = np.empty(max(2 * n, most), np.int32)
     merged = np.empty(most, np.int32)
     count = 0
     for node in queue:
-        if count + most > len(found):
-            wider = np.empty(2 * len(found) + most, np.int32)
-            wider[:count] = found[:count]
-            found = wider
+        found = with_space(found, count, most)
         begin[node] = count
         if own[node]:
             found[count] = node

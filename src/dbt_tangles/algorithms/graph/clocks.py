@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.ancestors import MAX_CHUNK_ROWS
 from dbt_tangles.algorithms.graph.members import number_members, whole
-from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 CLOCK_SCHEMA = pa.schema(
     [
@@ -21,6 +22,30 @@ CLOCK_SCHEMA = pa.schema(
     ]
 )
 NONE_SEEN = np.int32(-(2**31))
+
+
+class _Authors(NamedTuple):
+    """The authors of each graph, numbered from 0 by first appearance, and the sequences of their messages.
+
+    Attributes:
+        number: int32[members], the author of each member within its graph, or -1.
+        start: int64[graphs + 1], offsets of the authors of each graph among all.
+        first_member: int32[authors of all graphs], a member by each author.
+        sequence: int32[members].
+    """
+
+    number: np.ndarray
+    start: np.ndarray
+    first_member: np.ndarray
+    sequence: np.ndarray
+
+
+class _Entries(NamedTuple):
+    """Output of one batch: int32[rows] each: members by number, authors by number among all, highest sequences."""
+
+    member: np.ndarray
+    author: np.ndarray
+    sequence: np.ndarray
 
 
 def author_clocks(
@@ -51,12 +76,8 @@ def author_clocks(
     names, roots, ids, authors = (
         whole(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id", "author")
     )
-    known = table["author"].is_valid().to_numpy() & table["sequence"].is_valid().to_numpy()
-    sequence = table["sequence"].cast(pa.int32()).fill_null(0).to_numpy()[row]
-    codes = authors.dictionary_encode().indices.fill_null(0).to_numpy().astype(np.int64)
-    # An author may write to many graphs: `author` numbers the authors of each graph from 0, by first appearance.
-    author, author_start, author_row = _number_authors(dag.graph_start, np.where(known, codes, -1)[row])
-    sizes, counts = np.diff(dag.graph_start), np.diff(author_start)
+    by_author = _authors_of(table, authors, dag.graph_start, row)
+    sizes, counts = np.diff(dag.graph_start), np.diff(by_author.start)
     wanted = (sizes > limit) & (sizes * counts <= max_rows)
     widths = np.where(wanted, np.clip(memory // 4 // np.maximum(sizes, 1), 1, np.maximum(counts, 1)), 0)
     clock = np.empty((sizes * widths).max(initial=0), np.int32)
@@ -64,27 +85,22 @@ def author_clocks(
     state = np.array([0, 0, -1, 0], np.int64)
     room = min(chunk_rows, 1 + int((sizes * counts)[wanted].sum()))
     while state[0] < len(sizes):
-        member, author_at, seen = (np.empty(room, np.int32) for _ in range(3))
-        count = _fill_clocks(
-            dag.graph_start,
-            dag.start,
-            dag.previous,
-            author,
-            author_start,
-            sequence,
-            widths,
-            clock,
-            state,
-            member,
-            author_at,
-            seen,
-        )
+        entries = _Entries(*(np.empty(room, np.int32) for _ in range(3)))
+        count = _fill_clocks(dag, by_author, widths, clock, state, entries)
         if count:
-            at = pa.array(row[member[:count]])
+            at = pa.array(row[entries.member[:count]])
             columns = [names.take(at), roots.take(at), ids.take(at)]
-            columns.append(authors.take(pa.array(row[author_row[author_at[:count]]])))
+            columns.append(authors.take(pa.array(row[by_author.first_member[entries.author[:count]]])))
             columns = [column.cast(pa.string()) for column in columns]
-            yield pa.record_batch([*columns, pa.array(seen[:count])], schema=CLOCK_SCHEMA)
+            yield pa.record_batch([*columns, pa.array(entries.sequence[:count])], schema=CLOCK_SCHEMA)
+
+
+def _authors_of(table: pa.Table, authors: pa.Array, graph_start: np.ndarray, row: np.ndarray) -> _Authors:
+    """Number the authors of each graph; a member without author or sequence has number -1."""
+    known = table["author"].is_valid().to_numpy() & table["sequence"].is_valid().to_numpy()
+    sequence = table["sequence"].cast(pa.int32()).fill_null(0).to_numpy()[row]
+    codes = authors.dictionary_encode().indices.fill_null(0).to_numpy().astype(np.int64)
+    return _Authors(*_number_authors(graph_start, np.where(known, codes, -1)[row]), sequence)
 
 
 @compiled
@@ -115,39 +131,19 @@ def _number_authors(graph_start, code):
 
 
 @compiled
-def _fill_clocks(
-    graph_start,
-    start,
-    previous,
-    author,
-    author_start,
-    sequence,
-    widths,
-    clock,
-    state,
-    member,
-    author_at,
-    seen,
-):
+def _fill_clocks(dag, authors, widths, clock, state, entries):
+    """Write the next clock entries, resuming at `state`; return their number."""
+    graph_start, author_start = dag.graph_start, authors.start
+    member, author_at, seen = entries.member, entries.author, entries.sequence
     graph, block, m, a = state
     count = 0
     while graph < len(graph_start) - 1:
         first, end = graph_start[graph], graph_start[graph + 1]
-        authors = author_start[graph + 1] - author_start[graph]
-        while widths[graph] > 0 and block < authors:
-            width = min(widths[graph], authors - block)
+        author_count = author_start[graph + 1] - author_start[graph]
+        while widths[graph] > 0 and block < author_count:
+            width = min(widths[graph], author_count - block)
             if m < 0:
-                for k in range(first, end):
-                    own = clock[(k - first) * width : (k - first + 1) * width]
-                    own[:] = NONE_SEEN
-                    for e in range(start[k], start[k + 1]):
-                        p = previous[e]
-                        other = clock[(p - first) * width : (p - first + 1) * width]
-                        for i in range(width):
-                            own[i] = max(own[i], other[i])
-                        i = author[p] - block
-                        if 0 <= i < width:
-                            own[i] = max(own[i], sequence[p])
+                _sweep_block(dag, authors, first, end, block, clock[: (end - first) * width])
                 m = first
                 a = 0
             while m < end:
@@ -170,3 +166,30 @@ def _fill_clocks(
         graph += 1
     state[:] = graph, block, m, a
     return count
+
+
+@inner
+def _sweep_block(dag, authors, first, end, block, clock):
+    """Compute the clocks of a graph's members for one block of authors: the maximum over previous and their authors.
+
+    Args:
+        dag: The members.
+        authors: Their authors.
+        first: The first member of the graph.
+        end: One more than its last.
+        block: The first author of the block.
+        clock: int32[members of the graph * authors of the block], output.
+    """
+    start, previous, author, sequence = dag.start, dag.previous, authors.number, authors.sequence
+    width = len(clock) // (end - first)
+    for k in range(first, end):
+        own = clock[(k - first) * width : (k - first + 1) * width]
+        own[:] = NONE_SEEN
+        for e in range(start[k], start[k + 1]):
+            p = previous[e]
+            other = clock[(p - first) * width : (p - first + 1) * width]
+            for i in range(width):
+                own[i] = max(own[i], other[i])
+            i = author[p] - block
+            if 0 <= i < width:
+                own[i] = max(own[i], sequence[p])

@@ -31,6 +31,20 @@ class Links(NamedTuple):
     some_missing: np.ndarray
 
 
+class _HashedLists(NamedTuple):
+    """The list of each node, hashed.
+
+    Attributes:
+        start: int64[nodes], start of each list in `item_hash`.
+        end: int64[nodes].
+        item_hash: uint64[items].
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    item_hash: np.ndarray
+
+
 def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> Links:
     """Resolve every listed id to a node and build the edges.
 
@@ -76,19 +90,8 @@ def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, 
     while True:
         keys = draw_keys()
         hashes = hash_strings(ids, keys)[nodes.row]
-        item_hashes = hash_strings(items, keys)
-        found = _look_up(
-            nodes.graph_start,
-            nodes.row,
-            candidate,
-            root,
-            hashes,
-            ids.offsets,
-            ids.data,
-            list_start,
-            list_end,
-            item_hashes,
-        )
+        lists = _HashedLists(list_start, list_end, hash_strings(items, keys))
+        found = _look_up(nodes, candidate, root, ids, hashes, lists)
         found[~items.valid] = -1
         if _are_found(found, nodes, ids, items):
             return found
@@ -107,8 +110,10 @@ def _are_found(found: np.ndarray, nodes: Nodes, ids: Strings, items: Strings) ->
 
 
 @compiled
-def _look_up(graph_start, row, candidate, root, hashes, id_offsets, id_data, list_start, list_end, item_hashes):
+def _look_up(nodes, candidate, root, ids, hashes, lists):
     """Find the node of each listed id by hash; -1 without a match, and for lists that are ignored."""
+    graph_start, row, id_offsets, id_data = nodes.graph_start, nodes.row, ids.offsets, ids.data
+    list_start, list_end, item_hashes = lists.start, lists.end, lists.item_hash
     largest = 0
     for g in range(len(graph_start) - 1):
         largest = max(largest, graph_start[g + 1] - graph_start[g])

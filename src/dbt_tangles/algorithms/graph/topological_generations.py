@@ -7,10 +7,13 @@ iterative and linear in nodes and edges.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from dbt_tangles.algorithms.structures.components import strong_components
-from dbt_tangles.algorithms.structures.kahn import walk_by_depth
+from dbt_tangles.algorithms.graph.links import Links
+from dbt_tangles.algorithms.structures.components import is_on_cycle, strong_components
+from dbt_tangles.algorithms.structures.kahn import extend_depths
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 MEMBER, CLAIM_ERROR, MISSING_ROOT, EMPTY_PREVIOUS, MISSING_PREVIOUS, CYCLE, PREVIOUS_SET_ASIDE = range(7)
@@ -24,8 +27,36 @@ REASONS = (
     "previous_set_aside",
 )
 
-#: Argument of `levels` if no depths are known.
-NOTHING_KNOWN = np.empty(0, np.int32)
+#: Argument of `member_depths` if all depths are to be computed.
+NO_KNOWN_DEPTHS = np.empty(0, np.int32)
+
+
+class Children(NamedTuple):
+    """The reversed edges of many graphs.
+
+    Attributes:
+        start: int64[nodes + 1], offsets into `child`.
+        child: int32[edges]; the children of a node ascend.
+    """
+
+    start: np.ndarray
+    child: np.ndarray
+
+
+class Candidates(NamedTuple):
+    """The nodes of many graphs and their claims.
+
+    Attributes:
+        graph_start: int64[graphs + 1].
+        is_candidate: bool[nodes]; other nodes have a claim error.
+        is_root: bool[nodes], all candidates. Every root of a graph is a member.
+        links: The edges.
+    """
+
+    graph_start: np.ndarray
+    is_candidate: np.ndarray
+    is_root: np.ndarray
+    links: Links
 
 
 @compiled
@@ -37,7 +68,7 @@ def children(start, previous):
         previous: int32[edges].
 
     Returns:
-        `child_start` int64[nodes + 1] and `child` int32[edges]; the children of a node ascend.
+        The children of each node.
     """
     n = len(start) - 1
     child_start = np.zeros(n + 1, np.int64)
@@ -52,21 +83,27 @@ def children(start, previous):
             p = previous[e]
             child[fill[p]] = node
             fill[p] += 1
-    return child_start, child
+    return Children(child_start, child)
+
+
+def generations(graph_start: np.ndarray, start: np.ndarray, children: Children) -> np.ndarray:
+    """Compute the topological generation of each node: the longest path from a node without previous.
+
+    Args:
+        graph_start: int64[graphs + 1].
+        start: int64[nodes + 1], the edges to previous.
+        children: The reversed edges.
+
+    Returns:
+        int32[nodes]; -1 for nodes on a cycle and their descendants.
+    """
+    every = np.ones(len(start) - 1, np.bool_)
+    links = Links(start, children.child, ~every, ~every)  # only the number of edges of a node counts here
+    return member_depths(Candidates(graph_start, every, ~every, links), children, NO_KNOWN_DEPTHS, False)
 
 
 @compiled
-def levels(
-    graph_start,
-    start,
-    child_start,
-    child,
-    candidate,
-    root,
-    some_missing,
-    known,
-    missing_previous_excludes,
-):
+def member_depths(candidates, children, known, missing_previous_excludes):
     """Compute membership and depth in one pass over all graphs, each node after its last previous (Kahn).
 
     A root is a member at depth 0. Another candidate is a member if its list is not empty and all listed nodes are
@@ -74,21 +111,18 @@ def levels(
     are ignored, and a candidate without any listed node is a member at depth 0, with or without a root.
 
     Args:
-        graph_start: int64[graphs + 1].
-        start: int64[nodes + 1], the edges to previous.
-        child_start: int64[nodes + 1], the reversed edges.
-        child: int32[edges].
-        candidate: bool[nodes].
-        root: bool[nodes], all candidates. Every root of a graph is a member.
-        some_missing: bool[nodes].
-        known: int32[nodes], depths of members computed earlier, -1 for the rest, or `NOTHING_KNOWN`. The pass starts
-            from these depths; `first_wrong_level` checks them.
+        candidates: The nodes and their edges.
+        children: The reversed edges.
+        known: int32[nodes], depths of members computed earlier, -1 for the rest, or `NO_KNOWN_DEPTHS`. The pass starts
+            from these depths; `first_wrong_depth` checks them.
         missing_previous_excludes: Whether a missing previous keeps a candidate out.
 
     Returns:
         int32[nodes], the depth of members and -1 for the rest.
     """
-    n = len(candidate)
+    graph_start, is_candidate, is_root = candidates.graph_start, candidates.is_candidate, candidates.is_root
+    start, some_missing = candidates.links.start, candidates.links.some_missing
+    n = len(is_candidate)
     depth = np.full(n, np.int32(-1))
     deepest = np.zeros(n, np.int32)
     waiting = np.empty(n, np.int32)
@@ -98,48 +132,45 @@ def levels(
         tail = head
         for node in range(graph_start[g], graph_start[g + 1]):
             waiting[node] = start[node + 1] - start[node]
-            if not candidate[node]:
+            if not is_candidate[node]:
                 waiting[node] = -1
             elif len(known) > 0 and known[node] >= 0:
                 depth[node] = known[node]
                 waiting[node] = -1
                 queue[tail] = node
                 tail += 1
-            elif root[node] or (waiting[node] == 0 and not missing_previous_excludes):
+            elif is_root[node] or (waiting[node] == 0 and not missing_previous_excludes):
                 depth[node] = 0
                 queue[tail] = node
                 tail += 1
             elif missing_previous_excludes and some_missing[node]:
                 waiting[node] = -1
-        walk_by_depth(child_start, child, waiting, depth, deepest, queue, head, tail)
+        extend_depths(children, waiting, depth, deepest, queue, head, tail)
     return depth
 
 
 @compiled
-def first_wrong_level(start, previous, candidate, root, none_listed, some_missing, depth, missing_previous_excludes):
+def first_wrong_depth(candidates, depth, missing_previous_excludes):
     """Check depths computed elsewhere against the definition.
 
     Each node is compared with its own previous. Depths of members grow by at least one along an edge, so a chain of
-    wrong depths cannot confirm itself, and depths that pass are those of `levels`.
+    wrong depths cannot confirm itself, and depths that pass are those of `member_depths`.
 
     Args:
-        start: int64[nodes + 1].
-        previous: int32[edges].
-        candidate: bool[nodes].
-        root: bool[nodes].
-        none_listed: bool[nodes].
-        some_missing: bool[nodes].
+        candidates: The nodes and their edges.
         depth: int32[nodes], negative for nodes set aside.
-        missing_previous_excludes: As in `levels`.
+        missing_previous_excludes: As in `member_depths`.
 
     Returns:
-        The first node whose depth contradicts its previous, or -1.
+        The first node with a depth that contradicts its previous, or -1.
     """
-    for node in range(len(candidate)):
+    is_candidate, is_root, links = candidates.is_candidate, candidates.is_root, candidates.links
+    start, previous, none_listed, some_missing = links.start, links.previous, links.none_listed, links.some_missing
+    for node in range(len(is_candidate)):
         expected = 0
-        if not candidate[node]:
+        if not is_candidate[node]:
             expected = -1
-        elif not root[node]:
+        elif not is_root[node]:
             if missing_previous_excludes and (none_listed[node] or some_missing[node]):
                 expected = -1
             else:
@@ -155,44 +186,29 @@ def first_wrong_level(start, previous, candidate, root, none_listed, some_missin
 
 
 @compiled
-def set_aside_codes(
-    graph_start,
-    start,
-    previous,
-    candidate,
-    root,
-    none_listed,
-    some_missing,
-    depth,
-    missing_previous_excludes,
-):
+def set_aside_codes(candidates, depth, missing_previous_excludes):
     """Find the reason why each node that is not a member is set aside.
 
     Args:
-        graph_start: int64[graphs + 1].
-        start: int64[nodes + 1].
-        previous: int32[edges].
-        candidate: bool[nodes].
-        root: bool[nodes].
-        none_listed: bool[nodes].
-        some_missing: bool[nodes].
+        candidates: The nodes and their edges.
         depth: int32[nodes], negative for nodes set aside.
-        missing_previous_excludes: As in `levels`; if false, a missing root, an empty list and a missing previous are
-            allowed.
+        missing_previous_excludes: As in `member_depths`; if false, a missing root, an empty list and a missing previous
+            are allowed.
 
     Returns:
         int8[nodes], indices into `REASONS`: the first that applies, in that order. A node is on a cycle if a path
         through nodes set aside leads from it back to itself.
     """
-    n = len(candidate)
-    codes = np.zeros(n, np.int8)
+    graph_start, is_candidate, is_root = candidates.graph_start, candidates.is_candidate, candidates.is_root
+    none_listed, some_missing = candidates.links.none_listed, candidates.links.some_missing
+    codes = np.zeros(len(is_candidate), np.int8)
     left_over = 0
     for g in range(len(graph_start) - 1):
         has_root = not missing_previous_excludes
         for node in range(graph_start[g], graph_start[g + 1]):
-            has_root |= root[node]
+            has_root |= is_root[node]
         for node in range(graph_start[g], graph_start[g + 1]):
-            if not candidate[node]:
+            if not is_candidate[node]:
                 codes[node] = CLAIM_ERROR
             elif depth[node] < 0:
                 if not has_root:
@@ -205,18 +221,18 @@ def set_aside_codes(
                 else:
                     codes[node] = PREVIOUS_SET_ASIDE
                     left_over += 1
-    if left_over == 0:
-        return codes
-    # A cycle may pass through nodes with an earlier reason, so the search includes these.
-    component, size = strong_components(start, previous, codes >= MISSING_PREVIOUS)
-    for node in range(n):
-        if codes[node] == PREVIOUS_SET_ASIDE:
-            is_in_cycle = size[component[node]] > 1
-            for e in range(start[node], start[node + 1]):
-                is_in_cycle |= previous[e] == node
-            if is_in_cycle:
-                codes[node] = CYCLE
+    if left_over > 0:
+        _mark_cycles(candidates.links.start, candidates.links.previous, codes)
     return codes
+
+
+@compiled
+def _mark_cycles(start, previous, codes):
+    """Change the code of nodes on a cycle. It may pass through nodes with an earlier reason, which keep theirs."""
+    component, size = strong_components(start, previous, codes >= MISSING_PREVIOUS)
+    for node in range(len(codes)):
+        if codes[node] == PREVIOUS_SET_ASIDE and is_on_cycle(node, start, previous, component, size):
+            codes[node] = CYCLE
 
 
 @compiled

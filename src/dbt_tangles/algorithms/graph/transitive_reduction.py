@@ -39,16 +39,8 @@ def redundant_edges(graph_start, start, previous, depth):
     by_span = np.empty(32, np.int64)
     for g in range(len(graph_start) - 1):
         first, end = graph_start[g], graph_start[g + 1]
+        _find_doubtful(first, end, start, previous, depth, last_doubt)
         by_span[:] = 0
-        for m in range(first, end):
-            if start[m + 1] - start[m] < 2:
-                continue
-            deepest = 0
-            for e in range(start[m], start[m + 1]):
-                deepest = max(deepest, depth[previous[e]])
-            for e in range(start[m], start[m + 1]):
-                if depth[previous[e]] < deepest:
-                    last_doubt[previous[e]] = m
         for p in range(first, end):
             if last_doubt[p] > 0:
                 by_span[_size_class(last_doubt[p] - p)] += 1
@@ -66,24 +58,62 @@ def redundant_edges(graph_start, start, previous, depth):
                         count += 1
                         left -= 1
                     p += 1
-                lo = targets[0]
-                for m in range(lo, hi + 1):
-                    further = np.uint64(0)
-                    listed = np.uint64(0)
-                    for e in range(start[m], start[m + 1]):
-                        q = previous[e]
-                        if q >= lo:
-                            further |= above[q]
-                            listed |= own_bit[q]
-                    if further & listed != 0:
-                        for e in range(start[m], start[m + 1]):
-                            q = previous[e]
-                            if q >= lo and own_bit[q] & further != 0:
-                                redundant[e] = True
-                    above[m] = further | listed
+                _sweep(targets[0], hi, start, previous, own_bit, above, redundant)
                 for i in range(count):
                     own_bit[targets[i]] = 0
     return redundant
+
+
+@inner
+def _find_doubtful(first, end, start, previous, depth, last_doubt):
+    """Write, for each target of doubtful edges, the last member with such an edge to it.
+
+    Args:
+        first: The first member of a graph.
+        end: One more than its last.
+        start: int64[members + 1].
+        previous: int32[edges].
+        depth: int32[members].
+        last_doubt: int32[members], output; 0 without a doubtful edge.
+    """
+    for m in range(first, end):
+        if start[m + 1] - start[m] < 2:
+            continue
+        deepest = 0
+        for e in range(start[m], start[m + 1]):
+            deepest = max(deepest, depth[previous[e]])
+        for e in range(start[m], start[m + 1]):
+            if depth[previous[e]] < deepest:
+                last_doubt[previous[e]] = m
+
+
+@inner
+def _sweep(lo, hi, start, previous, own_bit, above, redundant):
+    """Mark the redundant edges to up to 64 targets, in one pass over the members from the first target.
+
+    Args:
+        lo: The first target.
+        hi: The last member with a doubtful edge to a target.
+        start: int64[members + 1].
+        previous: int32[edges].
+        own_bit: uint64[members], a bit for each target, else 0.
+        above: uint64[members], scratch: the targets among each member's ancestors.
+        redundant: bool[edges], output.
+    """
+    for m in range(lo, hi + 1):
+        further = np.uint64(0)
+        listed = np.uint64(0)
+        for e in range(start[m], start[m + 1]):
+            q = previous[e]
+            if q >= lo:
+                further |= above[q]
+                listed |= own_bit[q]
+        if further & listed != 0:
+            for e in range(start[m], start[m + 1]):
+                q = previous[e]
+                if q >= lo and own_bit[q] & further != 0:
+                    redundant[e] = True
+        above[m] = further | listed
 
 
 @inner

@@ -6,18 +6,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags
-from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_nodes
+from dbt_tangles.algorithms.graph.arrays import flags, scatter
+from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_nodes
 from dbt_tangles.algorithms.graph.links import link
-from dbt_tangles.algorithms.graph.orders import positions, renumber, thread_positions, time_keys
-from dbt_tangles.algorithms.graph.strings import lists_of, strings_of, taken
+from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber, thread_positions, time_keys
+from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of, taken
 from dbt_tangles.algorithms.graph.topological_generations import (
-    NOTHING_KNOWN,
+    NO_KNOWN_DEPTHS,
     REASONS,
+    Candidates,
+    Children,
     child_counts,
     children,
-    first_wrong_level,
-    levels,
+    first_wrong_depth,
+    member_depths,
     set_aside_codes,
 )
 from dbt_tangles.algorithms.graph.transitive_reduction import redundant_edges
@@ -97,77 +99,63 @@ def walk_graphs(
         ValueError: A `node_id` is null, a known depth is wrong, or a known depth names no candidate.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
-    ids = strings_of(chunks_of(table, "node_id"))
-    if not ids.valid.all():
-        raise ValueError("a node_id is null")
-    graph, graph_count = group_rows(
-        strings_of(chunks_of(table, "graph_kind")), strings_of(chunks_of(table, "graph_id"))
-    )
-    nodes = number_nodes(graph, graph_count, ids)
-    candidate = table["claim_error"].is_null().to_numpy()[nodes.row]
-    root = flags(table, "is_root")[nodes.row] & candidate
-    links = link(nodes, ids, lists_of(chunks_of(table, "previous")), candidate, root)
-    del graph
-
-    # Membership.
-    child_start, child = children(links.start, links.previous)
-    known = NOTHING_KNOWN if depths is None else known_depths(table, depths)[nodes.row]
-    depth = levels(
-        nodes.graph_start,
-        links.start,
-        child_start,
-        child,
-        candidate,
-        root,
-        links.some_missing,
-        known,
-        missing_previous_excludes,
-    )
-    if depths is not None:
-        wrong = first_wrong_level(
-            links.start,
-            links.previous,
-            candidate,
-            root,
-            links.none_listed,
-            links.some_missing,
-            np.where(candidate, depth, known),
-            missing_previous_excludes,
-        )
-        if wrong >= 0:
-            at = int(nodes.row[wrong])
-            raise ValueError(f"the known depth of {table['node_id'][at]} in {table['graph_id'][at]} is not its depth")
-    codes = set_aside_codes(
-        nodes.graph_start,
-        links.start,
-        links.previous,
-        candidate,
-        root,
-        links.none_listed,
-        links.some_missing,
-        depth,
-        missing_previous_excludes,
-    )
-
-    # Orders.
-    position = positions(nodes.graph_start, depth)
+    ids, nodes, candidates = _read_candidates(table)
+    links = candidates.links
+    reverse = children(links.start, links.previous)
+    depth = _depths(table, nodes, candidates, reverse, depths, missing_previous_excludes)
+    codes = set_aside_codes(candidates, depth, missing_previous_excludes)
     time = time_keys(_times(table["asserted_at"]), _times(table["received_at"]))[nodes.row]
-    thread_position = thread_positions(nodes.graph_start, links.start, child_start, child, depth, time)
+    position = positions(nodes.graph_start, depth)
+    by_member = [
+        depth,
+        position,
+        thread_positions(nodes.graph_start, links.start, *reverse, depth, time),
+        child_counts(links.start, links.previous, depth),
+    ]
+    set_aside = scatter(depth < 0, nodes.row)
+    columns = [pa.array(scatter(values, nodes.row), mask=set_aside) for values in by_member]
+    columns.insert(1, _reasons(scatter(codes, nodes.row), table["claim_error"]))
     dag = renumber(nodes.graph_start, links.start, links.previous, position)
     redundant = redundant_edges(dag.graph_start, dag.start, dag.previous, depth[dag.node])
-
-    # Back to rows.
-    set_aside = _by_row(depth < 0, nodes.row)
-    counts = child_counts(links.start, links.previous, depth)
-    columns = [
-        pa.array(_by_row(depth, nodes.row), mask=set_aside),
-        _reasons(_by_row(codes, nodes.row), table["claim_error"]),
-        pa.array(_by_row(position, nodes.row), mask=set_aside),
-        pa.array(_by_row(thread_position, nodes.row), mask=set_aside),
-        pa.array(_by_row(counts, nodes.row), mask=set_aside),
-        _redundant_previous(ids, nodes.row, dag, redundant, set_aside),
-    ]
+    columns.append(_redundant_previous(ids, nodes.row, dag, redundant, set_aside))
     return pa.table(columns, schema=WALK_OUTPUT_SCHEMA)
+
+
+def _read_candidates(table: pa.Table | Rows) -> tuple[Strings, Nodes, Candidates]:
+    """Number the rows of a table and resolve the ids they list."""
+    ids = strings_of(chunks_of(table, "node_id"))
+    if not ids.valid.all():
+        raise ValueError("a node_id is null: give every candidate an id")
+    keys = (strings_of(chunks_of(table, name)) for name in ("graph_kind", "graph_id"))
+    nodes = number_nodes(*group_rows(*keys), ids)
+    is_candidate = table["claim_error"].is_null().to_numpy()[nodes.row]
+    is_root = flags(table, "is_root")[nodes.row] & is_candidate
+    links = link(nodes, ids, lists_of(chunks_of(table, "previous")), is_candidate, is_root)
+    return ids, nodes, Candidates(nodes.graph_start, is_candidate, is_root, links)
+
+
+def _depths(
+    table: pa.Table | Rows,
+    nodes: Nodes,
+    candidates: Candidates,
+    reverse: Children,
+    depths: pa.Table | None,
+    missing_previous_excludes: bool,
+) -> np.ndarray:
+    """Compute the depth of each node from the known depths, if any, and check these."""
+    if depths is None:
+        return member_depths(candidates, reverse, NO_KNOWN_DEPTHS, missing_previous_excludes)
+    known = known_depths(table, depths)[nodes.row]
+    depth = member_depths(candidates, reverse, known, missing_previous_excludes)
+    claimed = np.where(candidates.is_candidate, depth, known)
+    wrong = first_wrong_depth(candidates, claimed, missing_previous_excludes)
+    if wrong >= 0:
+        at = int(nodes.row[wrong])
+        raise ValueError(
+            f"the known depth of {table['node_id'][at]} in {table['graph_id'][at]} is not its depth: "
+            "drop the known depths of that graph and walk all of it"
+        )
+    return depth
 
 
 def known_depths(table: pa.Table | Rows, depths: pa.Table) -> np.ndarray:
@@ -200,12 +188,6 @@ def _times(column: pa.ChunkedArray) -> np.ndarray:
     return column.cast(pa.float64()).fill_null(np.nan).to_numpy()
 
 
-def _by_row(values: np.ndarray, row: np.ndarray) -> np.ndarray:
-    out = np.empty_like(values)
-    out[row] = values
-    return out
-
-
 def _reasons(codes: np.ndarray, claim_error: pa.ChunkedArray) -> pa.ChunkedArray | pa.Array:
     reasons = pa.array(REASONS, pa.string()).take(pa.array(codes))
     if claim_error.null_count == len(claim_error):
@@ -213,8 +195,18 @@ def _reasons(codes: np.ndarray, claim_error: pa.ChunkedArray) -> pa.ChunkedArray
     return pc.coalesce(claim_error.cast(pa.string()), reasons)
 
 
-def _redundant_previous(ids, row, dag, redundant, set_aside) -> pa.ChunkedArray:
-    """Collect the ids of the redundant edges, in the order of the rows."""
+def _redundant_previous(
+    ids: Strings, row: np.ndarray, dag: Dag, redundant: np.ndarray, set_aside: np.ndarray
+) -> pa.ChunkedArray:
+    """Collect the ids of the redundant edges, in the order of the rows.
+
+    Args:
+        ids: The id of each row.
+        row: int32[nodes], the row of each node.
+        dag: The members.
+        redundant: bool[edges].
+        set_aside: bool[rows], null in the result.
+    """
     member = np.full(len(row), -1, np.int64)
     member[row[dag.node]] = np.arange(len(dag.node))
     starts, rows = _marked_rows(member, dag.start, dag.previous, redundant, row[dag.node])

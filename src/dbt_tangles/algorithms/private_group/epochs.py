@@ -17,7 +17,12 @@ from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_ids, numbe
 from dbt_tangles.algorithms.graph.links import link, look_up
 from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber
 from dbt_tangles.algorithms.graph.strings import Lists, lists_of, strings_of
-from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
+from dbt_tangles.algorithms.graph.topological_generations import (
+    NO_KNOWN_DEPTHS,
+    Candidates,
+    children,
+    member_depths,
+)
 from dbt_tangles.formats.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 
 KEY_BYTES = 32
@@ -78,18 +83,8 @@ def number_epochs(table: pa.Table) -> Epochs:
     is_root = (kind == _ROOT_INIT) & pc.equal(table["group_id"], table["message_id"]).fill_null(False).to_numpy()
     candidate, root = is_init[nodes.row], is_root[nodes.row]
     links = link(nodes, ids, lists_of(table["previous_epochs"]), candidate, root)
-    child_start, child = children(links.start, links.previous)
-    depth = levels(
-        nodes.graph_start,
-        links.start,
-        child_start,
-        child,
-        candidate,
-        root,
-        links.some_missing,
-        NOTHING_KNOWN,
-        True,
-    )
+    candidates = Candidates(nodes.graph_start, candidate, root, links)
+    depth = member_depths(candidates, children(links.start, links.previous), NO_KNOWN_DEPTHS, True)
     dag = renumber(nodes.graph_start, links.start, links.previous, positions(nodes.graph_start, depth))
     row = nodes.row[dag.node]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 @compiled
@@ -21,9 +21,7 @@ def strong_components(start, target, chosen):
         Linear in nodes and edges.
     """
     n = len(start) - 1
-    nodes = 0
-    for node in range(n):
-        nodes += chosen[node]
+    nodes = np.count_nonzero(chosen)
     component = np.full(n, np.int32(-1))
     visited_as = np.zeros(n, np.int32)
     low = np.empty(n, np.int32)
@@ -63,10 +61,34 @@ def strong_components(start, target, chosen):
                 continue
             length -= 1
             if low[node] == visited_as[node]:
-                begin = waiting
-                while component[node] < 0:
-                    waiting -= 1
-                    component[unassigned[waiting]] = count
-                size[count] = begin - waiting
+                below = _close_component(node, count, component, unassigned, waiting)
+                size[count] = waiting - below
+                waiting = below
                 count += 1
     return component, size[:count].copy()
+
+
+@inner
+def _close_component(node, number, component, unassigned, waiting):
+    """Pop the unassigned nodes down to the root of a component, and number them; return the new height of the stack."""
+    while component[node] < 0:
+        waiting -= 1
+        component[unassigned[waiting]] = number
+    return waiting
+
+
+@inner
+def is_on_cycle(node, start, target, component, size):
+    """Whether a path leads from a node back to itself: its component has other nodes, or it has an edge to itself.
+
+    Args:
+        node: A chosen node.
+        start: As for `strong_components`.
+        target: As for `strong_components`.
+        component: The first result of `strong_components`.
+        size: The second result.
+    """
+    found = size[component[node]] > 1
+    for e in range(start[node], start[node + 1]):
+        found |= target[e] == node
+    return found

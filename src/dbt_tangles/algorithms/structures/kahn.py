@@ -11,12 +11,11 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 
 @inner
-def walk_by_depth(child_start, child, waiting, depth, deepest, queue, head, tail):
+def extend_depths(children, waiting, depth, deepest, queue, head, tail):
     """Continue a breadth-first Kahn pass from ready nodes and compute the depth of each node reached.
 
     Args:
-        child_start: int64[nodes + 1].
-        child: int32[edges].
+        children: The direct successors, a `topological_generations.Children`.
         waiting: int32[nodes], unprocessed predecessors of each node; 0 or less for ready and excluded nodes.
             Overwritten.
         depth: int32[nodes], set for the ready nodes; written for the nodes reached.
@@ -28,6 +27,7 @@ def walk_by_depth(child_start, child, waiting, depth, deepest, queue, head, tail
     Returns:
         The new end of the queue.
     """
+    child_start, child = children.start, children.child
     while head < tail:
         node = queue[head]
         head += 1

@@ -12,7 +12,7 @@ from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids
 from dbt_tangles.algorithms.graph.links import look_up
 from dbt_tangles.algorithms.graph.orders import in_order, positions
 from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
-from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
+from dbt_tangles.algorithms.graph.topological_generations import children, generations
 from dbt_tangles.algorithms.timeline.admission import ACCEPTED, CYCLE, admit
 from dbt_tangles.algorithms.timeline.arrivals import (
     causes_of_arrivals,
@@ -206,11 +206,9 @@ def _events(arrivals: Arrivals, name: np.ndarray, cause_start: np.ndarray, cause
 
 def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the rank and the position of each event, and whether it is a tip."""
-    count = len(events.arrival)
-    every, none = np.ones(count, np.bool_), np.zeros(count, np.bool_)
-    effect_start, effect = children(events.cause_start, events.cause)
-    rank = levels(events.start, events.cause_start, effect_start, effect, every, none, none, NOTHING_KNOWN, False)
-    return rank, positions(events.start, rank), np.diff(effect_start) == 0
+    effects = children(events.cause_start, events.cause)
+    rank = generations(events.start, events.cause_start, effects)
+    return rank, positions(events.start, rank), np.diff(effects.start) == 0
 
 
 def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:

@@ -37,6 +37,18 @@ class Gaps(NamedTuple):
     code: np.ndarray
 
 
+class Lacking(NamedTuple):
+    """The distinct gaps that each of up to 64 lanes sees.
+
+    Attributes:
+        code: int32[64, MOST_GAPS].
+        count: int64[64], the number of codes.
+    """
+
+    code: np.ndarray
+    count: np.ndarray
+
+
 class Named(NamedTuple):
     """Ids, and the nodes that list them.
 
@@ -137,7 +149,7 @@ def list_awaited(
 
 
 @inner
-def collect_gaps(begin, end, root, by_tips, seen, gaps, lacking, counts):
+def collect_gaps(begin, end, root, by_tips, seen, gaps, lacking):
     """List, for each of up to 64 lanes, the first distinct gaps of the messages it sees, in replay order.
 
     Args:
@@ -147,10 +159,10 @@ def collect_gaps(begin, end, root, by_tips, seen, gaps, lacking, counts):
         by_tips: Bit set of the lanes with tips; in these, the gaps of all seen messages count.
         seen: uint64[...], the lanes that see each message.
         gaps: All gaps.
-        lacking: int32[64, MOST_GAPS], output: the codes.
-        counts: int64[64], output: the number of codes.
+        lacking: Output.
     """
     start, code = gaps.start, gaps.code
+    found, counts = lacking.code, lacking.count
     for m in range(begin, end):
         for at in range(start[m], start[m + 1]):
             lanes = seen[m - begin]
@@ -161,9 +173,9 @@ def collect_gaps(begin, end, root, by_tips, seen, gaps, lacking, counts):
                 if lanes & _ONE and counts[lane] < MOST_GAPS:
                     is_new = True
                     for k in range(counts[lane]):
-                        is_new &= lacking[lane, k] != code[at]
+                        is_new &= found[lane, k] != code[at]
                     if is_new:
-                        lacking[lane, counts[lane]] = code[at]
+                        found[lane, counts[lane]] = code[at]
                         counts[lane] += 1
                 lanes >>= _ONE
                 lane += 1

@@ -24,11 +24,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, starts
+from dbt_tangles.algorithms.graph.arrays import flags, scatter, starts
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
 from dbt_tangles.algorithms.graph.links import link, look_up
 from dbt_tangles.algorithms.graph.strings import Lists, Strings, lists_of, strings_of
-from dbt_tangles.formats.pzp.awaited import MOST_GAPS, collect_gaps, find_gaps, find_missing, list_awaited
+from dbt_tangles.formats.pzp.awaited import MOST_GAPS, Lacking, collect_gaps, find_gaps, find_missing, list_awaited
 from dbt_tangles.formats.pzp.collation import collation_keys
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
@@ -175,8 +175,7 @@ def key_authority(table: pa.Table, foreign: pa.Table | None = None) -> pa.Table:
     has_root = np.repeat(places.root >= 0, np.diff(places.nodes.graph_start))
     named = find_missing(table, foreign, places, tips, found, ~places.is_message & has_root)
     awaited = list_awaited(places, lanes, named, gap_end, gap, gap_ids)
-    by_row = np.empty_like(answers)
-    by_row[places.nodes.row] = answers
+    by_row = scatter(answers, places.nodes.row)
     is_open = (by_row == _UNKNOWN) | awaited.is_valid().to_numpy(zero_copy_only=False)
     return pa.table([pa.array(by_row == 1, mask=is_open), awaited], schema=SIGNERS_OUTPUT_SCHEMA)
 
@@ -309,7 +308,8 @@ def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
     # Bit sets of lanes: those that see a message; those in which a key signs, may add, may delete.
     seen = np.zeros(largest, np.uint64)
     held = np.zeros((code_count, _POWERS), np.uint64)
-    lacking, counts = np.empty((_LANES, MOST_GAPS), np.int32), np.empty(_LANES, np.int64)
+    lacking = Lacking(np.empty((_LANES, MOST_GAPS), np.int32), np.empty(_LANES, np.int64))
+    found, counts = lacking.code, lacking.count
     for a in range(len(root)):
         begin, end = start[a], message_end[a]
         for first_lane in range(lane_start[a], lane_start[a + 1], _LANES):
@@ -325,7 +325,7 @@ def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
                         if sigkey[q] >= 0:
                             signs = held[sigkey[q], _SIGNS]
                         answers[q] = signs >> np.uint64(lane - first_lane) & _ONE
-                collect_gaps(begin, end, root[a], by_tips, seen, gaps, lacking, counts)
+                collect_gaps(begin, end, root[a], by_tips, seen, gaps, lacking)
                 seen[: end - begin] = 0
                 for m in range(begin, end):
                     if action[m] != _NOTHING:
@@ -336,7 +336,7 @@ def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
                     more = np.empty(2 * (gap_count + count), np.int32)
                     more[:gap_count] = gap[:gap_count]
                     gap = more
-                gap[gap_count : gap_count + count] = lacking[lane - first_lane, :count]
+                gap[gap_count : gap_count + count] = found[lane - first_lane, :count]
                 gap_count += count
                 gap_end[lane] = gap_count
     return answers, gap_end, gap[:gap_count].copy()

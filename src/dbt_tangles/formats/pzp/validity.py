@@ -15,15 +15,22 @@ The kernels are iterative and linear in messages and links.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, sums
-from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_nodes
+from dbt_tangles.algorithms.graph.arrays import flags, scatter, sums
+from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_nodes
 from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
-from dbt_tangles.algorithms.graph.topological_generations import NOTHING_KNOWN, children, levels
+from dbt_tangles.algorithms.graph.topological_generations import (
+    NO_KNOWN_DEPTHS,
+    Candidates,
+    children,
+    member_depths,
+)
 from dbt_tangles.formats.pzp.rules import SELF, Reason
 from dbt_tangles.kernel_runtime.compiled import compiled
 
@@ -99,77 +106,88 @@ def validity(table: pa.Table) -> pa.Table:
     """
     ids = strings_of(table["message_id"])
     if not ids.valid.all():
-        raise ValueError("a message_id is null")
-    graph, graph_count = group_rows(strings_of(table["root_id"]))
-    nodes = number_nodes(graph, graph_count, ids)
-    row = nodes.row
-    names_root = _equal(table["message_id"], table["root_id"])[row]
+        raise ValueError("a message_id is null: give every message of a feed tangle an id")
+    nodes = number_nodes(*group_rows(strings_of(table["root_id"])), ids)
+    names_root = _equal(table["message_id"], table["root_id"])[nodes.row]
+    every = np.ones(len(nodes.row), np.bool_)
+    links = link(nodes, ids, lists_of(table["prev"]), every, names_root)
+    level = member_depths(
+        Candidates(nodes.graph_start, every, names_root, links),
+        children(links.start, links.previous),
+        NO_KNOWN_DEPTHS,
+        False,
+    )
+    is_root, checks = _checks(table, nodes, names_root, level < 0)
+    depth = table["depth"].cast(pa.int64()).fill_null(0).to_numpy()[nodes.row]
+    verdicts = _judge_nodes(
+        np.argsort(level, kind="stable"),
+        links,
+        _may_miss(table["prev"], nodes.row, links.some_missing),
+        np.where(is_root, 0, depth),
+        _awaits(table["awaited_ids"])[nodes.row],
+        checks,
+    )
+    codes, is_held = (scatter(verdict, nodes.row) for verdict in verdicts)
+    reasons = pa.array([_BY_RANK.get(rank) for rank in range(_NEVER)], pa.string()).take(pa.array(codes))
+    return pa.table([pa.array(codes == 0), reasons, pa.array(is_held)], schema=VALIDITY_OUTPUT_SCHEMA)
+
+
+class _Checks(NamedTuple):
+    """The first reason of each node in three stages, as ranks: int8[nodes], `_NEVER` without a reason.
+
+    Attributes:
+        early: Of the checks before the loop over prev; 0 for a root, which is valid.
+        walked: Of the loop over prev, independent of other messages.
+        late: Of the checks after it.
+    """
+
+    early: np.ndarray
+    walked: np.ndarray
+    late: np.ndarray
+
+
+def _checks(table: pa.Table, nodes: Nodes, names_root: np.ndarray, is_cyclic: np.ndarray) -> tuple[np.ndarray, _Checks]:
+    """Find the reasons of each node that are independent of the verdicts on its prev.
+
+    Args:
+        table: As for `validity`.
+        nodes: The numbered rows.
+        names_root: bool[nodes], whether the message's own id is the root's.
+        is_cyclic: bool[nodes], nodes on or behind a cycle.
+
+    Returns:
+        bool[nodes], the valid roots; and the reasons.
+    """
+    row, graph_count = nodes.row, len(nodes.graph_start) - 1
     is_moot = flags(table, "is_moot")[row]
-    reject = _ranks(table["reject_reason"])[row]
-    defect = _ranks(table["defect"])[row]
+    reject, defect = _ranks(table["reject_reason"])[row], _ranks(table["defect"])[row]
     graph_of = np.repeat(np.arange(graph_count), np.diff(nodes.graph_start))
     is_root = names_root & is_moot & (reject == _NEVER)
     root_row = np.full(graph_count, -1, np.int64)
     root_row[graph_of[is_root]] = row[is_root]
     of_root = root_row[graph_of]
 
-    # The checks before the loop over prev, within it, and after it.
-    is_tangles = (reject >= _TANGLE_RANKS[0]) & (reject <= _TANGLE_RANKS[1])
+    is_late = reject == Reason.BAD_SIGNATURE.rank
+    is_of_tangle = (reject >= _TANGLE_RANKS[0]) & (reject <= _TANGLE_RANKS[1])
     is_walked = (defect >= _WALK_RANKS[0]) & (defect <= _WALK_RANKS[1])
-    early = np.where(is_tangles | (reject == Reason.BAD_SIGNATURE.rank), _NEVER, reject)
-    late = np.where(reject == Reason.BAD_SIGNATURE.rank, reject, _NEVER)
+    early = np.where(is_of_tangle | is_late, _NEVER, reject)
     early = np.minimum(early, np.where(is_walked, _NEVER, defect))
-    walked = np.where(is_walked, defect, _NEVER)
     has_other_root = np.zeros(graph_count, np.bool_)
     has_other_root[graph_of[names_root & ~is_moot & (reject == _NEVER)]] = True
     no_root = np.where(has_other_root[graph_of], Reason.NOT_A_FEED.rank, Reason.MISSING_ROOT.rank)
     early = np.minimum(early, np.where(of_root < 0, no_root, _NEVER))
-    account, domain = table["account"], table["domain"]
     for fails, reason in (
-        (_equal(account, pa.scalar(SELF))[row], Reason.ACCOUNT_SELF),
+        (_equal(table["account"], pa.scalar(SELF))[row], Reason.ACCOUNT_SELF),
         (~table["is_key_authorised"].fill_null(True).to_numpy()[row], Reason.UNAUTHORISED_KEY),
-        (~_alike(domain, row, of_root), Reason.OTHER_DOMAIN),
-        (~_alike(account, row, of_root), Reason.OTHER_ACCOUNT),
+        (~_alike(table["domain"], row, of_root), Reason.OTHER_DOMAIN),
+        (~_alike(table["account"], row, of_root), Reason.OTHER_ACCOUNT),
         (table["depth"].is_null().to_numpy()[row], Reason.BAD_DEPTH),
     ):
         early = np.minimum(early, np.where(fails, reason.rank, _NEVER))
     early = np.where(is_root, 0, np.where(names_root & ~is_root & (early == _NEVER), Reason.NOT_A_FEED.rank, early))
-
-    depth = table["depth"].cast(pa.int64()).fill_null(0).to_numpy()[row]
-    depth = np.where(is_root, 0, depth)
-    everything = np.ones(len(row), np.bool_)
-    links = link(nodes, ids, lists_of(table["prev"]), everything, names_root)
-    level = levels(
-        nodes.graph_start,
-        links.start,
-        *children(links.start, links.previous),
-        everything,
-        names_root,
-        links.some_missing,
-        NOTHING_KNOWN,
-        False,
-    )
-    early = np.where(level < 0, np.minimum(early, Reason.CYCLE.rank), early)
-    codes, is_held = _judge_nodes(
-        np.argsort(level, kind="stable"),
-        links.start,
-        links.previous,
-        links.some_missing,
-        _may_miss(table["prev"], row, links.some_missing),
-        depth,
-        _awaits(table["awaited_ids"])[row],
-        early.astype(np.int8),
-        walked.astype(np.int8),
-        late.astype(np.int8),
-    )
-    by_row = np.empty_like(codes)
-    by_row[row] = codes
-    held_by_row = np.empty_like(is_held)
-    held_by_row[row] = is_held
-    reasons = pa.array([_BY_RANK.get(rank) for rank in range(_NEVER)], pa.string())
-    return pa.table(
-        [pa.array(by_row == 0), reasons.take(pa.array(by_row)), pa.array(held_by_row)], schema=VALIDITY_OUTPUT_SCHEMA
-    )
+    early = np.where(is_cyclic, np.minimum(early, Reason.CYCLE.rank), early)
+    walked, late = np.where(is_walked, defect, _NEVER), np.where(is_late, reject, _NEVER)
+    return is_root, _Checks(*(ranks.astype(np.int8) for ranks in (early, walked, late)))
 
 
 def _may_miss(prev: pa.ChunkedArray | pa.Array, row: np.ndarray, some_missing: np.ndarray) -> np.ndarray:
@@ -214,8 +232,10 @@ def _equal(column: pa.ChunkedArray | pa.Array, other: pa.ChunkedArray | pa.Array
 
 
 @compiled
-def _judge_nodes(order, start, previous, some_missing, may_miss, depth, awaits, early, walked, late):
+def _judge_nodes(order, links, may_miss, depth, awaits, checks):
     """Decide each node after its prev: the rank of its first reason (0: valid), and whether it is held."""
+    start, previous, some_missing = links.start, links.previous, links.some_missing
+    early, walked, late = checks.early, checks.walked, checks.late
     n = len(order)
     codes = np.zeros(n, np.int8)
     held = np.zeros(n, np.bool_)
