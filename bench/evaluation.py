@@ -22,7 +22,7 @@ from bench.evaluation_cases import Case, count_case, count_explorations, count_s
 from bench.evaluation_tables import lay_out
 from bench.report import RESULTS, Goal, at_most, say
 from dbt_tangles.algorithms.timeline import edits
-from dbt_tangles.kernel_runtime.machine_code import stamp
+from dbt_tangles.kernel_runtime.machine_code import source_digest
 
 NAME = "evaluation"
 DOCS = machine.ROOT / "docs" / "evaluation"
@@ -79,7 +79,7 @@ class Evaluation:
         """Prepare to evaluate at a fraction of the full size; the folder keeps the counts."""
         self.scale = scale
         self.repetitions = REPETITIONS if scale == 1 else 2
-        self._path = folder / f"counted-{stamp(events.__name__)}-{stamp(edits.__name__)}.jsonl"
+        self._path = folder / f"counted-{source_digest(events.__name__)}-{source_digest(edits.__name__)}.jsonl"
         self._known: dict[str, dict] = {}
         if self._path.exists():
             for line in self._path.read_text().splitlines():

@@ -85,9 +85,9 @@ def of_tangles(file: Path) -> int:
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-    from dbt_tangles.algorithms.graph.graph_batches import levels_of_partition
+    from dbt_tangles.algorithms.graph.graph_batches import walk_partition
 
-    batches = levels_of_partition(iter(pq.read_table(file).to_batches()))
+    batches = walk_partition(iter(pq.read_table(file).to_batches()))
     return sum(pc.sum(batch["depth"]).as_py() or 0 for batch in batches)
 
 

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from bench.cpu import peak_mib
 from bench.report import RESULTS, Goal, at_most, say
-from dbt_tangles.algorithms.graph.graph_batches import clocks_of_partition, levels_of_partition
+from dbt_tangles.algorithms.graph.graph_batches import clocks_of_partition, walk_partition
 from dbt_tangles.algorithms.graph.walk import WALK_INPUT_SCHEMA
 from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
 from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
@@ -39,7 +39,7 @@ EXPONENT = 1.15
 #: The kernels by model, with the vars' defaults, but without edit scripts: their cost depends on the order of arrival,
 #: which `timelines` measures, and a tangle of more than `edit_limit` messages gets no script.
 KERNELS = {
-    "int_tangle_levels": partial(levels_of_partition, rows_in_memory=1_000_000),
+    "int_tangle_levels": partial(walk_partition, rows_in_memory=1_000_000),
     "int_tangle_clocks": partial(clocks_of_partition, limit=1000, max_rows=100_000_000),
     "int_timeline_order": partial(order_of_partition, batch_size=0, edit_limit=0, rows_in_memory=1_000_000),
 }

@@ -3,7 +3,7 @@
 from pyspark.sql import functions as sf
 
 from dbt_spark_python.python_model.map_groups import map_groups
-from dbt_tangles.algorithms.graph.graph_batches import levels_of_partition
+from dbt_tangles.algorithms.graph.graph_batches import walk_partition
 
 PLACES = "graph_id string, node_id string, previous array<string>, depth int, child_count int, set_aside_reason string"
 
@@ -19,5 +19,5 @@ def model(dbt, spark):
         sf.lit(None).cast("double").alias("asserted_at"),
         sf.lit(None).cast("double").alias("received_at"),
     )
-    walked = map_groups(candidates, ["graph_id"], levels_of_partition, PLACES)
+    walked = map_groups(candidates, ["graph_id"], walk_partition, PLACES)
     return walked.withColumnRenamed("graph_id", "base_id")

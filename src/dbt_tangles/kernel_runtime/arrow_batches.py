@@ -14,7 +14,7 @@ def collect(batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
     return pa.Table.from_batches(found) if found else None
 
 
-def beside(batches: Iterable[pa.RecordBatch], table: pa.Table) -> Iterator[pa.RecordBatch]:
+def append_columns(batches: Iterable[pa.RecordBatch], table: pa.Table) -> Iterator[pa.RecordBatch]:
     """Append the columns of a table to batches, row by row."""
     begin = 0
     for batch in batches:
@@ -24,7 +24,7 @@ def beside(batches: Iterable[pa.RecordBatch], table: pa.Table) -> Iterator[pa.Re
         begin += len(batch)
 
 
-def refused(
+def append_reasons(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, reason: str, known: str, code: str
 ) -> Iterator[pa.RecordBatch]:
     """Append the columns of a schema to batches: null, except the reason.
@@ -39,4 +39,4 @@ def refused(
     for batch in batches:
         columns = [pa.nulls(len(batch), field.type) for field in schema]
         columns[schema.get_field_index(reason)] = batch[known].cast(pa.string()).fill_null(code)
-        yield from beside([batch], pa.table(columns, schema=schema))
+        yield from append_columns([batch], pa.table(columns, schema=schema))

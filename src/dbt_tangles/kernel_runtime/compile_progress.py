@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 from pathlib import Path
 
-from dbt_tangles.kernel_runtime.machine_code import CODE, TURN, place_for
+from dbt_tangles.kernel_runtime.machine_code import CODE, LOCK, cache_folder
 
 _PACKAGE = Path(__file__).parent.parent
 
@@ -20,8 +20,8 @@ def compiling_line(since: float) -> str | None:
         The text, if a kernel is being compiled.
     """
     folders = [file.parent for file in _PACKAGE.rglob("__init__.py")]
-    places = {place for place in map(place_for, map(str, folders)) if place}
-    now = sorted({_kernel(file) for place in places for file in place.glob(f"*{TURN}") if _is_held(file)})
+    places = {place for place in map(cache_folder, map(str, folders)) if place}
+    now = sorted({_kernel(file) for place in places for file in place.glob(f"*{LOCK}") if _is_held(file)})
     if not now:
         return None
     done = sum(file.stat().st_mtime >= since for place in places for file in place.glob(f"*{CODE}"))

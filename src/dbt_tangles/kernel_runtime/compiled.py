@@ -57,7 +57,7 @@ class Kernel(CPUDispatcher):
             begin = time.thread_time()
             try:
                 return interpreted.run(self.py_func, arguments, BUDGET_S - self._spent_s)
-            except interpreted.GivenUp:
+            except interpreted.Aborted:
                 pass
             finally:
                 self._spent_s += time.thread_time() - begin

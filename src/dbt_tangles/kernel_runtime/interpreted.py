@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 
-class GivenUp(Exception):
+class Aborted(Exception):
     """Interpretation was aborted: the time limit was reached, or a number overflowed."""
 
 
@@ -43,7 +43,7 @@ def call(function: Callable, arguments: tuple) -> Any:
     """Call a function from an interpreted kernel.
 
     Raises:
-        GivenUp: The kernel exceeded its time limit.
+        Aborted: The kernel exceeded its time limit.
     """
     if 0 < _thread.clock_end_s < time.perf_counter():
         _check_cpu()
@@ -57,7 +57,7 @@ def _check_cpu() -> None:
     """Check the limit of CPU seconds and extend the deadline by the rest (this costs ten times a clock reading)."""
     left_s = _thread.cpu_end_s - time.thread_time()
     if left_s <= 0:
-        raise GivenUp("out of time")
+        raise Aborted("out of time")
     _thread.clock_end_s = time.perf_counter() + left_s
 
 
@@ -73,17 +73,17 @@ def run(function: Callable, arguments: tuple, seconds: float = math.inf) -> Any:
         The result; scalars are Python's, as from machine code.
 
     Raises:
-        GivenUp: The limit was exceeded, a number overflowed, or a divisor was zero. The arrays have their old contents.
+        Aborted: The limit was exceeded, a number overflowed, or a divisor was zero. The arrays have their old contents.
     """
-    kept = deepcopy(arguments)
+    saved = deepcopy(arguments)
     _thread.cpu_end_s = time.thread_time() + seconds
     _thread.clock_end_s = time.perf_counter() + seconds
     try:
         with np.errstate(over="raise", divide="raise"):
-            return _of_python(function(*arguments))
-    except (ArithmeticError, GivenUp) as error:
-        _restore(arguments, kept)
-        raise GivenUp(str(error)) from error
+            return _to_python(function(*arguments))
+    except (ArithmeticError, Aborted) as error:
+        _restore(arguments, saved)
+        raise Aborted(str(error)) from error
     finally:
         _thread.clock_end_s = 0.0
 
@@ -95,18 +95,18 @@ def size_of(argument: Any) -> int:
     return sum(map(size_of, argument)) if isinstance(argument, tuple) else 0
 
 
-def _restore(argument: Any, kept: Any) -> None:
+def _restore(argument: Any, saved: Any) -> None:
     if isinstance(argument, tuple):
-        for each, kept_each in zip(argument, kept, strict=True):
-            _restore(each, kept_each)
+        for each, saved_each in zip(argument, saved, strict=True):
+            _restore(each, saved_each)
     elif isinstance(argument, np.ndarray) and argument.flags.writeable:
-        argument[...] = kept
+        argument[...] = saved
 
 
-def _of_python(value: Any) -> Any:
+def _to_python(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, tuple):
-        items = map(_of_python, value)
+        items = map(_to_python, value)
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value

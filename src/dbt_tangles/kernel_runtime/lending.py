@@ -2,8 +2,9 @@
 
 Numba updates an array's reference count whenever a tuple of arrays is unpacked or an array is sliced. A caller keeps
 its arguments alive until the call returns, so within the callee its arguments and slices of them need no counting. They
-have the type `Lent`, which is not counted. The type stays inside the callee: a function with borrowed arguments must
-not return an array, and a variable that is a borrowed array on one path and an owned one on another is rejected.
+have the type `BorrowedArray`, which is not counted. The type stays inside the callee: a function with borrowed
+arguments must not return an array, and a variable that is a borrowed array on one path and an owned one on another is
+rejected.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from dbt_tangles.kernel_runtime import interpreted
 _COUNT = ir.IntType(types.intp.bitwidth)
 
 
-class Lent(types.Array):
+class BorrowedArray(types.Array):
     """The type of an array that the caller owns."""
 
     def __init__(self, dtype: types.Type, ndim: int, layout: str, readonly: bool = False, aligned: bool = True) -> None:
         """Derive the name from the type of the array."""
         owned = types.Array(dtype, ndim, layout, readonly, aligned=aligned)
-        super().__init__(dtype, ndim, layout, readonly, f"lent {owned}", aligned)
+        super().__init__(dtype, ndim, layout, readonly, f"borrowed {owned}", aligned)
 
     def copy(
         self,
@@ -47,8 +48,8 @@ class Lent(types.Array):
         if readonly is not None:
             return owned
         if owned.dtype != self.dtype:
-            raise NumbaTypeError("what is lent is not looked at as another type")
-        return _lent_array(owned)
+            raise NumbaTypeError(f"the memory of a {self} is viewed as another type: copy the array first")
+        return _borrowed_array(owned)
 
     def unify(self, typingctx: object, other: types.Type) -> None:
         """Refuse to unify with another type."""
@@ -57,28 +58,28 @@ class Lent(types.Array):
         """Refuse to convert to another type."""
 
 
-@register_model(Lent)
-class _LentModel(StructModel):
+@register_model(BorrowedArray)
+class _BorrowedModel(StructModel):
     """The fields of an array, with the owner as a plain pointer, because numba counts references by field type.
 
     Arguments are passed as data pointer and shape, plus strides if the array is not contiguous.
     """
 
-    def __init__(self, manager, lent: Lent) -> None:
-        whole = types.UniTuple(types.intp, lent.ndim)
+    def __init__(self, manager, borrowed: BorrowedArray) -> None:
+        whole = types.UniTuple(types.intp, borrowed.ndim)
         fields = {
             "meminfo": types.voidptr,
             "parent": types.pyobject,
             "nitems": types.intp,
             "itemsize": types.intp,
-            "data": types.CPointer(lent.dtype),
+            "data": types.CPointer(borrowed.dtype),
             "shape": whole,
             "strides": whole,
         }
-        super().__init__(manager, lent, list(fields.items()))
-        passed = ("data", "shape") if lent.layout == "C" else ("data", "shape", "strides")
+        super().__init__(manager, borrowed, list(fields.items()))
+        passed = ("data", "shape") if borrowed.layout == "C" else ("data", "shape", "strides")
         self._passed = [(name, manager.lookup(fields[name])) for name in passed]
-        self._item_size = as_dtype(lent.dtype).itemsize
+        self._item_size = as_dtype(borrowed.dtype).itemsize
 
     def get_argument_type(self) -> tuple:
         return tuple(model.get_argument_type() for _, model in self._passed)
@@ -103,16 +104,16 @@ class _LentModel(StructModel):
         return array
 
 
-def _lent_array(array: types.Array) -> Lent:
-    return Lent(array.dtype, array.ndim, array.layout, not array.mutable, array.aligned)
+def _borrowed_array(array: types.Array) -> BorrowedArray:
+    return BorrowedArray(array.dtype, array.ndim, array.layout, not array.mutable, array.aligned)
 
 
-def lent(argument: types.Type) -> types.Type:
+def borrowed(argument: types.Type) -> types.Type:
     """Return the parameter type for an argument: arrays are borrowed, also within tuples."""
     if type(argument) is types.Array:
-        return _lent_array(argument)
+        return _borrowed_array(argument)
     if isinstance(argument, types.BaseTuple):
-        items = tuple(map(lent, argument))
+        items = tuple(map(borrowed, argument))
         if items == tuple(argument):
             return argument
         if isinstance(argument, types.StarArgTuple | types.StarArgUniTuple):
@@ -125,28 +126,30 @@ def _has_array(found: types.Type) -> bool:
     return isinstance(found, types.Array) or (isinstance(found, types.BaseTuple) and any(map(_has_array, found)))
 
 
-@lower_cast(types.Array, Lent)
-def _lend(context, builder, _, lent_type, value):
+@lower_cast(types.Array, BorrowedArray)
+def _borrow(context, builder, _, borrowed_type, value):
     """Cast an array to a borrowed one: clear the pointers to its owner."""
-    array = context.make_helper(builder, lent_type, value)
+    array = context.make_helper(builder, borrowed_type, value)
     for field in ("meminfo", "parent"):
         setattr(array, field, context.get_constant_null({"meminfo": types.voidptr, "parent": types.pyobject}[field]))
     return array._getvalue()
 
 
-@lower_cast(Lent, types.Array)
-def _keep(*_) -> NoReturn:
-    raise NumbaTypeError("a variable is an array that is lent at one place, and one of its own at another")
+@lower_cast(BorrowedArray, types.Array)
+def _refuse_to_own(*_) -> NoReturn:
+    raise NumbaTypeError(
+        "a variable is a borrowed array on one path and an owned array on another: copy the borrowed array"
+    )
 
 
 @lower_cast(types.NamedTuple, types.NamedTuple)
 @lower_cast(types.NamedUniTuple, types.NamedUniTuple)
-def _lend_all(context, builder, owned, lent_type, value):
+def _borrow_tuple(context, builder, owned, borrowed_type, value):
     items = [
         context.cast(builder, builder.extract_value(value, at), *both)
-        for at, both in enumerate(zip(owned, lent_type, strict=True))
+        for at, both in enumerate(zip(owned, borrowed_type, strict=True))
     ]
-    return context.make_tuple(builder, lent_type, items)
+    return context.make_tuple(builder, borrowed_type, items)
 
 
 class Borrower(CPUDispatcher):
@@ -159,10 +162,10 @@ class Borrower(CPUDispatcher):
     def get_call_template(self, args: tuple, kws: dict) -> tuple:
         """Compile the function for the argument types of a call."""
         signature, args = self._compiler.fold_argument_types(args, kws)
-        args = tuple(map(lent, args))
+        args = tuple(map(borrowed, args))
         self.compile(args)
         name = self.py_func.__name__
         if _has_array(self.overloads[args].signature.return_type):
-            raise NumbaTypeError(f"{name} returns an array; it may be one that is lent")
+            raise NumbaTypeError(f"{name} returns an array, which may be borrowed: write the result into an argument")
         template = typing.make_concrete_template(f"CallTemplate({name})", name, self.nopython_signatures)
         return template, signature, args, {}

@@ -40,14 +40,14 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.serialize import dumps
 
 #: Seconds after which the code of other sources is removed; until then, several versions of the sources share a cache.
-KEPT_S = 7 * 24 * 3600
+MAX_AGE_S = 7 * 24 * 3600
 #: Seconds to wait for another process that compiles the same code; the slowest kernel takes a fifth of that.
-PATIENCE_S = 120
+LOCK_TIMEOUT_S = 120
 
 _PACKAGE = __package__.partition(".")[0]
 
 #: Suffixes of file names: machine code, and the lock of a process that compiles it.
-CODE, TURN = ".nbc", ".turn"
+CODE, LOCK = ".nbc", ".lock"
 
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+([\w.]+)(?:[ \t]+import[ \t]+(\([^)]*\)|.+))?", re.MULTILINE)
 
@@ -59,24 +59,24 @@ class _SignatureFiles:
     entry.
     """
 
-    def __init__(self, place: Path, name: str, stamp: str, line: int) -> None:
-        self.place, self.name, self.stamp, self.line = place, name, stamp, line
-        self._turns: dict[Path, int | None] = {}  # lock files held while this process compiles
+    def __init__(self, place: Path, name: str, digest: str, line: int) -> None:
+        self.place, self.name, self.digest, self.line = place, name, digest, line
+        self._locks: dict[Path, int | None] = {}  # lock files held while this process compiles
 
     def path(self, key: tuple) -> Path:
         signature, machine, source = key
-        said = repr((numba.__version__, str(signature), machine, source, self.line))
-        return self.place / f"{self.name}-{self.stamp}-{sha256(said.encode()).hexdigest()[:16]}{CODE}"
+        description = repr((numba.__version__, str(signature), machine, source, self.line))
+        return self.place / f"{self.name}-{self.digest}-{sha256(description.encode()).hexdigest()[:16]}{CODE}"
 
     def load(self, key: tuple):
         """Load the code; if it is absent, take the lock to compile it while others wait."""
         path = self.path(key)
         found = self._read(key)
-        if found is None and path not in self._turns:
-            self._turns[path] = wait_for_turn(path.with_suffix(TURN))
+        if found is None and path not in self._locks:
+            self._locks[path] = acquire_lock(path.with_suffix(LOCK))
             found = self._read(key)
             if found is not None:
-                self.end_turns()
+                self.release_locks()
         return found
 
     def _read(self, key: tuple):
@@ -86,13 +86,13 @@ class _SignatureFiles:
             return None
         return data if known_key == key else None
 
-    def end_turns(self) -> None:
+    def release_locks(self) -> None:
         """Release the locks: the code is in the cache, or cannot be cached."""
-        while self._turns:
-            path, held = self._turns.popitem()
+        while self._locks:
+            path, held = self._locks.popitem()
             if held is not None:
                 with suppress(OSError):
-                    path.with_suffix(TURN).unlink()
+                    path.with_suffix(LOCK).unlink()
                 os.close(held)
 
     def save(self, key: tuple, data) -> None:
@@ -105,18 +105,18 @@ class _SignatureFiles:
             os.unlink(name)
             raise
         for other in self.place.glob(f"{escape(self.name)}-*"):
-            if self.stamp not in other.name and other.stat().st_mtime < time.time() - KEPT_S:
+            if self.digest not in other.name and other.stat().st_mtime < time.time() - MAX_AGE_S:
                 other.unlink(missing_ok=True)
 
 
-def wait_for_turn(place: Path) -> int | None:
+def acquire_lock(place: Path) -> int | None:
     """Lock a file, waiting for the process that holds it.
 
     Returns:
         The open file descriptor, locked until it is closed or this process ends; absent after a timeout, or if locking
         fails.
     """
-    patience = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + LOCK_TIMEOUT_S
     try:
         opened = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError:
@@ -126,7 +126,7 @@ def wait_for_turn(place: Path) -> int | None:
             fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return opened
         except OSError as error:
-            if not isinstance(error, BlockingIOError) or time.monotonic() >= patience:
+            if not isinstance(error, BlockingIOError) or time.monotonic() >= deadline:
                 os.close(opened)
                 return None
         time.sleep(0.05)
@@ -140,8 +140,8 @@ class _Locator:
 
     @classmethod
     def from_function(cls, function: Callable, file: str) -> _Locator | None:
-        place = place_for(str(Path(file).parent))
-        return cls(function, file, place) if place and stamp(function.__module__) else None
+        place = cache_folder(str(Path(file).parent))
+        return cls(function, file, place) if place and source_digest(function.__module__) else None
 
     def get_cache_path(self) -> str:
         return str(self.place)
@@ -150,7 +150,7 @@ class _Locator:
         """Do nothing: without the folder, code is not cached."""
 
     def get_source_stamp(self) -> str | None:
-        return stamp(self.module)
+        return source_digest(self.module)
 
     def get_disambiguator(self) -> str:
         return self.module.rpartition(".")[0]
@@ -178,7 +178,7 @@ class MachineCode(FunctionCache):
         super().__init__(function)
         line = function.__code__.co_firstlineno
         self._cache_file = _SignatureFiles(
-            Path(self._cache_path), self._impl.filename_base, stamp(function.__module__), line
+            Path(self._cache_path), self._impl.filename_base, source_digest(function.__module__), line
         )
 
     def has(self, types: tuple, target_context: BaseContext) -> bool:
@@ -196,11 +196,11 @@ class MachineCode(FunctionCache):
         """Cache the code for a signature, if possible."""
         with suppress(OSError):
             super().save_overload(sig, data)
-        self._cache_file.end_turns()
+        self._cache_file.release_locks()
 
 
 @cache
-def stamp(module: str) -> str | None:
+def source_digest(module: str) -> str | None:
     """Compute a digest of the source of a module and of all modules it imports, directly or indirectly.
 
     Args:
@@ -223,12 +223,12 @@ def stamp(module: str) -> str | None:
 
 
 @cache
-def place_for(folder: str) -> Path | None:
+def cache_folder(folder: str) -> Path | None:
     """Find the cache folder for the sources in a folder, if one is writable."""
-    for place, is_private in _places(Path(folder)):
+    for place, must_be_private in _candidate_folders(Path(folder)):
         try:
-            place.mkdir(mode=0o700 if is_private else 0o777, exist_ok=True)
-            if is_private and not is_own(place):
+            place.mkdir(mode=0o700 if must_be_private else 0o777, exist_ok=True)
+            if must_be_private and not is_private(place):
                 continue
             tempfile.TemporaryFile(dir=place).close()
         except OSError:
@@ -237,7 +237,7 @@ def place_for(folder: str) -> Path | None:
     return None
 
 
-def is_own(place: Path) -> bool:
+def is_private(place: Path) -> bool:
     """Whether a folder belongs to this user alone, and other users cannot replace it.
 
     Args:
@@ -254,7 +254,7 @@ def is_own(place: Path) -> bool:
     return True
 
 
-def _places(folder: Path) -> Iterator[tuple[Path, bool]]:
+def _candidate_folders(folder: Path) -> Iterator[tuple[Path, bool]]:
     """List the candidate folders in order of preference, and whether each must be private to the user."""
     own = f"{_PACKAGE}-{os.geteuid()}"
     if config.CACHE_DIR:

@@ -95,7 +95,7 @@ class Rows:
 
     def _write(self) -> None:
         if not self._writers:
-            folder = _folder()
+            folder = _spill_folder()
             self._files.append([tempfile.TemporaryFile(prefix="tangles-", dir=folder) for _ in self.schema])  # noqa: SIM115
             self._writers = [
                 pa.ipc.new_stream(file, pa.schema([field]))
@@ -118,7 +118,7 @@ def chunks_of(table: pa.Table | Rows, name: str) -> Iterable[pa.Array]:
     return table.chunks(name) if isinstance(table, Rows) else table[name].chunks
 
 
-class Held:
+class GroupBuffer:
     """Buffers the rows of groups from a stream, and returns rows of groups above a size limit.
 
     Counting starts only when the total exceeds a threshold.
@@ -147,7 +147,7 @@ class Held:
         self._rows: Rows | None = None
         self.counts: Counter[tuple] | None = None
 
-    def take(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    def add_rows(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Buffer rows; yield those of groups known to be too large."""
         if self._rows is None:
             self._rows = Rows(batch.schema, self._in_memory)
@@ -162,7 +162,7 @@ class Held:
                 yield large
         self._rows.add(batch)
 
-    def give_up(self) -> Iterator[pa.RecordBatch]:
+    def pop_large(self) -> Iterator[pa.RecordBatch]:
         """After the last batch: yield the buffered rows of groups that turned out to be too large."""
         if self._rows is None or not self.has_large:
             return
@@ -186,7 +186,7 @@ class Held:
     def split(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
         """Split rows into those of groups that are too large, and the rest."""
         is_large = np.zeros(len(batch), np.bool_)
-        for key, _ in counted(batch, self.keys) if self.counts else ():
+        for key, _ in group_counts(batch, self.keys) if self.counts else ():
             if self.is_large(key):
                 is_large |= np.logical_and.reduce(
                     [_equal(batch[name], value) for name, value in zip(self.keys, key, strict=True)]
@@ -203,11 +203,11 @@ class Held:
         """Count the rows of each group."""
         if self._uncounted in batch.schema.names:
             batch = batch.filter(pc.invert(batch[self._uncounted].fill_null(False)))
-        for key, count in counted(batch, self.keys):
+        for key, count in group_counts(batch, self.keys):
             self.counts[key] += count
 
 
-def counted(batch: pa.RecordBatch, keys: list[str]) -> Iterator[tuple[tuple, int]]:
+def group_counts(batch: pa.RecordBatch, keys: list[str]) -> Iterator[tuple[tuple, int]]:
     """Count the rows of each group in a batch."""
     rows = pa.Table.from_batches([batch.select(keys)])
     counts = rows.group_by(keys, use_threads=False).aggregate([([], "count_all")])
@@ -220,7 +220,7 @@ def _equal(column: pa.Array, value: str | None) -> np.ndarray:
     return equal.to_numpy(zero_copy_only=False)
 
 
-def _folder() -> str | None:
+def _spill_folder() -> str | None:
     """Return Spark's folder for the files of a worker, if set; else the default temporary folder applies."""
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     return next((folder for folder in folders if folder and os.access(folder, os.W_OK)), None)

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.algorithms.graph import DEPTH_SCHEMA, WALK_INPUT_SCHEMA, WALK_OUTPUT_SCHEMA, graph_batches
-from dbt_tangles.algorithms.graph.graph_batches import levels_of_partition
+from dbt_tangles.algorithms.graph.graph_batches import walk_partition
 from dbt_tangles.kernel_runtime import spill_buffer
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
-from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Held, Rows
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, GroupBuffer, Rows
 from graph_logs import known_rows, logs
 from graph_oracle import DEFAULTS, naive_walk, thread
 
@@ -31,7 +31,7 @@ MEMBERS = pa.schema(
 def walked(rows: list[dict], piece: int, **limits: int) -> list[dict]:
     """Walk rows as a worker does, some at a time."""
     table = pa.Table.from_pylist([DEFAULTS | row for row in rows], IN_SCHEMA)
-    batches = list(levels_of_partition(iter(table.to_batches(max_chunksize=piece)), **limits))
+    batches = list(walk_partition(iter(table.to_batches(max_chunksize=piece)), **limits))
     schema = pa.schema([*WALK_INPUT_SCHEMA, *WALK_OUTPUT_SCHEMA])
     return pa.Table.from_batches(batches, schema).to_pylist()
 
@@ -73,12 +73,12 @@ def test_what_is_too_large_is_never_held():
     """Of a graph of any size at most as many rows are held as may be, the others go back as they come."""
     links = {"0": None} | {str(number): [str(number - 1)] for number in range(1, 3_000)}
     table = pa.Table.from_pylist([DEFAULTS | row for row in thread(links)], WALK_INPUT_SCHEMA)
-    keeper = Held(GRAPH, 100, NO_LIMIT)
+    keeper = GroupBuffer(GRAPH, 100, NO_LIMIT)
     given_back = 0
     for batch in table.to_batches(max_chunksize=30):
-        given_back += sum(map(len, keeper.take(batch)))
+        given_back += sum(map(len, keeper.add_rows(batch)))
         assert keeper.rows is not None and len(keeper.rows) <= 100
-    given_back += sum(map(len, keeper.give_up()))
+    given_back += sum(map(len, keeper.pop_large()))
     assert given_back == 3_000 and keeper.rows is None
 
 
@@ -96,8 +96,8 @@ def test_what_has_neither_pairs_nor_clocks_is_not_held(rows, piece, limit, max_r
     }
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_batches, "FEW_ROWS", few)
-        with_pairs = list(graph_batches.graphs_with_pairs(iter(batches), limit))
-        with_clocks = list(graph_batches.graphs_with_clocks(iter(batches), max_rows))
+        with_pairs = list(graph_batches.within_pair_limit(iter(batches), limit))
+        with_clocks = list(graph_batches.within_clock_limit(iter(batches), max_rows))
     for kept, is_small in (
         (with_pairs, lambda graph: sizes[graph] <= limit),
         (with_clocks, lambda graph: sizes[graph] * len(authors[graph]) <= max_rows),

@@ -115,7 +115,7 @@ def as_bytes(values):
     [
         (the_same, "the_same returns an array"),
         (a_part, "a_part returns an array"),
-        (as_bytes, "not looked at as another type"),
+        (as_bytes, "is viewed as another type"),
     ],
 )
 def test_what_is_lent_does_not_get_out(borrower, message: str):
@@ -124,7 +124,7 @@ def test_what_is_lent_does_not_get_out(borrower, message: str):
 
 
 def test_a_variable_is_lent_or_not():
-    with pytest.raises(Exception, match="an array that is lent at one place"):
+    with pytest.raises(Exception, match="a borrowed array on one path"):
         njit(lambda values: sometimes(values, True))(np.zeros(2))
 
 

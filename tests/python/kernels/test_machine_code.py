@@ -80,7 +80,7 @@ def twice(number: float = 3) -> tuple[float, bool]:
     for name in [name for name in sys.modules if name.partition(".")[0] == "toy"]:
         del sys.modules[name]
     importlib.invalidate_caches()
-    for cached in (machine_code.stamp, machine_code.place_for, machine_code._source, machine_code._package):
+    for cached in (machine_code.source_digest, machine_code.cache_folder, machine_code._source, machine_code._package):
         cached.cache_clear()
     kernel = importlib.import_module("toy.caller").twice
     return kernel(number), not kernel.stats.cache_hits
@@ -116,7 +116,7 @@ def test_it_is_kept_beside_the_source(toy: Path):
 def test_a_small_call_loads_what_is_there_and_makes_none(toy: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(TIER, "auto")
     assert twice() == (8, True)  # interpreted: no code was found
-    assert not list(toy.rglob("*.nbc")) and not list(toy.rglob("*.turn"))
+    assert not list(toy.rglob("*.nbc")) and not list(toy.rglob("*.lock"))
     monkeypatch.setenv(TIER, "compiled")
     assert twice() == (8, True)
     monkeypatch.setenv(TIER, "auto")
@@ -159,7 +159,7 @@ def test_code_of_other_sources_goes_after_a_while(toy: Path):
     edit(toy, "x + 2")
     twice()
     assert old.exists()
-    long_ago = time.time() - machine_code.KEPT_S - 60
+    long_ago = time.time() - machine_code.MAX_AGE_S - 60
     os.utime(old, (long_ago, long_ago))
     edit(toy, "x + 3")
     assert [twice(), twice()] == [(12, True), (12, False)]
@@ -223,18 +223,18 @@ def test_a_planted_place_is_passed_over(toy: Path, tmp_path: Path):
 def test_a_place_of_somebody_else_is_none(tmp_path: Path):
     place = tmp_path / OWN
     place.mkdir(mode=0o700)
-    assert machine_code.is_own(place)
+    assert machine_code.is_private(place)
     link = tmp_path / "link"
     link.symlink_to(place)
-    assert not machine_code.is_own(link)
+    assert not machine_code.is_private(link)
     for mode in (0o770, 0o707, 0o755):
         place.chmod(mode)
-        assert not machine_code.is_own(place)
+        assert not machine_code.is_private(place)
     place.chmod(0o700)
     # Who can write to a folder above can put another in its place, but for a folder as /tmp is.
     for mode, is_own in ((0o777, False), (0o1777, True), (0o755, True)):
         tmp_path.chmod(mode)
-        assert machine_code.is_own(place) == is_own
+        assert machine_code.is_private(place) == is_own
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -242,10 +242,10 @@ def test_a_place_that_belongs_to_somebody_else_is_none(tmp_path: Path):
     place = tmp_path / OWN
     place.mkdir(mode=0o700)
     os.chown(place, 12345, -1)
-    assert not machine_code.is_own(place)
+    assert not machine_code.is_private(place)
     os.chown(place, 0, -1)
     os.chown(tmp_path, 12345, -1)
-    assert not machine_code.is_own(place)
+    assert not machine_code.is_private(place)
 
 
 def test_processes_that_write_at_once(toy: Path):
@@ -260,31 +260,31 @@ def test_one_process_makes_what_others_wait_for(toy: Path):
     both = f"{toy.parent}:{SOURCE}"
     outs = [said(process) for process in [start(both, CALL, "3") for _ in range(3)]]
     assert sorted(outs) == [["8", "0"], ["8", "0"], ["8", "1"]]
-    assert not list(toy.rglob("*.turn"))
+    assert not list(toy.rglob("*.lock"))
 
 
 def test_who_dies_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    turn = "import os, sys, pathlib; from dbt_tangles.kernel_runtime.machine_code import wait_for_turn; "
-    turn += "assert wait_for_turn(pathlib.Path(sys.argv[1])); print('mine', flush=True); sys.stdin.read()"
-    place = tmp_path / "kernel.turn"
+    turn = "import os, sys, pathlib; from dbt_tangles.kernel_runtime.machine_code import acquire_lock; "
+    turn += "assert acquire_lock(pathlib.Path(sys.argv[1])); print('mine', flush=True); sys.stdin.read()"
+    place = tmp_path / "kernel.lock"
     known = {"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE)}
     with subprocess.Popen(
         [sys.executable, "-c", turn, place], env=known, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout.readline() == "mine\n"
         with monkeypatch.context() as patched:
-            patched.setattr(machine_code, "PATIENCE_S", 0.2)
-            assert machine_code.wait_for_turn(place) is None  # nor for ever on who lives
+            patched.setattr(machine_code, "LOCK_TIMEOUT_S", 0.2)
+            assert machine_code.acquire_lock(place) is None  # nor for ever on who lives
         other.kill()
-        os.close(machine_code.wait_for_turn(place))
+        os.close(machine_code.acquire_lock(place))
 
 
 def test_what_is_being_compiled_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(compile_progress, "place_for", lambda folder: tmp_path)
+    monkeypatch.setattr(compile_progress, "cache_folder", lambda folder: tmp_path)
     began = time.time()
     assert compile_progress.compiling_line(began) is None
-    place = tmp_path / "orders.positions-dbt_tangles.algorithms.graph.py311-a-b.turn"
-    held = machine_code.wait_for_turn(place)
+    place = tmp_path / "orders.positions-dbt_tangles.algorithms.graph.py311-a-b.lock"
+    held = machine_code.acquire_lock(place)
     for name, age_s in (("old", 60), ("new", 0)):
         (tmp_path / name).with_suffix(".nbc").touch()
         os.utime(tmp_path / f"{name}.nbc", (began - age_s, began - age_s))
@@ -294,7 +294,7 @@ def test_what_is_being_compiled_is_told(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_where_nothing_can_be_locked(tmp_path: Path):
-    assert machine_code.wait_for_turn(tmp_path / "no folder" / "kernel.turn") is None
+    assert machine_code.acquire_lock(tmp_path / "no folder" / "kernel.lock") is None
 
 
 def test_a_worker_that_imports_a_zip_file(tmp_path: Path):

@@ -83,7 +83,7 @@ def searches(values, number):
 
 @compiled
 def in_word(word):
-    return bits.ones(word), bits.lowest_bit(word), bits.highest_bit(word)
+    return bits.popcount(word), bits.lowest_bit(word), bits.highest_bit(word)
 
 
 @compiled

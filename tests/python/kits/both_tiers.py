@@ -53,7 +53,7 @@ def _call(kernel: Kernel, *arguments: Any) -> Any:
     begin = time.process_time()
     try:
         found = interpreted.run(kernel.py_func, copies)
-    except interpreted.GivenUp:  # A number overflowed: a user's build goes on with compiled code.
+    except interpreted.Aborted:  # A number overflowed: a user's build goes on with compiled code.
         return expected
     finally:
         _spent[name] += time.process_time() - begin

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.members import number_members, whole
+from dbt_tangles.algorithms.graph.members import number_members, single_chunk
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 ANCESTOR_SCHEMA = pa.schema(
@@ -46,7 +46,7 @@ def ancestor_pairs(table: pa.Table, limit: int, chunk_rows: int = MAX_CHUNK_ROWS
         Batches of `ANCESTOR_SCHEMA`.
     """
     dag, row = number_members(table)
-    names, roots, ids = (whole(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id"))
+    names, roots, ids = (single_chunk(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id"))
     sizes = np.diff(dag.graph_start)
     wanted = sizes <= limit
     distance = np.zeros(sizes[wanted].max(initial=0), np.int32)

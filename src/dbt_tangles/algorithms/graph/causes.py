@@ -8,7 +8,7 @@ import pyarrow as pa
 from dbt_tangles.algorithms.graph.arrays import flags, runs, scatter
 from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_nodes
 from dbt_tangles.algorithms.graph.links import link
-from dbt_tangles.algorithms.graph.members import whole
+from dbt_tangles.algorithms.graph.members import single_chunk
 from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
 from dbt_tangles.algorithms.graph.topological_generations import children
 from dbt_tangles.algorithms.structures.components import is_on_cycle, strong_components
@@ -46,11 +46,11 @@ def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
     is_cause = flags(table, "is_cause")[nodes.row]
     links = link(nodes, ids, lists_of(table["waits_for"]), np.ones(len(is_cause), np.bool_), is_cause)
     if (links.none_listed | links.some_missing).any():
-        raise ValueError("a node waits for nothing, or for what is no row of its graph")
+        raise ValueError("a node waits for nothing, or for an id without a row in its graph: pass whole graphs")
     start, cause = _causes(links.start, links.previous, is_cause, most)
     # Map the causes from nodes back to the order of the rows.
     offsets, at = runs(start, scatter(np.arange(len(nodes.row)), nodes.row))
-    names = whole(table["node_id"], len(at)).take(pa.array(nodes.row[cause[at]]))
+    names = single_chunk(table["node_id"], len(at)).take(pa.array(nodes.row[cause[at]]))
     return pa.LargeListArray.from_arrays(pa.array(offsets), names)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.ancestors import MAX_CHUNK_ROWS
-from dbt_tangles.algorithms.graph.members import number_members, whole
+from dbt_tangles.algorithms.graph.members import number_members, single_chunk
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 CLOCK_SCHEMA = pa.schema(
@@ -74,7 +74,7 @@ def author_clocks(
     """
     dag, row = number_members(table)
     names, roots, ids, authors = (
-        whole(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id", "author")
+        single_chunk(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id", "author")
     )
     by_author = _authors_of(table, authors, dag.graph_start, row)
     sizes, counts = np.diff(dag.graph_start), np.diff(by_author.start)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.strings import Strings, check_size, draw_keys, equal, hash_strings, taken
+from dbt_tangles.algorithms.graph.strings import Strings, check_size, draw_keys, equal, hash_strings, take_strings
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 
@@ -49,7 +49,7 @@ def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
             hashes ^= hash_strings(part, keys[::-1].copy())
         graph, first_row = _group(hashes)
         # A collision of all 64 bits is very rare. The loop then repeats with fresh hash keys.
-        if all(_all_alike(graph, first_row, *part) for part in parts):
+        if all(_all_equal_to_first(graph, first_row, *part) for part in parts):
             return graph, len(first_row)
 
 
@@ -68,11 +68,11 @@ def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
         The nodes. Rows that share graph and id (callers avoid these) are adjacent.
     """
     keys = _prefix_keys(ids.offsets, ids.data, _common_prefix(ids.offsets, ids.data))
-    graph_start, row = gather(np.argsort(keys), graph, graph_count)
-    place, run = _tied(graph_start, row, keys)
+    graph_start, row = counting_sort(np.argsort(keys), graph, graph_count)
+    place, run = _find_ties(graph_start, row, keys)
     if len(place):
         rows = row[place]
-        by_id = pc.sort_indices(taken(ids, rows)).to_numpy().astype(np.int64)
+        by_id = pc.sort_indices(take_strings(ids, rows)).to_numpy().astype(np.int64)
         row[place] = rows[by_id[np.argsort(run[by_id], kind="stable")]]
     return Nodes(graph_start, row)
 
@@ -122,7 +122,7 @@ def _group(hashes):
 
 
 @compiled
-def _all_alike(graph, first_row, offsets, data, valid):
+def _all_equal_to_first(graph, first_row, offsets, data, valid):
     for row in range(len(graph)):
         first = first_row[graph[row]]
         if valid[row] != valid[first] or not equal(
@@ -168,7 +168,7 @@ def _prefix_keys(offsets, data, skip):
 
 
 @compiled
-def gather(order, graph, graph_count):
+def counting_sort(order, graph, graph_count):
     """Group rows by graph and keep their order within each graph: a counting sort.
 
     Args:
@@ -211,7 +211,7 @@ def _number_ids(graph_start, row, offsets, data):
 
 
 @compiled
-def _tied(graph_start, row, keys):
+def _find_ties(graph_start, row, keys):
     """List the nodes whose key occurs twice or more in their graph, and number each run of equal keys."""
     n = len(row)
     count = 0

@@ -10,17 +10,17 @@ from dbt_tangles.algorithms.graph.ancestors import ancestor_pairs
 from dbt_tangles.algorithms.graph.causes import root_causes
 from dbt_tangles.algorithms.graph.clocks import author_clocks
 from dbt_tangles.algorithms.graph.walk import DEPTH_SCHEMA, WALK_OUTPUT_SCHEMA, walk_graphs
-from dbt_tangles.kernel_runtime.arrow_batches import beside, collect, refused
-from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Held, counted
+from dbt_tangles.kernel_runtime.arrow_batches import append_columns, append_reasons, collect
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, GroupBuffer, group_counts
 
 GRAPH = DEPTH_SCHEMA.names[:2]
 #: Up to this many rows are buffered before graphs are counted.
-FEW_ROWS = 1_000_000
+UNCOUNTED_ROWS = 1_000_000
 #: Rows per batch returned to Spark; each row has up to `causes.MOST_CAUSES` ids.
 CAUSES_PER_BATCH = 5_000
 
 
-def levels_of_partition(
+def walk_partition(
     batches: Iterator[pa.RecordBatch], graph_limit: int = NO_LIMIT, rows_in_memory: int = NO_LIMIT
 ) -> Iterator[pa.RecordBatch]:
     """Append the columns of `walk_graphs` to the candidates of a partition.
@@ -34,7 +34,7 @@ def levels_of_partition(
     Raises:
         ValueError: As `walk_graphs`.
     """
-    held = Held(GRAPH, graph_limit, rows_in_memory)
+    held = GroupBuffer(GRAPH, graph_limit, rows_in_memory)
     depths = []
     for batch in batches:
         if "known_depth" in batch.schema.names:
@@ -44,20 +44,20 @@ def levels_of_partition(
                 depths.append(known.rename_columns(DEPTH_SCHEMA.names))
                 batch = batch.filter(pc.invert(is_known))
             batch = batch.drop_columns("known_depth")
-        yield from _too_large(held.take(batch))
-    yield from _too_large(held.give_up())
+        yield from _too_large(held.add_rows(batch))
+    yield from _too_large(held.pop_large())
     if held.rows is None:
         return
     if held.has_large:
         depths = [held.split(known)[1] for known in depths]
     places = walk_graphs(held.rows, depths=pa.Table.from_batches(depths) if any(map(len, depths)) else None)
     del depths
-    yield from beside(held.rows.to_batches(), places)
+    yield from append_columns(held.rows.to_batches(), places)
 
 
 def _too_large(candidates: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Set all candidates aside as `tangle_too_large`; rows with a claim error keep that reason."""
-    return refused(candidates, WALK_OUTPUT_SCHEMA, "set_aside_reason", "claim_error", "tangle_too_large")
+    return append_reasons(candidates, WALK_OUTPUT_SCHEMA, "set_aside_reason", "claim_error", "tangle_too_large")
 
 
 def causes_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -70,23 +70,23 @@ def causes_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Record
         yield batch.set_column(3, "blocked_by", batch["blocked_by"].cast(pa.list_(pa.string())))
 
 
-def graphs_with_pairs(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
+def within_pair_limit(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
     """Drop the rows of graphs with more members than the limit for ancestor pairs, before all rows are in memory.
 
-    Below `FEW_ROWS` rows in total, all rows pass.
+    Below `UNCOUNTED_ROWS` rows in total, all rows pass.
     """
-    return _small(batches, Held(GRAPH, limit, uncounted_rows=FEW_ROWS))
+    return _without_large(batches, GroupBuffer(GRAPH, limit, uncounted_rows=UNCOUNTED_ROWS))
 
 
-def graphs_with_clocks(batches: Iterator[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
+def within_clock_limit(batches: Iterator[pa.RecordBatch], max_rows: int) -> Iterator[pa.RecordBatch]:
     """Drop the rows of graphs where members * authors exceeds the limit for clocks, before all rows are in memory.
 
-    Below `FEW_ROWS` rows in total, all rows pass.
+    Below `UNCOUNTED_ROWS` rows in total, all rows pass.
     """
-    return _small(batches, _HeldForClocks(GRAPH, max_rows, uncounted_rows=FEW_ROWS))
+    return _without_large(batches, _ClockBuffer(GRAPH, max_rows, uncounted_rows=UNCOUNTED_ROWS))
 
 
-class _HeldForClocks(Held):
+class _ClockBuffer(GroupBuffer):
     """Measures a graph by members * authors; a graph without authors has size 0."""
 
     def __init__(self, *arguments, **options) -> None:
@@ -96,29 +96,29 @@ class _HeldForClocks(Held):
     def count(self, batch: pa.RecordBatch) -> None:
         super().count(batch)
         known = batch.filter(pc.and_(batch["author"].is_valid(), batch["sequence"].is_valid()))
-        for (*graph, author), _ in counted(known, [*self.keys, "author"]):
+        for (*graph, author), _ in group_counts(known, [*self.keys, "author"]):
             self._authors[tuple(graph)].add(author)
 
     def is_large(self, key: tuple) -> bool:
         return self.counts[key] * len(self._authors[key]) > self.limit
 
 
-def _small(batches: Iterator[pa.RecordBatch], held: Held) -> Iterator[pa.RecordBatch]:
+def _without_large(batches: Iterator[pa.RecordBatch], held: GroupBuffer) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        deque(held.take(batch), 0)
-    deque(held.give_up(), 0)
+        deque(held.add_rows(batch), 0)
+    deque(held.pop_large(), 0)
     if held.rows is not None:
         yield from held.rows.to_batches()
 
 
 def ancestors_of_partition(batches: Iterator[pa.RecordBatch], limit: int) -> Iterator[pa.RecordBatch]:
     """Yield `ancestor_pairs` of the members in a partition."""
-    yield from _chunks(graphs_with_pairs(batches, limit), lambda members: ancestor_pairs(members, limit))
+    yield from _chunks(within_pair_limit(batches, limit), lambda members: ancestor_pairs(members, limit))
 
 
 def clocks_of_partition(batches: Iterator[pa.RecordBatch], limit: int, max_rows: int) -> Iterator[pa.RecordBatch]:
     """Yield `author_clocks` of the members in a partition."""
-    yield from _chunks(graphs_with_clocks(batches, max_rows), lambda members: author_clocks(members, limit, max_rows))
+    yield from _chunks(within_clock_limit(batches, max_rows), lambda members: author_clocks(members, limit, max_rows))
 
 
 def _chunks(batches: Iterator[pa.RecordBatch], kernel: Callable) -> Iterator[pa.RecordBatch]:

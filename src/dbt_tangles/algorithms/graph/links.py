@@ -93,11 +93,11 @@ def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, 
         lists = _HashedLists(list_start, list_end, hash_strings(items, keys))
         found = _look_up(nodes, candidate, root, ids, hashes, lists)
         found[~items.valid] = -1
-        if _are_found(found, nodes, ids, items):
+        if _verify_matches(found, nodes, ids, items):
             return found
 
 
-def _are_found(found: np.ndarray, nodes: Nodes, ids: Strings, items: Strings) -> bool:
+def _verify_matches(found: np.ndarray, nodes: Nodes, ids: Strings, items: Strings) -> bool:
     """Compare each match with the listed id, byte by byte, in pieces of bounded size."""
     for first in range(0, len(found), _PIECE):
         part = found[first : first + _PIECE]

@@ -49,11 +49,11 @@ def number_members(table: pa.Table) -> Members:
     in_order = depth[dag.node]
     merged = np.repeat(in_order, np.diff(dag.start))
     if (in_order[dag.previous] >= merged).any():
-        raise ValueError("a depth is not greater than that of a previous")
+        raise ValueError("a depth is not greater than that of a previous: compute the depths with walk_graphs")
     return Members(dag, nodes.row[dag.node])
 
 
-def whole(column: pa.ChunkedArray, rows_at_once: int) -> pa.Array:
+def single_chunk(column: pa.ChunkedArray, rows_at_once: int) -> pa.Array:
     """Combine the chunks of a string column, for repeated `take`.
 
     Args:

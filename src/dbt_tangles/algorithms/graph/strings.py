@@ -93,20 +93,20 @@ def lists_of(column: Column) -> Lists:
     return Lists(np.concatenate(starts), strings)
 
 
-def taken(strings: Strings, rows: np.ndarray) -> pa.Array:
+def take_strings(strings: Strings, rows: np.ndarray) -> pa.Array:
     """Gather strings into an Arrow array. Arrow's own `take` fails at two gigabytes and first combines all chunks.
 
     Args:
         strings: The strings, without nulls.
         rows: int[...], the rows to gather.
     """
-    offsets, data = copied(strings, rows)
+    offsets, data = copy_strings(strings, rows)
     return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
-def copied(strings: Strings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def copy_strings(strings: Strings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gather strings as arrays: int64[rows + 1], offsets into uint8[...]."""
-    return _copy_strings(strings.offsets, strings.data, rows)
+    return _copy_bytes(strings.offsets, strings.data, rows)
 
 
 def hash_strings(strings: Strings, keys: np.ndarray) -> np.ndarray:
@@ -134,7 +134,7 @@ def check_size(rows: int) -> None:
         OverflowError: There are more than 2^31 - 1.
     """
     if rows > MAX_ROWS:
-        raise OverflowError(f"{rows} entries in one partition; at most {MAX_ROWS} can be numbered")
+        raise OverflowError(f"{rows} entries in one partition; at most {MAX_ROWS} can be numbered: use more partitions")
 
 
 def _chunks(column: Column) -> Iterable[pa.Array]:
@@ -161,7 +161,7 @@ def _frozen(data: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _copy_strings(offsets, data, rows):
+def _copy_bytes(offsets, data, rows):
     out_offsets = np.zeros(len(rows) + 1, np.int64)
     for i in range(len(rows)):
         row = rows[i]

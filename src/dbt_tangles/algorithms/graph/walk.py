@@ -10,7 +10,7 @@ from dbt_tangles.algorithms.graph.arrays import flags, scatter
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_nodes
 from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber, thread_positions, time_keys
-from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of, taken
+from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of, take_strings
 from dbt_tangles.algorithms.graph.topological_generations import (
     NO_KNOWN_DEPTHS,
     REASONS,
@@ -176,11 +176,13 @@ def known_depths(table: pa.Table | Rows, depths: pa.Table) -> np.ndarray:
     places = places.append_column("row", pa.array(np.arange(len(table))))
     found = depths.select(DEPTH_SCHEMA.names).cast(DEPTH_SCHEMA).join(places, ids, join_type="inner", use_threads=False)
     if len(found) < len(depths):
-        raise ValueError(f"{len(depths) - len(found)} known depths are of no candidate")
+        raise ValueError(
+            f"{len(depths) - len(found)} known depths are of no candidate: drop them, or add the candidates"
+        )
     known = np.full(len(table), -1, np.int32)
     known[found["row"].to_numpy()] = found["depth"].to_numpy()
     if (known[found["row"].to_numpy()] < 0).any():
-        raise ValueError("a known depth is negative")
+        raise ValueError("a known depth is negative: depths count from 0")
     return known
 
 
@@ -216,7 +218,7 @@ def _redundant_previous(
     while begin < len(row) or not chunks:
         end = max(int(np.searchsorted(size, size[begin] + MAX_CHUNK_BYTES, side="right")) - 1, begin + 1)
         end = min(end, len(row))
-        values = taken(ids, rows[starts[begin] : starts[end]]).cast(pa.string())
+        values = take_strings(ids, rows[starts[begin] : starts[end]]).cast(pa.string())
         offsets = (starts[begin : end + 1] - starts[begin]).astype(np.int32)
         chunks.append(pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(set_aside[begin:end])))
         begin = end

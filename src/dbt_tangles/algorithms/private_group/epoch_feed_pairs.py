@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.graph.dense_ids import gather
+from dbt_tangles.algorithms.graph.dense_ids import counting_sort
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 
@@ -89,8 +89,8 @@ def build_pairs(statements: Statements, epoch_count: int, feed_count: int) -> Pa
     row, epoch = statements.row, statements.epoch
     entry_statement, entry_feed = _entries(row, statements.feed_start, statements.feed)
     entry_epoch = epoch[entry_statement]
-    order = gather(np.arange(len(entry_feed)), entry_feed, feed_count)[1]
-    order = gather(order, entry_epoch, epoch_count)[1]
+    order = counting_sort(np.arange(len(entry_feed)), entry_feed, feed_count)[1]
+    order = counting_sort(order, entry_epoch, epoch_count)[1]
     is_add, is_connected = statements.is_add, statements.is_connected
     return _build_pairs(epoch_count, row[entry_statement], entry_epoch, entry_feed, is_add, is_connected, order)
 
@@ -108,8 +108,8 @@ def sort_by_feed(pairs: Pairs, graph_start: np.ndarray, feed_count: int) -> Feed
     """
     group_count = len(graph_start) - 1
     group = np.repeat(np.arange(group_count, dtype=np.int32), np.diff(pairs.start[graph_start]))
-    order = gather(np.arange(len(pairs.feed)), pairs.feed, feed_count)[1]
-    order = gather(order, group, group_count)[1]
+    order = counting_sort(np.arange(len(pairs.feed)), pairs.feed, feed_count)[1]
+    order = counting_sort(order, group, group_count)[1]
     return FeedColumns(order, *_column_starts(order, group, pairs.feed, group_count))
 
 

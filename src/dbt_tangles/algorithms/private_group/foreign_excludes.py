@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, sums
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_nodes
 from dbt_tangles.algorithms.graph.links import Links, link, look_up
-from dbt_tangles.algorithms.graph.members import whole
+from dbt_tangles.algorithms.graph.members import single_chunk
 from dbt_tangles.algorithms.graph.orders import Dag, in_order, renumber
 from dbt_tangles.algorithms.graph.strings import Lists, lists_of, strings_of
 from dbt_tangles.algorithms.structures.bits import lowest_bit
@@ -144,7 +144,7 @@ def foreign_excludes(
     nodes = number_nodes(group, group_count, strings_of(table["message_id"]))
     charges = _collect_charges(table, nodes)
     member_row = nodes.row[charges.dag.node]
-    group_ids, message_ids = (whole(table[name], chunk_rows * MAX_LISTED) for name in ("group_id", "message_id"))
+    group_ids, message_ids = (single_chunk(table[name], chunk_rows * MAX_LISTED) for name in ("group_id", "message_id"))
     is_within = charges.steps <= step_limit
     scratch = _Scratch(
         np.zeros(len(nodes.row), np.uint64),

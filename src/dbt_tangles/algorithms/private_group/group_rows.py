@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.graph.arrays import starts
-from dbt_tangles.algorithms.graph.members import whole
+from dbt_tangles.algorithms.graph.members import single_chunk
 from dbt_tangles.algorithms.private_group.schemas import OUTPUT_SCHEMA
 
 # An Arrow array of strings holds at most two gigabytes.
@@ -74,7 +74,7 @@ def prepare_names(
     columns = (table["group_id"], table["message_id"], feeds)
     longest = max(pc.max(pc.binary_length(column)).as_py() or 1 for column in columns)
     most = max(min(chunk_rows, MAX_BATCH_BYTES // longest), 1)
-    return OutputNames(*(whole(column, most + longest_list) for column in columns), epoch_row, feed_entry, most)
+    return OutputNames(*(single_chunk(column, most + longest_list) for column in columns), epoch_row, feed_entry, most)
 
 
 def split_rows(size: np.ndarray, most: int) -> Iterator[tuple[int, int]]:

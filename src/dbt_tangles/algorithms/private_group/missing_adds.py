@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dbt_tangles.algorithms.structures.bits import lowest_bit, ones
+from dbt_tangles.algorithms.structures.bits import lowest_bit, popcount
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 WORD = 64
@@ -52,8 +52,8 @@ def count_missing(dag, pairs, columns, wanted):
             highest = min(lowest + WORD, columns.group_start[g + 1])
             _fill_words(g, lowest, dag, pairs, columns, words)
             for e in range(first, end):
-                missing[e] += ones(ever_added[e] & ~ever_excluded[e] & ~added[e])
-                returned[e] += ones(added[e] & ever_excluded[e])
+                missing[e] += popcount(ever_added[e] & ~ever_excluded[e] & ~added[e])
+                returned[e] += popcount(added[e] & ever_excluded[e])
             for c in range(lowest, highest):
                 bit = np.uint64(1) << np.uint64(c - lowest)
                 for at in range(column_start[c], column_start[c + 1]):
@@ -93,7 +93,7 @@ def list_missing(dag, pairs, columns, wanted, state, out_epoch, out_feed):
             _fill_words(g, lowest, dag, pairs, columns, words)
             more = 0
             for e in range(first, end):
-                more += ones(ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e])
+                more += popcount(ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e])
             if count + more > len(out_epoch):
                 state[:] = g, lowest
                 return count

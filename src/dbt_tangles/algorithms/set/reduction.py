@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from dbt_tangles.algorithms.graph.arrays import first_rows, flags, keep_entries, runs
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
 from dbt_tangles.algorithms.graph.links import link, look_up
-from dbt_tangles.algorithms.graph.members import whole
+from dbt_tangles.algorithms.graph.members import single_chunk
 from dbt_tangles.algorithms.graph.orders import in_order
 from dbt_tangles.algorithms.graph.strings import Lists, Strings, lists_of, strings_of
 from dbt_tangles.algorithms.set.backlinks import NO_BACKLINK, backlink_depths
@@ -266,7 +266,7 @@ def _number_items(table: pa.Table, row: np.ndarray) -> _Items:
     add, delete = lists_of(table["add"]), lists_of(table["del"])
     codes, named = group_rows(_joined(add, delete))
     entries = [chunk.flatten() for column in (table["add"], table["del"]) for chunk in column.chunks]
-    tokens = whole(pa.chunked_array(entries, table["add"].type.value_type), len(codes))
+    tokens = single_chunk(pa.chunked_array(entries, table["add"].type.value_type), len(codes))
     shared = tokens.take(pa.array(first_rows(codes, named)))
     # Items that equal no other item get a code of their own.
     unique = np.flatnonzero(are_unique(shared)[codes])

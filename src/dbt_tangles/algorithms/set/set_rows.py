@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.arrays import keep_entries, runs, starts
-from dbt_tangles.algorithms.graph.members import whole
+from dbt_tangles.algorithms.graph.members import single_chunk
 from dbt_tangles.algorithms.set.deciding_messages import DecidingMessages
 from dbt_tangles.algorithms.set.reachability import Reachability
 from dbt_tangles.algorithms.set.writer_faults import NO_ITEM, Faults
@@ -62,7 +62,7 @@ def output_texts(ids: pa.ChunkedArray, row: np.ndarray, tokens: pa.Array, named:
     place[row] = np.arange(len(row))
     # 64-bit offsets: lists may repeat a text any number of times.
     wide = pa.large_string()
-    ids = whole(ids, len(row)).take(pa.array(row)).cast(wide)
+    ids = single_chunk(ids, len(row)).take(pa.array(row)).cast(wide)
     return OutputTexts(place, ids, item_texts(tokens).cast(wide), are_strings(tokens[:named]))
 
 

@@ -10,7 +10,7 @@ from dbt_tangles.kernel_runtime.interpreted import overflows
 
 @inner
 @overflows
-def ones(word):
+def popcount(word):
     """Count the set bits of a uint64."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -21,7 +21,7 @@ def ones(word):
 @inner
 def lowest_bit(word):
     """Return the index of the lowest set bit of a uint64; at least one bit is set."""
-    return ones(~word & (word - np.uint64(1)))
+    return popcount(~word & (word - np.uint64(1)))
 
 
 @inner

@@ -7,8 +7,8 @@ import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.timeline.order import order_timelines
 from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, PLACE_SCHEMA
-from dbt_tangles.kernel_runtime.arrow_batches import beside, refused
-from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Held
+from dbt_tangles.kernel_runtime.arrow_batches import append_columns, append_reasons
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, GroupBuffer
 
 
 def order_of_partition(
@@ -32,14 +32,14 @@ def order_of_partition(
     Raises:
         ValueError: As `order_timelines`.
     """
-    held = Held(["timeline_id"], graph_limit, rows_in_memory, uncounted="is_published")
+    held = GroupBuffer(["timeline_id"], graph_limit, rows_in_memory, uncounted="is_published")
     for batch in batches:
-        yield from _too_large(held.take(batch))
-    yield from _too_large(held.give_up())
+        yield from _too_large(held.add_rows(batch))
+    yield from _too_large(held.pop_large())
     if held.rows is None:
         return
     places = order_timelines(held.rows, batch_size, edit_limit, edit_command_limit)
-    yield from beside(map(_arrivals, held.rows.to_batches()), places)
+    yield from append_columns(map(_arrivals, held.rows.to_batches()), places)
 
 
 def _arrivals(rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -51,4 +51,4 @@ def _arrivals(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 def _too_large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Refuse all arrivals of a timeline that is too large."""
-    return refused(map(_arrivals, batches), PLACE_SCHEMA, "reason", "refusal", "timeline_too_large")
+    return append_reasons(map(_arrivals, batches), PLACE_SCHEMA, "reason", "refusal", "timeline_too_large")

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.arrays import starts, sums
-from dbt_tangles.algorithms.graph.strings import Strings, copied
+from dbt_tangles.algorithms.graph.strings import Strings, copy_strings
 from dbt_tangles.algorithms.timeline.edits import Commands, script
 from dbt_tangles.algorithms.timeline.published import Published, integers
 from dbt_tangles.kernel_runtime.spill_buffer import Rows
@@ -62,7 +62,7 @@ def updates(
     previous = np.full(timelines, None, object)
     ordered = np.empty(len(row), np.int32)
     ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
-    names = _names_of_orders(*copied(ids, ordered), event_start)
+    names = _names_of_orders(*copy_strings(ids, ordered), event_start)
     kept = np.zeros(0, np.int64)
     if len(published.row):
         timeline = np.repeat(np.arange(timelines), np.diff(published.start))

@@ -21,13 +21,12 @@ from dbt_tangles.ingest.json_numbers import int64
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int64
 
-# So many lines are read and turned into columns at a time: few enough for their objects to stay in the caches, and for
-# one bad line not to hold up many good ones.
+# Lines per turn: few enough for their objects to stay in the processor's caches, and for one bad line to delay few good
+# ones.
 _TURN_ROWS = 256
 
 _INT64 = range(-(2**63), 2**63)
 #: The reason of every rejected line; `detail` says more.
-#: good ones.
 MALFORMED = "malformed"
 _LINE_REASONS = LineReasons(MALFORMED, MALFORMED, MALFORMED, MALFORMED)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.arrays import flags, runs, starts
 from dbt_tangles.algorithms.graph.links import Links, look_up
-from dbt_tangles.algorithms.graph.strings import Lists, Strings, lists_of, taken
+from dbt_tangles.algorithms.graph.strings import Lists, Strings, lists_of, take_strings
 from dbt_tangles.kernel_runtime.compiled import inner
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def find_gaps(table: pa.Table, foreign: pa.Table, places: Places, ids: Strings, 
         found = look_up(nodes, ids, prev, places.is_message, ~lists_some)
         parts.append(find_missing(table, foreign, places, prev, found, lists_some))
     erased = np.flatnonzero(flags(table, "is_erased")[nodes.row] & places.is_message)
-    parts.append(Named(erased, taken(ids, nodes.row[erased])))
+    parts.append(Named(erased, take_strings(ids, nodes.row[erased])))
     node = np.concatenate([part.node for part in parts])
     named = pa.chunked_array([part.id for part in parts]).combine_chunks().dictionary_encode()
     code = named.indices.to_numpy()[np.argsort(node, kind="stable")]
@@ -109,7 +109,7 @@ def find_missing(
     node_of_row[row] = np.arange(len(row), dtype=row.dtype)
     owner = np.repeat(node_of_row, np.diff(lists.starts))
     item = np.flatnonzero((found < 0) & lists.items.valid & is_owner[owner])
-    missing = Named(owner[item], taken(lists.items, item))
+    missing = Named(owner[item], take_strings(lists.items, item))
     if not len(foreign) or not len(item):
         return missing
     accounts = table["account_id"].take(pa.array(row[missing.node])).to_pylist()

@@ -183,7 +183,7 @@ def key_authority(table: pa.Table, foreign: pa.Table | None = None) -> pa.Table:
 def _number(table: pa.Table, ids: Strings) -> Places:
     """Number the messages of each account in replay order, followed by the questions."""
     if table["account_id"].null_count:
-        raise ValueError("an account_id is null")
+        raise ValueError("an account_id is null: give every message and question an account")
     account, account_count = group_rows(strings_of(table["account_id"]))
     message_row = np.flatnonzero(ids.valid)
     keys = strings_of(collation_keys(table["message_id"].drop_null()))
@@ -192,12 +192,14 @@ def _number(table: pa.Table, ids: Strings) -> Places:
     twice = np.flatnonzero(numbers[1:] == numbers[:-1])
     if len(twice):
         at = int(message_row[by_id.row[twice[0]]])
-        raise ValueError(f"message {table['message_id'][at]} is in account {table['account_id'][at]} twice")
+        raise ValueError(
+            f"message {table['message_id'][at]} is in account {table['account_id'][at]} twice: pass one row per message"
+        )
 
     is_root = flags(table, "is_root") & ids.valid
     known = table["depth"].is_valid().to_numpy() | is_root | ~ids.valid
     if not known.all():
-        raise ValueError(f"message {table['message_id'][int(np.argmin(known))]} has no depth")
+        raise ValueError(f"message {table['message_id'][int(np.argmin(known))]} has no depth: only a root may lack one")
     depth = np.where(is_root, 0, table["depth"].cast(pa.int64()).fill_null(0).to_numpy())
     row = message_row[by_id.row]
     row = np.concatenate([row[np.argsort(depth[row], kind="stable")], np.flatnonzero(~ids.valid)])
@@ -210,7 +212,7 @@ def _number(table: pa.Table, ids: Strings) -> Places:
     if len(roots) > (root >= 0).sum():
         counts = np.bincount(account[row[roots]])
         at = int(row[roots[np.argmax(counts[account[row[roots]]] > 1)]])
-        raise ValueError(f"account {table['account_id'][at]} has two roots")
+        raise ValueError(f"account {table['account_id'][at]} has two roots: mark one row as is_root")
     message_end = start[:-1] + np.bincount(account[message_row], minlength=account_count)
     return Places(Nodes(start, row), message_end, root, ids.valid[row])
 
@@ -316,7 +318,7 @@ def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
             end_lane = min(first_lane + _LANES, lane_start[a + 1])
             counts[:] = 0
             if root[a] >= 0:
-                by_tips = _see(begin, end, first_lane, end_lane, lanes, links, seen)
+                by_tips = _mark_seen(begin, end, first_lane, end_lane, lanes, links, seen)
                 _replay(begin, end, root[a], changes, seen, held)
                 for lane in range(first_lane, end_lane):
                     for i in range(question_start[lane], question_start[lane + 1]):
@@ -343,7 +345,7 @@ def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
 
 
 @inner
-def _see(begin, end, first_lane, end_lane, lanes, links, seen):
+def _mark_seen(begin, end, first_lane, end_lane, lanes, links, seen):
     """Mark the messages that each lane sees; return the bit set of lanes with tips."""
     tip_start, tip_end, tip = lanes.tip_start, lanes.tip_end, lanes.tip
     by_tips = np.uint64(0)

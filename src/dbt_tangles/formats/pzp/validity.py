@@ -122,7 +122,7 @@ def validity(table: pa.Table) -> pa.Table:
     verdicts = _judge_nodes(
         np.argsort(level, kind="stable"),
         links,
-        _may_miss(table["prev"], nodes.row, links.some_missing),
+        _lists_missing_id(table["prev"], nodes.row, links.some_missing),
         np.where(is_root, 0, depth),
         _awaits(table["awaited_ids"])[nodes.row],
         checks,
@@ -190,7 +190,7 @@ def _checks(table: pa.Table, nodes: Nodes, names_root: np.ndarray, is_cyclic: np
     return is_root, _Checks(*(ranks.astype(np.int8) for ranks in (early, walked, late)))
 
 
-def _may_miss(prev: pa.ChunkedArray | pa.Array, row: np.ndarray, some_missing: np.ndarray) -> np.ndarray:
+def _lists_missing_id(prev: pa.ChunkedArray | pa.Array, row: np.ndarray, some_missing: np.ndarray) -> np.ndarray:
     """Whether a node lists a missing id, and an id with the form of a message id."""
     places = np.flatnonzero(some_missing)
     may_miss = np.zeros(len(row), np.bool_)
