@@ -95,7 +95,7 @@ def test_what_has_neither_pairs_nor_clocks_is_not_held(rows, piece, limit, max_r
         for graph in sizes
     }
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graph_batches, "FEW_ROWS", few)
+        patch.setattr(graph_batches, "UNCOUNTED_ROWS", few)
         with_pairs = list(graph_batches.within_pair_limit(iter(batches), limit))
         with_clocks = list(graph_batches.within_clock_limit(iter(batches), max_rows))
     for kept, is_small in (
