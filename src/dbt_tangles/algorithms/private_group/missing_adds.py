@@ -50,7 +50,7 @@ def count_missing(dag, pairs, columns, wanted):
             continue
         for lowest in range(columns.group_start[g], columns.group_start[g + 1], WORD):
             highest = min(lowest + WORD, columns.group_start[g + 1])
-            _fill_words(g, lowest, dag, pairs, columns, words)
+            _fill_added_words(g, lowest, dag, pairs, columns, words)
             for e in range(first, end):
                 missing[e] += popcount(ever_added[e] & ~ever_excluded[e] & ~added[e])
                 returned[e] += popcount(added[e] & ever_excluded[e])
@@ -90,7 +90,7 @@ def list_missing(dag, pairs, columns, wanted, state, out_epoch, out_feed):
         first, end = graph_start[g], graph_start[g + 1]
         lowest = max(lowest, group_start[g])
         while wanted[g] and end - first > 1 and lowest < group_start[g + 1]:
-            _fill_words(g, lowest, dag, pairs, columns, words)
+            _fill_added_words(g, lowest, dag, pairs, columns, words)
             more = 0
             for e in range(first, end):
                 more += popcount(ever_added[e] & ~ever_excluded[e] & ~added[e] & ~excluded[e])
@@ -112,7 +112,7 @@ def list_missing(dag, pairs, columns, wanted, state, out_epoch, out_feed):
 
 
 @inner
-def _fill_words(g, lowest, dag, pairs, columns, words):
+def _fill_added_words(g, lowest, dag, pairs, columns, words):
     """Fill the words of a group's epochs for up to 64 columns from `lowest` on.
 
     Args:
