@@ -1,4 +1,4 @@
-"""The Arrow kernel of event logs: one row for each line, whatever the line holds."""
+"""Verification of event lines: one row for any line."""
 
 import json
 import random
@@ -24,7 +24,7 @@ LINE_32 = "line longer than 32 bytes"
 
 
 def check(lines, lengths=None, **options):
-    """Run lines through the kernel; their rows keep the promises of their columns."""
+    """Verify lines and check the invariants of their rows."""
     table = pa.Table.from_batches(verify_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
     table.validate(full=True)
     rows = table.to_pylist()
@@ -42,12 +42,12 @@ def check(lines, lengths=None, **options):
 
 
 def to_line(**fields):
-    """Print a good line with other fields; those given as `...` are left out."""
+    """Print a valid line with changed fields; fields given as `...` are omitted."""
     return json.dumps({name: value for name, value in (GOOD | fields).items() if value is not ...}).encode()
 
 
 def result_of(line, **options):
-    """Return the ids and what is wrong with a line, which is the same wherever the line stands."""
+    """Return ids and fault of a line, which are independent of its position."""
     [row] = check([line], **options)
     among_others = check([to_line(), line, to_line(event="f")], **options)[1]
     assert among_others | {"row_id": 0} == row
@@ -55,7 +55,7 @@ def result_of(line, **options):
 
 
 def test_row_of_a_good_line():
-    """Every column."""
+    """Every column of a valid line."""
     assert check([to_line()]) == [
         {
             "source_file": "log.jsonl",
@@ -104,7 +104,7 @@ def test_row_of_a_good_line():
     ],
 )
 def test_lines_that_hold_no_event(line, detail):
-    """Nothing is known of them but what is wrong."""
+    """Only the fault of the line is filled."""
     timeline, event, found = result_of(line)
     assert timeline is event is None and found.startswith(detail)
 
@@ -130,8 +130,8 @@ def test_lines_that_hold_no_event(line, detail):
     ],
 )
 def test_lines_with_a_wrong_field(fields, timeline, event, detail):
-    """The first thing that is wrong is said, and the ids that can be read are kept."""
-    # orjson refuses numbers that no double can hold.
+    """The first fault is reported, and readable ids are kept."""
+    # orjson rejects numbers beyond the doubles.
     expected = (timeline, event, detail)
     if fields.get("arrival") == 10**400:
         expected = (None, None, "not JSON at column 80: number is infinity when parsed as double")
@@ -161,7 +161,7 @@ def test_author_may_be_missing(author, read):
     ],
 )
 def test_causes_are_distinct_and_others(after, causes):
-    """In the order in which they first occur, alone or among lines that list nothing."""
+    """In the order of first occurrence, alone or among lines without causes."""
     lines = [to_line(after=[]), to_line(after=after), to_line(after=["x"])]
     assert [row["causes"] for row in check(lines)] == [[], causes, ["x"]]
     assert [row["causes"] for row in check([*lines, b"{"])] == [[], causes, ["x"], None]
@@ -174,7 +174,7 @@ def test_other_keys_are_ignored_and_the_last_of_a_key_counts():
 
 
 def test_long_lines_are_not_read():
-    """By their own length or by that of the line they were cut from."""
+    """By their own length or by that of the line they were truncated from."""
     line = b'{"timeline":"t","event":"e"}'.ljust(32)
     assert result_of(line, max_line_bytes=32) == ("t", "e", "no after")
     assert check([line + b" "], max_line_bytes=32)[0]["detail"] == LINE_32
@@ -187,7 +187,7 @@ def test_long_lines_are_not_read():
 
 
 def test_many_causes():
-    """A line as long as one may be."""
+    """A line of the maximum length."""
     after = [f"cause {number}" for number in range(100_000)]
     assert check([to_line(after=after + after[:10])])[0]["causes"] == after
     assert check([to_line(after=["a"] * 400_000)])[0]["causes"] == ["a"]
@@ -200,7 +200,7 @@ def test_no_lines():
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
 def test_any_bytes(lines):
-    """Noise."""
+    """Random bytes."""
     check(lines)
 
 
@@ -226,7 +226,7 @@ documents = (
 
 
 def expect(document):
-    """Say in the plainest way whether a document is an event, and what its causes are."""
+    """Decide in the simplest way whether a document is an event, and list its causes."""
     if type(document) is not dict or not {"timeline", "event", "after", "arrival"} <= document.keys():
         return None
     after, author, arrival = document["after"], document.get("author"), document["arrival"]
@@ -248,7 +248,7 @@ def expect(document):
 @given(listed=st.lists(documents, min_size=1, max_size=6))
 @example(listed=[[{}, float("inf")]])
 def test_any_json(listed):
-    """Each document becomes a row that depends on nothing but the document."""
+    """Each document becomes a row that depends on the document alone."""
     names = ("timeline_id", "event_id", "causes", "author", "arrival")
     lines = [json.dumps(document).encode() for document in listed]
     rows = check(lines)
@@ -266,7 +266,7 @@ def test_any_json(listed):
 
 @given(listed=st.lists(st.fixed_dictionaries(near_fields), min_size=1, max_size=6))
 def test_the_short_way_is_the_long_way(listed):
-    """Where the short way answers at all, it answers what the long way does."""
+    """If reading by columns gives a result, it equals that of reading by lines."""
     lines = [json.dumps(document, ensure_ascii=False).encode() for document in listed]
     short = kernel._read_columns(lines)
     long = [kernel._read(line, len(line), 2**21) for line in lines]
@@ -276,7 +276,7 @@ def test_the_short_way_is_the_long_way(listed):
 
 
 def test_mutated_lines():
-    """Good lines with bytes changed, dropped, doubled and swapped."""
+    """Valid lines with bytes changed, dropped, doubled and swapped."""
     chance = random.Random(7)
     lines = []
     for _ in range(5000):
@@ -291,7 +291,7 @@ def test_mutated_lines():
 
 
 def test_turns_and_slices_keep_the_order(monkeypatch):
-    """However a batch is cut, its rows are the same."""
+    """The rows are independent of the division of a batch."""
     lines = [to_line(event=f"e{number}", after=["x"] * (number % 5), arrival=number) for number in range(700)]
     lines[300] = b"{"
     lines[699] = None
@@ -308,7 +308,7 @@ def test_turns_and_slices_keep_the_order(monkeypatch):
 
 
 def test_large_batch_comes_back_in_slices():
-    """More bytes than a turn of any size should hold: the columns stay far from Arrow's offsets."""
+    """More bytes than one turn should hold: the columns stay within Arrow's offsets."""
     line = to_line(after=["x" * 500_000, "y" * 500_000])
     batches = list(verify_batches(iter([batch_of([line] * 100)])))
     assert [batch.num_rows for batch in batches] == [32, 32, 32, 4]

@@ -1,4 +1,4 @@
-"""The hand-written tables of the committed fixtures contain no slip."""
+"""The hand-written tables of the committed fixtures are free of slips."""
 
 import json
 from functools import partial
@@ -25,7 +25,7 @@ def arrivals_of(timeline):
 
 
 def test_lines_are_not_in_order_of_arrival():
-    """No timeline's places tell how it arrived, and its arrivals are numbered from 1."""
+    """The order of lines differs from the order of arrival in every timeline, and arrivals count from 1."""
     assert {line["timeline"] for line in LINES} == set(NAMES)
     for name in NAMES:
         arrivals = arrivals_of(name)
@@ -48,7 +48,7 @@ def test_the_kernel_takes_the_lines_for_what_they_are(file, is_sound):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_agree_with_the_lines(name):
-    """What was worked out by hand is what the plainest reading of the lines gives."""
+    """The hand-written tables equal a simple computation from the lines."""
     arrivals = arrivals_of(name)
     known, verdicts = oracle.admit([(line["event"], line["after"]) for _, line in arrivals])
     numbers = {number: verdict for (number, _), verdict in zip(arrivals, verdicts, strict=True) if verdict}

@@ -1,4 +1,4 @@
-"""What holds back those that are set aside, against plain Python, and against what happens when it is mended."""
+"""Root causes compared with plain Python, and with the members after a cause is repaired."""
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ SCHEMA = pa.schema(
 
 @st.composite
 def candidates(draw) -> list[dict]:
-    """Candidates of two graphs that list each other, what is not there, or nothing; some have bad claims."""
+    """Generate candidates of two graphs that list each other, missing ids, or an empty list; some have bad claims."""
     rows = []
     for graph in ("A", "B"):
         count = draw(st.integers(1, 9))
@@ -44,13 +44,13 @@ def candidates(draw) -> list[dict]:
 
 
 def depths(rows: list[dict]) -> dict[tuple[str, str], int | None]:
-    """Who is in, by graph and node."""
+    """Return the members by graph and node."""
     found = walk_graphs(pa.Table.from_pylist(rows, WALK_INPUT_SCHEMA))["depth"].to_pylist()
     return {(row["graph_id"], row["node_id"]): depth for row, depth in zip(rows, found, strict=True)}
 
 
 def causes_of(rows: list[dict], seed: int = 0) -> dict[tuple[str, str], list[str]]:
-    """The causes that the kernel finds, of rows in any order."""
+    """Return the causes that the kernel finds, for rows in any order."""
     waiting = waiting_of(rows, depths(rows))
     waiting = [waiting[i] for i in np.random.default_rng(seed).permutation(len(waiting))]
     found = root_causes(pa.Table.from_pylist(waiting, SCHEMA)).to_pylist()
@@ -64,7 +64,7 @@ def test_causes_are_those_of_the_oracle(rows, seed):
 
 @given(candidates())
 def test_what_is_mended_lets_go(rows):
-    """Whoever waits for one missing id alone becomes a member when that comes, and nobody else does."""
+    """The nodes that wait only for one missing id become members when it arrives, and all others stay."""
     before, causes = depths(rows), causes_of(rows)
     there = {(row["graph_id"], row["node_id"]) for row in rows}
     for graph, missing in causes.keys() - there:

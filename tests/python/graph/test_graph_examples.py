@@ -1,8 +1,8 @@
-"""The worked examples of the documents, by the names they have there."""
+"""The worked examples of the source documents, under their names there."""
 
 from graph_oracle import clocks_of, order, pairs_of, thread, walk
 
-# The thread A to E: what each message knew of when it was written.
+# The thread A to E: the messages that each author knew when writing.
 FORM_B = {"A": None, "B": ["A"], "C": ["A", "B"], "D": ["A", "B"], "E": ["A", "B", "C", "D"]}
 FORM_C = {"A": None, "B": ["A"], "C": ["B"], "D": ["B"], "E": ["C", "D"]}
 ANCESTORS = {"A": set(), "B": {"A"}, "C": {"A", "B"}, "D": {"A", "B"}, "E": {"A", "B", "C", "D"}}
@@ -18,13 +18,13 @@ def test_feed_is_a_chain():
 
 
 def test_feed_stops_where_a_message_is_gone():
-    """Classic feed without c: d has nothing to stand on."""
+    """Classic feed without c: the previous of d is missing."""
     answers = walk(thread({"a": None, "b": ["a"], "d": ["c"]}))
     assert [answers[id_]["set_aside_reason"] for id_ in "abd"] == [None, None, "missing_previous"]
 
 
 def test_multi_author_tangle_forks_and_merges():
-    """Multi-author tangle: A, B, then X and Y at once, then M, which knows both."""
+    """Multi-author tangle: A, B, then X and Y concurrently, then M, which knows both."""
     answers = walk(thread({"A": None, "B": ["A"], "X": ["B"], "Y": ["B"], "M": ["X", "Y"]}))
     assert {id_: out["depth"] for id_, out in answers.items()} == {"A": 0, "B": 1, "X": 2, "Y": 2, "M": 3}
     assert order(answers, "position") == ["A", "B", "X", "Y", "M"]
@@ -33,7 +33,7 @@ def test_multi_author_tangle_forks_and_merges():
 
 
 def test_multi_author_clocks():
-    """Multi-author tangle: what M has seen of Alice (A, X, M) and of Bob (B, Y)."""
+    """Multi-author tangle: the clock of M has Alice (A, X, M) and Bob (B, Y)."""
     wrote = {"A": ("alice", 1), "B": ("bob", 1), "X": ("alice", 2), "Y": ("bob", 2), "M": ("alice", 3)}
     rows = thread(
         {"A": None, "B": ["A"], "X": ["B"], "Y": ["B"], "M": ["X", "Y"]},
@@ -46,7 +46,7 @@ def test_multi_author_clocks():
 
 
 def test_recipe_sets_aside_until_the_graph_contains_all_previous():
-    """Recipe, step b: a candidate waits for each of its previous, in whatever order they come."""
+    """Recipe, step b: a candidate waits for each of its previous, in any order of arrival."""
     links = {"M": ["X", "Y"], "Y": ["B"], "X": ["B"], "B": ["A"], "A": None}
     assert order(walk(thread(links)), "position") == ["A", "B", "X", "Y", "M"]
     del links["Y"]
@@ -56,14 +56,14 @@ def test_recipe_sets_aside_until_the_graph_contains_all_previous():
 
 
 def test_thread_form_a_asserted_times_cannot_put_a_reply_first():
-    """Form (a): B asserts a time before A. Sorting by it gives B A C D E; the links put that right."""
+    """Form (a): B asserts a time before A. Sorting by time gives B A C D E; the links correct that."""
     asserted = {"B": 1.0, "A": 2.0, "C": 3.0, "D": 4.0, "E": 5.0}
     assert sorted(asserted, key=asserted.get) == ["B", "A", "C", "D", "E"]
     assert order(walk(thread(FORM_C, asserted_at=asserted)), "thread_position") == ["A", "B", "C", "D", "E"]
 
 
 def test_thread_form_b_lists_more_than_it_needs():
-    """Form (b): each message lists all it knew of; what is redundant is what form (c) leaves out."""
+    """Form (b): each message lists all messages it knew; the redundant ones are those that form (c) omits."""
     answers = walk(thread(FORM_B))
     for id_, previous in FORM_B.items():
         needed = [p for p in previous or [] if p not in answers[id_]["redundant_previous"]]
@@ -82,7 +82,7 @@ def test_thread_forms_b_and_c_have_the_same_ancestors():
 
 
 def test_thread_form_d_breaks_ties_by_the_earlier_time():
-    """Form (d): between C and D decides the earlier of asserted and received, so a lie about the future is in vain."""
+    """Form (d): the earlier of asserted and received decides between C and D, so a time in the future has no effect."""
     asserted = {"A": 1.0, "B": 2.0, "C": 900.0, "D": 40.0, "E": 50.0}
     received = {"A": 1.0, "B": 2.0, "C": 30.0, "D": 45.0, "E": 51.0}
     answers = walk(thread(FORM_C, asserted_at=asserted, received_at=received))
@@ -93,14 +93,14 @@ def test_thread_form_d_breaks_ties_by_the_earlier_time():
 
 
 def test_thread_form_d_falls_back_on_ids():
-    """Form (d), equal times, or none: by id. A message without any time comes after those that have one."""
+    """Form (d), equal or missing times: by id. A message without any time comes after those with one."""
     assert order(walk(thread(FORM_C)), "thread_position") == ["A", "B", "C", "D", "E"]
     answers = walk(thread(FORM_C, received_at={"D": 1e15}))
     assert order(answers, "thread_position") == ["A", "B", "D", "C", "E"]
 
 
 def test_publishing_after_the_thread():
-    """Publishing: a new message need list only the tips, and that is E."""
+    """Publishing: a new message need list only the tips, here E."""
     answers = walk(thread(FORM_C))
     assert [id_ for id_ in answers if answers[id_]["child_count"] == 0] == ["E"]
     answers = walk(thread(FORM_C | {"F": ["E"]}))

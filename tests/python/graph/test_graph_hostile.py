@@ -1,4 +1,4 @@
-"""Inputs that someone made to hurt: deep, wide, dense, circular, colliding, malformed."""
+"""Adversarial inputs: deep, wide, dense, circular, colliding, malformed."""
 
 import random
 
@@ -26,7 +26,7 @@ def shuffled(links: dict) -> list[dict]:
 
 
 def test_no_rows():
-    """An empty partition has an empty answer, of the right type."""
+    """An empty partition has an empty result, of the right type."""
     table = table_of([])
     assert walk_graphs(table).schema == WALK_OUTPUT_SCHEMA
     members = pa.table([*table.columns, pa.nulls(0, pa.int32())], names=[*table.column_names, "depth"])
@@ -36,7 +36,7 @@ def test_no_rows():
 
 
 def test_chain_of_a_hundred_thousand():
-    """A depth no recursion would reach."""
+    """A depth beyond any recursion."""
     n = 100_000
     answers = walk(shuffled({f"{i}": [f"{i - 1}"] if i else None for i in range(n)}))
     assert [answers[f"{i}"]["depth"] for i in range(n)] == list(range(n))
@@ -44,7 +44,7 @@ def test_chain_of_a_hundred_thousand():
 
 
 def test_chain_of_a_hundred_thousand_without_its_second_node():
-    """Nearly everything hangs in the air, and none of it is in a cycle."""
+    """Nearly all nodes are set aside, none on a cycle."""
     n = 100_000
     links = {f"{i}": [f"{i - 1}"] if i else None for i in range(n)}
     del links["1"]
@@ -54,7 +54,7 @@ def test_chain_of_a_hundred_thousand_without_its_second_node():
 
 
 def test_cycle_of_a_hundred_thousand():
-    """One strong component, entered from everywhere, and a tail behind it."""
+    """One strong component, reached from all nodes, and a tail behind it."""
     n = 100_000
     links = {"root": None, "tail": ["0", "root"], "end": ["tail"]}
     links |= {f"{i}": [f"{(i + 1) % n}", "root"] for i in range(n)}
@@ -65,14 +65,14 @@ def test_cycle_of_a_hundred_thousand():
 
 
 def test_self_loops():
-    """A node that lists itself, alone or beside the root, is a cycle; what follows it is not."""
+    """A node that lists itself, alone or beside the root, is a cycle; its successors are not."""
     answers = walk(thread({"A": None, "B": ["B"], "C": ["A", "C"], "D": ["C"], "E": ["E", "nobody"]}))
     reasons = {id_: out["set_aside_reason"] for id_, out in answers.items()}
     assert reasons == {"A": None, "B": "cycle", "C": "cycle", "D": "previous_set_aside", "E": "missing_previous"}
 
 
 def test_a_root_that_lists_something():
-    """What a root lists is ignored, even itself and what follows it."""
+    """The list of a root is ignored, even if it names itself and its successors."""
     rows = thread({"A": None, "B": ["A"]})
     rows[0]["previous"] = ["A", "B", "nobody"]
     answers = walk(rows)
@@ -92,14 +92,14 @@ def test_ten_thousand_previous():
 
 
 def test_every_node_lists_the_root_as_well():
-    """One doubtful target with as many children as there are nodes."""
+    """One doubtful target whose children are all nodes."""
     n = 20_000
     answers = walk(shuffled({"0": None, "1": ["0"]} | {f"{i}": [f"{i - 1}", "0"] for i in range(2, n)}))
     assert all(answers[f"{i}"]["redundant_previous"] == ["0"] for i in range(2, n))
 
 
 def test_every_node_lists_all_before_it():
-    """As dense as a history can be: only the edge to the last node is needed."""
+    """The densest history: only the edge to the previous node is needed."""
     n = 600
     answers = walk(shuffled({f"{i}": [f"{k}" for k in range(i)] or None for i in range(n)}))
     for i in range(1, n):
@@ -120,7 +120,7 @@ def test_redundancy_on_large_random_histories():
 
 
 def test_the_longest_path_need_not_be_the_last_one_found():
-    """From M, A is four links away by X, Y and R, and two by B, which is met later on the way down."""
+    """From M, A is four links away by X, Y and R, and two by B, which is visited later on the way down."""
     links = {"A": None, "B": ["A"], "R": ["A"], "Y": ["A", "R"], "X": ["Y"], "M": ["B", "X"]}
     assert {(a, d) for m, a, d in pairs_of(thread(links)) if m == "M"} == {
         ("B", 1),
@@ -143,7 +143,7 @@ def test_clocks_are_left_out_above_a_product():
 
 
 def test_many_redundant_previous_come_in_chunks(monkeypatch):
-    """What does not fit into one Arrow array is cut between rows."""
+    """A result too large for one Arrow array is split between rows."""
     links = {f"{i}": [f"{k}" for k in range(i)] or None for i in range(20)}
     whole = walk_graphs(table_of(thread(links)))
     for size in (1, 7, 100):
@@ -154,7 +154,7 @@ def test_many_redundant_previous_come_in_chunks(monkeypatch):
 
 
 def test_colliding_hashes_cost_another_round(monkeypatch):
-    """Ids are told apart by their bytes: hashes that collide are noticed, and drawn anew."""
+    """Ids are compared by their bytes: colliding hashes are noticed, and drawn again."""
     real, calls = strings.hash_strings, []
 
     def weak(column, keys):
@@ -174,7 +174,7 @@ def test_colliding_hashes_cost_another_round(monkeypatch):
 
 
 def test_repeated_rows_break_nothing():
-    """A row that is there twice should have been removed before; the first then stands for both."""
+    """A duplicate row should have been removed before; the first row then stands for both."""
     rows = thread({"A": None, "B": ["A"], "C": ["B"]})
     result = walk_graphs(table_of([*rows, *rows])).to_pylist()
     assert [out["depth"] for out in result] == [0, 1, 2, 0, 1, 2]
@@ -199,7 +199,7 @@ def test_wide_arrow_types():
 
 
 def test_claim_errors_are_kept_as_they_are():
-    """A row with a claim error is no candidate, so what lists it misses a previous."""
+    """A row with a claim error is not a candidate, so its successors miss a previous."""
     rows = thread({"A": None, "B": ["A"], "C": ["B"]})
     rows[1]["claim_error"] = "wrong_type"
     assert [out["set_aside_reason"] for out in walk(rows).values()] == [None, "wrong_type", "missing_previous"]
@@ -209,7 +209,7 @@ def test_claim_errors_are_kept_as_they_are():
 
 
 def test_what_is_refused():
-    """Mistakes of the caller, not of the log."""
+    """Errors of the caller, not of the log."""
     rows = thread({"A": None, "B": ["A"]})
     with pytest.raises(ValueError, match="node_id"):
         walk_graphs(table_of([rows[0] | {"node_id": None}]))
@@ -224,7 +224,7 @@ def test_what_is_refused():
 
 
 def test_levels_on_arrays():
-    """The kernels below, as another model may call them."""
+    """The kernels as another model may call them."""
     graph_start, start = np.array([0, 4]), np.array([0, 0, 1, 2, 4])
     previous = np.array([0, 0, 1, 2], np.int32)
     reverse = children(start, previous)

@@ -1,4 +1,4 @@
-"""The kernels against the naive answers: on random graphs, and on every small one."""
+"""The kernels compared with naive algorithms: on random graphs, and on every small graph."""
 
 import itertools
 import random
@@ -14,7 +14,7 @@ from graph_oracle import DEFAULTS, listed, naive_clocks, naive_pairs, naive_walk
 
 
 def in_pieces(rows: list[dict], seed: int) -> pa.Table:
-    """Make a table whose columns are cut into chunks, each its own way, and some slices of something longer."""
+    """Make a table whose columns have chunks of different sizes, some of them slices of longer arrays."""
     table = table_of(rows)
     random_ = random.Random(seed)
     columns = []
@@ -30,13 +30,13 @@ def in_pieces(rows: list[dict], seed: int) -> pa.Table:
 
 @given(logs(), st.booleans(), st.integers(0, 99))
 def test_walk_equals_the_naive_answer(rows, strict, seed):
-    """Any rows, in any order and in any pieces."""
+    """For any rows, in any order and any chunks."""
     assert walk_graphs(in_pieces(rows, seed), strict).to_pylist() == naive_walk(rows, strict)
 
 
 @given(logs(), st.booleans(), st.data())
 def test_the_walk_goes_on_from_known_depths(rows, strict, data):
-    """Any of the members come with their depths, those up to a depth or any others: the same answer."""
+    """With known depths of any members, those up to a depth or any others, the result is the same."""
     answers = naive_walk(rows, strict)
     members = known_rows(rows, answers)
     prefix = data.draw(st.booleans())
@@ -47,7 +47,7 @@ def test_the_walk_goes_on_from_known_depths(rows, strict, data):
 
 @given(logs(), st.booleans(), st.data())
 def test_known_depths_are_checked(rows, strict, data):
-    """A single depth that is wrong, of one that is no member or of one that is not there, is an error."""
+    """A single known depth is an error if it is wrong, or if its node is not a member or not in the graph."""
     answers = naive_walk(rows, strict)
     known = known_rows(rows, answers)
     others = [row | {"depth": -1} for row, answer in zip(rows, answers, strict=True) if answer["depth"] is None]
@@ -95,7 +95,7 @@ def test_ancestors_and_clocks_equal_the_naive_answer(rows, strict, limit, chunk_
     ("has_root", "most"), [(True, 2), pytest.param(True, 3, marks=pytest.mark.exhaustive), (False, 2)]
 )
 def test_every_graph_of_up_to_three_nodes(strict, has_root, most):
-    """Each node lists any subset of the root, the nodes (itself too) and one that is not there."""
+    """Each node lists any subset of the root, the nodes (itself too) and a missing one."""
     rows = []
     for size in range(1, most + 1):
         nodes = [f"n{i}" for i in range(size)]

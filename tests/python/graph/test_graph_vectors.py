@@ -1,9 +1,9 @@
-"""What other implementations answered.
+"""Results of other implementations.
 
-@tangle/graph takes every node without previous for a root, where a tangle has one root, which its id names. Cases with
-one such node ask the same of both. For cases with several, the kernel is first given all of them as roots, which must
-equal the peer's whole answer; then one root at a time, where the others are mere candidates that list nothing: the
-members are then those whose history, by the peer, knows no other root.
+@tangle/graph treats every node without previous as a root; here a tangle has one root, named by its id. For cases with
+one such node both have the same task. For cases with several, the kernel first gets all of them as roots and must equal
+the peer's whole result; then one root at a time, with the others as candidates with an empty list: the members are then
+the nodes whose history, according to the peer, contains no other root.
 """
 
 import gzip
@@ -41,7 +41,7 @@ def nodes_of(case: dict, roots: list[str]) -> list[dict]:
 
 
 def check_graph(rows: list[dict], members: set[str], history: dict[str, list[str]]) -> None:
-    """Compare all that can be derived from the peer's history with what the kernels say."""
+    """Compare all results derived from the peer's history with those of the kernels."""
     answers = walk(rows)
     previous = {row["node_id"]: set(row["previous"] or []) for row in rows}
     children = {key: {c for c in members if key in previous[c]} for key in members}
@@ -56,7 +56,7 @@ def check_graph(rows: list[dict], members: set[str], history: dict[str, list[str
 
 
 def test_all_vectors_are_there():
-    """Count the cases, so that none goes missing unseen."""
+    """Count the cases, so that a missing one is noticed."""
     assert (len(ANSWERED), len(REFUSED), len(SSB_SORT)) == (119, 31, 150)
 
 
@@ -92,7 +92,7 @@ def test_tangle_graph_one_root_at_a_time(case):
 
 @pytest.mark.parametrize("case", REFUSED, ids=lambda case: case["case"])
 def test_tangle_graph_where_the_peer_throws(case):
-    """No root, a node that lists itself, a key twice: nothing throws here, and the recipe is followed."""
+    """A missing root, a node that lists itself, a key twice: the kernel accepts these, and follows the recipe."""
     root = [node["key"] for node in case["candidates"] if node["previous"] is None][:1] or ["nobody"]
     rows = nodes_of(case, root)
     answers = walk(rows)
@@ -130,7 +130,7 @@ def messages_of(case: dict, previous_of) -> list[dict]:
 
 
 def check_thread_order(rows: list[dict], answers: dict[str, dict]) -> None:
-    """Check that each message comes when it may: after its previous, and before all that were ready and later."""
+    """Check that each message comes after its previous, and before all later messages that were ready."""
     known = {row["node_id"]: row for row in rows}
     sequence = order(answers, "thread_position")
     links = {key: {p for p in known[key]["previous"] or [] if p in answers} for key in sequence}
@@ -144,7 +144,7 @@ def check_thread_order(rows: list[dict], answers: dict[str, dict]) -> None:
 
 @pytest.mark.parametrize("case", SSB_SORT, ids=lambda case: case["case"])
 def test_ssb_sort_as_a_tangle(case):
-    """Legacy threads: `branch` is previous. The order is causal and by the rule, whatever the peer's own order is."""
+    """Legacy threads: `branch` is previous. The order is topological and by the rule; the peer's may differ."""
 
     def branch(message):
         listed = message["value"]["content"].get("branch")

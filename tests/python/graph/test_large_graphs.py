@@ -1,4 +1,4 @@
-"""Graphs that are too large for memory, or for a task: the same rows from disk, and a reason in place of a crash."""
+"""Graphs too large for memory, or for a task: the same rows from disk, and a reason instead of a crash."""
 
 from collections import Counter
 from functools import partial
@@ -29,7 +29,7 @@ MEMBERS = pa.schema(
 
 
 def walked(rows: list[dict], piece: int, **limits: int) -> list[dict]:
-    """Walk rows as a worker does, some at a time."""
+    """Walk rows as a worker does, in batches."""
     table = pa.Table.from_pylist([DEFAULTS | row for row in rows], IN_SCHEMA)
     batches = list(walk_partition(iter(table.to_batches(max_chunksize=piece)), **limits))
     schema = pa.schema([*WALK_INPUT_SCHEMA, *WALK_OUTPUT_SCHEMA])
@@ -42,7 +42,7 @@ def in_any_order(rows: list[dict]) -> list[str]:
 
 
 def with_depths(rows: list[dict], data: st.DataObject) -> list[dict]:
-    """Mix rows that say some of the depths in."""
+    """Mix in rows with some known depths."""
     known = [row for row in known_rows(rows, naive_walk(rows)) if data.draw(st.booleans())]
     told = [{name: row[name] for name in DEPTH_SCHEMA.names[:3]} | {"known_depth": row["depth"]} for row in known]
     return data.draw(st.permutations([*rows, *told]))
@@ -59,7 +59,7 @@ def test_rows_on_disk_give_the_same_table(rows, piece, in_memory, data):
 
 @given(logs(), st.integers(1, 5), st.integers(1, 9), st.integers(1, 12), st.data())
 def test_what_is_too_large_is_set_aside(rows, piece, limit, in_memory, data):
-    """Graphs of more rows than that, and no others: each row is there once, in graphs that are not large as it was."""
+    """All graphs above the limit, and only these: each row appears once, and other graphs are unchanged."""
     answer = walked(with_depths(rows, data), piece, graph_limit=limit, rows_in_memory=in_memory)
     wanted = []
     for row, place in zip(rows, naive_walk(rows), strict=True):
@@ -70,7 +70,7 @@ def test_what_is_too_large_is_set_aside(rows, piece, limit, in_memory, data):
 
 
 def test_what_is_too_large_is_never_held():
-    """Of a graph of any size at most as many rows are held as may be, the others go back as they come."""
+    """Of a large graph at most the limit is buffered; the other rows are returned as they arrive."""
     links = {"0": None} | {str(number): [str(number - 1)] for number in range(1, 3_000)}
     table = pa.Table.from_pylist([DEFAULTS | row for row in thread(links)], WALK_INPUT_SCHEMA)
     keeper = GroupBuffer(GRAPH, 100, NO_LIMIT)
@@ -84,7 +84,7 @@ def test_what_is_too_large_is_never_held():
 
 @given(logs(), st.integers(1, 5), st.integers(1, 8), st.integers(1, 20), st.integers(0, 9))
 def test_what_has_neither_pairs_nor_clocks_is_not_held(rows, piece, limit, max_rows, few):
-    """The others are, whole; and what is made of them is what is made of all."""
+    """Other graphs are buffered completely, and their results equal those from all rows."""
     answers = naive_walk(rows)
     members = [row | {"depth": at["depth"]} for row, at in zip(rows, answers, strict=True) if at["depth"] is not None]
     table = pa.Table.from_pylist(members, MEMBERS)
@@ -115,7 +115,7 @@ def test_what_has_neither_pairs_nor_clocks_is_not_held(rows, piece, limit, max_r
 
 
 def of(row: dict) -> tuple:
-    """Name the graph of a row."""
+    """Return the graph of a row."""
     return tuple(row[name] for name in GRAPH)
 
 
@@ -146,7 +146,7 @@ def test_what_is_read_goes_back_a_few_rows_at_a_time(in_memory):
 
 
 def test_files_are_where_spark_keeps_its_own(monkeypatch, tmp_path):
-    """In the first of its folders that can be written to; where there is none, where temporary files are."""
+    """In the first of its writable folders; without one, in the default temporary folder."""
     asked = []
     make = spill_buffer.tempfile.TemporaryFile
     monkeypatch.setattr(
@@ -162,11 +162,11 @@ def test_files_are_where_spark_keeps_its_own(monkeypatch, tmp_path):
         assert rows.is_on_disk and len(rows["number"]) == 3
         assert asked == [wanted, wanted]  # A file for each column.
         asked.clear()
-        assert not list(tmp_path.iterdir())  # A file has no name.
+        assert not list(tmp_path.iterdir())  # The files are unnamed.
 
 
 def test_a_full_disk_says_so(monkeypatch):
-    """What the file cannot take is an error of the task, with its cause."""
+    """A failed write is an error of the task, with its cause."""
     with open("/dev/full", "wb", buffering=0) as full:
         monkeypatch.setattr(spill_buffer.tempfile, "TemporaryFile", lambda **_: full)
         rows = Rows(numbers(0, 1).schema, 1)

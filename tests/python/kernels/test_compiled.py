@@ -1,4 +1,4 @@
-"""Small calls of kernels are interpreted, all others compiled, and both give the same."""
+"""Small calls of kernels are interpreted, all others compiled, with equal results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dbt_tangles.kernel_runtime.compiled import SMALL_BYTES, compiled, inner
 
 @pytest.fixture(scope="module", autouse=True)
 def kernels_run_both_ways():
-    """Here they run as a user's do."""
+    """Kernels run here as a user's do."""
     return
 
 
@@ -58,14 +58,14 @@ def _summed(nest, times):
 
 @pytest.fixture
 def summed(monkeypatch: pytest.MonkeyPatch) -> tiers.Kernel:
-    """A new kernel, with no machine code anywhere, whichever way the tests themselves are to run."""
+    """A new kernel without machine code, independent of the mode of the tests."""
     monkeypatch.delenv(tiers.TIER, raising=False)
     kernel = compiled(_summed)
     monkeypatch.setattr(kernel, "_cache", NullCache())
     return kernel
 
 
-#: Events of the largest call that is interpreted.
+#: Events of the largest interpreted call.
 SMALL = (SMALL_BYTES - 3 * 8) // 4
 
 

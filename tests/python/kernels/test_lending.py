@@ -1,4 +1,4 @@
-"""What is lent is not counted, and does not get out."""
+"""Borrowed arrays are not counted, and stay inside the callee."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machine code is kept from process to process, and never for other sources than it was made of."""
+"""Machine code is cached across processes, and only for unchanged sources."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ print(*found, sum(positions.stats.cache_misses.values()))
 
 @pytest.fixture(scope="module", autouse=True)
 def kernels_run_both_ways():
-    """Here they are compiled alone, in this process and in those that it starts."""
+    """Kernels are always compiled here, in this process and in its children."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv(TIER, "compiled")
         yield
@@ -58,7 +58,7 @@ def kernels_run_both_ways():
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with a kernel that calls one of another module, and nothing but temporary places to keep code in."""
+    """A package with a kernel that calls one of another module, and only temporary folders for the cache."""
     files = {"caller.py": CALLER, "inner/callee.py": CALLEE, "__init__.py": "", "inner/__init__.py": ""}
     for name, text in files.items():
         path = tmp_path / "code" / "toy" / name
@@ -76,7 +76,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def twice(number: float = 3) -> tuple[float, bool]:
-    """Call the kernel as a new process would; what comes out, and whether it was compiled for that."""
+    """Call the kernel as a new process would; return its result, and whether it was compiled for that."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "toy"]:
         del sys.modules[name]
     importlib.invalidate_caches()
@@ -91,13 +91,13 @@ def edit(toy: Path, expression: str) -> None:
 
 
 def close(toy: Path) -> None:
-    """Let nothing be put beside the sources, not even by root."""
+    """Prevent files beside the sources, even by root."""
     for folder in (toy, toy / "inner"):
         (folder / "__pycache__").write_text("a file")
 
 
 def start(path: Path, script: str, *arguments: str, **variables: str) -> subprocess.Popen:
-    """Start a process that imports from one place and has no cache folder but for temporary files."""
+    """Start a process that imports from one folder and has only the temporary cache folder."""
     known = {"PATH": os.environ["PATH"], "PYTHONPATH": str(path), TIER: "compiled"} | variables
     return subprocess.Popen([sys.executable, "-c", script, *arguments], env=known, stdout=subprocess.PIPE, text=True)
 
@@ -115,7 +115,7 @@ def test_it_is_kept_beside_the_source(toy: Path):
 
 def test_a_small_call_loads_what_is_there_and_makes_none(toy: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(TIER, "auto")
-    assert twice() == (8, True)  # interpreted: no code was found
+    assert twice() == (8, True)  # interpreted: the cache had no code
     assert not list(toy.rglob("*.nbc")) and not list(toy.rglob("*.lock"))
     monkeypatch.setenv(TIER, "compiled")
     assert twice() == (8, True)
@@ -231,7 +231,7 @@ def test_a_place_of_somebody_else_is_none(tmp_path: Path):
         place.chmod(mode)
         assert not machine_code.is_private(place)
     place.chmod(0o700)
-    # Who can write to a folder above can put another in its place, but for a folder as /tmp is.
+    # A user who can write to a parent folder can replace this one, except in a folder like /tmp.
     for mode, is_own in ((0o777, False), (0o1777, True), (0o755, True)):
         tmp_path.chmod(mode)
         assert machine_code.is_private(place) == is_own
@@ -274,7 +274,7 @@ def test_who_dies_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.Monke
         assert other.stdout.readline() == "mine\n"
         with monkeypatch.context() as patched:
             patched.setattr(machine_code, "LOCK_TIMEOUT_S", 0.2)
-            assert machine_code.acquire_lock(place) is None  # nor for ever on who lives
+            assert machine_code.acquire_lock(place) is None  # a live process is waited for only for a limited time
         other.kill()
         os.close(machine_code.acquire_lock(place))
 
@@ -289,7 +289,7 @@ def test_what_is_being_compiled_is_told(tmp_path: Path, monkeypatch: pytest.Monk
         (tmp_path / name).with_suffix(".nbc").touch()
         os.utime(tmp_path / f"{name}.nbc", (began - age_s, began - age_s))
     assert dbt_tangles.progress_line(began) == "compiling kernels, once a machine: 1 done, now positions"
-    os.close(held)  # as of a process that was killed: the file is left
+    os.close(held)  # as after a killed process: the file is left
     assert place.exists() and compile_progress.compiling_line(began) is None
 
 
@@ -302,7 +302,7 @@ def test_a_worker_that_imports_a_zip_file(tmp_path: Path):
     script = f"{ORDER}\nassert positions.__code__.co_filename.startswith({str(packed)!r})"
     assert said(start(packed, script, TMPDIR=str(tmp_path), HOME="/dev/null")) == ["1", "0", "2", "1"]
     assert (tmp_path / OWN).stat().st_mode & 0o777 == 0o700
-    # Another job's zip is another file, of the same sources.
+    # Another job's zip is another file with the same sources.
     packed = packed.rename(packed.with_name("other.zip"))
     script = script.replace("dbt_tangles.zip", "other.zip")
     assert said(start(packed, script, TMPDIR=str(tmp_path), HOME="/dev/null")) == ["1", "0", "2", "0"]

@@ -1,4 +1,4 @@
-"""What is compiled has names of its own, so that a profile or an error says which one it is."""
+"""Compiled functions have unique names, so that a profile or an error identifies each."""
 
 import re
 from collections import Counter

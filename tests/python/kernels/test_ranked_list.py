@@ -1,4 +1,4 @@
-"""A list that knows its places, compared with a list of Python."""
+"""The ranked list compared with a Python list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 @compiled
 def _replayed(size, is_hidden, items, after):
-    """Put items in behind others, or take out what is in; the list and all places after each step."""
+    """Insert items after others, or remove present ones; return the list and all ranks after each step."""
     made = ranked_list(size)
     made.is_hidden[:] = is_hidden
     is_in = np.zeros(size, np.bool_)

@@ -1,4 +1,4 @@
-"""The structures that kernels share, next to plain Python."""
+"""The shared data structures compared with plain Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS = st.integers(1, 2**64 - 1).map(np.uint64)
 
 @compiled
 def heap_run(steps, key):
-    """Put in what is not negative, take out otherwise; what came out."""
+    """Push non-negative numbers, pop for negative ones; return the popped numbers."""
     heap = np.empty(len(steps), np.int64)
     out = np.empty(len(steps), np.int64)
     size = count = 0
@@ -40,7 +40,7 @@ def heap_run(steps, key):
 
 @compiled
 def sums_before(values):
-    """All sums before a place, and for every unit of the sum the entry it is in and what is left of it there."""
+    """Return all prefix sums, and for every unit of the sum its entry and the remainder there."""
     built = np.zeros(len(values) + 1, np.int64)
     built[1:] = values
     fenwick.gather_sums(built, len(values))
@@ -54,7 +54,7 @@ def sums_before(values):
 
 @compiled
 def maxima(keys):
-    """For every place the item before it with the highest key that a tree of maxima has on the way."""
+    """Return, for every index, the item before it with the highest key, from a tree of maxima."""
     n = len(keys)
     tree = np.full(n + 1, -1)
     for i in range(n):

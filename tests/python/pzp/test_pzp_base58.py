@@ -1,4 +1,4 @@
-"""Base58 of a column is base58 of each string."""
+"""Base58 of a column equals base58 of each string."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""Whatever a line holds, it becomes a row; and the rows of sound messages say what is in them."""
+"""Verification of pzp lines: any line becomes a row, and rows of valid messages have all their fields."""
 
 import json
 import random
@@ -73,7 +73,7 @@ def test_row_of_a_sound_message():
 
 
 def test_a_message_as_the_protocol_document_writes_it():
-    """Signed over `type`: no peer takes it, and the reason is not that a field is missing."""
+    """Signed over `type`: peers reject it, with another reason than a missing field."""
     device, _ = ALICE
     metadata = post()["metadata"]
     typed = {name: value for name, value in metadata.items() if name != "domain"} | {"type": "set_v1__follows"}
@@ -155,7 +155,7 @@ def test_rules(change, reason):
 
 
 def test_order_of_the_rules():
-    """With everything wrong at once, the first counts; repaired, the next."""
+    """With all rules broken, the first counts; once repaired, the next."""
     message = post(account=7, domain="-", tangles={}, dataSize=-1)
     message |= {"data": [], "sigkey": "0", "sig": None}
     message["metadata"]["v"] = 3
@@ -184,7 +184,7 @@ def test_order_of_the_rules():
 
 @pytest.mark.parametrize("tangles", [{}, None, [], 0, False, ""])
 def test_moot_with_a_wrong_signature(tangles):
-    """Nobody looks at it; JavaScript finds no tangles in any of these."""
+    """The signature is ignored; JavaScript finds no tangles in any of these."""
     message = moot_of(ACCOUNT)
     message["metadata"]["tangles"] = tangles
     [row] = check([line_of(message)])
@@ -245,7 +245,7 @@ def test_tokens_of_numbers():
 
 @given(json_values)
 def test_canonical_form(value):
-    """The fast way and the slow way agree, and what is printed parses back."""
+    """The fast way and the exact way agree, and the text parses back."""
     try:
         text = canonical_bytes(value)
     except NoCanonicalFormError:
@@ -263,7 +263,7 @@ def test_canonical_numbers_and_keys():
 
 
 def hostile(data, tangles, tips):
-    """A line with what only the exact parser reads."""
+    """Return a line that only the exact parser reads."""
     metadata = r'{"dataHash":1,"dataSize":1,"account":"\ud800","accountTips":%s,"tangles":%s,"domain":"abc","v":4}'
     return f'{{"data":{data},"metadata":{metadata % (tips, tangles)},"sigkey":"\\ud800","sig":"x"}}'.encode()
 
@@ -316,7 +316,7 @@ def test_any_bytes(options, line):
 
 @given(st.data())
 def test_any_damage(data):
-    """A sound message with anything in the place of anything."""
+    """A valid message with any value at any position."""
     message = json.loads(line_of(post(key=ALICE)))
     places = (
         [(message, name) for name in ("data", "metadata", "sigkey", "sig")]
@@ -341,7 +341,7 @@ def test_any_damage(data):
 
 
 def test_slices_and_batches():
-    """Rows do not depend on where a line stands."""
+    """Rows are independent of a line's position."""
     lines = [line_of(entry["msg"]) for case in cases("real")[:20] for entry in case["log"]]
     lines += [line_of(each["msg"]) for case in cases("validate")[:2] for each in case["checks"]]
     lines *= 3

@@ -1,4 +1,4 @@
-"""The committed fixtures are really signed, and their hand-written tables contain no slip."""
+"""The committed fixtures are validly signed, and their hand-written tables are free of slips."""
 
 import json
 from functools import partial
@@ -24,7 +24,7 @@ CHECKED = {file: check(lines(file)) for file in FILES}
 ROWS = [row for rows in CHECKED.values() for row in rows]
 IDS = {(row["example"], row["name"]): row["id"] for row in fixture_seeds.names("pzp", "message")}
 EXAMPLES = [row["example"] for row in expected("sets")]
-# What the kit cannot know: which keys were the account's, and that something else is named as a root.
+# The kit cannot know the keys of the account, nor that another message is named as a root.
 BEYOND_THE_KIT = {"unauthorised_key", "not_a_feed"}
 
 
@@ -33,7 +33,7 @@ def ids_of(example, letters):
 
 
 def documents():
-    """Read each message of the log with data where any line has them, bare."""
+    """Read each message of the log once, with data if any line has them, without envelopes."""
     found = {}
     for file in FILES[:2]:
         for line, row in zip(lines(file), CHECKED[file], strict=True):
@@ -56,14 +56,14 @@ def test_the_kernel_takes_the_lines_for_what_they_are(file):
 
 
 def test_envelopes():
-    """Some lines are bare; one envelope has an id that is another's."""
+    """Some lines are bare; one envelope has another message's id."""
     claims = [(row["claimed_id"], row["message_id"]) for file in FILES[:2] for row in CHECKED[file]]
     assert sum(claimed is None for claimed, _ in claims) > 10
     assert sum(claimed is not None and claimed != computed for claimed, computed in claims) == 1
 
 
 def test_lines_are_in_no_order():
-    """Messages come before what they follow, in both files."""
+    """In both files some messages come before their prev."""
     for file in FILES[:2]:
         place = {row["message_id"]: n for n, row in reversed(list(enumerate(CHECKED[file])))}
         links = [
@@ -74,7 +74,7 @@ def test_lines_are_in_no_order():
 
 
 def test_letters_are_those_of_the_log():
-    """Each message has a letter, but those of accounts; only what is lost has a letter and is not there."""
+    """Each message has a letter, except those of accounts; a letter without a message stands for a lost one."""
     in_log = {row["message_id"] for file in FILES[:2] for row in CHECKED[file]}
     accounts = {row["message_id"] for row in ROWS if row["domain"] == "account__account"}
     assert in_log - set(IDS.values()) == accounts
@@ -87,7 +87,7 @@ def test_letters_are_those_of_the_log():
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_validity_is_as_stated(example):
-    """Where nothing but the set itself decides."""
+    """If only the set itself decides."""
     root = IDS[example, "R"]
     stated = {}
     for row in expected("set_messages", example=example):
@@ -97,7 +97,7 @@ def test_validity_is_as_stated(example):
     if not BEYOND_THE_KIT & {reason for _, reason, _ in stated.values()}:
         assert found == stated
     elif example == "devices":
-        # Without the keys, they are fine.
+        # Apart from their keys, they are valid.
         assert {message for message, answer in found.items() if answer != stated[message]} == set(
             ids_of(example, "C D E H")
         )
@@ -106,7 +106,7 @@ def test_validity_is_as_stated(example):
 
 
 def members_of(example):
-    """Return the rows of what is in a set, as the oracle takes them."""
+    """Return the rows of a set's members, as the oracle takes them."""
     root = IDS[example, "R"]
     rows = []
     for stated in expected("set_messages", example=example):
@@ -137,7 +137,7 @@ def members_of(example):
 
 
 def tokens(message, entries):
-    """Write entries as tokens, which of objects are never equal."""
+    """Encode entries as tokens; tokens of objects are never equal."""
     found = map(token_of, entries)
     return [f"{token}\0{message}{place}" if token[:2] == "\0{" else token for place, token in enumerate(found)]
 
@@ -148,7 +148,7 @@ def item_texts(found):
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_tables_agree_with_the_messages(example):
-    """What was worked out by hand is what the plainest reading of the messages gives."""
+    """The hand-written tables equal a simple computation from the messages."""
     [stated] = expected("sets", example=example)
     members = members_of(example)
     if stated["root_status"] != "present":
@@ -221,15 +221,15 @@ def test_faults_agree_with_the_messages(example):
 
 
 def reduced(rows):
-    """What is said of each message, by id."""
+    """Return the result for each message, by id."""
     found = reduce_sets(table_of(rows)).cast(OUTPUT_SCHEMA).to_pylist()
     return {row["message_id"]: answer for row, answer in zip(rows, found, strict=True)}
 
 
 def publish_next(members, answers, add, delete):
-    """Sign the message that the answers ask for, which adds and deletes items; return it and its row.
+    """Sign the message that the tables suggest, which adds and deletes items; return it and its row.
 
-    What it supersedes may hold other items: it adds these as well, and supersedes what is behind them, and so on.
+    Superseded messages may hold other items: the message adds these as well, and supersedes their messages, repeatedly.
     """
     root = next(row for row in members if row["is_moot"])
     items = {item["item"]: item for answer in answers.values() for item in answer["next_items"]}
@@ -259,7 +259,7 @@ def publish_next(members, answers, add, delete):
 
 @pytest.mark.parametrize("example", [row["example"] for row in expected("sets", root_status="present")])
 def test_what_is_published_next_is_valid_and_without_fault(example):
-    """A message that is made of what the tables say, on top of each set: first it adds something, then it deletes."""
+    """On top of each set, a message made from the tables first adds an item, then deletes one."""
     members = members_of(example)
     for row in members:
         row["add"], row["del"] = ([item_of(i).split("\0")[0] for i in row[name] or []] for name in ("add", "del"))
@@ -280,7 +280,7 @@ def test_what_is_published_next_is_valid_and_without_fault(example):
 
 
 def test_what_is_stated_of_the_next_message_is_what_it_says():
-    """The fixtures' own words, by which the test above goes."""
+    """The fixtures' own statements, on which the test above relies."""
     for stated in expected("set_next"):
         example = stated["example"]
         answers = reduced(members_of(example))
@@ -290,7 +290,7 @@ def test_what_is_stated_of_the_next_message_is_what_it_says():
 
 
 def test_the_growth_is_the_documents():
-    """What is blue after each step, and the value after the last."""
+    """The blue messages after each step, and the value after the last."""
     stated = [row for row in expected("sets") if row["example"].startswith("growth_")]
     blue = [set(row["item_roots"].split()) for row in stated]
     assert blue == [{"A"}, {"A", "B"}, {"B", "C"}, {"B", "C", "D"}, {"B", "D", "E"}]
@@ -298,6 +298,6 @@ def test_the_growth_is_the_documents():
 
 
 def test_ids_are_not_sorted_by_code_unit():
-    """In the example on collation, that is another order."""
+    """In the example on collation, that order differs."""
     ids = ids_of("collation", "A B C")
     assert sorted(ids, key=str.lower) == ids != sorted(ids)

@@ -1,4 +1,4 @@
-"""Validity of graphs that were never signed: the kernel against the rules, said once more in plain Python."""
+"""Validity of unsigned graphs: the kernel compared with the rules in plain Python."""
 
 import random
 
@@ -19,7 +19,7 @@ def row_of(root, message, **fields):
 
 
 def name_of(number):
-    """Something that could be an id."""
+    """Return a string with the form of an id."""
     return "abcdefghijkmnopqrstuvwxyzABCDEFGH"[number] * 40
 
 
@@ -32,7 +32,7 @@ def answers_of(rows):
 
 
 def expected_of(rows):
-    """Recursion over a tangle without cycles; every reason is looked for, the first counts."""
+    """Judge a tangle without cycles by recursion: find all reasons and return the first."""
     answers = {}
     for root in {row["root_id"] for row in rows}:
         members = {row["message_id"]: row for row in rows if row["root_id"] == root}
@@ -120,7 +120,7 @@ def logs(draw):
             if fields["is_key_authorised"] is None:
                 fields["awaited_ids"] = draw(st.sampled_from([None, None, [], ["t"]]))
             rows.append(row_of(top, name, **fields))
-            if draw(st.integers(0, 9)):  # the others are known to nobody
+            if draw(st.integers(0, 9)):  # the others are unknown to all
                 depths[name] = max(depth, 1)
     return draw(st.permutations(rows)) if rows else [row_of(name_of(0), name_of(0))]
 
@@ -138,7 +138,7 @@ def test_permutations(rows, chance):
 
 
 def test_cycles():
-    """No hashes can do it: what is in a cycle is refused, and what follows it."""
+    """Impossible with hashes: messages on a cycle are rejected, and so are their descendants."""
     root = name_of(0)
     a, b, c, d, e, f = (name_of(n) for n in range(1, 7))
     rows = [
@@ -169,7 +169,7 @@ def test_only_what_could_be_an_id_is_missed():
 
 
 def test_what_awaits_its_account_is_undecided():
-    """So is what follows it alone; a known reason counts before that, and what has a valid prev is valid."""
+    """So is a message that follows it alone; a known reason counts first, and a message with a valid prev is valid."""
     root = name_of(0)
     u, v, w, x, y, z, deep = (name_of(n) for n in range(1, 8))
     waits = {"awaited_ids": ["t"]}

@@ -1,4 +1,4 @@
-"""What the real packages answered."""
+"""Results of the real packages."""
 
 import random
 
@@ -26,7 +26,7 @@ def test_validate(case):
     for each in case["checks"]:
         [checked] = check([line_of(each["msg"])])
         assert checked["message_id"] == each["id"]
-        # A line that is not usable stays off the peer's log, so of an id that is there already only this line counts.
+        # An unusable line stays off the peer's log, so for an id that is already there only this line counts.
         lines = [line for line, row in zip(log, local, strict=True) if row["message_id"] != each["id"]]
         lines.append(line_of(each["msg"]))
         shuffle(lines)
@@ -60,7 +60,7 @@ def test_real(case):
 
 @pytest.mark.parametrize("kind", ["worked_example", "synth"])
 def test_trusted(kind):
-    """Ids that are no hashes: taken as they are. What the tangle adopts is what the check makes readable."""
+    """Ids that are not hashes are used unchanged. The tangle adopts all messages that can be read."""
     for case in cases(kind):
         root = case["mootID"]
         rows = check(lines_of(case["log"]), verify_signatures=False)

@@ -1,4 +1,4 @@
-"""Keys of accounts: examples that have a name, and random accounts against the rules said once more by sets."""
+"""Keys of accounts: named examples, and random accounts compared with the rules written as set operations."""
 
 import random
 import time
@@ -100,7 +100,7 @@ def test_an_addition_by_an_outsider_or_by_nobody_changes_nothing():
 
 
 def test_no_key_is_no_other_key():
-    # Whichever key is numbered last.
+    # For every key as the one with the last number.
     nobody = question(None, ["A"])
     assert answers_of([nobody, root()]) == [False, None]
     assert answers_of([question("k1", ["b"]), add("b", "k1", [None]), root()]) == [False, None, None]
@@ -195,7 +195,7 @@ def test_a_message_without_its_data_is_awaited():
     asked = [question("k2", ["c"]), question("k0", ["b"]), question("k0", ["A"]), question("k2", None)]
     assert awaited(messages, *asked) == [["b"], ["b"], None, None]
     assert ask(messages, *asked) == [None, None, True, True]
-    # Without the data of its root an account has no keys at all.
+    # Without the data of its root an account has no known keys.
     asked = [question("k0", ["b"]), question("k0", None), question("k9", ["?"])]
     assert awaited([root(**erased), messages[1]], *asked) == [["A", "b"], ["A"], ["A"]]
 
@@ -225,10 +225,10 @@ def test_tips_that_do_not_lead_to_the_root_see_no_key():
 
 
 def test_links_that_lie_about_depth_lead_nowhere():
-    # b follows c and says it stands before it; c follows b.
+    # b follows c, but declares a depth before it; c follows b.
     messages = [root(), add("b", "k1", ["k0"], ["A", "c"], 1), add("c", "k2", ["k0"], ["b"], 2)]
     assert ask(messages, *(question(key, [tip]) for tip in "bc" for key in ("k1", "k2"))) == [True, False, True, True]
-    # Itself, one beside it at the same depth, and a message before the root.
+    # A link to itself, to a message of the same depth, and to a message before the root.
     messages = [
         root(),
         add("b", "k1", ["k0"], ["b", "c", "A"]),
@@ -276,7 +276,7 @@ def test_accounts_with_equal_message_ids_are_apart():
     keys = ("k0", "k1", "k5", "k6")
     asked = [question(key, ["b"], account) for account in "AB" for key in keys]
     assert ask([*one, *other], *asked) == [True, True, False, False, False, False, True, True]
-    # A message of the other account is no message of this one.
+    # A message of the other account does not belong to this one.
     assert awaited([*one, *other], question("k6", ["c"]), question("k6", ["b"], "B")) == [["c"], None]
 
 
@@ -302,7 +302,7 @@ def test_many_lanes_of_branches_and_of_the_whole_account():
 
 
 def test_a_key_left_from_other_lanes_or_accounts_does_not_sign():
-    # The same keys everywhere; every second account deletes what the one before added.
+    # All accounts have the same keys; every second account deletes the addition of the previous one.
     messages, asked, expected = [], [], []
     for n in range(50):
         account = f"a{n}"
@@ -360,7 +360,7 @@ NAMES = [*"aBbCcD9dE1zZ"]
 
 @st.composite
 def accounts(draw, account="A"):
-    """Messages of an account: mostly sound, with lies about depth, missing prev and roots that bring little."""
+    """Generate messages of an account: mostly valid, with wrong depths, missing prev and roots with few powers."""
     names = draw(st.permutations(NAMES))[: draw(st.integers(1, len(NAMES)))]
     powers = st.sampled_from(["sad", "sad", "sa", "sd", "s", "a", "d", ""])
     signers = st.lists(st.sampled_from([*KEYS, "k0", "k0", None, "k9"]), max_size=3)
@@ -388,7 +388,7 @@ def accounts(draw, account="A"):
 
 
 def questions(account="A", at_least=1):
-    """Random questions about an account."""
+    """Generate random questions about an account."""
     tips = st.none() | st.lists(st.sampled_from([*NAMES, "?", "lost", None]), max_size=3)
     asked = st.builds(question, st.sampled_from([*KEYS, None, "k9"]), tips, st.just(account))
     return st.lists(asked, min_size=at_least, max_size=20)

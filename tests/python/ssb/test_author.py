@@ -1,4 +1,4 @@
-"""The author publishes what a validator accepts; signatures and ids are checked here with other code than its own."""
+"""The fixture author publishes valid messages; signatures and ids are checked with independent code."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ MORNING = 1_500_000_000_000
 
 
 def text_of(value):
-    """Print a value of ordinary content as JavaScript does: Python's own JSON module agrees there."""
+    """Print a value of ordinary content as JavaScript does; Python's own JSON module agrees for such values."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
@@ -26,7 +26,7 @@ def id_of(value):
 
 
 def verify(value, hmac_key=None):
-    """Raise where a value's signature is wrong."""
+    """Raise an error if a value's signature is wrong."""
     unsigned = {name: member for name, member in value.items() if name != "signature"}
     signed = text_of(unsigned).encode()
     if hmac_key is not None:
@@ -46,7 +46,7 @@ def verify(value, hmac_key=None):
     ],
 )
 def test_messages_are_validly_signed(content):
-    """Signatures and ids hold, whatever the text, and the line carries the message."""
+    """Signatures and ids are valid for any text, and the line contains the message."""
     alice = Author.from_seed("alice")
     for _ in range(2):
         message = alice.publish(content, MORNING + 0.001)
@@ -84,7 +84,7 @@ def test_the_received_timestamp_is_the_asserted_one_unless_given():
 
 
 def test_a_seed_of_any_kind_gives_one_key():
-    """Text, numbers and bytes all do as seeds."""
+    """Text, numbers and bytes are valid seeds."""
     assert Author.from_seed("7").feed_id == Author.from_seed(7).feed_id == Author.from_seed(b"7").feed_id
     assert Author.from_seed("7").feed_id != Author.from_seed("8").feed_id
 
@@ -104,7 +104,7 @@ def test_an_explicit_place_leaves_the_feed_as_it_was():
 
 
 def test_a_fork_goes_on_by_itself():
-    """A second writer with the same key starts where it is told to."""
+    """A second writer with the same key starts at the given position."""
     alice = Author.from_seed("alice")
     first = alice.publish({"type": "post", "text": "one"}, MORNING)
     alice.publish({"type": "post", "text": "two"}, MORNING)
@@ -117,7 +117,7 @@ def test_a_fork_goes_on_by_itself():
 
 
 def test_a_network_key_changes_the_signature_only():
-    """With a network key the signature holds with that key alone."""
+    """With a network key the signature is valid with that key alone."""
     network = bytes(range(32))
     content = {"type": "post", "text": "hello"}
     value = Author.from_seed("alice", hmac_key=network).publish(content, MORNING)["value"]
@@ -128,6 +128,6 @@ def test_a_network_key_changes_the_signature_only():
 
 
 def test_uris_name_the_same_digest():
-    """Both URI forms use the other base64 alphabet."""
+    """Both URI forms use the URL-safe base64 alphabet."""
     assert to_uri("%a+/b=.sha256") == "ssb:message/classic/a-_b="
     assert to_uri("%a+/b=.sha256", "sha256") == "ssb:message/sha256/a-_b="

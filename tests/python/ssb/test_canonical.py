@@ -1,4 +1,4 @@
-"""JSON as V8 reads and prints it."""
+"""Parsing and printing JSON as V8 does."""
 
 import json
 import math
@@ -78,7 +78,7 @@ def test_numbers_are_printed_as_javascript_prints_doubles(source, text):
 
 @given(numbers)
 def test_numbers_keep_their_value_and_the_fewest_digits(number):
-    """Any number comes back as the same double, with the digits of the shortest form."""
+    """Every number parses back to the same double, with the digits of the shortest form."""
     text = number_text(number)
     try:
         double = float(number)
@@ -97,7 +97,7 @@ def test_numbers_keep_their_value_and_the_fewest_digits(number):
 
 
 def test_infinities_and_nan_are_null():
-    """JSON has no form for them; JSON.stringify prints null."""
+    """JSON lacks a form for them; JSON.stringify prints null."""
     assert [number_text(number) for number in (math.inf, -math.inf, math.nan, 10**400)] == ["null"] * 4
 
 
@@ -121,13 +121,13 @@ def test_array_index_keys_come_first_at_every_level(source, text):
 
 
 def test_duplicate_key_keeps_the_first_place_and_the_last_value():
-    """An assignment to an own property does not move it."""
+    """An assignment to an own property keeps its position."""
     assert printed('{"a":1,"b":2,"a":3}') == '{"a":3,"b":2}'
     assert printed('{"a":1,"b":1.0,"\\u0061":3,"c":"\\ud800"}') == '{"a":3,"b":1,"c":"\\ud800"}'
 
 
 def test_layout_of_empty_and_nested_containers():
-    """Two spaces a level, one element a line, nothing inside what is empty, no newline at the end."""
+    """Two spaces per level, one element per line, empty containers on one line, without a newline at the end."""
     value = {"a": {}, "b": [], "c": [[], {}, [1]], "d": {"e": None, "f": True, "g": False}}
     text = (
         '{\n  "a": {},\n  "b": [],\n  "c": [\n    [],\n    {},\n    [\n      1\n    ]\n  ],\n'
@@ -142,7 +142,7 @@ def test_layout_of_empty_and_nested_containers():
 
 
 def test_only_quote_backslash_and_controls_are_escaped():
-    """Short escapes where there are some, lower-case hexadecimal for other controls; DEL, U+2028 and the like stay."""
+    """Short escapes where they exist, lower-case hexadecimal for other controls; DEL, U+2028 and the like stay."""
     controls = "".join(map(chr, range(32)))
     escaped = "".join({8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}.get(i, f"\\u{i:04x}") for i in range(32))
     for text, expected in [
@@ -213,7 +213,7 @@ def test_lone_surrogates_are_escaped_and_pairs_joined():
     ],
 )
 def test_what_json_parse_refuses_is_malformed(source):
-    """Neither parser is more lenient than JSON.parse."""
+    """Both parsers are as strict as JSON.parse."""
     for text in (source, b"\t\r\n " + source if source.strip() else source):
         with pytest.raises(MalformedJsonError):
             parse(text)
@@ -222,7 +222,7 @@ def test_what_json_parse_refuses_is_malformed(source):
 
 
 def test_deep_texts_are_judged_like_shallow_ones():
-    """Beyond Python's stack, too, good JSON is parsed and bad JSON refused."""
+    """Beyond Python's stack, too, valid JSON is parsed and invalid JSON rejected."""
     deep, close = b"[" * 20_000, b"]" * 20_000
     parse(deep + close)
     parse(deep + b'{"a":[1,"x",{"b":null},true,-0.5e3,"\\ud800",{},[]],"c":2}' + close)
@@ -245,14 +245,14 @@ def test_deep_texts_are_judged_like_shallow_ones():
 
 
 def test_bytes_that_are_not_utf8_are_told_from_malformed_json():
-    """Encoded surrogates and overlong forms are no UTF-8."""
+    """Encoded surrogates and overlong forms are invalid UTF-8."""
     for source in (b'"\xff"', b'"\xc3"', b'"\xed\xa0\x80"', b'"\xc0\x80"', b"\x80"):
         with pytest.raises(InvalidUtf8Error):
             parse(source)
 
 
 def test_text_that_would_be_too_long_is_not_printed():
-    """A short line may ask for a text of terabytes; its compact text is harmless."""
+    """A short line may ask for a text of terabytes; its compact text is short."""
     value = parse(b"[" * 100_000 + b"]" * 100_000)[0]
     with pytest.raises(TextTooLongError):
         canonical_text(value)
@@ -262,7 +262,7 @@ def test_text_that_would_be_too_long_is_not_printed():
 
 
 def test_depth_alone_does_not_stop_printing():
-    """At each of orjson's limits the text goes on as before."""
+    """At each of orjson's limits of depth the text continues as before."""
     for depth in (200, 254, 255, 300, 1024, 1025, 1500):
         value = parse(b"[" * depth + b"]" * depth)[0]
         lines = ["  " * level + "[" for level in range(depth - 1)] + ["  " * (depth - 1) + "[]"]
@@ -273,7 +273,7 @@ def test_depth_alone_does_not_stop_printing():
 
 @given(json_objects)
 def test_fast_way_equals_exact_way_wherever_it_applies(value):
-    """The fast way only ever answers where it is right."""
+    """The fast way returns a text only if it is right."""
     source = json.dumps(value).encode()
     try:
         value = orjson.loads(source)
@@ -287,7 +287,7 @@ def test_fast_way_equals_exact_way_wherever_it_applies(value):
 
 @given(json_values)
 def test_parsers_agree_up_to_the_type_of_numbers(value):
-    """orjson, the exact parser and the one without recursion read the same value."""
+    """orjson, the exact parser and the parser without recursion read the same value."""
     source = json.dumps(value).encode()
     exact = parse_exact(source)
     assert exact_text(parse(source)[0]) == exact_text(exact)
@@ -296,7 +296,7 @@ def test_parsers_agree_up_to_the_type_of_numbers(value):
 
 @given(json_values)
 def test_canonical_text_is_a_fixed_point(value):
-    """Printing what was printed changes nothing, and no way of printing loses a value."""
+    """Printing a printed text again changes it in neither way of printing, and every value survives."""
     text = canonical_text(value)
     assert canonical_text(parse(text.encode())[0]) == text
     assert json.loads(text) == json.loads(compact_bytes(value))
@@ -304,7 +304,7 @@ def test_canonical_text_is_a_fixed_point(value):
 
 @given(st.binary(max_size=40) | st.text('[]{},:"\\u0d8 -1.e+tfn\n', max_size=20).map(str.encode))
 def test_all_parsers_refuse_the_same_bytes(source):
-    """Nor do any bytes part the three parsers."""
+    """All three parsers accept or reject any bytes alike."""
 
     def outcome(parser, argument):
         try:
@@ -324,7 +324,7 @@ def test_lengths_are_in_utf16_units():
 
 
 def test_surrogates_are_replaced_one_by_one():
-    """Each lone one becomes U+FFFD; pairs are joined."""
+    """Each lone surrogate becomes U+FFFD; pairs are joined."""
     assert replace_surrogates("a\ud800\udfffb\udc00") == "a\U000103ffb\ufffd"
     assert replace_surrogates("\udc00\ud800") == "\ufffd\ufffd"
     assert replace_surrogates("plain") == "plain"

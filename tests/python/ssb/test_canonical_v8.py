@@ -1,4 +1,4 @@
-"""The canonical text against V8 itself, on machines that have Node.js (the other tests need no Node)."""
+"""The canonical text compared with V8 itself, on machines with Node.js (other tests need no Node)."""
 
 import base64
 import json
@@ -23,13 +23,13 @@ console.log(lines.map(line => {
 
 
 class Writer:
-    """Writes random JSON texts full of what printers disagree on, about a quarter of them damaged."""
+    """Writes random JSON texts with constructs on which printers differ; about a quarter are damaged."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
 
     def number(self):
-        """Any number, as often at a border as not."""
+        """Return a random number, half of them near a limit."""
         below = self.random.randrange
         double = struct.unpack("d", struct.pack("Q", self.random.getrandbits(64)))[0]
         return self.random.choice(
@@ -45,7 +45,7 @@ class Writer:
         )
 
     def string(self):
-        """A string with escapes, or halves of pairs."""
+        """Return a string with escapes, or halves of surrogate pairs."""
         below = self.random.randrange
         parts = [
             *"ab019-. é日🐚\u2028\x7f\ufeff\uffff",
@@ -57,7 +57,7 @@ class Writer:
         return '"' + "".join(self.random.choices(parts, k=below(6))) + '"'
 
     def key(self):
-        """A key, often an array index or nearly one."""
+        """Return a key, often an array index or nearly one."""
         below = self.random.randrange
         return self.random.choice(
             [
@@ -73,7 +73,7 @@ class Writer:
         )
 
     def value(self, depth):
-        """Any value of so many levels."""
+        """Return a random value of the given depth."""
         kind = self.random.randrange(10 if depth else 6)
         space = self.random.choice(["", "", " ", "\n\t"])
         if kind < 3:
@@ -86,7 +86,7 @@ class Writer:
         return "{" + ",".join(f"{space}{self.key()}:{self.value(depth - 1)}" for _ in count) + "}"
 
     def text(self):
-        """A text that may be damaged."""
+        """Return a text, possibly damaged."""
         text = self.value(4)
         if self.random.randrange(4) == 0:
             place = self.random.randrange(len(text))
@@ -97,7 +97,7 @@ class Writer:
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
 def test_texts_equal_v8s():
-    """Every random text is refused by both, or printed alike, by both ways of printing."""
+    """Every random text is rejected by both, or printed alike, by both ways of printing."""
     writer = Writer(8)
     texts = [writer.text().encode() for _ in range(4000)]
     node = subprocess.run(

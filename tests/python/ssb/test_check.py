@@ -1,4 +1,4 @@
-"""The Arrow kernel: rows, batches, options."""
+"""The verification of SSB lines: rows, batches, options."""
 
 import json
 from hashlib import sha256
@@ -19,7 +19,7 @@ ROOT, REPLY = "%root", "%reply"
 
 
 def table_of(batches, **options):
-    """Run batches through the kernel."""
+    """Verify batches and return a table."""
     return pa.Table.from_batches(verify_batches(iter(batches), VerifyOptions(**options)), OUTPUT_SCHEMA)
 
 
@@ -58,14 +58,14 @@ def test_row_of_a_message():
 
 
 def test_row_of_an_encrypted_message():
-    """Its content is the string, and it has no type."""
+    """Its content is the string, and its type is null."""
     row = check_one(value_of(box(b"x")))
     assert (row["content"], row["content_type"]) == (f'"{box(b"x")}"', None)
     assert (row["is_encrypted"], row["is_decrypted"], row["claims"]) == (True, False, [])
 
 
 def test_row_of_a_rejected_line():
-    """Everything but the place, the reason and the column is null, false or empty."""
+    """All columns except the place and the reason are null, false or empty."""
     row = check_one(b"not json")
     assert row.pop("check_error") == "malformed_json"
     assert row.pop("detail") == "not JSON at column 1: expecting value"
@@ -92,12 +92,12 @@ def test_row_of_a_rejected_line():
     ],
 )
 def test_lines_without_a_message(line, reason):
-    """A reason for each."""
+    """Each kind has its reason."""
     assert check([b"x" if line is None else line])[0]["check_error"] == reason
 
 
 def test_signature_is_checked_only_where_the_rest_is_sound():
-    """Null says that it was not."""
+    """Null means unchecked."""
     assert check_one(value_of())["is_signature_valid"] is True
     assert check_one({**value_of(), "sequence": 2})["is_signature_valid"] is False
     assert check_one(value_of({"type": "x"}))["is_signature_valid"] is None
@@ -115,7 +115,7 @@ def test_signature_is_checked_only_where_the_rest_is_sound():
     ],
 )
 def test_unusable_messages_keep_their_id_and_claim_nothing(value):
-    """The peers print an id for whatever is a value; a claim counts only if the message does."""
+    """The peers print an id for every value; a claim counts only if the message is usable."""
     row = check_one(value)
     assert not row["is_usable"]
     assert row["message_id"] == check_one({"value": value})["message_id"] is not None
@@ -125,7 +125,7 @@ def test_unusable_messages_keep_their_id_and_claim_nothing(value):
 
 
 def test_forged_reply_claims_nothing():
-    """Its claims look sound until the signature is checked."""
+    """Its claims are well-formed until the signature is checked."""
     value = value_of({"type": "post", "tangles": {"thread": {"root": ROOT, "previous": [REPLY]}}})
     assert check_one(value)["claims"]
     assert check_one({**value, "sequence": 7})["claims"] == []
@@ -143,7 +143,7 @@ def test_content_is_printed_as_v8_prints_it():
 @pytest.mark.parametrize("way", [b"ordinary", b"odd \\ud800"])
 @pytest.mark.parametrize("is_verifying", [True, False])
 def test_no_time_is_minus_zero(is_verifying, way):
-    """It is equal to zero where lines are compared, and would be another value in the table."""
+    """Minus zero equals zero in comparisons of lines, but would be a different value in the table."""
     value = value_of(timestamp=0)
     line = orjson.dumps({"key": "%key", "value": value, "timestamp": 1, "way": "?"}).replace(b"?", way)
     line = line.replace(b'"timestamp":0', b'"timestamp":-0.0').replace(b'"timestamp":1', b'"timestamp":-0.0')
@@ -153,7 +153,7 @@ def test_no_time_is_minus_zero(is_verifying, way):
 
 
 def test_lone_surrogates_become_replacement_characters():
-    """Arrow and Spark hold UTF-8; only the content is JSON text, in which they are escaped."""
+    """Arrow and Spark store UTF-8; only the content is JSON text, which escapes them."""
     bad = "\ud800"
     content = {"type": f"po{bad}", "tangles": {bad: {"root": bad, "previous": [bad, "x"]}}}
     row = check_one({"key": bad, "value": value_of(content, previous=bad)})
@@ -174,7 +174,7 @@ def test_nul_characters_pass():
 
 
 def test_texts_that_share_an_id_differ_in_their_digest():
-    """Ids hash low bytes only: U+0141 and A are one to them."""
+    """Ids hash low bytes only: U+0141 and A give the same byte."""
     one, other = (check_one(value_of({"type": "post", "text": text})) for text in ("A", "\u0141"))
     forged = check_one({**value_of({"type": "post", "text": "A"}), "content": {"type": "post", "text": "\u0141"}})
     assert forged["message_id"] == one["message_id"] and forged["text_digest"] != one["text_digest"]
@@ -183,7 +183,7 @@ def test_texts_that_share_an_id_differ_in_their_digest():
 
 @pytest.mark.parametrize("rows_a_turn", [1, 7, 512])
 def test_rows_keep_their_order_in_batches_of_any_size(monkeypatch, rows_a_turn):
-    """However lines are cut into batches and turns, the rows are the same."""
+    """The rows are independent of the division of lines into batches and turns."""
     monkeypatch.setattr(kernel, "_TURN_ROWS", rows_a_turn)
     lines = read_lines("small.jsonl")
     whole = table_of([batch_of(lines)])
@@ -194,7 +194,7 @@ def test_rows_keep_their_order_in_batches_of_any_size(monkeypatch, rows_a_turn):
 
 
 def test_large_batches_are_cut(monkeypatch):
-    """No column may outgrow what Arrow's offsets can count."""
+    """Every column stays within Arrow's 32-bit offsets."""
     lines = read_lines("small.jsonl")
     whole = table_of([batch_of(lines)])
     monkeypatch.setattr(lines_module, "SLICE_BYTES", 1000)
@@ -204,14 +204,14 @@ def test_large_batches_are_cut(monkeypatch):
 
 
 def test_empty_batches_and_none_at_all():
-    """Spark hands over both."""
+    """Spark passes empty batches, and empty partitions."""
     assert table_of([]).num_rows == 0
     assert table_of([batch_of([])]).num_rows == 0
     assert next(verify_batches(iter([batch_of([])]), VerifyOptions())).schema == OUTPUT_SCHEMA
 
 
 def test_columns_are_found_by_name_and_cast():
-    """Spark may order columns otherwise, add some, and use large types."""
+    """Spark may reorder columns, add some, and use large types."""
     batch = batch_of(read_lines("small.jsonl"))
     columns = {
         "raw_length": batch["raw_length"].cast(pa.int32()),
@@ -225,13 +225,13 @@ def test_columns_are_found_by_name_and_cast():
 
 
 def test_null_lines_are_malformed():
-    """Nothing is no JSON."""
+    """A null line is treated as an empty one."""
     nothing = pa.RecordBatch.from_arrays([pa.array([None], field.type) for field in INPUT_SCHEMA], schema=INPUT_SCHEMA)
     assert table_of([nothing])["check_error"].to_pylist() == ["malformed_json"]
 
 
 def test_identical_texts_are_verified_once(monkeypatch):
-    """Copies of a message cost no second check, whatever their envelopes and white space."""
+    """Copies of a message cost one check, despite different envelopes and white space."""
     calls = []
     real = kernel.is_valid
     monkeypatch.setattr(kernel, "is_valid", lambda *arguments: calls.append(1) or real(*arguments))
@@ -244,7 +244,7 @@ def test_identical_texts_are_verified_once(monkeypatch):
 
 
 def test_memory_of_verdicts_is_bounded(monkeypatch):
-    """The kernel forgets the oldest verdicts, and then verifies again."""
+    """The cache drops the oldest verdicts, and later verifies again."""
     monkeypatch.setattr(kernel._Verifier, "_GENERATION", 10)
     monkeypatch.setattr(kernel, "_TURN_ROWS", 5)
     lines = [orjson.dumps(value_of(sequence=sequence)) for sequence in range(40)]
@@ -256,7 +256,7 @@ def test_memory_of_verdicts_is_bounded(monkeypatch):
 
 
 def test_lines_longer_than_the_limit_are_too_long_unread():
-    """The caller may have cut them, so they are not even parsed."""
+    """The caller may have truncated them, so they are not parsed."""
     value = orjson.dumps(value_of())
     assert check([value], max_line_bytes=len(value))[0]["is_usable"]
     assert check([value], max_line_bytes=len(value) - 1)[0]["check_error"] == "too_long"
@@ -272,10 +272,10 @@ def test_hmac_key_must_have_32_bytes():
 
 
 class TestWithoutSignatures:
-    """verify_signatures=False, for logs whose signed bytes are gone."""
+    """verify_signatures=False, for logs whose signed bytes are lost."""
 
     def test_claimed_key_is_the_id(self):
-        """The text that would give it is gone."""
+        """The text that would give the id is lost."""
         row = check_one({"key": "%claimed", "value": value_of()}, verify_signatures=False)
         assert (row["message_id"], row["claimed_id"], row["is_usable"]) == ("%claimed", "%claimed", True)
         assert row["is_signature_valid"] is None
@@ -290,7 +290,7 @@ class TestWithoutSignatures:
         assert check_one(line, verify_signatures=False)["message_id"] == "ssb:message/bendybutt-v1/x"
 
     def test_without_a_key_the_id_is_computed(self):
-        """As well as can be."""
+        """The text as exported gives an id."""
         expected = check_one(value_of())["message_id"]
         assert check_one(value_of(), verify_signatures=False)["message_id"] == expected
         assert check_one({"key": 7, "value": value_of()}, verify_signatures=False)["message_id"] == expected
@@ -309,7 +309,7 @@ class TestWithoutSignatures:
         ],
     )
     def test_other_rules_do_not_apply(self, value):
-        """Formats, orders, lengths, hashes and signatures are let in."""
+        """Other formats, orders, lengths, hashes and signatures are accepted."""
         row = check_one({"key": "%x", "value": value}, verify_signatures=False)
         assert row["is_usable"] and row["check_error"] is None and row["message_id"] == "%x"
         assert row["sequence"] == int(value["sequence"])
@@ -328,27 +328,27 @@ class TestWithoutSignatures:
         ],
     )
     def test_author_sequence_and_content_are_asked_for(self, change, reason):
-        """Without them there is no feed and no tangle."""
+        """Feeds and tangles depend on them."""
         line = {"key": "%x", "value": {**value_of(), **change}}
         assert check_one(line, verify_signatures=False)["check_error"] == reason
         del line["value"][next(iter(change))]
         assert check_one(line, verify_signatures=False)["check_error"] == "missing_field"
 
     def test_lines_without_a_message_are_rejected_alike(self):
-        """The mode is about messages."""
+        """The mode changes the rules of messages only."""
         lines = [b"x", b'"\xff"', b"[]", b'{"sync":true}']
         expected = ["malformed_json", "invalid_utf8", "not_a_message", "not_a_message"]
         assert [row["check_error"] for row in check(lines, verify_signatures=False)] == expected
 
     def test_claims_and_columns_are_the_same(self):
-        """Everything else is as with signatures."""
+        """All other columns are as with signatures."""
         content = {"type": "post", "tangles": {"thread": {"root": ROOT, "previous": [REPLY]}}}
         message = ALICE.sign({n: f for n, f in value_of(content).items() if n != "signature"}, NOW)
         with_signatures = check_one(to_line(message))
         assert check_one(to_line(message), verify_signatures=False) == {**with_signatures, "is_signature_valid": None}
 
     def test_text_that_cannot_be_printed_needs_a_key(self):
-        """No id can be computed of it."""
+        """Its id cannot be computed."""
         content = '{"type":"deep","x":' + "[" * 20_000 + "]" * 20_000 + "}"
         bare = json.dumps(value_of()).replace(json.dumps(POST), content)
         row = check_one(bare.encode(), verify_signatures=False)
@@ -358,7 +358,7 @@ class TestWithoutSignatures:
 
 
 def test_names_that_differ_only_in_what_cannot_be_stored_are_one_claim():
-    """Each lone surrogate becomes U+FFFD; a message still makes one claim a tangle."""
+    """Each lone surrogate becomes U+FFFD; a message still makes one claim per tangle."""
     fields = {"root": "%r", "previous": ["%r"]}
     value = value_of({"type": "post", "tangles": dict.fromkeys(["\ud800", "\udfff", "x"], fields)})
     claims = check_one(canonical_text(value).encode())["claims"]

@@ -1,4 +1,4 @@
-"""Tangle claims: which contents make them, and which defects are told from none."""
+"""Tangle claims: the contents that make them, and the defects."""
 
 import gzip
 import json
@@ -31,22 +31,22 @@ def malformed(root=None, name="thread"):
 
 
 def test_root_claim():
-    """Both are null, and both are there."""
+    """Root and previous are present and null."""
     assert named({"root": None, "previous": None}) == [("thread", None, None, True, None)]
 
 
 def test_candidate():
-    """A root and what came before."""
+    """A root and its previous."""
     assert named({"root": A, "previous": [B, C]}) == [("thread", A, [B, C], False, None)]
 
 
 def test_empty_previous_is_well_formed():
-    """It leads nowhere, which is for the graph to say."""
+    """The graph algorithms set such a message aside."""
     assert named({"root": A, "previous": []}) == [("thread", A, [], False, None)]
 
 
 def test_repeated_previous_and_odd_ids_are_kept():
-    """Any string is an id, and what repeats is for the graph to collapse."""
+    """Any string is an id, and the graph algorithms remove duplicates."""
     assert named({"root": "x", "previous": ["", "", "\0"]}) == [("thread", "x", ["", "", "\0"], False, None)]
 
 
@@ -84,13 +84,13 @@ def test_uris_are_normalised():
     ],
 )
 def test_other_tangles_are_malformed(fields, root):
-    """The root is kept where it is a string, so that the defect can be shown with its tangle."""
+    """A root that is a string is kept, so that the defect can be shown with its tangle."""
     assert named(fields) == malformed(root)
 
 
 @pytest.mark.parametrize("tangles", [[], [A], "thread", "", 7, 0, True, False])
 def test_tangles_that_are_no_object_are_malformed(tangles):
-    """There is no name to show."""
+    """The claim lacks a name."""
     assert tangle_claims({"type": "post", "tangles": tangles}) == malformed(name=None)
 
 
@@ -121,7 +121,7 @@ def test_legacy_candidate(branch):
 
 @pytest.mark.parametrize("fields", [{}, {"root": None}, {"branch": None}, {"root": None, "branch": None}])
 def test_neither_root_nor_branch_is_no_claim(fields):
-    """Old posts that start a thread say so, or nothing."""
+    """Old posts that start a thread have a null root, or lack both fields."""
     assert legacy(**fields) == []
 
 
@@ -143,7 +143,7 @@ def test_neither_root_nor_branch_is_no_claim(fields):
     ],
 )
 def test_other_legacy_threads_are_malformed(fields, root):
-    """Never are types trusted."""
+    """Every type is checked."""
     assert legacy(**fields) == malformed(root, LEGACY_THREAD)
 
 
@@ -171,7 +171,7 @@ def test_both_forms_make_both_claims():
 
 @pytest.mark.parametrize("log", ["small.jsonl", "medium.jsonl.gz"])
 def test_claims_are_those_of_the_peers(log):
-    """Which messages are candidates of which tangle, and which claims are malformed."""
+    """The candidates of each tangle, and the malformed claims, equal the peers'."""
     name = log.split(".")[0]
     candidates, odd, types = defaultdict(set), set(), {}
     # Lines without these words make no claims; a third of the log is left.

@@ -1,4 +1,4 @@
-"""Which key opens the envelope that a message was published in."""
+"""Find the key that opens the envelope of a message."""
 
 import base64
 import hashlib
@@ -53,7 +53,7 @@ def test_the_specification_derives_the_same_keys():
 
 
 def test_the_specifications_envelope_is_opened():
-    """By the group's key, which is in the first slot; that of the second slot is a person's."""
+    """By the group's key, which is in the first slot; the key of the second slot is a person's."""
     where = (VECTOR + ".box2", feed_id(FEED), message_id(BEFORE))
     assert opening_key(*where, [raw(DM_KEY), KEY, raw(GROUP_KEY)]) == raw(GROUP_KEY)
     assert opening_key(*where, [raw(DM_KEY), KEY]) is None
@@ -98,7 +98,7 @@ def test_what_is_no_envelope_of_a_classic_feed_is_opened_by_nothing(content, aut
 
 
 def sealed_with(content, key, sign=None, shown=None):
-    """What a check says of a content that was published in an envelope."""
+    """Return the `sealed_with` of a content that was published in an envelope."""
     alice = Author.from_seed("envelope")
     message = alice.publish(sign or seal(b"{}", key, OTHER, alice.feed_id, None), 1, 2)
     meta = {"private": True, "originalContent": message["value"]["content"], "encryptionFormat": "box2"}
@@ -112,7 +112,7 @@ def print_of(key):
 
 
 def test_messages_say_which_of_their_keys_it_was():
-    """Its secret, or one of the older ones; a fingerprint and no key; nothing of what is invalid."""
+    """Its secret, or an older one; shown as a fingerprint; null for an invalid content."""
     older = [base64.b64encode(key).decode() for key in (bytes(32), OTHER)]
     add = {**ADD, "secret": base64.b64encode(KEY).decode(), "oldSecrets": [*older, 7, "x"]}
     assert sealed_with(add, KEY) == print_of(KEY)

@@ -1,4 +1,4 @@
-"""The committed fixtures are really signed, and their hand-written tables contain no slip."""
+"""The committed fixtures are validly signed, and their hand-written tables are free of slips."""
 
 import base64
 import hashlib
@@ -24,7 +24,7 @@ TANGLES = [(row["example"], row["tangle_name"], row["root"]) for row in expected
 
 
 def text_of(value):
-    """Print a value of ordinary content as JavaScript does: Python's own JSON module agrees there."""
+    """Print a value of ordinary content as JavaScript does; Python's own JSON module agrees for such values."""
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
@@ -53,20 +53,20 @@ def as_signed(message):
 
 
 def test_some_messages_were_encrypted():
-    """Two ways of showing a decrypted message, and one that is not."""
+    """Two ways of showing a decrypted message, and one that stays encrypted."""
     encrypted = [message for message in MESSAGES.values() if isinstance(as_signed(message)["content"], str)]
     assert [as_signed(message)["content"] == message["value"]["content"] for message in encrypted].count(True) == 1
     assert sum("meta" in message for message in encrypted) > sum("meta" in m["value"] for m in encrypted) == 1
 
 
 def test_the_damaged_log_is_carried_byte_for_byte():
-    """Base64 keeps what no CSV would keep."""
+    """Base64 preserves bytes that a CSV would change."""
     raw = (DATA / "ssb" / "small.jsonl").read_bytes()
     assert b"".join(line + b"\n" for line in lines("damaged.jsonl")) == raw
 
 
 def test_every_message_is_in_a_feed():
-    """The hand-written feeds are those that were published."""
+    """The hand-written feeds are the published ones."""
     feeds = {(row["example"], row["name"]): row["id"] for row in fixture_seeds.names("ssb", "feed")}
     rows = expected("feed_messages")
     assert {IDS[row["example"], row["message"]] for row in rows} == set(MESSAGES)
@@ -82,14 +82,14 @@ def test_every_message_is_in_a_feed():
 
 
 def to_letter(example, link):
-    """Return the letter that a link inside a message means, whichever form the link has."""
+    """Return the letter of a linked message, for any form of the link."""
     if link.startswith("ssb:message/"):
         link = "%" + link.rsplit("/", 1)[1].replace("-", "+").replace("_", "/") + ".sha256"
     return NAMES[example, link]
 
 
 def candidates(example, name, root):
-    """Return what the messages say: the letters that each candidate lists, in the order of receipt."""
+    """Return the claims: the letters that each candidate lists, in the order of receipt."""
     found = {}
     for key, message in MESSAGES.items():
         if (example, key) not in NAMES:
@@ -106,7 +106,7 @@ def candidates(example, name, root):
 
 
 def grow(links, root, refused=()):
-    """Return the depth of each member, the plainest way."""
+    """Return the depth of each member, by the simplest algorithm."""
     depth = {root: 0} if root in links else {}
     while True:
         more = {
@@ -120,13 +120,13 @@ def grow(links, root, refused=()):
 
 
 def tips_of(members, links):
-    """Return the members that no member lists."""
+    """Return the members without children."""
     return sorted(members.keys() - {p for letter in members for p in links[letter]})
 
 
 @pytest.mark.parametrize(("example", "name", "root"), TANGLES, ids=map("-".join, TANGLES))
 def test_tables_agree_with_the_messages(example, name, root):
-    """What was worked out by hand is what the plainest reading of the messages gives."""
+    """The hand-written tables equal a simple computation from the messages."""
     where = {"example": example, "tangle_name": name, "root": root}
     links = candidates(example, name, root)
     rows = {row["message"]: row for row in expected("tangle_messages", **where)}
@@ -177,7 +177,7 @@ def test_tables_agree_with_the_messages(example, name, root):
     assert {k: v for k, v in tangle.items() if k not in where} == {
         "root_status": "present",
         "member_count": str(len(depth)),
-        "set_aside_count": str(len(links) - len(depth) - len(refused)),  # a refused claim makes no candidate
+        "set_aside_count": str(len(links) - len(depth) - len(refused)),  # not a candidate: its claim is rejected
         "edge_count": str(len(edges)),
         "author_count": str(len({message[x]["value"]["author"] for x in depth})),
         "depth": str(max(levels)),
@@ -201,7 +201,7 @@ def test_tables_agree_with_the_messages(example, name, root):
 
 
 def in_order(rows, column):
-    """Return the letters that have a place, by their place."""
+    """Return the letters with a position, by their position."""
     placed = sorted((int(row[column]), letter) for letter, row in rows.items() if row[column] != "")
     assert [place for place, _ in placed] == list(range(len(placed)))
     return [letter for _, letter in placed]

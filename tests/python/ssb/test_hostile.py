@@ -1,4 +1,4 @@
-"""Whatever a line holds, it becomes a row: no error escapes, and the fast way never differs from the exact one."""
+"""Any line becomes a row: all errors are caught, and the fast way always equals the exact one."""
 
 import json
 import random
@@ -21,7 +21,7 @@ BOTH_MODES = pytest.mark.parametrize("verify_signatures", [True, False])
 
 
 def check_soundly(lines, verify_signatures):
-    """Run lines through the kernel; its rows keep the promises of their columns."""
+    """Verify lines and check the invariants of the columns."""
     for row in check(lines, verify_signatures=verify_signatures):
         assert row["is_usable"] == (row["check_error"] is None)
         assert row["check_error"] is None or row["check_error"] in CODES
@@ -35,7 +35,7 @@ def check_soundly(lines, verify_signatures):
 
 
 def read_doubting(line):
-    """Read a line that orjson reads in both ways: as a short line, and as one too long to print the fast way."""
+    """Read a line that orjson parses in both ways: as a short line, and as one too long to print the fast way."""
     verifier = _Verifier(VerifyOptions())
     try:
         document = orjson.loads(line)
@@ -51,7 +51,7 @@ def read_doubting(line):
 @BOTH_MODES
 @given(line=st.binary(max_size=200))
 def test_any_bytes(verify_signatures, line):
-    """Noise."""
+    """Random bytes."""
     check_soundly([line], verify_signatures)
 
 
@@ -69,7 +69,7 @@ def test_any_bytes(verify_signatures, line):
     )
 )
 def test_any_json(verify_signatures, document):
-    """JSON of any shape, envelopes of anything."""
+    """JSON of any shape, envelopes of any value."""
     line = json.dumps(document).encode()
     check_soundly([line], verify_signatures)
     read_doubting(line)
@@ -95,7 +95,7 @@ FIELDS = {
     received=json_values,
 )
 def test_any_fields(verify_signatures, value, order, received):
-    """The right fields with anything in them, in any order."""
+    """The right fields with any values, in any order."""
     value = {name: value[name] for name in [*order, *value.keys() - set(order)]}
     line = json.dumps({"key": "%x", "value": value, "timestamp": received}).encode()
     check_soundly([line], verify_signatures)
@@ -122,7 +122,7 @@ tangle_parts = st.none() | st.text(max_size=3) | st.lists(st.text(max_size=3) | 
     )
 )
 def test_any_claims(content):
-    """Signed messages with any claims: every one is listed, none raises."""
+    """Signed messages with any claims: all are listed, without an error."""
     line = json.dumps({"key": "%x", "value": value_of(content)}).encode()
     check_soundly([line], True)
     read_doubting(line)
@@ -162,14 +162,14 @@ def test_mutated_messages(verify_signatures):
 
 
 def test_fast_way_equals_exact_way_on_real_messages():
-    """And answers for nearly all of them."""
+    """The fast way applies to nearly all of them."""
     lines = SMALL + [line for line in read_lines("medium.jsonl.gz")[::25] if len(line) < 20_000]
     for line in lines:
         read_doubting(line)
 
 
 def deep(depth, inner="1"):
-    """An array in an array, and so on."""
+    """Nest arrays to a depth."""
     return "[" * depth + inner + "]" * depth
 
 
@@ -197,7 +197,7 @@ HUGE = {
 @pytest.mark.parametrize("verify_signatures", [True, pytest.param(False, marks=pytest.mark.exhaustive)])
 @pytest.mark.parametrize("name", HUGE)
 def test_huge_parts(name, verify_signatures):
-    """In every place of a message: too long or malformed, never an error, and in good time."""
+    """At every position of a message: too long or malformed, without an error, and in good time."""
     part = HUGE[name]()
     message = json.dumps({"key": "%x", "value": value_of(), "timestamp": 1})
     places = [json.dumps(POST), '"hello"', '"%x"', "null", '"sha256"', json.dumps(ALICE.feed_id)]
@@ -207,7 +207,7 @@ def test_huge_parts(name, verify_signatures):
 
 
 def test_deep_content_is_too_long():
-    """The peers can print it, and then it has too many units; deeper still, its text is not even printed."""
+    """The peers can print it, but then it has too many units; the text of a deeper one is not printed."""
     for depth, has_id in [(300, True), (1_500, True), (10_000, False)]:
         line = json.dumps(value_of()).replace(json.dumps(POST), f'{{"type":"post","x":{deep(depth)}}}')
         row = check([line.encode()])[0]
@@ -217,7 +217,7 @@ def test_deep_content_is_too_long():
 
 
 def test_deep_envelope_is_no_matter():
-    """What is not signed is not measured."""
+    """Only signed parts are measured."""
     for depth in (300, 1_500, 10_000):
         line = json.dumps({"x": 0, "value": value_of()}).replace("0", deep(depth), 1)
         assert check([line.encode()])[0]["is_usable"]

@@ -55,13 +55,13 @@ def test_uri_becomes_sigil(scheme, kind, padding):
     ],
 )
 def test_other_references_stay(reference):
-    """No other feed format, no near miss and no sigil is touched."""
+    """Other feed formats, near misses and sigils stay unchanged."""
     assert normalise(reference) == reference
 
 
 @pytest.mark.parametrize("digests", [[], [None], [DIGEST], [None, DIGEST, bytes(32), None, b"\xff" * 32]])
 def test_columns_of_digests(digests):
-    """Columns written in one go hold what writing one by one gives."""
+    """Columns built in one call equal those built value by value."""
     for column, text in [(sigils(digests), sigil), (hex_digests(digests), bytes.hex)]:
         column.validate(full=True)
         assert column.to_pylist() == [digest and text(digest) for digest in digests]

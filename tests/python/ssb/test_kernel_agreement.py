@@ -1,4 +1,4 @@
-"""The kernel against what the JS peers said of every line of the logs."""
+"""The verification compared with the JS peers' verdict on every line of the logs."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from ssb_kit import check, read_expected, read_lines
     ],
 )
 def test_usable_and_id_of_every_line(log, expected, count):
-    """Usable is ssb-validate's verdict out of order; the id is the one computed, also of what is not usable."""
+    """Usable is ssb-validate's verdict out of order; the id is the computed one, for unusable lines too."""
     lines = read_lines(log)
     said = read_expected(f"{log.split('.')[0]}.expect_messages.jsonl{expected}")
     assert len(lines) == len(said) == {"small.jsonl": 300, "medium.jsonl.gz": 100_434}[log]

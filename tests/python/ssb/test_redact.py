@@ -17,21 +17,21 @@ from fixtures.ssb.author import box
 from group_contents import ADD, BOB, EPOCH_INIT, EXCLUDE, FINGERPRINT, PO_BOX, RAW, ROOT_INIT, SECRET, VERSION_1
 from ssb_kit import check_one, json_objects, value_of
 
-# Its base64 has both letters that the alphabets differ in.
+# Its base64 contains both letters on which the alphabets differ.
 ODD = bytes.fromhex("fb") * 32
 ODD_SECRET = base64.b64encode(ODD).decode()
 ODD_FINGERPRINT = hashlib.sha256(ODD).hexdigest()[:16]
-#: Printed, so that none shares a part with another.
+#: Their printed forms have no part in common.
 PRINTED = [json.dumps(content) for content in (ROOT_INIT, EPOCH_INIT, ADD, EXCLUDE, PO_BOX, VERSION_1)]
 
 
 def redact(content):
-    """A content without its secrets."""
+    """Return a content without its secrets."""
     return Redaction(content).value(content)
 
 
 def forms(raw):
-    """How 32 bytes may be written."""
+    """List the spellings of 32 bytes."""
     plain, url = base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode()
     digits = raw.hex()
     mixed = "".join(digit.upper() if place % 3 else digit for place, digit in enumerate(digits))
@@ -39,7 +39,7 @@ def forms(raw):
 
 
 def strings_of(value):
-    """All strings in a value, keys too."""
+    """List all strings of a value, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple | dict):
@@ -49,7 +49,7 @@ def strings_of(value):
 
 
 def holds(value, raw):
-    """Whether a secret is in a value in any form."""
+    """Whether a value contains a secret in any form."""
     letters = forms(raw)[1]
     return any(
         letters in text.replace("-", "+").replace("_", "/") or raw.hex() in text.lower() for text in strings_of(value)
@@ -63,13 +63,13 @@ def test_fingerprint_is_of_the_bytes_of_the_secret():
 
 @pytest.mark.parametrize("secret", ["", "x", SECRET[:-1], SECRET + "\n", SECRET[:42] + "9=", "é\ud800", "A" * 44])
 def test_fingerprint_of_what_is_no_key_is_of_its_text(secret):
-    """Not canonical base64 of 32 bytes: the text itself is hashed."""
+    """For other strings than the canonical base64 of 32 bytes the text itself is hashed."""
     raw = secret.encode("utf-8", "surrogatepass")
     assert fingerprint(secret) == hashlib.sha256(raw).hexdigest()[:16]
 
 
 def test_secret_and_old_secrets_are_replaced_in_place():
-    """Other fields and their order stay, and so does the content given."""
+    """Other fields, their order and the given content stay unchanged."""
     content = {"type": "group/add-member", "secret": SECRET, "oldSecrets": [SECRET, "x"], "root": "%x"}
     redacted = redact(content)
     assert redacted == {**content, "secret": FINGERPRINT, "oldSecrets": [FINGERPRINT, fingerprint("x")]}
@@ -80,7 +80,7 @@ def test_secret_and_old_secrets_are_replaced_in_place():
 @pytest.mark.parametrize("key", sorted(SECRET_KEYS))
 @pytest.mark.parametrize("nest", [lambda x: x, lambda x: {"a": [[x]]}, lambda x: {SECRET: {"tangles": x}}])
 def test_what_stands_under_the_keys_of_secrets_is_hidden_at_any_depth(key, nest):
-    """Whatever it looks like: strings and those of an array are fingerprints, all else is null."""
+    """In any form: strings and those of an array become fingerprints, other values null."""
     for entry, hidden in [
         ("hunter2", fingerprint("hunter2")),
         (SECRET, FINGERPRINT),
@@ -98,7 +98,7 @@ def test_what_stands_under_the_keys_of_secrets_is_hidden_at_any_depth(key, nest)
     "content", [PO_BOX, {"type": "group/x", "a": [[{"b": SECRET}]]}, {"type": "group/x", SECRET: 1}]
 )
 def test_whole_strings_of_32_bytes_are_secrets(content):
-    """Whatever they are called, at any depth, keys included."""
+    """Under any name, at any depth, keys included."""
     assert redact(content) == json.loads(json.dumps(content).replace(SECRET, FINGERPRINT))
 
 
@@ -113,7 +113,7 @@ def test_strings_that_only_hold_32_bytes_are_no_secrets(text):
 @pytest.mark.parametrize("before", ["", "see ", "ssb:message/classic/", "%", "ab"])
 @pytest.mark.parametrize("after", ["", ".", "ab", "==", "\ud800", SECRET])
 def test_secrets_are_found_within_strings_and_keys(form, before, after):
-    """In all forms, whatever stands around."""
+    """In all forms, with any surrounding text."""
     content = {"type": "group/x", "key": ODD_SECRET, "other": SECRET, "a": [before + form + after], before + form: 1}
     redacted = redact(content)
     assert redacted["key"] == ODD_FINGERPRINT
@@ -128,7 +128,7 @@ def test_secrets_are_found_within_strings_and_keys(form, before, after):
 @pytest.mark.parametrize("key", sorted(SECRET_KEYS))
 @pytest.mark.parametrize("form", forms(ODD))
 def test_under_the_keys_of_secrets_every_form_counts(key, form):
-    """32 bytes there are looked for elsewhere, however they are written."""
+    """32 bytes found there in any spelling are also searched elsewhere."""
     for entry in (form, [form]):
         redacted = redact({"type": "group/x", key: entry, "a": f"it is {ODD_SECRET}", "b": ODD.hex()})
         assert (redacted["a"], redacted["b"]) == (f"it is {ODD_FINGERPRINT}", ODD_FINGERPRINT)
@@ -136,7 +136,7 @@ def test_under_the_keys_of_secrets_every_form_counts(key, form):
 
 
 def test_secrets_that_overlap_are_covered_as_a_whole():
-    """Nothing of the second is left behind the first; what only touches is told apart."""
+    """The second is covered completely by the first's fingerprint; adjacent secrets stay separate."""
     zeros = base64.b64encode(bytes(32)).decode()
     second = SECRET[20:43] + zeros[:20]
     raw = base64.b64decode(second + "=")
@@ -153,7 +153,7 @@ def test_secrets_that_overlap_are_covered_as_a_whole():
 
 
 def test_a_secret_within_others_leaves_nothing_of_them():
-    """Hexadecimal digits amid two overlapping base64 texts: what ends last counts."""
+    """Hexadecimal digits amid two overlapping base64 texts: the last end counts."""
     text = "AAAAA12345" + "B" * 32 + "A" + "B" * 39 + "8"
     first, second, within = text[:43] + "=", text[40:] + "=", bytes.fromhex(text[10:74])
     content = {"type": "group/x", "keys": [first, second, base64.b64encode(within).decode()], "a": f"<{text}>"}
@@ -161,7 +161,7 @@ def test_a_secret_within_others_leaves_nothing_of_them():
 
 
 def test_keys_that_become_equal_are_one():
-    """As a key that a JSON text has twice: the place of the first, the value of the last."""
+    """As a duplicate key in JSON: the position of the first, the value of the last."""
     content = {"type": "group/x", "a": {SECRET: 1, "b": 2, RAW.hex(): 3, FINGERPRINT: SECRET}}
     redacted = redact(content)
     assert list(redacted["a"].items()) == [(FINGERPRINT, FINGERPRINT), ("b", 2)]
@@ -169,7 +169,7 @@ def test_keys_that_become_equal_are_one():
 
 @given(json_objects)
 def test_contents_without_secrets_are_left_alone(content):
-    """Not even copied."""
+    """They are not copied."""
     if not SECRET_KEYS & set(strings_of(content)):
         assert redact(content) is content
 
@@ -182,7 +182,7 @@ def test_all_but_the_secrets_stays(content):
 
 
 def test_odd_values_survive():
-    """Whatever a parser may return."""
+    """All values that a parser may return."""
     content = {"type": "group/x", "a": [math.nan, math.inf, 10**400, "\ud800" + SECRET], "\udfff": None, "key": SECRET}
     redacted = redact(content)
     assert math.isnan(redacted["a"][0])
@@ -227,7 +227,7 @@ def test_time_is_linear(place):
 
 
 def test_only_group_contents_hold_secrets():
-    """A post may say `secret` and mean something else."""
+    """A post may use the word `secret` for another purpose."""
     for content in [{"type": "group/init"}, [[], ["x", [{"type": "group/"}]]]]:
         assert has_secrets(content)
     for content in [
@@ -272,13 +272,13 @@ def places(value, path=()):
 
 @st.composite
 def leaky_contents(draw):
-    """Contents with secrets where they belong and in any form where they do not, and those secrets."""
+    """Contents with secrets at their proper keys and, in any form, elsewhere; and those secrets."""
     content = json.loads(draw(st.sampled_from(PRINTED)))
     secrets = [RAW, *draw(st.lists(st.binary(min_size=32, max_size=32) | st.just(ODD), max_size=2))]
     affixes = st.text("aZ0+/_-=%. :\ud800é", max_size=4)
     for number, raw in enumerate(secrets):
         plain = base64.b64encode(raw).decode()
-        # A list may go on with anything, even in messages that peers accept.
+        # Later entries of a list may be anything, even in messages that peers accept.
         lists = [path for path in places(content) if isinstance(at(content, path), list)]
         if raw != RAW or content["type"] == "group/exclude-member":
             if lists and draw(st.booleans()):
@@ -305,7 +305,7 @@ def leaky_contents(draw):
 
 
 def at(content, path):
-    """The part of a content at a path."""
+    """Return the part of a content at a path."""
     for key in path:
         content = content[key]
     return content
@@ -318,7 +318,7 @@ def is_secret(text):
 
 @given(leaky_contents(), st.sampled_from(["signed", "trusted", "decrypted", "previous"]))
 def test_no_form_of_any_secret_is_left(leaky, way):
-    """Nowhere in what the kernel gives, but for the one column that is for it."""
+    """All columns are free of secrets, except the one column for them."""
     content, secrets = leaky
     if way == "decrypted":
         line = {"value": {**value_of(box(b"sealed")), "content": content}, "meta": {"originalContent": box(b"sealed")}}
@@ -337,7 +337,7 @@ def test_no_form_of_any_secret_is_left(leaky, way):
 
 
 def test_group_claims_of_usable_lines():
-    """Each kind, and what else is of the type; the key is there for inits alone."""
+    """Each kind, and other contents of the type; only inits have the key."""
     wanted = [
         (ROOT_INIT, "root_init", None, RAW),
         (EPOCH_INIT, "epoch_init", None, RAW),
@@ -366,7 +366,7 @@ def test_unusable_lines_claim_nothing():
 
 
 def test_group_claims_hold_no_secret_and_no_surrogate():
-    """Judged as they are, told without: lists may go on with anything."""
+    """Validated unchanged, stored without secrets: later entries of a list may be anything."""
     content = copy.deepcopy(EPOCH_INIT)
     content["tangles"]["epoch"]["previous"] += [f"it is {SECRET}", None, "\ud800", RAW.hex()]
     row = check_one(value_of(content))
@@ -384,7 +384,7 @@ def test_group_claims_hold_no_secret_and_no_surrogate():
 
 
 def test_the_type_and_claims_hold_no_secret():
-    """Names of tangles, roots, what they follow."""
+    """Names of tangles, roots and previous."""
     content = {
         "type": "group/" + ODD_SECRET[:-1],
         "key": ODD_SECRET,
@@ -401,7 +401,7 @@ def test_the_type_and_claims_hold_no_secret():
 
 
 def test_previous_as_an_id_stays():
-    """Whoever takes an id for a secret must not break a feed by it."""
+    """A secret chosen to equal an id must not break a feed."""
     previous = "%" + SECRET + ".sha256"
     assert check_one(value_of(ROOT_INIT, previous=previous, sequence=2))["previous_id"] == previous
     row = check_one(value_of({"type": "post"}, previous={"type": "group/x", "key": SECRET}))

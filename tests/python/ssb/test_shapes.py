@@ -1,4 +1,4 @@
-"""The shapes in which databases export a message: each comes down to the same signed value."""
+"""The shapes in which databases export a message: each is reduced to the same signed value."""
 
 import pytest
 
@@ -42,7 +42,7 @@ SECRET = {"type": "post", "text": "secret", "recps": [ALICE.feed_id]}
     ],
 )
 def test_envelopes(document, claimed, received):
-    """Key, value and receive timestamp, wherever they stand."""
+    """Key, value and receive timestamp in all positions."""
     assert unwrap(document) == (claimed, VALUE, received, None)
     row = check_one(document)
     assert row["is_usable"] and not row["is_encrypted"] and not row["is_decrypted"]
@@ -112,7 +112,7 @@ SSB_DB = {
     ids=["ssb_db", "ssb_db_bare", "ssb_db_meta_only", "ssb_db_old", "ssb_db2", "ssb_db2_raw_log"],
 )
 def test_decrypted_messages_are_resealed(document):
-    """What was signed is checked; what the exporter decrypted is shown, and makes the claims."""
+    """The signed content is verified; the decrypted content is shown, and makes the claims."""
     assert unwrap(document)[1] == SEALED
     assert list(unwrap(document)[1]) == list(SEALED)
     assert unwrap(document)[3] == SECRET
@@ -124,7 +124,7 @@ def test_decrypted_messages_are_resealed(document):
 
 
 def test_claims_of_a_decrypted_content():
-    """The content as decrypted says which tangles a private message belongs to."""
+    """The decrypted content names the tangles of a private message."""
     content = {"type": "post", "tangles": {"thread": {"root": KEY, "previous": [KEY]}}}
     document = {"value": {**SEALED, "content": content}, "meta": {"originalContent": BOXED}}
     assert [claim["root_id"] for claim in check_one(document)["claims"]] == [KEY]
@@ -132,7 +132,7 @@ def test_claims_of_a_decrypted_content():
 
 
 def test_forged_decryption_of_another_message_does_not_verify():
-    """A ciphertext put in place of a plain content is not what was signed."""
+    """A ciphertext in place of a plain content differs from the signed text."""
     document = {"key": KEY, "value": VALUE, "meta": {"originalContent": BOXED}}
     assert check_one(document)["check_error"] == "bad_signature"
 
@@ -151,7 +151,7 @@ def test_forged_decryption_of_another_message_does_not_verify():
     ],
 )
 def test_fields_that_restore_nothing_are_extra_fields(extra):
-    """Only what can be put back is taken away."""
+    """Only fields that restore the signed value are removed."""
     assert check_one({"key": KEY, "value": {**VALUE, **extra}})["check_error"] == "extra_field"
 
 
@@ -162,7 +162,7 @@ def test_envelope_meta_that_restores_nothing_is_ignored(meta):
 
 
 def test_decrypted_content_that_is_no_object_is_not_shown():
-    """Then the signed content is all there is."""
+    """The signed content is shown instead."""
     row = check_one({"value": {**SEALED, "content": ["x"]}, "meta": {"originalContent": BOXED}})
     assert row["is_usable"] and row["is_encrypted"] and not row["is_decrypted"]
     assert row["content"] == f'"{BOXED}"'
@@ -170,14 +170,14 @@ def test_decrypted_content_that_is_no_object_is_not_shown():
 
 @pytest.mark.parametrize("received", [None, "1", True, {}, []])
 def test_receive_timestamp_that_is_no_number_is_null(received):
-    """The envelope is not signed: nothing in it makes a message unusable."""
+    """The envelope is not signed, so its fields never make a message unusable."""
     row = check_one({"key": KEY, "value": VALUE, "timestamp": received})
     assert row["is_usable"] and row["received_at"] is None
 
 
 @pytest.mark.parametrize("received", [2**53 + 1, 2**60, 2**70, 1e300, -0.0, 1.0])
 def test_receive_timestamp_is_a_double(received):
-    """As a JavaScript number is."""
+    """Like a JavaScript number."""
     assert check_one({"key": KEY, "value": VALUE, "timestamp": received})["received_at"] == float(received)
 
 
@@ -219,7 +219,7 @@ def test_variants_of_the_peers():
 
 
 def test_pretty_printed_log():
-    """Records of several lines, apart by blank lines, as the command line client prints them."""
+    """Records of several lines, separated by blank lines, as the command line client prints them."""
     text = b"\n".join(read_lines("variants_pretty.txt"))
     rows = check([record for record in text.split(b"\n\n") if record.strip()])
     by_key = {row["message_id"]: row for row in check(read_lines("small.jsonl")) if row["is_usable"]}

@@ -1,4 +1,4 @@
-"""Signatures, above all the ones on which ed25519 libraries disagree."""
+"""Signatures, mainly those on which ed25519 libraries disagree."""
 
 import base64
 
@@ -25,7 +25,7 @@ def signature_text(signature):
 
 
 def verdict(value, hmac_key=None):
-    """Check a value's signature as the kernel does."""
+    """Check a value's signature as the verification does."""
     key, signature = public_key(value["author"]), decode_signature(value["signature"])
     return is_valid(key, signature, canonical_text(value).encode(), hmac_key)
 
@@ -36,7 +36,7 @@ def test_genuine_signature_holds():
 
 
 def test_signature_is_over_utf8():
-    """Signed is the UTF-8 text, unlike what the id hashes."""
+    """The signed bytes are the UTF-8 text, unlike the bytes that the id hashes."""
     assert verdict(value_of({"type": "post", "text": "é日🐚\u2028"}))
 
 
@@ -55,7 +55,7 @@ def test_signature_of_another_author_does_not_hold():
 
 
 def test_malleated_signature_is_refused():
-    """S + L satisfies the equation as S does; libsodium asks for the least S."""
+    """S + L satisfies the equation as S does; libsodium requires the least S."""
     value = value_of()
     signature = decode_signature(value["signature"])
     scalar = int.from_bytes(signature[32:], "little") + GROUP_ORDER
@@ -65,7 +65,7 @@ def test_malleated_signature_is_refused():
 
 
 # Points of small order. With R the identity and S zero the verification equation holds for any text (or for one text in
-# eight), so a library that does not refuse these keys lets anybody write to their feeds.
+# eight), so with a library that accepts these keys, strangers can write to their feeds.
 SMALL_ORDER = [
     IDENTITY,
     (FIELD - 1).to_bytes(32, "little"),
@@ -74,7 +74,7 @@ SMALL_ORDER = [
     bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"),
     bytes.fromhex("c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"),
 ]
-# The same encoded with a y beyond the field, or with the sign of a zero x.
+# The same points encoded with a y beyond the field, or with the sign of a zero x.
 NON_CANONICAL = [
     FIELD.to_bytes(32, "little"),
     (FIELD + 1).to_bytes(32, "little"),
@@ -85,7 +85,7 @@ NON_CANONICAL = [
 
 @pytest.mark.parametrize("key", SMALL_ORDER + NON_CANONICAL, ids=bytes.hex)
 def test_small_order_and_non_canonical_keys_are_refused(key):
-    """Keys for which anybody can sign."""
+    """Keys with which anyone can sign."""
     for sequence in range(1, 17):
         value = {
             **value_of(sequence=sequence),
@@ -98,14 +98,14 @@ def test_small_order_and_non_canonical_keys_are_refused(key):
 
 
 def test_non_canonical_key_of_large_order_is_refused():
-    """A y beyond the field is refused whatever its point."""
+    """A y beyond the field is rejected for any point."""
     for offset in range(2, 19):
         value = {**value_of(), "author": feed_id((FIELD + offset).to_bytes(32, "little"))}
         assert not verdict(value)
 
 
 def test_signature_of_small_order_point_is_refused():
-    """R may be no point of small order either."""
+    """R must not be a point of small order either."""
     for key in SMALL_ORDER:
         value = {**value_of(), "signature": signature_text(key + bytes(32))}
         assert not verdict(value)
@@ -118,7 +118,7 @@ def test_all_zero_and_all_one_signatures_are_refused():
 
 
 def test_hmac_key_is_needed_on_its_network_and_wrong_elsewhere():
-    """A network key changes what is signed."""
+    """A network key changes the signed bytes."""
     key, other = bytes(range(32)), bytes(32)
     inside = Author.from_seed("carol", hmac_key=key)
     value = value_of(author=inside)
@@ -131,13 +131,13 @@ def test_hmac_key_is_needed_on_its_network_and_wrong_elsewhere():
 
 
 def test_hmac_key_does_not_change_the_id():
-    """The id is of the text, whatever was signed."""
+    """The id hashes the text, independent of the signed bytes."""
     value = value_of()
     assert check_one(value)["message_id"] == check_one(value, hmac_key=bytes(32))["message_id"]
 
 
 def test_signature_covers_the_text_without_the_signature():
-    """A message signed here without the author's helper holds too."""
+    """A message signed here without the author's helper is valid too."""
     public, secret = crypto_sign_seed_keypair(bytes(32))
     value = {**value_of(), "author": feed_id(public)}
     del value["signature"]
@@ -163,7 +163,7 @@ def test_signature_covers_the_text_without_the_signature():
     ],
 )
 def test_what_is_no_classic_feed_id_has_no_key(author):
-    """Asked twice, as answers are remembered."""
+    """Asked twice, as results are cached."""
     assert public_key(author) is None
     assert public_key(author) is None
 
@@ -207,5 +207,5 @@ def test_signature_is_decoded():
     ],
 )
 def test_what_is_no_signature_is_not_decoded(signature):
-    """Not canonical base64, not 64 bytes, or something before or after it."""
+    """Non-canonical base64, another length than 64 bytes, or extra text before or after it."""
     assert decode_signature(signature) is None
