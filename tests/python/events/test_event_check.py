@@ -265,7 +265,7 @@ def test_any_json(listed):
 
 
 @given(listed=st.lists(st.fixed_dictionaries(near_fields), min_size=1, max_size=6))
-def test_the_short_way_is_the_long_way(listed):
+def test_columns_equal_lines(listed):
     """If reading by columns gives a result, it equals that of reading by lines."""
     lines = [json.dumps(document, ensure_ascii=False).encode() for document in listed]
     short = kernel._read_columns(lines)

@@ -34,7 +34,7 @@ def test_lines_are_not_in_order_of_arrival():
 
 
 @pytest.mark.parametrize(("file", "is_sound"), [("timelines.jsonl", True), ("malformed.jsonl", False)])
-def test_the_kernel_takes_the_lines_for_what_they_are(file, is_sound):
+def test_the_lines_have_their_intended_verdicts(file, is_sound):
     raws = lines(file)
     count = len(raws)
     columns = [[file] * count, [0] * count, range(count), raws, map(len, raws)]

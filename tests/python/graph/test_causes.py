@@ -63,7 +63,7 @@ def test_causes_are_those_of_the_oracle(rows, seed):
 
 
 @given(candidates())
-def test_what_is_mended_lets_go(rows):
+def test_a_repaired_cause_releases_its_nodes(rows):
     """The nodes that wait only for one missing id become members when it arrives, and all others stay."""
     before, causes = depths(rows), causes_of(rows)
     there = {(row["graph_id"], row["node_id"]) for row in rows}

@@ -153,7 +153,7 @@ def test_many_redundant_previous_come_in_chunks(monkeypatch):
         assert pieces.equals(whole)
 
 
-def test_colliding_hashes_cost_another_round(monkeypatch):
+def test_colliding_hashes_are_drawn_again(monkeypatch):
     """Ids are compared by their bytes: colliding hashes are noticed, and drawn again."""
     real, calls = strings.hash_strings, []
 
@@ -223,7 +223,7 @@ def test_what_is_refused():
         renumber(np.array([0, 2]), np.array([0, 1, 1]), np.array([1], np.int32), np.array([0, 1], np.int32))
 
 
-def test_levels_on_arrays():
+def test_depths_on_arrays():
     """The kernels as another model may call them."""
     graph_start, start = np.array([0, 4]), np.array([0, 0, 1, 2, 4])
     previous = np.array([0, 0, 1, 2], np.int32)

@@ -58,7 +58,7 @@ def test_rows_on_disk_give_the_same_table(rows, piece, in_memory, data):
 
 
 @given(logs(), st.integers(1, 5), st.integers(1, 9), st.integers(1, 12), st.data())
-def test_what_is_too_large_is_set_aside(rows, piece, limit, in_memory, data):
+def test_large_graphs_are_set_aside(rows, piece, limit, in_memory, data):
     """All graphs above the limit, and only these: each row appears once, and other graphs are unchanged."""
     answer = walked(with_depths(rows, data), piece, graph_limit=limit, rows_in_memory=in_memory)
     wanted = []
@@ -69,7 +69,7 @@ def test_what_is_too_large_is_set_aside(rows, piece, limit, in_memory, data):
     assert in_any_order(answer) == in_any_order(wanted)
 
 
-def test_what_is_too_large_is_never_held():
+def test_large_graphs_are_never_buffered():
     """Of a large graph at most the limit is buffered; the other rows are returned as they arrive."""
     links = {"0": None} | {str(number): [str(number - 1)] for number in range(1, 3_000)}
     table = pa.Table.from_pylist([DEFAULTS | row for row in thread(links)], WALK_INPUT_SCHEMA)
@@ -83,7 +83,7 @@ def test_what_is_too_large_is_never_held():
 
 
 @given(logs(), st.integers(1, 5), st.integers(1, 8), st.integers(1, 20), st.integers(0, 9))
-def test_what_has_neither_pairs_nor_clocks_is_not_held(rows, piece, limit, max_rows, few):
+def test_graphs_without_pairs_or_clocks_are_not_buffered(rows, piece, limit, max_rows, few):
     """Other graphs are buffered completely, and their results equal those from all rows."""
     answers = naive_walk(rows)
     members = [row | {"depth": at["depth"]} for row, at in zip(rows, answers, strict=True) if at["depth"] is not None]
@@ -139,7 +139,7 @@ def test_rows_may_be_read_and_added_to_in_turns(in_memory):
 
 
 @pytest.mark.parametrize("in_memory", [1, NO_LIMIT])
-def test_what_is_read_goes_back_a_few_rows_at_a_time(in_memory):
+def test_rows_return_in_small_batches(in_memory):
     rows = Rows(numbers(0, 1).schema, in_memory)
     rows.add(numbers(0, 2 * ROWS_PER_BATCH + 1))
     assert [len(batch) for batch in rows.to_batches()] == [ROWS_PER_BATCH, ROWS_PER_BATCH, 1]
@@ -165,7 +165,7 @@ def test_files_are_where_spark_keeps_its_own(monkeypatch, tmp_path):
         assert not list(tmp_path.iterdir())  # The files are unnamed.
 
 
-def test_a_full_disk_says_so(monkeypatch):
+def test_a_full_disk_is_an_error(monkeypatch):
     """A failed write is an error of the task, with its cause."""
     with open("/dev/full", "wb", buffering=0) as full:
         monkeypatch.setattr(spill_buffer.tempfile, "TemporaryFile", lambda **_: full)

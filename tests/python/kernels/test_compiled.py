@@ -89,7 +89,7 @@ def test_a_large_call_is_compiled_and_so_are_those_after_it(summed):
     assert summed._spent_s == 0
 
 
-def test_calls_that_have_taken_their_time_are_compiled(summed, monkeypatch):
+def test_calls_above_the_budget_are_compiled(summed, monkeypatch):
     summed(nest_of(3), 1)
     assert 0 < summed._spent_s < tiers.BUDGET_S and not summed.overloads
     monkeypatch.setattr(tiers, "BUDGET_S", summed._spent_s)
@@ -131,7 +131,7 @@ def test_a_number_of_few_bits_that_overflows_starts_again(monkeypatch, last, exp
     assert out[0] == 5
 
 
-def test_another_thread_is_not_in_the_midst_of_an_interpreted_call(summed, monkeypatch):
+def test_another_thread_is_not_interpreting(summed, monkeypatch):
     found = []
     thread = threading.Thread(target=lambda: found.append(summed(nest_of(SMALL + 1), 1)))
 
@@ -153,7 +153,7 @@ def test_a_setting_chooses(summed, monkeypatch, tier, size, is_compiled):
     assert bool(summed.overloads) == is_compiled
 
 
-def test_a_setting_that_there_is_not(summed, monkeypatch):
+def test_an_unknown_setting_is_an_error(summed, monkeypatch):
     monkeypatch.setenv(tiers.TIER, "fast")
     with pytest.raises(ValueError, match="TANGLES_KERNELS is 'fast', and must be one of auto, compiled, interpreted"):
         summed(nest_of(3), 1)
@@ -166,7 +166,7 @@ def test_an_error_ends_the_call(summed):
 
 
 @pytest.mark.filterwarnings("error")
-def test_hashes_wrap_without_a_word(monkeypatch):
+def test_hashes_overflow_without_a_warning(monkeypatch):
     monkeypatch.setenv(tiers.TIER, "interpreted")
     strings, keys = strings_of(pa.array(["%" + "x" * 50, None, "", "short"])), draw_keys()
     found = hash_strings(strings, keys)

@@ -62,7 +62,7 @@ def arguments() -> tuple[np.ndarray, ...]:
     return np.arange(3.0), np.arange(6.0)[::2], table
 
 
-def test_the_same_comes_out(arguments: tuple[np.ndarray, ...], monkeypatch: pytest.MonkeyPatch):
+def test_borrowing_gives_equal_results(arguments: tuple[np.ndarray, ...], monkeypatch: pytest.MonkeyPatch):
     first = arguments[0].copy()
     found = kernel(*arguments)
     for function in (total, add_up):
@@ -71,7 +71,7 @@ def test_the_same_comes_out(arguments: tuple[np.ndarray, ...], monkeypatch: pyte
     assert np.array_equal(first, arguments[0])
 
 
-def test_nothing_is_kept(arguments: tuple[np.ndarray, ...]):
+def test_no_reference_is_kept(arguments: tuple[np.ndarray, ...]):
     kernel(*arguments)
     _nrt_python.memsys_enable_stats()
     before = rtsys.get_allocation_stats()
@@ -82,7 +82,7 @@ def test_nothing_is_kept(arguments: tuple[np.ndarray, ...]):
     assert after.alloc - before.alloc == after.free - before.free > 0
 
 
-def test_nothing_is_counted(arguments: tuple[np.ndarray, ...]):
+def test_no_reference_is_counted(arguments: tuple[np.ndarray, ...]):
     kernel(*arguments)
     codes = [overload.library.get_llvm_str() for overload in total.overloads.values()]
     assert codes and not any("NRT_incref" in code or "NRT_decref" in code for code in codes)
@@ -118,12 +118,12 @@ def as_bytes(values):
         (as_bytes, "is viewed as another type"),
     ],
 )
-def test_what_is_lent_does_not_get_out(borrower, message: str):
+def test_borrowed_arrays_cannot_be_returned(borrower, message: str):
     with pytest.raises(TypingError, match=message):
         njit(lambda values: borrower(values))(np.zeros(2))
 
 
-def test_a_variable_is_lent_or_not():
+def test_a_variable_is_borrowed_or_owned():
     with pytest.raises(Exception, match="a borrowed array on one path"):
         njit(lambda values: sometimes(values, True))(np.zeros(2))
 

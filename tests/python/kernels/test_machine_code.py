@@ -131,7 +131,7 @@ def test_an_edited_callee_is_compiled_again_and_so_is_its_caller(toy: Path):
     assert twice() == (8, False)
 
 
-def test_an_edit_elsewhere_is_none(toy: Path):
+def test_an_edit_of_another_module_keeps_the_code(toy: Path):
     assert twice() == (8, True)
     (toy / "other.py").write_text("x = 1")
     assert twice() == (8, False)
@@ -166,7 +166,7 @@ def test_code_of_other_sources_goes_after_a_while(toy: Path):
     assert not old.exists()
 
 
-def test_a_damaged_file_is_none(toy: Path):
+def test_a_damaged_file_is_ignored(toy: Path):
     twice()
     (file,) = (toy / "__pycache__").glob("caller.twice*.nbc")
     for content in (b"", b"nonsense", file.read_bytes()[:-100]):
@@ -184,14 +184,14 @@ def test_a_package_in_a_folder_that_cannot_be_written_to(toy: Path, tmp_path: Pa
     assert (tmp_path / "home" / ".cache" / OWN).stat().st_mode & 0o777 == 0o700
 
 
-def test_no_place_at_all(toy: Path, monkeypatch: pytest.MonkeyPatch):
+def test_without_a_writable_folder_code_is_not_cached(toy: Path, monkeypatch: pytest.MonkeyPatch):
     close(toy)
     monkeypatch.setattr(tempfile, "tempdir", "/dev/null")
     monkeypatch.setenv("HOME", "/dev/null")
     assert [twice(), twice()] == [(8, True), (8, True)]
 
 
-def test_the_folder_that_numba_is_told(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_numba_cache_dir_is_used(toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     kept = tmp_path / "kept"
     kept.mkdir()
     monkeypatch.setattr(config, "CACHE_DIR", str(kept))
@@ -200,7 +200,7 @@ def test_the_folder_that_numba_is_told(toy: Path, tmp_path: Path, monkeypatch: p
     assert not list(toy.rglob("*.nbc"))
 
 
-def test_a_place_that_goes_away(toy: Path, tmp_path: Path):
+def test_a_removed_folder_is_ignored(toy: Path, tmp_path: Path):
     close(toy)
     twice()
     place = tmp_path / "temporary" / OWN
@@ -211,7 +211,7 @@ def test_a_place_that_goes_away(toy: Path, tmp_path: Path):
     assert kernel(1.5) == 5.0
 
 
-def test_a_planted_place_is_passed_over(toy: Path, tmp_path: Path):
+def test_a_planted_folder_is_skipped(toy: Path, tmp_path: Path):
     close(toy)
     planted = tmp_path / "temporary" / OWN
     planted.mkdir()
@@ -220,7 +220,7 @@ def test_a_planted_place_is_passed_over(toy: Path, tmp_path: Path):
     assert not list(planted.iterdir())
 
 
-def test_a_place_of_somebody_else_is_none(tmp_path: Path):
+def test_a_folder_others_can_write_to_is_skipped(tmp_path: Path):
     place = tmp_path / OWN
     place.mkdir(mode=0o700)
     assert machine_code.is_private(place)
@@ -238,7 +238,7 @@ def test_a_place_of_somebody_else_is_none(tmp_path: Path):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
-def test_a_place_that_belongs_to_somebody_else_is_none(tmp_path: Path):
+def test_a_folder_of_another_user_is_skipped(tmp_path: Path):
     place = tmp_path / OWN
     place.mkdir(mode=0o700)
     os.chown(place, 12345, -1)
@@ -256,14 +256,14 @@ def test_processes_that_write_at_once(toy: Path):
     assert said(start(both, CALL, "3", "1.5")) == ["8", "5.0", "0"]
 
 
-def test_one_process_makes_what_others_wait_for(toy: Path):
+def test_one_process_compiles_while_others_wait(toy: Path):
     both = f"{toy.parent}:{SOURCE}"
     outs = [said(process) for process in [start(both, CALL, "3") for _ in range(3)]]
     assert sorted(outs) == [["8", "0"], ["8", "0"], ["8", "1"]]
     assert not list(toy.rglob("*.lock"))
 
 
-def test_who_dies_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_dead_process_releases_its_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     turn = "import os, sys, pathlib; from dbt_tangles.kernel_runtime.machine_code import acquire_lock; "
     turn += "assert acquire_lock(pathlib.Path(sys.argv[1])); print('mine', flush=True); sys.stdin.read()"
     place = tmp_path / "kernel.lock"
@@ -279,7 +279,7 @@ def test_who_dies_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.Monke
         os.close(machine_code.acquire_lock(place))
 
 
-def test_what_is_being_compiled_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_kernels_being_compiled_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(compile_progress, "cache_folder", lambda folder: tmp_path)
     began = time.time()
     assert compile_progress.compiling_line(began) is None
@@ -293,7 +293,7 @@ def test_what_is_being_compiled_is_told(tmp_path: Path, monkeypatch: pytest.Monk
     assert place.exists() and compile_progress.compiling_line(began) is None
 
 
-def test_where_nothing_can_be_locked(tmp_path: Path):
+def test_without_locks_the_process_compiles(tmp_path: Path):
     assert machine_code.acquire_lock(tmp_path / "no folder" / "kernel.lock") is None
 
 

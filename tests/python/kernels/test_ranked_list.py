@@ -49,7 +49,7 @@ def _replayed(size, is_hidden, items, after):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_a_list_is_as_a_list_of_python(seed):
+def test_a_ranked_list_equals_a_python_list(seed):
     rng = random.Random(seed)
     size = rng.randint(1, 40)
     is_hidden = [rng.random() < 0.3 for _ in range(size)]

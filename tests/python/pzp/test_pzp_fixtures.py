@@ -48,7 +48,7 @@ DOCUMENTS = documents()
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_the_kernel_takes_the_lines_for_what_they_are(file):
+def test_the_lines_have_their_intended_verdicts(file):
     rejects = {int(row["line"]): row["reason"] for row in expected("pzp_rejects", example=file)}
     found = {place: row["reject_reason"] for place, row in enumerate(CHECKED[file], start=1)}
     assert {place: reason for place, reason in found.items() if reason} == rejects
@@ -258,7 +258,7 @@ def publish_next(members, answers, add, delete):
 
 
 @pytest.mark.parametrize("example", [row["example"] for row in expected("sets", root_status="present")])
-def test_what_is_published_next_is_valid_and_without_fault(example):
+def test_the_suggested_next_message_is_valid(example):
     """On top of each set, a message made from the tables first adds an item, then deletes one."""
     members = members_of(example)
     for row in members:
@@ -279,7 +279,7 @@ def test_what_is_published_next_is_valid_and_without_fault(example):
         assert verdict == (True, None, False)
 
 
-def test_what_is_stated_of_the_next_message_is_what_it_says():
+def test_the_fixtures_state_the_next_message():
     """The fixtures' own statements, on which the test above relies."""
     for stated in expected("set_next"):
         example = stated["example"]

@@ -157,7 +157,7 @@ def test_cycles():
         assert answers[f] == (True, None, False)
 
 
-def test_only_what_could_be_an_id_is_missed():
+def test_only_strings_with_the_form_of_an_id_can_be_missing():
     root = name_of(0)
     rows = [
         row_of(root, root),
@@ -168,7 +168,7 @@ def test_only_what_could_be_an_id_is_missed():
     assert answers[root, "y"] == (False, "no_known_prev", True)
 
 
-def test_what_awaits_its_account_is_undecided():
+def test_a_message_that_awaits_its_account_is_undecided():
     """So is a message that follows it alone; a known reason counts first, and a message with a valid prev is valid."""
     root = name_of(0)
     u, v, w, x, y, z, deep = (name_of(n) for n in range(1, 8))

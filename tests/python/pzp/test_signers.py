@@ -87,7 +87,7 @@ def test_a_deletion_by_a_key_without_that_power_changes_nothing():
     assert ask(messages, question("k0", ["c"])) == [True]
 
 
-def test_an_addition_by_an_outsider_or_by_nobody_changes_nothing():
+def test_an_addition_without_an_authorised_signer_changes_nothing():
     messages = [
         root(),
         add("b", "k1", ["k9"]),
@@ -99,7 +99,7 @@ def test_an_addition_by_an_outsider_or_by_nobody_changes_nothing():
     assert ask(messages, *(question(f"k{n}", tips) for n in range(5))) == [True, False, False, False, False]
 
 
-def test_no_key_is_no_other_key():
+def test_a_missing_key_matches_no_key():
     # For every key as the one with the last number.
     nobody = question(None, ["A"])
     assert answers_of([nobody, root()]) == [False, None]
@@ -164,7 +164,7 @@ def test_without_a_known_tip_all_is_seen(tips):
     assert ask(messages, *(question(f"k{n}", tips) for n in range(4))) == [True, True, True, False]
 
 
-def test_where_the_root_is_missing_nobody_knows():
+def test_without_a_root_the_result_is_null():
     messages = [add("b", "k1", ["k0"]), root("z", "Z")]
     asked = [question("k1", ["b"]), question("k1", None), question("k1", ["b"], "nobody"), question("z", None, "Z")]
     assert ask(messages, *asked) == [None, None, None, True]
@@ -179,7 +179,7 @@ def test_a_missing_tip_leaves_every_key_open():
     assert ask(messages, question("k1", ["b"]), question("k9", ["b"])) == [True, False]
 
 
-def test_what_comes_before_the_tips_is_awaited_too():
+def test_ancestors_of_the_tips_are_awaited_too():
     messages = [root(), add("c", "k1", ["k0"], ["b"], 2), add("d", "k2", ["k0"], ["A"], 1)]
     asked = [question("k0", ["c"]), question("k2", ["c", "d", "e"]), question("k2", ["d"]), question("k2", None)]
     assert awaited(messages, *asked) == [["b"], ["b", "e"], None, None]
@@ -200,15 +200,15 @@ def test_a_message_without_its_data_is_awaited():
     assert awaited([root(**erased), messages[1]], *asked) == [["A", "b"], ["A"], ["A"]]
 
 
-def test_where_the_root_is_missing_nothing_is_awaited():
+def test_without_a_root_no_message_is_awaited():
     assert verdicts_of([add("b", "k1", ["k0"], ["gone"]), question("k1", ["b", "lost"])]) == [(None, None)] * 2
 
 
-def test_what_the_root_lists_is_not_awaited():
+def test_ids_in_the_roots_list_are_not_awaited():
     assert verdicts_of([root(prev=["gone"]), question("k0", ["A"])])[-1] == (True, None)
 
 
-def test_few_of_many_gaps_are_listed():
+def test_the_list_of_gaps_is_limited():
     names = [f"m{n:04}" for n in range(500)]
     messages = [root()] + [add(name, "k1", ["k0"], ["A", "same", f"no-{name}"]) for name in names]
     last = add("last", "k2", ["k0"], names, 2)
@@ -224,7 +224,7 @@ def test_tips_that_do_not_lead_to_the_root_see_no_key():
     assert ask(messages, *asked) == [False, False, True]
 
 
-def test_links_that_lie_about_depth_lead_nowhere():
+def test_links_to_later_messages_are_ignored():
     # b follows c, but declares a depth before it; c follows b.
     messages = [root(), add("b", "k1", ["k0"], ["A", "c"], 1), add("c", "k2", ["k0"], ["b"], 2)]
     assert ask(messages, *(question(key, [tip]) for tip in "bc" for key in ("k1", "k2"))) == [True, False, True, True]
@@ -245,7 +245,7 @@ def test_the_largest_depths_are_ordered():
     assert ask(messages, question("k1", ["c"]), question("k1", ["b"])) == [True, False]
 
 
-def test_the_root_has_no_depth_and_follows_nothing():
+def test_depth_and_prev_of_the_root_are_ignored():
     messages = [root(depth=7, prev=["b"]), add("b", "k1", ["k0"])]
     assert ask(messages, question("k0", ["b"]), question("k1", ["b"]), question("k1", ["A"])) == [True, True, False]
     assert ask([root(depth=None)], question("k0", ["A"])) == [True]
@@ -401,7 +401,7 @@ def test_random_accounts_keep_the_rules(messages, asked):
 
 
 @given(accounts("A"), questions("A"), accounts("B"), questions("B"), st.randoms())
-def test_neither_row_order_nor_company_matters(messages, asked, other_messages, other_asked, dice):
+def test_row_order_and_other_accounts_are_irrelevant(messages, asked, other_messages, other_asked, dice):
     alone = verdicts_of([*messages, *asked])[len(messages) :]
     places = list(range(len(asked)))
     rows = [*zip(asked, places, strict=True), *((row, None) for row in [*messages, *other_messages, *other_asked])]
@@ -411,7 +411,7 @@ def test_neither_row_order_nor_company_matters(messages, asked, other_messages, 
 
 
 @given(accounts(), questions())
-def test_what_arrives_beside_the_tips_does_not_matter(messages, asked):
+def test_messages_beside_the_tips_are_irrelevant(messages, asked):
     known = [row["message_id"] for row in messages]
     asked = [row | {"account_tips": (row["account_tips"] or []) + known[:1]} for row in asked]
     late = [
@@ -448,7 +448,7 @@ def test_large_random_accounts_keep_the_rules(seed):
     assert verdicts_of(rows) == expected
 
 
-def test_a_question_costs_little_where_many_ask_the_same():
+def test_equal_questions_share_a_lane():
     # 20,000 questions about 20,000 messages: one lane, not 4e8 steps.
     count = 20_000
     chain = [root(message="m0"), *(add(f"m{n}", "k1", ["k0"], [f"m{n - 1}"], n) for n in range(1, count))]

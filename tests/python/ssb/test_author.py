@@ -103,7 +103,7 @@ def test_an_explicit_place_leaves_the_feed_as_it_was():
     assert (alice.sequence, alice.latest_id) == (2, second["key"])
 
 
-def test_a_fork_goes_on_by_itself():
+def test_a_fork_continues_from_its_start():
     """A second writer with the same key starts at the given position."""
     alice = Author.from_seed("alice")
     first = alice.publish({"type": "post", "text": "one"}, MORNING)

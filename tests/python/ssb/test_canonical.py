@@ -212,7 +212,7 @@ def test_lone_surrogates_are_escaped_and_pairs_joined():
         b"[1]/**/",
     ],
 )
-def test_what_json_parse_refuses_is_malformed(source):
+def test_json_rejected_by_v8_is_malformed(source):
     """Both parsers are as strict as JSON.parse."""
     for text in (source, b"\t\r\n " + source if source.strip() else source):
         with pytest.raises(MalformedJsonError):
@@ -221,7 +221,7 @@ def test_what_json_parse_refuses_is_malformed(source):
             parse_exact(text)
 
 
-def test_deep_texts_are_judged_like_shallow_ones():
+def test_deep_texts_are_parsed_like_shallow_ones():
     """Beyond Python's stack, too, valid JSON is parsed and invalid JSON rejected."""
     deep, close = b"[" * 20_000, b"]" * 20_000
     parse(deep + close)
@@ -244,14 +244,14 @@ def test_deep_texts_are_judged_like_shallow_ones():
             parse(broken)
 
 
-def test_bytes_that_are_not_utf8_are_told_from_malformed_json():
+def test_invalid_utf8_differs_from_malformed_json():
     """Encoded surrogates and overlong forms are invalid UTF-8."""
     for source in (b'"\xff"', b'"\xc3"', b'"\xed\xa0\x80"', b'"\xc0\x80"', b"\x80"):
         with pytest.raises(InvalidUtf8Error):
             parse(source)
 
 
-def test_text_that_would_be_too_long_is_not_printed():
+def test_a_text_above_the_limit_is_not_printed():
     """A short line may ask for a text of terabytes; its compact text is short."""
     value = parse(b"[" * 100_000 + b"]" * 100_000)[0]
     with pytest.raises(TextTooLongError):

@@ -142,7 +142,7 @@ def test_content_is_printed_as_v8_prints_it():
 
 @pytest.mark.parametrize("way", [b"ordinary", b"odd \\ud800"])
 @pytest.mark.parametrize("is_verifying", [True, False])
-def test_no_time_is_minus_zero(is_verifying, way):
+def test_minus_zero_times_become_zero(is_verifying, way):
     """Minus zero equals zero in comparisons of lines, but would be a different value in the table."""
     value = value_of(timestamp=0)
     line = orjson.dumps({"key": "%key", "value": value, "timestamp": 1, "way": "?"}).replace(b"?", way)
@@ -203,7 +203,7 @@ def test_large_batches_are_cut(monkeypatch):
     assert pa.Table.from_batches(batches).equals(whole)
 
 
-def test_empty_batches_and_none_at_all():
+def test_empty_batches_and_empty_partitions():
     """Spark passes empty batches, and empty partitions."""
     assert table_of([]).num_rows == 0
     assert table_of([batch_of([])]).num_rows == 0
@@ -357,7 +357,7 @@ class TestWithoutSignatures:
         assert row["is_usable"] and row["message_id"] == "%x" and row["content"] == content
 
 
-def test_names_that_differ_only_in_what_cannot_be_stored_are_one_claim():
+def test_names_equal_after_replacing_surrogates_are_one_claim():
     """Each lone surrogate becomes U+FFFD; a message still makes one claim per tangle."""
     fields = {"root": "%r", "previous": ["%r"]}
     value = value_of({"type": "post", "tangles": dict.fromkeys(["\ud800", "\udfff", "x"], fields)})

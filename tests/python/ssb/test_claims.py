@@ -89,7 +89,7 @@ def test_other_tangles_are_malformed(fields, root):
 
 
 @pytest.mark.parametrize("tangles", [[], [A], "thread", "", 7, 0, True, False])
-def test_tangles_that_are_no_object_are_malformed(tangles):
+def test_tangles_that_are_not_an_object_are_malformed(tangles):
     """The claim lacks a name."""
     assert tangle_claims({"type": "post", "tangles": tangles}) == malformed(name=None)
 
@@ -153,7 +153,7 @@ def test_legacy_links_lose_their_unbox_tail():
     assert legacy(root=f"{A_URI}?unbox=x", branch=B) == [(LEGACY_THREAD, A, [B], False, None)]
 
 
-def test_lone_root_beside_tangles_is_something_else():
+def test_lone_root_beside_tangles_is_not_a_claim():
     """As in group/add-member, whose root is the group's."""
     tangles = {"group": {"root": A, "previous": [B]}}
     assert tangle_claims({"root": A, "tangles": tangles}) == [("group", A, [B], False, None)]

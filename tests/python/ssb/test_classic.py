@@ -275,7 +275,7 @@ def test_content_is_signed_as_v8_prints_it():
     assert check_one(line.encode())["message_id"] == check_one(value)["message_id"]
 
 
-def test_check_form_asks_for_no_text():
+def test_check_form_needs_no_text():
     """The rules that the benchmark and the verification check before any text is printed."""
     assert type(check_form(value_of())) is tuple
 

@@ -69,7 +69,7 @@ def test_an_envelope_opens_where_it_was_published_and_nowhere_else():
         assert opening_key(sealed[1:], feed, previous, [KEY]) is None
 
 
-def test_so_many_keys_are_tried():
+def test_at_most_max_keys_are_tried():
     sealed = seal(b"{}", KEY, OTHER, feed_id(FEED), None)
     assert opening_key(sealed, feed_id(FEED), None, [OTHER] * (MAX_KEYS - 1) + [KEY]) == KEY
     assert opening_key(sealed, feed_id(FEED), None, [OTHER] * MAX_KEYS + [KEY]) is None
@@ -93,7 +93,7 @@ def test_so_many_keys_are_tried():
         (VECTOR + ".box2", feed_id(FEED), "%x.sha256"),
     ],
 )
-def test_what_is_no_envelope_of_a_classic_feed_is_opened_by_nothing(content, author, previous):
+def test_other_contents_are_never_opened(content, author, previous):
     assert opening_key(content, author, previous, [raw(GROUP_KEY)]) is None
 
 
@@ -111,7 +111,7 @@ def print_of(key):
     return hashlib.sha256(key).hexdigest()[:16]
 
 
-def test_messages_say_which_of_their_keys_it_was():
+def test_messages_name_the_fingerprint_of_their_key():
     """Its secret, or an older one; shown as a fingerprint; null for an invalid content."""
     older = [base64.b64encode(key).decode() for key in (bytes(32), OTHER)]
     add = {**ADD, "secret": base64.b64encode(KEY).decode(), "oldSecrets": [*older, 7, "x"]}

@@ -216,14 +216,14 @@ def test_deep_content_is_too_long():
         assert row["content"] == f'{{"type":"post","x":{deep(depth)}}}'
 
 
-def test_deep_envelope_is_no_matter():
+def test_a_deep_envelope_is_accepted():
     """Only signed parts are measured."""
     for depth in (300, 1_500, 10_000):
         line = json.dumps({"x": 0, "value": value_of()}).replace("0", deep(depth), 1)
         assert check([line.encode()])[0]["is_usable"]
 
 
-def test_deep_stack_of_the_caller_is_no_matter():
+def test_the_callers_stack_depth_is_irrelevant():
     """A caller with little stack left gets the same rows."""
     lines = [json.dumps(value_of({"type": "post", "x": json.loads(deep(40))})).encode(), deep(900).encode()]
     expected = check(lines)

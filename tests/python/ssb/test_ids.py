@@ -54,7 +54,7 @@ def test_uri_becomes_sigil(scheme, kind, padding):
         "\ud800",
     ],
 )
-def test_other_references_stay(reference):
+def test_other_references_are_unchanged(reference):
     """Other feed formats, near misses and sigils stay unchanged."""
     assert normalise(reference) == reference
 

@@ -79,7 +79,7 @@ def test_secret_and_old_secrets_are_replaced_in_place():
 
 @pytest.mark.parametrize("key", sorted(SECRET_KEYS))
 @pytest.mark.parametrize("nest", [lambda x: x, lambda x: {"a": [[x]]}, lambda x: {SECRET: {"tangles": x}}])
-def test_what_stands_under_the_keys_of_secrets_is_hidden_at_any_depth(key, nest):
+def test_values_under_secret_keys_are_hidden_at_any_depth(key, nest):
     """In any form: strings and those of an array become fingerprints, other values null."""
     for entry, hidden in [
         ("hunter2", fingerprint("hunter2")),
@@ -103,7 +103,7 @@ def test_whole_strings_of_32_bytes_are_secrets(content):
 
 
 @pytest.mark.parametrize("text", ["%" + SECRET, SECRET + ".sha256", SECRET[:-1], SECRET[:42] + "9=", "x" + SECRET])
-def test_strings_that_only_hold_32_bytes_are_no_secrets(text):
+def test_longer_strings_with_32_bytes_are_not_secrets(text):
     """Ids have a sigil, a suffix or both."""
     content = {"type": "group/x", "a": text}
     assert redact(content) is content
@@ -127,7 +127,7 @@ def test_secrets_are_found_within_strings_and_keys(form, before, after):
 
 @pytest.mark.parametrize("key", sorted(SECRET_KEYS))
 @pytest.mark.parametrize("form", forms(ODD))
-def test_under_the_keys_of_secrets_every_form_counts(key, form):
+def test_every_spelling_under_secret_keys_is_a_secret(key, form):
     """32 bytes found there in any spelling are also searched elsewhere."""
     for entry in (form, [form]):
         redacted = redact({"type": "group/x", key: entry, "a": f"it is {ODD_SECRET}", "b": ODD.hex()})
@@ -152,7 +152,7 @@ def test_secrets_that_overlap_are_covered_as_a_whole():
         assert not holds(redacted, raw)
 
 
-def test_a_secret_within_others_leaves_nothing_of_them():
+def test_a_secret_within_overlapping_secrets_is_covered():
     """Hexadecimal digits amid two overlapping base64 texts: the last end counts."""
     text = "AAAAA12345" + "B" * 32 + "A" + "B" * 39 + "8"
     first, second, within = text[:43] + "=", text[40:] + "=", bytes.fromhex(text[10:74])
@@ -175,7 +175,7 @@ def test_contents_without_secrets_are_left_alone(content):
 
 
 @given(json_objects)
-def test_all_but_the_secrets_stays(content):
+def test_values_without_secrets_are_unchanged(content):
     """Values, their types and the order of keys."""
     redacted = redact({"key": SECRET, "x": content})
     assert json.dumps(redacted) == json.dumps({"key": FINGERPRINT, "x": content})
@@ -248,7 +248,7 @@ def test_only_group_contents_hold_secrets():
 
 @pytest.mark.parametrize("line_tail", ["", ',"x":1.0', ',"x":"\\ud800"', f',"x":"{"x" * 40_000}"'])
 @pytest.mark.parametrize("options", [{}, {"verify_signatures": False}])
-def test_kernel_redacts_whatever_becomes_of_the_line(line_tail, options):
+def test_every_kind_of_line_is_redacted(line_tail, options):
     """Signed or forged, plain or decrypted, parsed in either way."""
     content = f'{{"type":"group/init","secret":"{SECRET}","oldSecrets":["{SECRET}"]{line_tail}}}'
     value = json.dumps(value_of({"type": "post"})).replace('{"type": "post"}', content)

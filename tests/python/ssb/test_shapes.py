@@ -150,18 +150,18 @@ def test_forged_decryption_of_another_message_does_not_verify():
         {"private": True},
     ],
 )
-def test_fields_that_restore_nothing_are_extra_fields(extra):
+def test_fields_without_a_signed_value_are_extra_fields(extra):
     """Only fields that restore the signed value are removed."""
     assert check_one({"key": KEY, "value": {**VALUE, **extra}})["check_error"] == "extra_field"
 
 
 @pytest.mark.parametrize("meta", [None, 7, {}, {"originalContent": 7}, {"private": True}, []])
-def test_envelope_meta_that_restores_nothing_is_ignored(meta):
+def test_envelope_meta_without_a_signed_value_is_ignored(meta):
     """The envelope may hold anything."""
     assert check_one({"key": KEY, "value": VALUE, "meta": meta})["is_usable"]
 
 
-def test_decrypted_content_that_is_no_object_is_not_shown():
+def test_decrypted_content_that_is_not_an_object_is_not_shown():
     """The signed content is shown instead."""
     row = check_one({"value": {**SEALED, "content": ["x"]}, "meta": {"originalContent": BOXED}})
     assert row["is_usable"] and row["is_encrypted"] and not row["is_decrypted"]
@@ -169,7 +169,7 @@ def test_decrypted_content_that_is_no_object_is_not_shown():
 
 
 @pytest.mark.parametrize("received", [None, "1", True, {}, []])
-def test_receive_timestamp_that_is_no_number_is_null(received):
+def test_receive_timestamp_that_is_not_a_number_is_null(received):
     """The envelope is not signed, so its fields never make a message unusable."""
     row = check_one({"key": KEY, "value": VALUE, "timestamp": received})
     assert row["is_usable"] and row["received_at"] is None
@@ -182,7 +182,7 @@ def test_receive_timestamp_is_a_double(received):
 
 
 @pytest.mark.parametrize("key", [None, 7, {}, ["%x"]])
-def test_key_that_is_no_string_is_no_claim(key):
+def test_key_that_is_not_a_string_is_ignored(key):
     """The id is computed anyway."""
     row = check_one({"key": key, "value": VALUE})
     assert row["claimed_id"] is None and row["message_id"] == KEY
@@ -200,7 +200,7 @@ def test_wrong_key_is_only_a_claim():
     assert row["is_usable"] and row["claimed_id"] == "%wrong" and row["message_id"] == KEY
 
 
-def test_white_space_around_a_line_is_no_matter():
+def test_white_space_around_a_line_is_ignored():
     """Windows line ends, indentation."""
     line = read_lines("small.jsonl")[0]
     assert check([line, line + b"\r", b" \t" + line + b" \n\r"])[2]["is_usable"]

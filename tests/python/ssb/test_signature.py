@@ -54,7 +54,7 @@ def test_signature_of_another_author_does_not_hold():
     assert not verdict({**value_of(), "author": Author.from_seed("bob").feed_id})
 
 
-def test_malleated_signature_is_refused():
+def test_malleable_signature_is_rejected():
     """S + L satisfies the equation as S does; libsodium requires the least S."""
     value = value_of()
     signature = decode_signature(value["signature"])
@@ -162,7 +162,7 @@ def test_signature_covers_the_text_without_the_signature():
         "x" * 100_000,
     ],
 )
-def test_what_is_no_classic_feed_id_has_no_key(author):
+def test_other_authors_have_no_key(author):
     """Asked twice, as results are cached."""
     assert public_key(author) is None
     assert public_key(author) is None
@@ -206,6 +206,6 @@ def test_signature_is_decoded():
         "A" * 20 + "\0" + "A" * 65 + "==.sig.ed25519",
     ],
 )
-def test_what_is_no_signature_is_not_decoded(signature):
+def test_malformed_signatures_are_not_decoded(signature):
     """Non-canonical base64, another length than 64 bytes, or extra text before or after it."""
     assert decode_signature(signature) is None
