@@ -198,7 +198,7 @@ class Bench:
 
     def kernel_alone(self, repeats: int) -> float:
         """Return the CPU seconds of the kernel on the same rows in this process, without an engine."""
-        kernel = model_runner.load("int_tangle_levels").levels_of_partition
+        kernel = model_runner.load("int_tangle_levels").walk_partition
         per_batch = session.batch_rows()
         table = shape(self.name, self.scale)
 
