@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from dbt_spark_python.python_model.columns import arrow_schema
 from dbt_spark_python.python_model.map_groups import map_groups
-from dbt_tangles.algorithms.graph.graph_batches import levels_of_partition
+from dbt_tangles.algorithms.graph.graph_batches import walk_partition
 from dbt_tangles.algorithms.graph.walk import WALK_OUTPUT_SCHEMA
 from dbt_tangles.formats.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
 
@@ -21,7 +21,7 @@ def model(dbt, spark):
     nodes = map_groups(
         candidates.unionByName(depths, allowMissingColumns=True),
         GRAPH_KEYS,
-        partial(levels_of_partition, graph_limit=graph_limit, rows_in_memory=rows_in_memory),
+        partial(walk_partition, graph_limit=graph_limit, rows_in_memory=rows_in_memory),
         pa.schema([*arrow_schema(candidates.schema), *WALK_OUTPUT_SCHEMA]),
     )
     return tangle_columns(nodes)

@@ -121,7 +121,7 @@ def find_reachability(tangles, backlinks, counted, item_start, item, touches, ro
     held_by = np.empty(len(touches.added), np.int32)
     clocks = allocate_clocks(set_start, room)
     linked = allocate_touches(set_start, counted, touches)
-    scratch = _allocate_scratch(len(clocks.chain), room)
+    scratch = _allocate_reach_scratch(len(clocks.chain), room)
     budget = np.empty(1, np.int64)
     base = np.int64(0)
     for s in range(sets):
@@ -161,7 +161,7 @@ def find_reachability(tangles, backlinks, counted, item_start, item, touches, ro
 
 
 @compiled
-def _allocate_scratch(messages, room):
+def _allocate_reach_scratch(messages, room):
     """Make a `_Scratch` for any set of so many messages."""
     return _Scratch(
         np.empty(messages, np.int32),
