@@ -6,6 +6,7 @@ name: these are put in afterwards. For each choice of the other vars, and with o
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import jinja2
@@ -19,6 +20,8 @@ LOGS = ("ssb_log", "pzp_log", "autobase_log", "event_log")
 #: Vars that a parsed project has in `meta` alone, or not at all, as dbt reads them when a model is built.
 IN_META = {*LOGS, "unpack_limit", "ancestor_limit", "clock_limit", "graph_limit", "rows_in_memory"}
 IN_META |= {"edit_limit", "edit_command_limit", "max_previous", "ssb_log_format", "log_timeline", "count_changes"}
+#: Those that besides decide which tests of the documents' examples there are; with logs there are none.
+IN_META_WITH_LOGS = {"verify_signatures", "consensus_rule", "quorum_degrees", "set_ghost_span", "edit_batch_size"}
 #: Of a parsed project: the schema that it was parsed for, and the manifest. A build writes in its manifest.
 _parsed: dict[str, tuple[str, bytes]] = {}
 
@@ -29,22 +32,25 @@ def manifest_for(project: "DbtProject") -> Manifest:
     Raises:
         AssertionError: It cannot be parsed.
     """
-    decisive = {name: value for name, value in project.vars.items() if name not in IN_META}
-    key = json.dumps([decisive, any(project.vars.get(log) for log in LOGS)], sort_keys=True)
+    logs = {log: project.vars.get(log) or "" for log in LOGS}
+    in_meta = IN_META | IN_META_WITH_LOGS if any(logs.values()) else IN_META
+    decisive = {name: value for name, value in project.vars.items() if name not in in_meta}
+    key = json.dumps([decisive, any(logs.values())], sort_keys=True)
     if key not in _parsed:
-        result = project.invoke("parse", "--no-partial-parse", "--no-write-json")
+        plain = replace(project, vars=decisive | {log: path or None for log, path in logs.items()})
+        result = plain.invoke("parse", "--no-partial-parse", "--no-write-json")
         assert result.success, result.exception
         _parsed[key] = project.schema, result.result.to_msgpack()
     schema, kept = _parsed[key]
     manifest = Manifest.from_msgpack(kept)
-    given = project.vars | {log: project.vars.get(log) or "" for log in LOGS}
+    given = project.vars | logs
     for node in manifest.nodes.values():
         node.schema = project.schema + node.schema.removeprefix(schema)
         if node.relation_name:
             node.relation_name = node.relation_name.replace(f"{schema}.", f"{project.schema}.", 1)
         if hasattr(node, "meta"):
             for meta in (node.config.meta, node.meta):
-                meta.update({name: given[name] for name in IN_META & meta.keys() & given.keys()})
+                meta.update({name: given[name] for name in in_meta & meta.keys() & given.keys()})
     manifest.build_flat_graph()
     return manifest
 
