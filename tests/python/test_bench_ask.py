@@ -3,9 +3,9 @@
 import pyarrow.dataset as ds
 import pytest
 
-from ask_kit import schema
 from bench import __main__ as command
 from bench import ask, ask_tables
+from cli_kit import schema
 from dbt_tangles.cli import graphs, why_message
 from dbt_tangles.cli.tables import Tables
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from ask_kit import assert_harmless
+from cli_kit import assert_harmless
 from dbt_tangles.cli.cli import main
 from fixtures.pzp.author import Device, id_of
 from fixtures.pzp.author import to_line as pzp_line

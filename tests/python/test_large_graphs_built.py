@@ -99,5 +99,5 @@ def test_why_says_so(built):
 def test_raised_limits(built):
     """A build with other limits ends in the tables that it would have had at first."""
     tables, raised, _ = built
-    for table, (plain, _) in tables.items():
-        assert in_any_order(plain) == in_any_order(raised[table]), table
+    for table, (escape_unprintable, _) in tables.items():
+        assert in_any_order(escape_unprintable) == in_any_order(raised[table]), table

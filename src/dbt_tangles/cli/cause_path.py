@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dbt_tangles.cli.page import DIM, ID, Page, counted
-from dbt_tangles.cli.upstream import MOST_LINKS
+from dbt_tangles.cli.page import DIM, ID, Page, quantity
+from dbt_tangles.cli.root_causes import MOST_LINKS
 
 _SHOWN_LINKS = 10
 _SHOWN_CAUSES = 5
@@ -27,7 +27,7 @@ def write_causes(page: Page, causes: list[dict], indent: int = 2) -> None:
         page.line("root cause: ", (cause["id"], ID), f", {cause['words']}", indent=indent)
         _write_path(page, cause["path"], indent + 1)
     if len(causes) > _SHOWN_CAUSES:
-        rest = counted(len(causes) - _SHOWN_CAUSES, "more cause{|s}")
+        rest = quantity(len(causes) - _SHOWN_CAUSES, "more cause{|s}")
         page.line((f"… and {rest} (--json lists them)", DIM), indent=indent)
 
 

@@ -7,8 +7,8 @@ from typing import Any, TextIO
 
 import click
 
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, USAGE, as_json, give, of_tables
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, Page, counted, short
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, USAGE, as_json, print_answer, with_tables
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, Page, quantity, truncate
 from dbt_tangles.cli.peer_answers import AGREE, DIFFER, KINDS, UNKNOWN, UNREADABLE, check, only_in_one
 from dbt_tangles.cli.peer_reasons import explain
 from dbt_tangles.cli.tables import Tables
@@ -35,7 +35,7 @@ def _explain_lines() -> str:
 @click.command("check", epilog=_explain_lines())
 @click.argument("answers", type=click.File(encoding="utf-8", errors="backslashreplace"), metavar="PEER_ANSWERS.jsonl")
 @as_json
-@of_tables
+@with_tables
 def command(answers: TextIO, as_json: bool, warehouse: str, schema: str) -> int:
     """Compare the statements of a peer about its log with the tables. `-` reads from the standard input.
 
@@ -53,7 +53,7 @@ def command(answers: TextIO, as_json: bool, warehouse: str, schema: str) -> int:
         key = each.pop("key")
         each["because"] = explain(tables, each["kind"], key, each["differ"]) if n < _EXPLAINED else None
     verdicts = {verdict: counts[verdict] for verdict in (AGREE, DIFFER, UNKNOWN, UNREADABLE)}
-    give(tables, {"counts": verdicts, "lines": kept}, _write, as_json)
+    print_answer(tables, {"counts": verdicts, "lines": kept}, _write, as_json)
     if counts[UNREADABLE]:
         return USAGE
     return NOT_FOUND if counts[DIFFER] or counts[UNKNOWN] else FOUND
@@ -88,11 +88,11 @@ def _difference(name: str, peer: Any, ours: Any) -> str:
     if not only_peer and not only_ours:
         place = next((place for place, (a, b) in enumerate(zip(peer, ours, strict=False)) if a != b), None)
         if place is None:
-            return f"{name}: the peer has {counted(len(peer), 'entr{y|ies}')}, the tables have {len(ours):,}"
+            return f"{name}: the peer has {quantity(len(peer), 'entr{y|ies}')}, the tables have {len(ours):,}"
         return f"{name}: at place {place} the peer has {peer[place]}, the tables have {ours[place]}"
     parts = []
     for side, ids in (("the peer has", only_peer), ("the tables have", only_ours)):
         if ids:
             more = f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
-            parts.append(f"only {side} {', '.join(map(short, ids[:3]))}{more}")
+            parts.append(f"only {side} {', '.join(map(truncate, ids[:3]))}{more}")
     return f"{name}: {'; '.join(parts)}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from dbt_tangles.cli import messages
-from dbt_tangles.cli.forms import forms
 from dbt_tangles.cli.ids import LAST
 from dbt_tangles.cli.page import BAD, ID, Page
+from dbt_tangles.cli.pasted_ids import candidates
 from dbt_tangles.cli.tables import Tables
 
 #: The most lines listed for an id.
@@ -20,10 +20,10 @@ _CLAIMS = {
 _MEANINGS = {"message": messages.ssb, "pzp": messages.pzp}
 
 
-def complete(tables: Tables, given: str) -> str | None:
+def complete_claimed_id(tables: Tables, given: str) -> str | None:
     """Complete the prefix of an id that lines claim, if exactly one matches."""
-    for form in forms(given):
-        values = {"low": form.text, "high": form.text + (LAST if form.may_go_on else "\0")}
+    for candidate in candidates(given):
+        values = {"low": candidate.text, "high": candidate.text + (LAST if candidate.may_be_prefix else "\0")}
         ids = {
             row["id"]
             for *names, column in _CLAIMS.values()

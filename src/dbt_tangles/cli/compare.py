@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dbt_tangles.cli.page import agreeing
+from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Pair
 
 
@@ -72,7 +72,7 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     sides = [f"{whose}.{value} as {whose}__{value}" for value in each.values for whose in "ab"]
     differ = " or ".join(f"a.{value} is distinct from b.{value}" for value in each.values)
     # Tangles of one root are sorted next to each other, and count as one if their differences are equal.
-    twin = {key: of_twins(key) for key in each.keys if key != "tangle_name"}
+    twin = {key: without_tangle_name(key) for key in each.keys if key != "tangle_name"}
     order = ", ".join(twin.values())
     said = ", ".join([order, *(f"{whose}__{value}" for value in each.values for whose in "ab")])
     # The last key is never null, so a null there marks a row without a partner.
@@ -88,7 +88,7 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
             count(*) over (partition by side) as total, count(distinct hash({said})) over (partition by side) as once
         from joined qualify place <= {limit} order by side, place, {", ".join(each.keys)}"""
     )
-    answer: dict = {"what": agreeing(2, each.what), "table": each.table, "is_input": each.is_input}
+    answer: dict = {"what": inflect(2, each.what), "table": each.table, "is_input": each.is_input}
     for side in ("only_a", "only_b", "differ"):
         of_side = [row for row in rows if row["side"] == side]
         total, once = (of_side[0]["total"], of_side[0]["once"]) if of_side else (0, 0)
@@ -96,7 +96,7 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     return answer
 
 
-def of_twins(column: str) -> str:
+def without_tangle_name(column: str) -> str:
     """Write an SQL expression for a key without the tangle's name, so that tangles of one root share its value."""
     return "regexp_replace(timeline_id, '^[^:]*:%', '%')" if column == "timeline_id" else column
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dbt_tangles.cli.compare import of_twins
-from dbt_tangles.cli.page import agreeing
+from dbt_tangles.cli.compare import without_tangle_name
+from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Pair
 
 
@@ -51,7 +51,7 @@ def compare_order(pair: Pair, each: Order, limit: int) -> dict | None:
         return None
     scope = ", ".join(each.scope)
     # As in `compare.compare`.
-    twin = ", ".join(of_twins(column) for column in each.scope if column != "tangle_name")
+    twin = ", ".join(without_tangle_name(column) for column in each.scope if column != "tangle_name")
     order = f"parting is null, {twin}" if each is SETTLED else twin
     is_settled = each is SETTLED
     # A shorter settled prefix does not contradict a longer one. An order may have no settled rows.
@@ -83,7 +83,7 @@ def compare_order(pair: Pair, each: Order, limit: int) -> dict | None:
     differ = {"total": total, "once": once, "first": first}
     table = f"{each.table}.{'is_confirmed' if is_settled else each.place}"
     return {
-        "what": agreeing(2, each.what),
+        "what": inflect(2, each.what),
         "table": table,
         "is_input": False,
         "only_a": nothing,

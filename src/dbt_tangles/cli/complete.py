@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 import click
 
 from dbt_tangles.cli import ids, subjects
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.tables import CommandError, Tables
 
 _MOST = 20
 
@@ -23,7 +23,7 @@ def _completer(find: Callable[[Tables, str], Iterable[str]]) -> Callable[..., li
         ]
         try:
             found = sorted(set(find(Tables(*place), incomplete)))
-        except AskError:
+        except CommandError:
             return []
         # Names with control characters are left out: a log may choose them to attack the terminal.
         return [id_ for id_ in found if id_.startswith(incomplete) and id_.isprintable()][:_MOST]

@@ -8,17 +8,17 @@ import click
 
 from dbt_tangles.cli.compare import COMPARED, compare
 from dbt_tangles.cli.compare_orders import ORDERS, SETTLED, compare_order
+from dbt_tangles.cli.duplicate_tangles import merge_equal
 from dbt_tangles.cli.first_causes import add_causes, find_inputs
 from dbt_tangles.cli.graph import label
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, give, says_exit_code
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_exit_code
 from dbt_tangles.cli.options import schema as schema_option
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, agreeing, listed, short
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, inflect, join_names, truncate
 from dbt_tangles.cli.runs import last_runs
-from dbt_tangles.cli.tables import AskError, Pair, Tables
-from dbt_tangles.cli.twins import together
+from dbt_tangles.cli.tables import CommandError, Pair, Tables
 
 #: The plural name of each comparison: its name for any number.
-_WORDS = {agreeing(2, each.what): each.what for each in (*COMPARED, *ORDERS, SETTLED)}
+_WORDS = {inflect(2, each.what): each.what for each in (*COMPARED, *ORDERS, SETTLED)}
 #: The id of a tangle's timeline: the tangle's name and root.
 _OF_TANGLE = re.compile(r"([^:]*):(%.*)", re.DOTALL)
 
@@ -36,7 +36,7 @@ _OF_TANGLE = re.compile(r"([^:]*):(%.*)", re.DOTALL)
 )
 @as_json
 @schema_option
-@says_exit_code
+@with_exit_code
 def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
     """Compare the warehouses A and B: rows that only one has, and rows with different values.
 
@@ -47,7 +47,7 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
     found += [compare_order(pair, each, max(limit, 1)) for each in (*ORDERS, SETTLED)]
     tables = [each for each in found if each]
     if not tables:
-        raise AskError(
+        raise CommandError(
             f"{pair.a.folder} and {pair.b.folder} have no table in common; build the same models in both warehouses"
         )
     has_same = all(not each[side]["total"] for each in tables if each["is_input"] for side in ("only_a", "only_b"))
@@ -63,7 +63,7 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
         "vars": _vars(pair),
         "tables": tables,
     }
-    give(pair, answer, lambda page, answer: _write(page, answer, limit), as_json)
+    print_answer(pair, answer, lambda page, answer: _write(page, answer, limit), as_json)
     return NOT_FOUND if differs else FOUND
 
 
@@ -92,8 +92,8 @@ def _write(page: Page, answer: dict, limit: int) -> None:
         for side, said in (("only_a", "only in A"), ("only_b", "only in B"), ("differ", "differ{s|}")):
             once = row[side]["once"]
             if once:
-                what = agreeing(once, _WORDS[row["what"]])
-                page.line((f"{once:>11,} ", STRONG), f"{what} ", (agreeing(once, said), BAD))
+                what = inflect(once, _WORDS[row["what"]])
+                page.line((f"{once:>11,} ", STRONG), f"{what} ", (inflect(once, said), BAD))
                 _write_first(page, row[side], limit, row["is_input"])
     if not answer["has_same_messages"]:
         page.line("the logs differ: messages that one of them lacks may explain all other differences")
@@ -107,11 +107,11 @@ def _write(page: Page, answer: dict, limit: int) -> None:
 
 
 def _write_first(page: Page, side: dict, limit: int, is_input: bool) -> None:
-    for of, row in _together(side["first"])[:limit]:
+    for of, row in _merge_names(side["first"])[:limit]:
         keys = {name: value for name, value in row.items() if name not in ("name", "values", "cause")}
         names = [of, *(label(str(value)) for value in keys.values() if value is not None)]
         changes = [
-            f"{name} {short(str(one))} / {short(str(two))}" for name, (one, two) in row.get("values", {}).items()
+            f"{name} {truncate(str(one))} / {truncate(str(two))}" for name, (one, two) in row.get("values", {}).items()
         ]
         page.line((" ".join(filter(None, names)), ID), *([": " + ", ".join(changes)] if changes else []), indent=7)
         if row.get("cause"):
@@ -122,7 +122,7 @@ def _write_first(page: Page, side: dict, limit: int, is_input: bool) -> None:
         page.line((f"… and {side['once'] - limit:,} more (--limit)", DIM), indent=7)
 
 
-def _together(rows: list[dict]) -> list[tuple[str, dict]]:
+def _merge_names(rows: list[dict]) -> list[tuple[str, dict]]:
     """Merge equal differences of tangles on one root, or of their timelines, and list their names."""
     named = []
     for row in rows:
@@ -132,4 +132,4 @@ def _together(rows: list[dict]) -> list[tuple[str, dict]]:
         elif match := _OF_TANGLE.fullmatch(row.get("timeline_id") or ""):
             each |= {"name": match[1], "timeline_id": match[2]}
         named.append(each)
-    return [(listed([*filter(None, names)]), row) for names, row in together(named, "name")]
+    return [(join_names([*filter(None, names)]), row) for names, row in merge_equal(named, "name")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Graph, Node, label
-from dbt_tangles.cli.page import plain
+from dbt_tangles.cli.page import escape_unprintable
 
 _DASHED = {"supersedes", "redundant", "lipmaa"}
 _HARMLESS = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
@@ -40,7 +40,7 @@ def mermaid(graph: Graph) -> str:
 
 
 def _title(graph: Graph) -> str:
-    return plain(" ".join(filter(None, (graph.kind, graph.all_names, graph.id))))
+    return escape_unprintable(" ".join(filter(None, (graph.kind, graph.all_names, graph.id))))
 
 
 def _numbers(graph: Graph) -> dict[str, int]:
@@ -54,7 +54,7 @@ def _others(graph: Graph, numbers: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def _label(node: Node) -> str:
-    return plain(" ".join([label(node.id), *node.marks, node.words]).strip())
+    return escape_unprintable(" ".join([label(node.id), *node.marks, node.words]).strip())
 
 
 def _quoted(text: str) -> str:

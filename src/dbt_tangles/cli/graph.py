@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 
-from dbt_tangles.cli.page import agreeing, listed
+from dbt_tangles.cli.page import inflect, join_names
 
 #: The states of a node: part of the graph; set aside or rejected; missing from the log.
 IN, ASIDE, MISSING = "in", "aside", "missing"
@@ -64,16 +64,16 @@ class Graph:
     @property
     def all_names(self) -> str:
         """The names, joined for a sentence."""
-        return listed([self.name, *self.also])
+        return join_names([self.name, *self.also])
 
     @property
     def left_out(self) -> int:
         """The number of nodes that are not shown."""
         return self.total - sum(node.state != MISSING for node in self.nodes)
 
-    def say_left_out(self) -> str:
+    def left_out_note(self) -> str:
         """Write the number of nodes that are not shown, and the option that shows more."""
-        verb = agreeing(self.left_out, "{is|are}")
+        verb = inflect(self.left_out, "{is|are}")
         return f"{self.left_out:,} of {self.total:,} nodes {verb} left out; --limit shows more"
 
     def as_dict(self) -> dict:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from dbt_tangles.cli.forms import first_form, forms, is_name
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.pasted_ids import candidates, first_likely_id, is_name
+from dbt_tangles.cli.tables import CommandError, Tables
 
 _NODE = re.compile(r"([0-9a-fA-F]{1,64}):([0-9]{1,10})")
 #: Sorts after every string that a column holds.
@@ -56,10 +56,10 @@ def find(tables: Tables, given: str, kind: str | None = None) -> list[Found]:
         One id if the text is a whole id or a unique prefix; otherwise at most 11. Without a match, the SSB messages
         whose ids have the text after their sigil.
     """
-    for form in forms(given):
-        found = _find(tables, form.text, kind)
-        if not form.may_go_on:
-            found = [each for each in found if each.id == form.text]
+    for candidate in candidates(given):
+        found = _find(tables, candidate.text, kind)
+        if not candidate.may_be_prefix:
+            found = [each for each in found if each.id == candidate.text]
         if found:
             return found
     return []
@@ -106,20 +106,20 @@ def _ids(tables: Tables, table: str, column: str, prefix: str) -> set[str]:
     return ids
 
 
-def awaited(tables: Tables, given: str) -> str | None:
+def complete_missing_id(tables: Tables, given: str) -> str | None:
     """Complete the prefix of an id that `tangle_missing` lists, if exactly one matches."""
-    for form in forms(given):
+    for candidate in candidates(given):
         rows = tables.rows(
             "select distinct missing_id from {tangle_missing} where missing_id >= $low and missing_id < $high limit 2",
-            low=form.text,
-            high=form.text + (LAST if form.may_go_on else "\0"),
+            low=candidate.text,
+            high=candidate.text + (LAST if candidate.may_be_prefix else "\0"),
         )
         if len(rows) == 1:
             return rows[0]["missing_id"]
     return None
 
 
-def meant(tables: Tables, given: str, kind: str | None = None) -> str:
+def require_id(tables: Tables, given: str, kind: str | None = None) -> str:
     """Return the id that a text stands for, although the tables lack it.
 
     Args:
@@ -128,16 +128,16 @@ def meant(tables: Tables, given: str, kind: str | None = None) -> str:
         kind: The kind that the user named.
 
     Raises:
-        AskError: The text does not look like an id.
+        CommandError: The text does not look like an id.
     """
-    form = first_form(given)
-    if form is not None:
-        return form
+    candidate = first_likely_id(given)
+    if candidate is not None:
+        return candidate
     kinds = [kind] if kind else [*_FREE]
     is_free = bool(kind) or is_name(given)
     if given and is_free and any(tables.rows(sql) for each in kinds for sql in _FREE.get(each, ())):
         return given
-    raise AskError(
+    raise CommandError(
         f"{given!r} does not look like an id; give a message (%... or ssb:message/...), a pzp message (base58), an "
         "Autobase node (HEX:LENGTH) or an event, whole or its beginning"
     )
@@ -155,7 +155,7 @@ def find_one(tables: Tables, given: str, kind: str | None = None) -> Found | Non
     return found[0] if found else None
 
 
-class AmbiguousError(AskError):
+class AmbiguousError(CommandError):
     """A prefix that several ids share."""
 
     def __init__(self, given: str, found: list[Found]) -> None:

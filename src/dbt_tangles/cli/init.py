@@ -71,8 +71,8 @@ def make_project(folder: Path) -> list[str]:
         raise ValueError(f"{folder} is a file: name a new or an empty folder")
     held = sorted(path.name for path in folder.iterdir() if path.name not in _UNNOTICED) if folder.exists() else []
     if held:
-        listed = ", ".join(held[:3]) + (", …" if held[3:] else "")
-        raise ValueError(f"{folder} is not empty ({listed}): name a new or an empty folder")
+        shown = ", ".join(held[:3]) + (", …" if held[3:] else "")
+        raise ValueError(f"{folder} is not empty ({shown}): name a new or an empty folder")
     folder.mkdir(parents=True, exist_ok=True)
     make_link(folder)
     values = {"name": project_name(folder)}

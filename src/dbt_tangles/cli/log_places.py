@@ -104,7 +104,7 @@ def is_named(source_file: str, given: str) -> bool:
     return name == path or any(each.endswith(f"/{path.lstrip('/')}") for each in (name, source_file))
 
 
-def gave(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int) -> dict | None:
+def id_of_line(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int) -> dict | None:
     """Return the `id` that a line gave, or null, and its base or timeline `within`, if the file has the line."""
     place = _place(blocks, line)
     if place is None:
@@ -118,7 +118,7 @@ def gave(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int) 
     )
 
 
-def alike(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int, others: list[int]) -> list[int]:
+def equal_lines(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int, others: list[int]) -> list[int]:
     """Return those of `others`, line numbers of the same file, with the same bytes as a line."""
     place = _place(blocks, line)
     if place is None or not others:
@@ -137,7 +137,7 @@ def alike(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int,
     return [_number(blocks, row) for row in rows]
 
 
-def lines_of(tables: Tables, log: Log, found: dict[str, Blocks], gives: dict) -> tuple[int, list[dict]]:
+def lines_of_id(tables: Tables, log: Log, found: dict[str, Blocks], gives: dict) -> tuple[int, list[dict]]:
     """Return the number of lines that gave an id, and the places of the first 100."""
     where = f"{{{log.lines}}} where {log.id} = $id and {log.within} is not distinct from $within"
     values = {"id": gives["id"], "within": gives["within"]}

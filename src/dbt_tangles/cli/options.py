@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from dbt_tangles.cli.page import DIM, Page, plain, print_json
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.page import DIM, Page, escape_unprintable, print_json
+from dbt_tangles.cli.tables import CommandError, Tables
 
 FOUND, NOT_FOUND, USAGE = 0, 1, 2
 
@@ -34,30 +34,30 @@ schema = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object, for programs.")
 
 
-def says_exit_code(function: Callable[..., int]) -> Callable[..., None]:
-    """Decorate a command: its result becomes the exit code, and an AskError is printed with exit code 2."""
+def with_exit_code(function: Callable[..., int]) -> Callable[..., None]:
+    """Decorate a command: its result becomes the exit code, and an CommandError is printed with exit code 2."""
 
     @functools.wraps(function)
     def run(*args: Any, **values: Any) -> None:
         try:
             code = function(*args, **values)
-        except AskError as error:
-            click.echo("\n".join(map(plain, f"tangles: {error}".splitlines())), err=True)
+        except CommandError as error:
+            click.echo("\n".join(map(escape_unprintable, f"tangles: {error}".splitlines())), err=True)
             code = USAGE
         sys.exit(code)
 
     return run
 
 
-def of_tables(function: Callable[..., int]) -> Callable[..., None]:
+def with_tables(function: Callable[..., int]) -> Callable[..., None]:
     """Decorate a command: add the options `warehouse` and `schema`, and `says_exit_code`."""
-    return _WAREHOUSE(schema(says_exit_code(function)))
+    return _WAREHOUSE(schema(with_exit_code(function)))
 
 
-def give(tables: Tables, answer: dict, write: Callable[[Page, dict], None], in_json: bool) -> None:
+def print_answer(tables: Tables, answer: dict, write: Callable[[Page, dict], None], as_json: bool) -> None:
     """Print an answer and the tables that it lacks."""
     missing = sorted(tables.missing)
-    if in_json:
+    if as_json:
         print_json({**answer, "missing_tables": missing})
         return
     page = Page()

@@ -15,22 +15,22 @@ _SHOWN = 10
 _FORMS = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
 
 
-def agreeing(n: int, words: str) -> str:
+def inflect(n: int, words: str) -> str:
     """Make words agree with a number: replace each `{one|many}` by its first part for 1, else by its second."""
     return _FORMS.sub(lambda match: match[1 if n == 1 else 2], words)
 
 
-def counted(n: int, words: str) -> str:
+def quantity(n: int, words: str) -> str:
     """Write a number and words that agree with it: `counted(2, "message{|s}")` is `2 messages`."""
-    return f"{n:,} {agreeing(n, words)}"
+    return f"{n:,} {inflect(n, words)}"
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Join names for a sentence: `a, b and c`."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def plain(text: object) -> str:
+def escape_unprintable(text: object) -> str:
     """Escape every character that is not printable, so that a terminal shows the text and does not act on it.
 
     These are control characters, line ends, marks of text direction, lone surrogates and the like.
@@ -41,7 +41,7 @@ def plain(text: object) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def short(text: str, length: int = 60) -> str:
+def truncate(text: str, length: int = 60) -> str:
     """Truncate a text to a number of characters."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
@@ -67,7 +67,7 @@ class Page:
         line = self._text("  " * indent)
         for piece in pieces:
             text, style = (piece, "") if isinstance(piece, str) else piece
-            line.append(plain(text), style)
+            line.append(escape_unprintable(text), style)
         self.console.print(line)
 
     def ids(self, label: str, ids: Iterable[str], indent: int = 0, none: str | None = None) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from dbt_tangles.cli.claims import claims_of
-from dbt_tangles.cli.forms import as_sigil
+from dbt_tangles.cli.pasted_ids import as_sigil
 from dbt_tangles.cli.tables import Tables
 
 #: Lines in a batch.
@@ -139,7 +139,7 @@ KINDS = {
 }
 
 
-class _Question(NamedTuple):
+class _Statement(NamedTuple):
     line: int
     kind: str
     key: tuple[str, ...]
@@ -154,7 +154,7 @@ def check(tables: Tables, lines: Iterable[str]) -> Iterator[dict]:
         values of the peer and of the tables; UNKNOWN if the subject is not in the tables; UNREADABLE, with the
         problem as `detail`.
     """
-    batch: list[_Question | dict] = []
+    batch: list[_Statement | dict] = []
     for number, line in enumerate(lines, 1):
         if line.strip():
             batch.append(_read(number, line))
@@ -164,7 +164,7 @@ def check(tables: Tables, lines: Iterable[str]) -> Iterator[dict]:
     yield from _check(tables, batch)
 
 
-def _read(number: int, line: str) -> _Question | dict:
+def _read(number: int, line: str) -> _Statement | dict:
     wrong = {"line": number, "about": None, "verdict": UNREADABLE}
     if len(line) > _MOST_CHARACTERS:
         return wrong | {"detail": f"longer than {_MOST_CHARACTERS:,} characters"}
@@ -191,7 +191,7 @@ def _read(number: int, line: str) -> _Question | dict:
             type_name = {int: "a number", str: "a string", bool: "true or false", list: "a list of strings"}[says[name]]
             return wrong | {"detail": f"{name} must be {type_name}"}
     key = tuple(as_sigil(said[name]) for name in keys)
-    return _Question(number, kind, key, {name: _in_sigils(value) for name, value in told.items()})
+    return _Statement(number, kind, key, {name: _in_sigils(value) for name, value in told.items()})
 
 
 def _in_sigils(value: Any) -> Any:
@@ -200,14 +200,14 @@ def _in_sigils(value: Any) -> Any:
     return as_sigil(value) if isinstance(value, str) else value
 
 
-def _check(tables: Tables, batch: list[_Question | dict]) -> Iterator[dict]:
+def _check(tables: Tables, batch: list[_Statement | dict]) -> Iterator[dict]:
     known: dict[tuple, dict] = {}
     for name, kind in KINDS.items():
-        ids = sorted({each.key[0] for each in batch if isinstance(each, _Question) and each.kind == name})
+        ids = sorted({each.key[0] for each in batch if isinstance(each, _Statement) and each.kind == name})
         for row in tables.rows(kind.sql, ids=ids) if ids else ():
             known[(name, *(row[key] for key in kind.keys))] = row
     # A message whose id only a line with another computed id claims is not valid.
-    asked = {each.key[0] for each in batch if isinstance(each, _Question) and each.kind == "message"}
+    asked = {each.key[0] for each in batch if isinstance(each, _Statement) and each.kind == "message"}
     lost = [id_ for id_ in asked if ("message", id_) not in known]
     known |= {("message", id_): {"valid": False} for id_ in (claims_of(tables, lost, ["message"]) if lost else ())}
     for each in batch:
@@ -233,7 +233,7 @@ def only_in_one(peer: list[str], ours: list[str] | None) -> tuple[list[str], lis
     return [each for each in peer if each not in of_ours], [each for each in ours or () if each not in of_peer]
 
 
-def _about(question: _Question) -> str:
+def _about(question: _Statement) -> str:
     if question.kind in ("root", "tangle_name"):
         root, name = question.key
         return f"tangle {name}:{root}"

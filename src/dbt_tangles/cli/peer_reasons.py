@@ -7,7 +7,7 @@ from typing import Any
 
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.claims import claims_of
-from dbt_tangles.cli.page import counted
+from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.peer_answers import only_in_one
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.why_feed import state
@@ -120,7 +120,7 @@ def _tangle(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             **where,
         )
         said += [
-            f"once {row['missing_id']} arrives, {counted(row['unlocks'], '{becomes a member|become members}')}"
+            f"once {row['missing_id']} arrives, {quantity(row['unlocks'], '{becomes a member|become members}')}"
             for row in missing
             if row["unlocks"]
         ]
@@ -242,11 +242,11 @@ def _not_in_set(tables: Tables, set_id: str) -> list[str]:
         undecided=sorted(messages.UNDECIDED),
     ) or {"refused": 0, "undecided": 0}
     n, undecided = row["refused"], row["undecided"]
-    said = [counted(n, "message{ of the set is|s of the set are} not valid")] if n else []
+    said = [quantity(n, "message{ of the set is|s of the set are} not valid")] if n else []
     if undecided:
         awaited = ", ".join(sorted(set(row["awaited"] or []))[:MOST])
         said.append(
-            counted(undecided, "message{ of the set awaits|s of the set await} messages of the account: ") + awaited
+            quantity(undecided, "message{ of the set awaits|s of the set await} messages of the account: ") + awaited
         )
     return said
 
@@ -261,7 +261,7 @@ def _base(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             **where,
         )
         said += [
-            f"{counted(row['n'], 'line{|s} rejected')}: {row['reason']}. {messages.autobase(row['reason'])}"
+            f"{quantity(row['n'], 'line{|s} rejected')}: {row['reason']}. {messages.autobase(row['reason'])}"
             for row in rows
         ]
     if "confirmed" in differ:

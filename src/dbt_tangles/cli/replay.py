@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.progress import Progress
 
 from dbt_tangles.algorithms.timeline.verify_edits import Report, TableError, replay
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, of_tables
-from dbt_tangles.cli.page import Page, counted, print_json
-from dbt_tangles.cli.tables import AskError
-from dbt_tangles.cli.whereabouts import say_what_is_there
+from dbt_tangles.cli.missing_tables import describe_missing_tables
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, with_tables
+from dbt_tangles.cli.page import Page, print_json, quantity
+from dbt_tangles.cli.tables import CommandError
 
 _SHOWN = 20
 _URI = re.compile(r"[a-z][a-z0-9+.-]*:/")
@@ -24,7 +24,7 @@ _URI = re.compile(r"[a-z][a-z0-9+.-]*:/")
 @click.option("--timeline", "timelines", multiple=True, metavar="ID", help="Replay only this timeline; repeatable.")
 @click.option("--updates", is_flag=True, help="Also undo the steps of timeline_updates, from last to first.")
 @as_json
-@of_tables
+@with_tables
 def command(timelines: tuple[str, ...], updates: bool, as_json: bool, warehouse: str, schema: str) -> int:
     """Replay timeline_edits and compare the resulting orders with timeline_events.
 
@@ -32,7 +32,7 @@ def command(timelines: tuple[str, ...], updates: bool, as_json: bool, warehouse:
     """
     folder = f"{warehouse.rstrip('/')}/{schema}.db"
     if not _URI.match(folder) and not Path(folder).is_dir():
-        raise AskError(say_what_is_there(Path(warehouse), schema))
+        raise CommandError(describe_missing_tables(Path(warehouse), schema))
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task("commands", total=None)
@@ -44,7 +44,7 @@ def command(timelines: tuple[str, ...], updates: bool, as_json: bool, warehouse:
         try:
             report = replay(folder, [*timelines] or None, updates, begin)
         except TableError as error:
-            raise AskError(str(error)) from error
+            raise CommandError(str(error)) from error
     if as_json:
         print_json({**report._asdict(), "agree": report.agree})
     else:
@@ -58,8 +58,8 @@ def _write(page: Page, report: Report) -> None:
     if len(report.differ) > _SHOWN:
         page.line(f"… and {len(report.differ) - _SHOWN} more (--json lists them)")
     page.line(
-        f"{counted(report.timelines, 'timeline{|s}')}, {counted(report.events, 'event{|s}')}, "
-        f"{counted(report.commands, 'command{|s}')}: "
+        f"{quantity(report.timelines, 'timeline{|s}')}, {quantity(report.events, 'event{|s}')}, "
+        f"{quantity(report.commands, 'command{|s}')}: "
         f"{report.agree:,} agree, {len(report.differ):,} differ"
         + (f", {report.without_edits:,} without edits" if report.without_edits else "")
     )

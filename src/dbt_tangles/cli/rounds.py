@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from dbt_tangles.cli.page import Page, counted
+from dbt_tangles.cli.page import Page, quantity
 from dbt_tangles.cli.tables import Tables
 
 _TABLES = ("int_tangle_depths", "int_tangle_levels", "int_tangle_edges", "tangle_messages")
@@ -43,13 +43,13 @@ def write(page: Page, rounds: dict | None) -> None:
     """Print the answer on one line."""
     if rounds is None:
         return
-    edges = counted(rounds["edges"], "edge{|s}")
+    edges = quantity(rounds["edges"], "edge{|s}")
     if rounds["last_round"] is None:
         reason = "no round ran"
     elif rounds["stopped"] == "settled":
         reason = f"all depths up to {rounds['last_round']:,}"
     else:
         reason = f"the rounds ended at depth {rounds['last_round']:,} of a log with {edges}; the kernel did the rest"
-    members = counted(rounds["members"], "member{|s}")
+    members = quantity(rounds["members"], "member{|s}")
     changed = "" if rounds["members"] == rounds["all_members"] else " of the tangles that the last run computed"
     page.line(f"SQL rounds computed the depths of {rounds['settled']:,} of {members}{changed}: {reason}")

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from dbt_tangles.cli.page import short
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.page import truncate
+from dbt_tangles.cli.tables import CommandError, Tables
 
 _MOST, _LONGEST = 10, 200
 _BAD = ("error", "fail", "runtime error", "partial success")
@@ -40,7 +40,7 @@ def results_of(target: Path) -> dict | None:
         failed, models before tests, each with the first line of its message; `skipped`, the number of skipped nodes.
 
     Raises:
-        AskError: The file is not a dbt artifact.
+        CommandError: The file is not a dbt artifact.
     """
     path = target / "run_results.json"
     try:
@@ -73,7 +73,7 @@ def results_of(target: Path) -> dict | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        raise AskError(
+        raise CommandError(
             f"{path}: cannot be read as dbt's results ({error!r}); --target-path names the folder that dbt writes to"
         ) from error
 
@@ -82,7 +82,7 @@ def _first_line(message: str | None) -> str:
     """Return the line of a message that states the problem."""
     lines = [line.strip() for line in (message or "").splitlines() if line.strip()]
     first = lines[:2] if lines and _HEADING.fullmatch(lines[0]) else lines[:1]
-    return short(first[-1], _LONGEST) if first else ""
+    return truncate(first[-1], _LONGEST) if first else ""
 
 
 def _name(unique_id: str) -> str:

@@ -9,10 +9,10 @@ import click
 
 from dbt_tangles.cli import complete, formats, graphs, subjects, terminal_graph
 from dbt_tangles.cli.graph import Graph
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, give, of_tables
-from dbt_tangles.cli.page import Page, plain
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, print_answer, with_tables
+from dbt_tangles.cli.page import Page, escape_unprintable
 from dbt_tangles.cli.subjects import Subject
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.tables import CommandError, Tables
 
 #: The SVG template of rich, without its links to fonts.
 _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="rich-terminal">
@@ -49,7 +49,7 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
     metavar="N",
     help="Show the last N nodes at most.",
 )
-@of_tables
+@with_tables
 def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, warehouse: str, schema: str) -> int:
     """Draw the graph of a tangle, feed, set, private group, base or timeline.
 
@@ -60,23 +60,23 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
     found = subjects.find(tables, given, kind)
     if not found:
         if tables.missing >= {table for table, *_ in subjects.KINDS.values()}:
-            raise AskError(f"{tables.folder}: no table with graphs is built; build tangles or another table of graphs")
+            raise CommandError(f"{tables.folder}: no table with graphs is built; build tangles or another one")
         wanted = kind or "tangle, set, group, base, timeline or feed"
-        click.echo(plain(f"tangles: no {wanted} matches {given}"), err=True)
+        click.echo(escape_unprintable(f"tangles: no {wanted} matches {given}"), err=True)
         if tables.missing:
             click.echo(f"tables that are not built: {', '.join(sorted(tables.missing))}", err=True)
         return NOT_FOUND
     graph = _read(tables, given, found, limit)
     if form == "json" or as_json:
-        give(tables, graph.as_dict(), lambda *_: None, True)
+        print_answer(tables, graph.as_dict(), lambda *_: None, True)
     elif form == "text":
-        give(tables, {"graph": graph}, lambda page, answer: terminal_graph.write(page, answer["graph"]), False)
+        print_answer(tables, {"graph": graph}, lambda page, answer: terminal_graph.write(page, answer["graph"]), False)
     elif form == "svg":
         click.echo(_svg(graph))
     else:
         click.echo({"dot": formats.dot, "mermaid": formats.mermaid}[form](graph))
         if graph.left_out:
-            click.echo(f"tangles: {graph.say_left_out()}", err=True)
+            click.echo(f"tangles: {graph.left_out_note()}", err=True)
     return FOUND
 
 
@@ -84,7 +84,7 @@ def _read(tables: Tables, given: str, found: list[Subject], limit: int) -> Graph
     """Read the graph of the subjects; tangles on one root are one graph if they are equal.
 
     Raises:
-        AskError: The graphs differ.
+        CommandError: The graphs differ.
     """
     first, *others = (graphs.READ[each.kind](tables, each.name, each.id, limit) for each in found)
     if any(replace(other, name=first.name) != first for other in others):

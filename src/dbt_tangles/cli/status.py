@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
-from dbt_tangles.cli import look_at, rounds, runs, verdict_counts, verify
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, give, of_tables
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, counted, listed
+from dbt_tangles.cli import problems, rounds, runs, verdict_counts, verify
+from dbt_tangles.cli.duplicate_tangles import find_duplicates, later_duplicates
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, join_names, quantity
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.cli.twins import find_twins, repeated
 
 _WORSE = {"error", "interrupted", "fail"}
 _SIZES = ("file", "byte", "line")
@@ -34,27 +34,27 @@ _MOST_BROKEN, _MOST_NAMES = 5, 5
     help="Instead, read all bytes of the tables and list the files that differ from the published ones.",
 )
 @as_json
-@of_tables
+@with_tables
 def command(target_path: str, verifies: bool, as_json: bool, warehouse: str, schema: str) -> int:
     """Show the latest runs and their logs, the rows of each table by verdict, and problems to look at."""
     tables = Tables(warehouse, schema)
     if verifies:
         found = verify.verify(tables)
-        give(tables, {"tables": str(tables.folder), "verified": found}, verify.write, as_json)
+        print_answer(tables, {"tables": str(tables.folder), "verified": found}, verify.write, as_json)
         return NOT_FOUND if found["damaged"] else FOUND
     last = runs.last_runs(tables)
     results = runs.results_of(Path(target_path))
-    twins = find_twins(tables)
+    duplicates = find_duplicates(tables)
     answer = {
         "tables": str(tables.folder),
         "runs": last,
         "tests": results and {**results, "is_of_these_tables": any(results["run_id"] == run["run_id"] for run in last)},
-        "counts": verdict_counts.count(tables, repeated(twins)),
-        "alike": _alike(twins),
+        "counts": verdict_counts.count(tables, later_duplicates(duplicates)),
+        "alike": _alike(duplicates),
         "rounds": rounds.find_rounds(tables),
-        "look_at": look_at.find(tables, last, results),
+        "look_at": problems.find(tables, last, results),
     }
-    give(tables, answer, write, as_json)
+    print_answer(tables, answer, write, as_json)
     return FOUND
 
 
@@ -69,11 +69,11 @@ def write(page: Page, answer: dict) -> None:
         if row["is_news"]:
             once = row["once"]
             parts = ", ".join(f"{verdict} {n:,}" for verdict, n in once["counts"].items())
-            words = verdict_counts.words_for(row["table"], once["total"])
+            words = verdict_counts.noun_of(row["table"], once["total"])
             page.line(f"{once['total']:>11,} {words}", *([f": {parts}"] if parts else []))
     for row in answer["alike"]:
-        roots = counted(row["roots"], "root{|s}")
-        page.line((f"{listed(row['names'])} are equal on {roots}; each pair is counted once", DIM))
+        roots = quantity(row["roots"], "root{|s}")
+        page.line((f"{join_names(row['names'])} are equal on {roots}; each pair is counted once", DIM))
     rounds.write(page, answer["rounds"])
     if answer["look_at"]:
         page.line(("to look at:", STRONG))
@@ -83,9 +83,9 @@ def write(page: Page, answer: dict) -> None:
             page.line((item["ask"], ID), indent=2)
 
 
-def _alike(twins: list[dict]) -> list[dict]:
+def _alike(duplicates: list[dict]) -> list[dict]:
     """Count the roots for each combination of names whose tangles agree."""
-    roots = Counter(tuple(row["names"]) for row in twins)
+    roots = Counter(tuple(row["names"]) for row in duplicates)
     return [{"names": [*names], "roots": n} for names, n in roots.most_common(_MOST_NAMES)]
 
 
@@ -95,12 +95,12 @@ def _write_run(page: Page, run: dict, results: dict | None) -> None:
     page.line(
         f"run of {run['started_at']} UTC: ",
         (run["status"], style),
-        f"{took}; it wrote {counted(run['tables'], 'of the tables')}",
+        f"{took}; it wrote {quantity(run['tables'], 'of the tables')}",
     )
     if not run["inputs"]:
         page.line(("input: the fixtures", DIM), indent=1)
     for log in run["inputs"]:
-        sizes = [counted(log[f"{what}s"], f"{what}{{|s}}") for what in _SIZES if log[f"{what}s"] is not None]
+        sizes = [quantity(log[f"{what}s"], f"{what}{{|s}}") for what in _SIZES if log[f"{what}s"] is not None]
         page.line(f"{log['var']} {log['path']}", f": {', '.join(sizes)}" if sizes else "", indent=1)
     if results and results["run_id"] == run["run_id"]:
         models = [row for row in results["broken"] if not row["kind"].endswith("test")]
@@ -109,7 +109,7 @@ def _write_run(page: Page, run: dict, results: dict | None) -> None:
         if len(models) > _MOST_BROKEN:
             page.line((f"… and {len(models) - _MOST_BROKEN:,} more (--json lists them)", DIM), indent=1)
         if results["skipped"]:
-            page.line(f"{counted(results['skipped'], 'step{ was|s were}')} skipped because of that", indent=1)
+            page.line(f"{quantity(results['skipped'], 'step{ was|s were}')} skipped because of that", indent=1)
 
 
 def _write_tests(page: Page, tests: dict | None) -> None:
@@ -120,5 +120,5 @@ def _write_tests(page: Page, tests: dict | None) -> None:
     of = "" if tests["is_of_these_tables"] else "; they tested another run, not these tables"
     page.line(f"dbt tests of {tests['at'][:19]}: ", (parts, BAD if tests["failed"] else GOOD), of)
     for test in tests["failed"]:
-        failures = f", {counted(test['failures'], 'row{|s}')}" if test["failures"] is not None else ""
+        failures = f", {quantity(test['failures'], 'row{|s}')}" if test["failures"] is not None else ""
         page.line((test["status"], BAD), f" {test['name']}{failures}", indent=1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from dbt_tangles.cli.forms import Form, as_sigil, first_form, forms, is_name
 from dbt_tangles.cli.ids import LAST
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.pasted_ids import Candidate, as_sigil, candidates, first_likely_id, is_name
+from dbt_tangles.cli.tables import CommandError, Tables
 
 _MOST, _FEW = 11, 3
 _NAMED = re.compile(r"(.+):(%.*|ssb:.*)", re.DOTALL)
@@ -53,7 +53,7 @@ def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
         kind: Look for this kind only.
 
     Raises:
-        AskError: Several subjects match, or the text does not look like an id.
+        CommandError: Several subjects match, or the text does not look like an id.
     """
     kinds = [kind] if kind else [*KINDS]
     found = _first(tables, given, kinds)
@@ -67,9 +67,9 @@ def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
     return found
 
 
-def ambiguous(given: str, found: list[Subject]) -> AskError:
+def ambiguous(given: str, found: list[Subject]) -> CommandError:
     """Make the error that lists the matching subjects."""
-    return AskError("\n".join([f"{given} matches several; give one of:", *map(_say, found[: _MOST - 1])]))
+    return CommandError("\n".join([f"{given} matches several; give one of:", *map(_say, found[: _MOST - 1])]))
 
 
 def matching(tables: Tables, given: str) -> list[Subject]:
@@ -85,25 +85,25 @@ def _say(subject: Subject) -> str:
 
 
 def _check_form(tables: Tables, given: str, kinds: list[str]) -> None:
-    """Raise AskError for a text that does not look like an id; bases and timelines of events may have any name."""
+    """Raise CommandError for a text that does not look like an id; bases and timelines of events may have any name."""
     is_free = any(tables.rows(_FREE[kind]) for kind in kinds if kind in _FREE) and (len(kinds) == 1 or is_name(given))
-    if not is_free and first_form(given) is None:
+    if not is_free and first_likely_id(given) is None:
         wanted = " or ".join(dict.fromkeys(_FORMS[kind] for kind in kinds))
-        raise AskError(f"{given!r} does not look like an id; give {wanted}, whole or its beginning")
+        raise CommandError(f"{given!r} does not look like an id; give {wanted}, whole or its beginning")
 
 
 def _first(tables: Tables, given: str, kinds: list[str]) -> list[Subject]:
     """List the subjects of the first form of a text that matches any."""
-    for form in forms(given):
-        if found := [subject for kind in kinds for subject in _find(tables, form, kind)]:
+    for candidate in candidates(given):
+        if found := [subject for kind in kinds for subject in _find(tables, candidate, kind)]:
             return found
     return []
 
 
-def _find(tables: Tables, form: Form, kind: str) -> list[Subject]:
+def _find(tables: Tables, candidate: Candidate, kind: str) -> list[Subject]:
     table, column, name, condition = KINDS[kind]
-    named = _NAMED.fullmatch(form.text) if kind == "tangle" else None
-    prefix = as_sigil(named[2] if named else form.text)
+    named = _NAMED.fullmatch(candidate.text) if kind == "tangle" else None
+    prefix = as_sigil(named[2] if named else candidate.text)
     rows = tables.rows(
         f"""select {column} as id, {name} as name from {{{table}}}
         where {column} >= $low and {column} < $high and {condition}
@@ -113,4 +113,4 @@ def _find(tables: Tables, form: Form, kind: str) -> list[Subject]:
         name=named[1] if named else None,
     )
     exact = [row for row in rows if row["id"] == prefix]
-    return [Subject(kind, row["id"], row["name"]) for row in exact or (rows if form.may_go_on else [])]
+    return [Subject(kind, row["id"], row["name"]) for row in exact or (rows if candidate.may_be_prefix else [])]

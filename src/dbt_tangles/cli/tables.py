@@ -27,7 +27,7 @@ _SETTINGS = {
 }
 
 
-class AskError(Exception):
+class CommandError(Exception):
     """A command cannot answer; the message names the problem, its place and a remedy."""
 
 
@@ -45,17 +45,17 @@ class Tables:
         found_in: A cache: for a table, column and id, the files that hold the id.
 
     Raises:
-        AskError: The schema's name is not valid, or its folder does not exist.
+        CommandError: The schema's name is not valid, or its folder does not exist.
     """
 
     def __init__(self, warehouse: str | Path, schema: str) -> None:
         if not _SCHEMA.fullmatch(schema):
-            raise AskError(f"--schema {schema!r}: not a schema name; use lower-case letters, digits and _")
+            raise CommandError(f"--schema {schema!r}: not a schema name; use lower-case letters, digits and _")
         self.folder = Path(warehouse) / f"{schema}.db"
         if not self.folder.is_dir():
-            from dbt_tangles.cli.whereabouts import say_what_is_there
+            from dbt_tangles.cli.missing_tables import describe_missing_tables
 
-            raise AskError(say_what_is_there(Path(warehouse), schema))
+            raise CommandError(describe_missing_tables(Path(warehouse), schema))
         self.missing: set[str] = set()
         self.found_in: dict[tuple[str, str, str], list[str]] = {}
         self._connection = duckdb.connect(":memory:", config=_SETTINGS)
@@ -75,7 +75,7 @@ class Tables:
         names = [file for file in found if file.endswith(".parquet") and file[0] not in "._"]
         for file in names:
             if (folder / file).exists() and not (folder / file).is_file():  # opening a pipe would block
-                raise AskError(f"{folder / file}: not a regular file; remove it or rebuild the table")
+                raise CommandError(f"{folder / file}: not a regular file; remove it or rebuild the table")
         return [str(folder / file) for file in names]
 
     def folders(self) -> list[Path]:
@@ -92,7 +92,7 @@ class Tables:
     def _elsewhere(self) -> dict[str, Path]:
         """The folders of tables that builds wrote to other schemas of the warehouse, as dbt's `+schema` does."""
         found: dict[str, Path] = {}
-        with contextlib.suppress(AskError):  # A command that reads `runs` reports the error.
+        with contextlib.suppress(CommandError):  # A command that reads `runs` reports the error.
             if not self.files("runs"):
                 return found
             for row in self.rows("select unnest(tables) as name from {runs} order by started_at"):
@@ -120,7 +120,7 @@ class Tables:
             The rows as dicts; an empty list if a table is missing (`missing` then has it).
 
         Raises:
-            AskError: A table cannot be read, or has the columns of another version.
+            CommandError: A table cannot be read, or has the columns of another version.
         """
         if any(isinstance(value, str) and not _is_unicode(value) for value in values.values()):
             return []  # Columns hold valid Unicode only.
@@ -129,8 +129,8 @@ class Tables:
         for tries_left in reversed(range(_TRIES)):
             if not all([self.has(name) for name in sorted(names)]):
                 return []
-            listed = {name: only or self.files(name) for name in names}
-            files = {f"files_of_{name}": [escape(file) for file in paths] for name, paths in listed.items()}
+            join_names = {name: only or self.files(name) for name in names}
+            files = {f"files_of_{name}": [escape(file) for file in paths] for name, paths in join_names.items()}
             try:
                 cursor = self._connection.execute(text, {**values, **files})
                 columns = [column[0] for column in cursor.description]
@@ -139,16 +139,16 @@ class Tables:
                 # A build has just replaced the table, and the listed files are gone.
                 only = None
                 if not tries_left:
-                    raise AskError(
+                    raise CommandError(
                         f"{self.folder}: a table cannot be read: {error}\n`tangles status --verify` lists damaged files"
                     ) from error
             except (duckdb.BinderException, duckdb.CatalogException) as error:
                 named = ", ".join(sorted(names))
-                raise AskError(
+                raise CommandError(
                     f"{self.folder}: tables of another version ({named}): {error}\nBuild them again with this version"
                 ) from error
             except duckdb.Error as error:
-                raise AskError(f"{self.folder}: {error}") from error
+                raise CommandError(f"{self.folder}: {error}") from error
         raise AssertionError("unreachable")
 
     def use_one_thread(self) -> None:

@@ -29,7 +29,7 @@ def write(page: Page, graph: Graph) -> None:
         back = [parent for parent in parents.get(row.node, ()) if parent in above]
         _write_node(page, nodes[row.node], row.cells, graph, back)
     if graph.left_out:
-        page.line((graph.say_left_out(), DIM))
+        page.line((graph.left_out_note(), DIM))
 
 
 def _cells(page: Page, cells: str) -> str:

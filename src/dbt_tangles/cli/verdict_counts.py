@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dbt_tangles.cli.page import agreeing
+from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Tables
 
 
@@ -86,7 +86,7 @@ def count(tables: Tables, repeated: Sequence[tuple[str, str]] = ()) -> list[dict
         without = _count(tables, each, repeated) if repeated and each.is_named else counts
         answer.append(
             {
-                "what": agreeing(2, each.words),
+                "what": inflect(2, each.words),
                 "table": each.table,
                 "total": sum(counts.values()),
                 "counts": counts,
@@ -105,10 +105,10 @@ def _has_events(tables: Tables) -> bool:
     return is_built and bool(tables.rows("select 1 from {timeline_events} where message_id is null limit 1"))
 
 
-def words_for(table: str, n: int) -> str:
+def noun_of(table: str, n: int) -> str:
     """Return the name of a table's rows, in agreement with their number."""
     (words,) = (each.words for each in _COUNTED if each.table == table)
-    return agreeing(n, words)
+    return inflect(n, words)
 
 
 def _count(tables: Tables, each: Counted, without: Sequence[tuple[str, str]] = ()) -> dict[str, int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, counted
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity
+from dbt_tangles.cli.tables import CommandError, Tables
 
 _TRIES = 20
 
@@ -19,12 +19,12 @@ def verify(tables: Tables) -> dict:
         `fault`; `unknown`, the tables whose manifests have no digests.
 
     Raises:
-        AskError: Builds replaced a table during each of 20 attempts to read it.
+        CommandError: Builds replaced a table during each of 20 attempts to read it.
     """
     damaged, unknown, files, size = [], [], 0, 0
     folders = tables.folders()
     for folder in folders:
-        found, facts = _look_at(folder)
+        found, facts = _compare_bytes(folder)
         files, size = files + len(facts), size + sum(max(length, 0) for length, _ in facts.values())
         if found is None:
             unknown.append(folder.name)
@@ -33,7 +33,7 @@ def verify(tables: Tables) -> dict:
     return {"tables": len(folders), "files": files, "bytes": size, "damaged": damaged, "unknown": unknown}
 
 
-def _look_at(folder: Path) -> tuple[dict[str, str] | None, dict[str, list[int]]]:
+def _compare_bytes(folder: Path) -> tuple[dict[str, str] | None, dict[str, list[int]]]:
     # Imported here, because these modules load slowly.
     from dbt_spark_python.table_store import manifest
     from dbt_spark_python.table_store.integrity import find_altered, list_files
@@ -47,7 +47,7 @@ def _look_at(folder: Path) -> tuple[dict[str, str] | None, dict[str, list[int]]]
             continue
         if manifest.read(folder) == noted:  # otherwise a build replaced the table meanwhile
             return found, files
-    raise AskError(f"{folder}: a build keeps replacing the table; run the command again after the build")
+    raise CommandError(f"{folder}: a build keeps replacing the table; run the command again after the build")
 
 
 def write(page: Page, answer: dict) -> None:
@@ -55,8 +55,8 @@ def write(page: Page, answer: dict) -> None:
     found = answer["verified"]
     page.line((answer["tables"], STRONG))
     page.line(
-        f"{counted(found['tables'], 'table{|s}')}, {counted(found['files'], 'file{|s}')}, "
-        f"{counted(found['bytes'], 'byte{|s}')}: ",
+        f"{quantity(found['tables'], 'table{|s}')}, {quantity(found['files'], 'file{|s}')}, "
+        f"{quantity(found['bytes'], 'byte{|s}')}: ",
         ("damaged", BAD) if found["damaged"] else ("no table is damaged", GOOD),
     )
     for row in found["damaged"]:

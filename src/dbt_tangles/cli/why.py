@@ -7,9 +7,9 @@ import importlib
 import click
 
 from dbt_tangles.cli import claims, complete, subjects
-from dbt_tangles.cli.ids import MODULES, PLACES, awaited, find_one, meant
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, give, of_tables
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.ids import MODULES, PLACES, complete_missing_id, find_one, require_id
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
+from dbt_tangles.cli.tables import CommandError, Tables
 
 
 @click.command("why")
@@ -18,7 +18,7 @@ from dbt_tangles.cli.tables import AskError, Tables
 @click.option("--in", "only", metavar="NAME", help="Only this tangle (name, root or NAME:ROOT), set, base or timeline.")
 @click.option("--kind", type=click.Choice([*PLACES]), help="Look for ids of this kind only.")
 @as_json
-@of_tables
+@with_tables
 def command(
     id_: str | None, line: str | None, only: str | None, kind: str | None, as_json: bool, warehouse: str, schema: str
 ) -> int:
@@ -31,22 +31,22 @@ def command(
         raise click.UsageError("give either an ID or --line FILE:N")
     tables = Tables(warehouse, schema)
     if line:
-        return _ask(tables, "dbt_tangles.cli.why_line", line, {}, as_json)
+        return _answer(tables, "dbt_tangles.cli.why_line", line, {}, as_json)
     found = find_one(tables, id_, kind)
     if found is None:
         if tables.missing >= {places[0][0] for places in PLACES.values()}:
-            raise AskError(f"{tables.folder}: no table with ids is built; build ssb_messages or another table of ids")
-        wanted = awaited(tables, id_) or claims.complete(tables, id_)
+            raise CommandError(f"{tables.folder}: no table with ids is built; build ssb_messages or another one")
+        wanted = complete_missing_id(tables, id_) or claims.complete_claimed_id(tables, id_)
         if wanted is None:
-            wanted = id_ if subjects.matching(tables, id_) else meant(tables, id_, kind)
-        return _ask(tables, "dbt_tangles.cli.why_unknown", wanted, {}, as_json)
-    return _ask(tables, MODULES[found.kind], found.id, {"only": only}, as_json)
+            wanted = id_ if subjects.matching(tables, id_) else require_id(tables, id_, kind)
+        return _answer(tables, "dbt_tangles.cli.why_unknown", wanted, {}, as_json)
+    return _answer(tables, MODULES[found.kind], found.id, {"only": only}, as_json)
 
 
-def _ask(tables: Tables, module: str, given: str, options: dict, in_json: bool) -> int:
+def _answer(tables: Tables, module: str, given: str, options: dict, as_json: bool) -> int:
     why = importlib.import_module(module)
     answer = why.explain(tables, given, **options)
-    give(tables, answer, why.write, in_json)
+    print_answer(tables, answer, why.write, as_json)
     return FOUND if _is_found(answer) else NOT_FOUND
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dbt_tangles.cli import messages
-from dbt_tangles.cli.forms import texts_of
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page
+from dbt_tangles.cli.pasted_ids import candidate_texts
 from dbt_tangles.cli.tables import Tables
 
 _MOST = 100
@@ -24,7 +24,9 @@ def explain(tables: Tables, event_id: str, only: str | None = None) -> dict:
     rejects = tables.rows_of("timeline_rejects", "timeline_id, reason, detail, source_file, line", "event_id", event_id)
     events = [row for row in events if row.pop("message_id") is None]
     if only is not None:
-        events, rejects = ([row for row in rows if row["timeline_id"] in texts_of(only)] for rows in (events, rejects))
+        events, rejects = (
+            [row for row in rows if row["timeline_id"] in candidate_texts(only)] for rows in (events, rejects)
+        )
     for reject in rejects:
         reject["meaning"] = messages.event(reject["reason"])
     events.sort(key=lambda row: row["timeline_id"])

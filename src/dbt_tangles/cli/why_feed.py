@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.cli import messages
-from dbt_tangles.cli.page import BAD, GOOD, ID, Page, counted
+from dbt_tangles.cli.page import BAD, GOOD, ID, Page, quantity
 from dbt_tangles.cli.tables import Tables
 
 _MOST = 100
@@ -97,7 +97,7 @@ def state(feed: dict) -> str:
     """Describe a row of `feeds`: the length of its chain, and the cause of the chain's end."""
     verified, most = feed["verified_length"], feed["max_sequence"]
     if feed["status"] == "complete":
-        return f"the feed is complete: {counted(verified, 'message{|s}')}"
+        return f"the feed is complete: {quantity(verified, 'message{|s}')}"
     if feed["status"] == "gap":
         return f"the chain ends at {verified:,} of {most:,}: {feed['gap_sequence']:,} is missing"
     if feed["status"] == "forked":

@@ -8,8 +8,8 @@ import re
 from dbt_tangles.cli import log_places, messages
 from dbt_tangles.cli.ids import MODULES, PLACES
 from dbt_tangles.cli.log_places import LOGS, MOST, Blocks, Log
-from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, counted
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, quantity
+from dbt_tangles.cli.tables import CommandError, Tables
 
 _LINE = re.compile(r"(.+):([0-9]{1,18})", re.DOTALL)
 _SHOWN = 10
@@ -23,11 +23,11 @@ def explain(tables: Tables, given: str) -> dict:
         given: `FILE:N`: the file by its path in the tables or the end of that path, and the line's number from 1.
 
     Raises:
-        AskError: The text is not `FILE:N`.
+        CommandError: The text is not `FILE:N`.
     """
     match = _LINE.fullmatch(given)
     if not match:
-        raise AskError(f"--line {given!r}: not a line of a log; give FILE:N, as in messages.jsonl:12")
+        raise CommandError(f"--line {given!r}: not a line of a log; give FILE:N, as in messages.jsonl:12")
     file, line = match[1], int(match[2])
     lines, named, others = [], [], []
     for name, log in LOGS.items():
@@ -80,7 +80,7 @@ def _standing_for(tables: Tables, name: str, source_file: str, blocks: Blocks, l
             file=source_file,
         )
     ]
-    alike = log_places.alike(tables, log, source_file, blocks, line, standing)
+    alike = log_places.equal_lines(tables, log, source_file, blocks, line, standing)
     rows = [row for each in alike for row in _rejects(tables, name, log, source_file, each)[source_file]]
     return {source_file: rows} if rows else {}
 
@@ -89,7 +89,7 @@ def _explain_line(
     tables: Tables, name: str, source_file: str, line: int, found: dict, rejects: list[dict]
 ) -> list[dict]:
     log = LOGS[name]
-    gives = log_places.gave(tables, log, source_file, found[source_file], line) if source_file in found else None
+    gives = log_places.id_of_line(tables, log, source_file, found[source_file], line) if source_file in found else None
     if gives is None and not rejects:
         return []
     if gives is None or gives["id"] is None:
@@ -98,7 +98,7 @@ def _explain_line(
     is_alone = not rejects and ((why or {}).get("message") or {}).get("line_count") == 1
     total, places = (1 if gives["id"] else 0), []
     if gives["id"] and not is_alone:
-        total, places = log_places.lines_of(tables, log, found, gives)
+        total, places = log_places.lines_of_id(tables, log, found, gives)
     here = {"source_file": source_file, "line": line}
     return [
         {
@@ -130,7 +130,7 @@ def write(page: Page, answer: dict) -> None:
     if answer["lines"]:
         return
     for file in answer["files"][:_SHOWN]:
-        page.line(f"{file['log']} log, {file['source_file']} has {counted(file['lines'], 'line{|s}')}", indent=1)
+        page.line(f"{file['log']} log, {file['source_file']} has {quantity(file['lines'], 'line{|s}')}", indent=1)
     if not answer["files"]:
         page.line("the build read no file of that name", indent=1)
         page.ids("files that it read:", answer["other_files"], indent=1)
@@ -152,7 +152,7 @@ def _write_line(page: Page, row: dict) -> None:
         page.line("it gave no row of these tables", indent=2)
     others = row["line_count"] - 1
     if others > 0:
-        page.line(counted(others, "more line{ gave|s gave} the same:"), indent=2)
+        page.line(quantity(others, "more line{ gave|s gave} the same:"), indent=2)
         for place in row["also_at"][:_SHOWN]:
             page.line(f"{place['source_file']}:{place['line']}", indent=3)
         if others > _SHOWN:

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.claims import claims_of
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, short
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, truncate
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.why_feed import explain_feed, write_feed, write_next
 from dbt_tangles.cli.why_tangle import explain_tangles, write_tangles
@@ -103,7 +103,7 @@ def write(page: Page, answer: dict) -> None:
     content_type = message["content_type"] or ("encrypted" if message["is_encrypted"] else "no type")
     time = time_of(message["asserted_at"])
     page.line(f"message {message['sequence']} of {message['author']}, {content_type}{time}", indent=1)
-    page.line((short(message["content"] or "", 100), DIM), indent=1)
+    page.line((truncate(message["content"] or "", 100), DIM), indent=1)
     _write_verdict(page, message, answer["meaning"])
     for claim in answer["claimed_by"]:
         page.line(f"also, {claim['words']}", indent=2)

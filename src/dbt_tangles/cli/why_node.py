@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.cause_path import write_causes, write_links
-from dbt_tangles.cli.forms import texts_of
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, short
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, truncate
+from dbt_tangles.cli.pasted_ids import candidate_texts
+from dbt_tangles.cli.root_causes import MOST_LINKS, find_root_causes
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.cli.upstream import MOST_LINKS, origins
 
 _MOST = 100
-_OF_OTHERS = {"hole", "unknown_writer", "missing_head", "previous_set_aside"}
+_INHERITED = {"hole", "unknown_writer", "missing_head", "previous_set_aside"}
 
 
 def explain(tables: Tables, node_id: str, only: str | None = None) -> dict:
@@ -31,7 +31,7 @@ def explain(tables: Tables, node_id: str, only: str | None = None) -> dict:
         base["rejects"].append(row)
     for row in tables.rows_of("autobase_links", "distinct base_id", "node_id", node_id):
         bases.setdefault(row["base_id"], {"base_id": row["base_id"], "is_used": False, "rejects": []})
-    chosen = [base for base in bases.values() if only is None or base["base_id"] in texts_of(only)]
+    chosen = [base for base in bases.values() if only is None or base["base_id"] in candidate_texts(only)]
     chosen.sort(key=lambda base: base["base_id"] or "")
     answers = [_explain_base(tables, node_id, base) for base in chosen[:_MOST]]
     return {
@@ -68,7 +68,7 @@ def _explain_base(tables: Tables, node_id: str, base: dict) -> dict:
             **where,
         )
         return answer
-    if _OF_OTHERS & {reject["reason"] for reject in base["rejects"]}:
+    if _INHERITED & {reject["reason"] for reject in base["rejects"]}:
         answer["causes"] = _explain_causes(tables, node_id, base["base_id"])
     answer["next"] = tables.row(
         "select length, batch, heads from {autobase_next} where base_id = $base and writer = $writer",
@@ -94,12 +94,12 @@ def _explain_causes(tables: Tables, node_id: str, base_id: str) -> list[dict]:
         ids=list(reasons),
     )
     missing = {link["head_id"] for link in links if not link["is_known"] and not link["is_before_start"]}
-    through = {id_ for id_, reason in reasons.items() if reason in _OF_OTHERS}
+    through = {id_ for id_, reason in reasons.items() if reason in _INHERITED}
     ends = missing | (reasons.keys() - through)
-    ways = origins(((link["node_id"], link["head_id"]) for link in links), through, ends, node_id)
+    paths = find_root_causes(((link["node_id"], link["head_id"]) for link in links), through, ends, node_id)
     return [
-        {"id": end, "trouble": reasons.get(end, "missing"), "words": _trouble(reasons.get(end)), "path": ways[end]}
-        for end in sorted(ways)
+        {"id": end, "trouble": reasons.get(end, "missing"), "words": _trouble(reasons.get(end)), "path": paths[end]}
+        for end in sorted(paths)
     ]
 
 
@@ -149,7 +149,7 @@ def _write_place(page: Page, base: dict) -> None:
         state = "settled" if view["is_confirmed"] else "not settled"
         page.line(f"position {view['position']} for an observer of all nodes, {state}", indent=2)
         if view["value"] is not None:
-            page.line((short(view["value"], 100), DIM), indent=2)
+            page.line((truncate(view["value"], 100), DIM), indent=2)
     if settled and settled["confirmed_at"]:
         page.line("settled with ", (settled["confirmed_at"], ID), indent=2)
     if settled and settled["contender"]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.cause_path import write_causes, write_links
 from dbt_tangles.cli.claims import claims_of
-from dbt_tangles.cli.forms import texts_of
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page
+from dbt_tangles.cli.pasted_ids import candidate_texts
+from dbt_tangles.cli.root_causes import MOST_LINKS, find_root_causes
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.cli.upstream import MOST_LINKS, origins
 
 _MOST = 100
 _COLUMNS = """message_id, account, domain, sigkey, line_count, is_moot, has_data, is_data_valid, is_signature_valid,
@@ -17,7 +17,7 @@ _COLUMNS = """message_id, account, domain, sigkey, line_count, is_moot, has_data
 _IN_SET = """set_id, message_id, depth, is_valid, is_held, reject_reason, awaited_ids, position, is_root, is_item_root,
     is_tip, purpose, action"""
 #: Reasons that lie in the messages that a message follows or in its account, not in the message itself.
-_OF_OTHERS = {"no_known_prev", *messages.UNDECIDED}
+_INHERITED = {"no_known_prev", *messages.UNDECIDED}
 _SET_DOMAIN = "set_v1__"
 _OWN_ACCOUNTS = ("self", "any")
 
@@ -36,7 +36,9 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
     (message,) = tables.rows_of("pzp_messages", _COLUMNS, "message_id", message_id)[:1] or [{}]
     rows = sorted(tables.rows_of("set_messages", _IN_SET, "message_id", message_id), key=lambda row: row["set_id"])
     sets = [
-        _explain_set(tables, row) for row in rows[:_MOST] if only is None or row["set_id"].startswith(texts_of(only))
+        _explain_set(tables, row)
+        for row in rows[:_MOST]
+        if only is None or row["set_id"].startswith(candidate_texts(only))
     ]
     code = message.get("reject_reason")
     return {
@@ -103,7 +105,7 @@ def _explain_set(tables: Tables, row: dict) -> dict:
             where set_id = $set and message_id = $id order by all""",
             **where,
         ),
-        "causes": _explain_causes(tables, row) if code in _OF_OTHERS else [],
+        "causes": _explain_causes(tables, row) if code in _INHERITED else [],
         "next": None,
     }
     if not row["is_valid"]:
@@ -141,10 +143,10 @@ def _explain_causes(tables: Tables, row: dict) -> list[dict]:
             ids=named,
         )
     }
-    through = {id_ for id_, reason in bad.items() if reason in _OF_OTHERS}
-    ways = origins(links, through, (set(named) - known) | (bad.keys() - through), row["message_id"])
-    elsewhere = _in_log(tables, sorted(ways.keys() - bad.keys()))
-    return [{"id": end, "path": ways[end], **_trouble(bad.get(end), elsewhere.get(end))} for end in sorted(ways)]
+    through = {id_ for id_, reason in bad.items() if reason in _INHERITED}
+    paths = find_root_causes(links, through, (set(named) - known) | (bad.keys() - through), row["message_id"])
+    elsewhere = _in_log(tables, sorted(paths.keys() - bad.keys()))
+    return [{"id": end, "path": paths[end], **_trouble(bad.get(end), elsewhere.get(end))} for end in sorted(paths)]
 
 
 def _in_log(tables: Tables, ids: list[str]) -> dict[str, dict]:

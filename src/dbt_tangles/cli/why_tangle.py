@@ -5,11 +5,11 @@ from __future__ import annotations
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.cause_path import write_causes
 from dbt_tangles.cli.claims import claims_of
-from dbt_tangles.cli.forms import as_sigil, texts_of
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, counted, listed
+from dbt_tangles.cli.duplicate_tangles import merge_equal
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, join_names, quantity
+from dbt_tangles.cli.pasted_ids import as_sigil, candidate_texts
+from dbt_tangles.cli.root_causes import MOST_LINKS, shortest_paths
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.cli.twins import together
-from dbt_tangles.cli.upstream import MOST_LINKS, paths
 
 _COLUMNS = """tangle_name, root_id, is_member, set_aside_reason, blocked_by, depth, is_root, is_tip, is_fork, is_merge,
     position"""
@@ -34,7 +34,7 @@ def explain_tangles(tables: Tables, message_id: str, only: str | None = None) ->
 
 
 def _is_meant(name: str, root: str, only: str) -> bool:
-    texts = texts_of(only)
+    texts = candidate_texts(only)
     return name in texts or root.startswith(tuple(as_sigil(text.removeprefix(f"{name}:")) for text in texts))
 
 
@@ -79,12 +79,12 @@ def _explain_causes(tables: Tables, message_id: str, row: dict, where: dict, lin
     """Return each root cause with its trouble, and a shortest path to it."""
     causes = row["blocked_by"] or []
     others = [cause for cause in causes if cause != message_id]
-    ways: dict[str, list[str]] = {message_id: [message_id]}
+    paths: dict[str, list[str]] = {message_id: [message_id]}
     if others:
-        ways |= paths(((link["message_id"], link["previous_id"]) for link in links), message_id, others)
+        paths |= shortest_paths(((link["message_id"], link["previous_id"]) for link in links), message_id, others)
     missing = {
-        gone.pop("missing_id"): gone
-        for gone in tables.rows(
+        row_of_missing.pop("missing_id"): row_of_missing
+        for row_of_missing in tables.rows(
             """select missing_id, is_in_log, waiting_count, blocked_count, unlocks from {tangle_missing}
             where tangle_name = $name and root_id = $root and missing_id in (select unnest($ids))""",
             ids=causes,
@@ -93,17 +93,17 @@ def _explain_causes(tables: Tables, message_id: str, row: dict, where: dict, lin
     }
     bad = {message_id: row["set_aside_reason"]} if message_id in causes else {}
     if unclear := [cause for cause in others if cause not in missing]:
-        bad |= _bad_ones(tables, unclear, where)
+        bad |= _own_reasons(tables, unclear, where)
     for id_, claims in claims_of(tables, missing, ["message"]).items():
         missing[id_]["claimed_by"] = claims
-    in_log = [id_ for id_, gone in missing.items() if gone["is_in_log"]]
+    in_log = [id_ for id_, row_of_missing in missing.items() if row_of_missing["is_in_log"]]
     errors = _errors(tables, in_log) if in_log else {}
     for id_ in in_log:
         missing[id_]["check_error"] = errors.get(id_)
-    return [_cause(cause, where["root"], ways, bad, missing, message_id) for cause in causes]
+    return [_cause(cause, where["root"], paths, bad, missing, message_id) for cause in causes]
 
 
-def _bad_ones(tables: Tables, ids: list[str], where: dict) -> dict[str, str]:
+def _own_reasons(tables: Tables, ids: list[str], where: dict) -> dict[str, str]:
     rows = tables.rows(
         """select message_id, set_aside_reason from {tangle_messages}
         where tangle_name = $name and root_id = $root and not is_member and message_id in (select unnest($ids))""",
@@ -121,11 +121,11 @@ def _errors(tables: Tables, ids: list[str]) -> dict[str, str | None]:
     return {row["message_id"]: row["check_error"] for row in rows}
 
 
-def _cause(cause: str, root: str, ways: dict, bad: dict, missing: dict, message_id: str) -> dict:
-    way = ways.get(cause) or ([message_id, cause] if cause == root else None)
-    gone = {} if cause in bad else missing.get(cause, {})
-    trouble = bad.get(cause) or ("no_candidate" if gone.get("is_in_log") else "missing")
-    found = {"id": cause, "trouble": trouble, "path": way, **gone}
+def _cause(cause: str, root: str, paths: dict, bad: dict, missing: dict, message_id: str) -> dict:
+    path = paths.get(cause) or ([message_id, cause] if cause == root else None)
+    row_of_missing = {} if cause in bad else missing.get(cause, {})
+    trouble = bad.get(cause) or ("no_candidate" if row_of_missing.get("is_in_log") else "missing")
+    found = {"id": cause, "trouble": trouble, "path": path, **row_of_missing}
     return {**found, "words": _trouble(found)}
 
 
@@ -133,9 +133,9 @@ def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | 
     """Print the place of a message in its tangles; duplicate tangles of one root once, with both names."""
     if not tangles:
         page.line(f"tangles: it claims none{'' if only is None else f' that {only} names'}", indent=1)
-    for names, tangle in together(tangles):
+    for names, tangle in merge_equal(tangles):
         root = tangle["root_id"]
-        name = ["tangle ", (listed(names), STRONG)] if tangle["tangle_name"] is not None else [_NAMELESS]
+        name = ["tangle ", (join_names(names), STRONG)] if tangle["tangle_name"] is not None else [_NAMELESS]
         name += [" on ", (root, ID)] if root else [", unreadable root"]
         if tangle["is_member"]:
             page.line(*name, ": ", ("member", GOOD), _place(tangle), indent=1)
@@ -204,7 +204,7 @@ def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
 def _trouble(cause: dict) -> str:
     if cause["trouble"] == "missing":
         unlocked = cause.get("unlocks")
-        unlocks = f"; once it arrives, {counted(unlocked, '{becomes a member|become members}')}" if unlocked else ""
+        unlocks = f"; once it arrives, {quantity(unlocked, '{becomes a member|become members}')}" if unlocked else ""
         claimed = "".join(f"; {claim['words']}" for claim in cause.get("claimed_by", ())[:1])
         return f"not in the log{unlocks}{claimed}"
     if cause["trouble"] == "no_candidate":

@@ -6,10 +6,10 @@ import shlex
 
 from dbt_tangles.cli import subjects
 from dbt_tangles.cli.claims import claims_of, write_claims
+from dbt_tangles.cli.duplicate_tangles import merge_equal
 from dbt_tangles.cli.ids import PLACES
-from dbt_tangles.cli.page import DIM, ID, Page, agreeing, counted, listed
+from dbt_tangles.cli.page import DIM, ID, Page, inflect, join_names, quantity
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.cli.twins import together
 
 _MOST = 100
 _NEAR, _SHOWN = 3, 10
@@ -99,15 +99,15 @@ def _alike(one: str, other: str) -> int:
 
 def write_awaiting(page: Page, rows: list[dict]) -> None:
     """Print the tangles that wait for an id; duplicate tangles of one root once, with both names."""
-    for names, row in together(rows):
+    for names, row in merge_equal(rows):
         there = "; it is in the log, but not a candidate of this tangle" if row["is_in_log"] else ""
         page.line(
-            f"tangle {listed(names)} on ",
+            f"tangle {join_names(names)} on ",
             (row["root_id"], ID),
-            agreeing(len(names), " wait{s|} for it: ")
-            + f"{counted(row['waiting_count'], 'message{ lists it|s list it} as previous')}, "
-            f"{counted(row['blocked_count'], '{is|are} set aside because of it')}, "
-            f"{counted(row['unlocks'], '{becomes a member|become members} once it arrives')}{there}",
+            inflect(len(names), " wait{s|} for it: ")
+            + f"{quantity(row['waiting_count'], 'message{ lists it|s list it} as previous')}, "
+            f"{quantity(row['blocked_count'], '{is|are} set aside because of it')}, "
+            f"{quantity(row['unlocks'], '{becomes a member|become members} once it arrives')}{there}",
             indent=1,
         )
 
@@ -131,7 +131,7 @@ def write(page: Page, answer: dict) -> None:
     if len(referrers) > _SHOWN:
         page.line((f"… and {len(referrers) - _SHOWN:,} more (--json lists them)", DIM), indent=1)
     page.ids("similar ids:", [each["id"] for each in answer["near"]], indent=1)
-    for names, each in together(answer["known_as"], "name"):
+    for names, each in merge_equal(answer["known_as"], "name"):
         name = f"{each['name']}:{each['id']}" if each["kind"] == "tangle" and len(names) == 1 else each["id"]
         page.line((shlex.join(["tangles", "show", name, "--as", each["kind"]]), ID), indent=1)
 
@@ -143,4 +143,4 @@ def _by_place(referrers: list[dict]) -> list[tuple[str, dict]]:
         # The place of a link is `NAME:ROOT`, that of a claim on a root is its name.
         name, colon, root = row["place"].rpartition(":") if row["how"] == "tangle" else (row["place"], "", "")
         split.append({"how": row["how"], "id": row["id"], "name": name, "root": f"{colon}{root}"})
-    return [(f"{listed(names)}{row['root']}", row) for names, row in together(split, "name")]
+    return [(f"{join_names(names)}{row['root']}", row) for names, row in merge_equal(split, "name")]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.parts import Kind, Limits, Part, chosen, many
-from dbt_tangles.report.tangles import asks
+from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
+from dbt_tangles.report.tangles import queries
 from dbt_tangles.report.titles import of_nodes
 
 _MOST_OBSERVERS = 20
@@ -25,7 +25,7 @@ def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose bases and lay them out for drawing."""
     count = tables.row("select count(*) as n from {autobase_bases}") or {"n": 0}
     read, last = f"select base_id, {', '.join(_FACTS)} from {{autobase_bases}}", f"base_id limit {limits.subjects}"
-    rows = chosen(
+    rows = choose(
         tables.rows(f"{read} order by node_count desc, {last}"),
         tables.rows(
             f"""{read} where status not in ('ok', 'empty') or lag > 0
@@ -67,9 +67,9 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         "size": row["node_count"],
         "trouble": row["lag"] if broken else 0,
         "chosen": row["chosen"],
-        "facts": f"{many(row['node_count'], 'node')}, {row['confirmed_length'] or 0:,} settled",
+        "facts": f"{number_of(row['node_count'], 'node')}, {row['confirmed_length'] or 0:,} settled",
     }
-    return Part(entry, view, asks(view, "node", base))
+    return Part(entry, view, queries(view, "node", base))
 
 
 def _observers(tables: Tables, base: str, number: dict[str, int], nodes: int) -> list[dict]:

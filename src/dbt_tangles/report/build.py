@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.report import bases, feeds, glance, groups, sets, tangles, timelines, titles, whys
+from dbt_tangles.report import bases, feeds, glance, groups, sets, tangles, timelines, titles, why_answers
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.parts import Kind, Limits
 
@@ -36,7 +36,7 @@ def build(
         The folder.
 
     Raises:
-        AskError: The folder holds other files or cannot be written, or a table cannot be read.
+        CommandError: The folder holds other files or cannot be written, or a table cannot be read.
     """
     with Folder(out) as folder:
         _write(folder, tables, limits, tell)
@@ -50,10 +50,12 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
     slices = _slices(tables, kinds)
     tables.use_one_thread()
     done, total = 0, sum(len(kind.parts) for kind in kinds.values())
-    say = functools.cache(lambda ask: whys.say(slices[ask.kind], ask.kind, ask.id, ask.only))
+    answer_of = functools.cache(
+        lambda query: why_answers.answer_lines(slices[query.kind], query.kind, query.id, query.only)
+    )
     for name, kind in kinds.items():
         for number, part in enumerate(kind.parts):
-            answers = {n: say(ask) for n, ask in sorted(part.asks.items())}
+            answers = {n: answer_of(query) for n, query in sorted(part.queries.items())}
             folder.write(f"{name}-{number}", part.view)
             folder.write(f"{name}-{number}-why", answers)
             done += 1
@@ -74,24 +76,25 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
 
 def _slices(tables: Tables, kinds: dict[str, Kind]) -> dict[str, Tables]:
     """Load the rows that the answers need, and set the titles of nodes that stand for messages."""
-    asks = [ask for kind in kinds.values() for part in kind.parts for ask in part.asks.values()]
-    ids = {kind: sorted({ask.id for ask in asks if ask.kind == kind}) for kind in ("message", "pzp", "event")}
+    queries = [query for kind in kinds.values() for part in kind.parts for query in part.queries.values()]
+    ids = {kind: sorted({query.id for query in queries if query.kind == kind}) for kind in ("message", "pzp", "event")}
     only = {
-        kind: sorted({ask.only for ask in asks if ask.kind == kind and ask.only}) for kind in ("pzp", "node", "event")
+        kind: sorted({query.only for query in queries if query.kind == kind and query.only})
+        for kind in ("pzp", "node", "event")
     }
     slices: dict[str, Tables] = {}
     if ids["message"]:
-        slices["message"] = whys.slice_messages(tables, ids["message"])
+        slices["message"] = why_answers.slice_messages(tables, ids["message"])
         said = titles.of_messages(slices["message"], ids["message"])
         for kind in kinds.values():
             for part in kind.parts:
-                for n, ask in part.asks.items():
-                    if ask.kind == "message":
-                        part.view["nodes"][n]["title"] = said.get(ask.id)
+                for n, query in part.queries.items():
+                    if query.kind == "message":
+                        part.view["nodes"][n]["title"] = said.get(query.id)
     if ids["pzp"]:
-        slices["pzp"] = whys.slice_sets(tables, ids["pzp"], only["pzp"])
+        slices["pzp"] = why_answers.slice_sets(tables, ids["pzp"], only["pzp"])
     if only["node"]:
-        slices["node"] = whys.slice_bases(tables, only["node"])
+        slices["node"] = why_answers.slice_bases(tables, only["node"])
     if ids["event"]:
-        slices["event"] = whys.slice_events(tables, ids["event"], only["event"])
+        slices["event"] = why_answers.slice_events(tables, ids["event"], only["event"])
     return slices

@@ -9,8 +9,8 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
-from dbt_tangles.cli.options import FOUND, of_tables
-from dbt_tangles.cli.page import counted, plain
+from dbt_tangles.cli.options import FOUND, with_tables
+from dbt_tangles.cli.page import escape_unprintable, quantity
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
@@ -36,7 +36,7 @@ from dbt_tangles.report.parts import Limits
     metavar="N",
     help="Draw the last N nodes of each at most.",
 )
-@of_tables
+@with_tables
 def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> int:
     """Write a folder of HTML that draws the tables: open its index.html, without a network or a server.
 
@@ -50,8 +50,8 @@ def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> in
             progress.update(task, completed=done, total=total)
 
         folder = build(tables, Path(out), Limits(limit, nodes), tell)
-    shards = counted(folder.shards, "shard{|s}")
-    click.echo(plain(f"{folder.path / 'index.html'}: {shards}, {folder.bytes / 1e6:,.1f} MB of data"))
+    shards = quantity(folder.shards, "shard{|s}")
+    click.echo(escape_unprintable(f"{folder.path / 'index.html'}: {shards}, {folder.bytes / 1e6:,.1f} MB of data"))
     if tables.missing:
         click.echo(
             f"tables that are not built, so the report lacks their rows: {', '.join(sorted(tables.missing))}", err=True

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.parts import Kind, Limits, Part, chosen, many
-from dbt_tangles.report.tangles import asks
+from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
+from dbt_tangles.report.tangles import queries
 
 _FACTS = {
     "status": "status",
@@ -23,7 +23,7 @@ def collect(tables: Tables, limits: Limits) -> Kind:
     count = tables.row("select count(*) as n from {feeds}") or {"n": 0}
     read = f"select author, {', '.join(_FACTS)} from {{feeds}}"
     last = f"author limit {limits.subjects}"
-    rows = chosen(
+    rows = choose(
         tables.rows(f"{read} order by message_count desc, {last}"),
         tables.rows(f"{read} where status <> 'complete' order by message_count - verified_length desc, {last}"),
         ("author",),
@@ -44,9 +44,9 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         "size": row["message_count"],
         "trouble": (row["message_count"] or 0) - (row["verified_length"] or 0),
         "chosen": row["chosen"],
-        "facts": f"{many(row['message_count'], 'message')}, {row['verified_length'] or 0:,} in the chain",
+        "facts": f"{number_of(row['message_count'], 'message')}, {row['verified_length'] or 0:,} in the chain",
     }
-    return Part(entry, view, asks(view, "message"))
+    return Part(entry, view, queries(view, "message"))
 
 
 def _until(tables: Tables, row: dict, nodes: int) -> int | None:

@@ -17,8 +17,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from dbt_tangles.cli.page import plain
-from dbt_tangles.cli.tables import AskError
+from dbt_tangles.cli.page import escape_unprintable
+from dbt_tangles.cli.tables import CommandError
 
 #: The file that marks a folder as a report's.
 MARK = "tangles-report.txt"
@@ -32,8 +32,8 @@ _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 def clean(text: str) -> str:
     """Truncate a text and escape its unprintable characters, including marks of text direction."""
     if len(text) <= MOST_CHARACTERS:
-        return plain(text)
-    return plain(text[:MOST_CHARACTERS]) + f"… ({len(text):,} characters)"
+        return escape_unprintable(text)
+    return escape_unprintable(text[:MOST_CHARACTERS]) + f"… ({len(text):,} characters)"
 
 
 def safe(value: Any) -> Any:
@@ -66,7 +66,7 @@ class Folder:
         shards: The number of files of data.
 
     Raises:
-        AskError: The path has other files, or cannot be written.
+        CommandError: The path has other files, or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -74,7 +74,7 @@ class Folder:
         self.bytes = self.shards = 0
         with self._writing():
             if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MARK).is_file())):
-                raise AskError(f"{path}: not a report and not empty; name another folder with --out")
+                raise CommandError(f"{path}: not a report and not empty; name another folder with --out")
             path.mkdir(parents=True, exist_ok=True)
             (path / MARK).write_text("Written by `tangles report`, which replaces all of it.\n")
             for killed in path.glob(f"{_NEW}*"):  # left behind by a killed command
@@ -120,4 +120,4 @@ class Folder:
         try:
             yield
         except OSError as error:
-            raise AskError(f"{self.path}: cannot be written: {error}; name another folder with --out") from error
+            raise CommandError(f"{self.path}: cannot be written: {error}; name another folder with --out") from error

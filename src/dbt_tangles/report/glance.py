@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbt_tangles.cli import look_at, runs, verdict_counts
+from dbt_tangles.cli import problems, runs, verdict_counts
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.reasons import COLUMNS, meanings
 
@@ -21,7 +21,7 @@ def collect(tables: Tables) -> dict:
         "runs": [{name: run[name] for name in ("status", "started_at", "seconds", "tables", "inputs")} for run in last],
         "counts": found,
         "meanings": {row["table"]: _meanings(row) for row in found},
-        "look_at": look_at.find(tables, last, None),
+        "look_at": problems.find(tables, last, None),
         "over_time": over_time(tables),
         "sizes": histogram(tables, "candidate_count"),
         "depths": histogram(tables, "depth"),

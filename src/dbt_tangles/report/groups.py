@@ -6,8 +6,8 @@ from dbt_tangles.cli import graphs
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.parts import Kind, Limits, Part, chosen, many
-from dbt_tangles.report.tangles import asks
+from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
+from dbt_tangles.report.tangles import queries
 
 _MOST_FINDINGS = 200
 
@@ -24,7 +24,7 @@ def collect(tables: Tables, limits: Limits) -> Kind:
     }
     read = """select group_id, count(*) as epochs, max(depth) as depth, max(tip_count) as tips,
             max(preference) as preference, bool_and(is_decided_by_peers) as is_decided from {group_epochs}"""
-    rows = chosen(
+    rows = choose(
         tables.rows(f"{read} group by group_id order by epochs desc, group_id limit {limits.subjects}"),
         tables.rows(f"{read} where group_id in (select unnest($ids)) group by group_id order by 1", ids=[*found]),
         ("group_id",),
@@ -66,9 +66,9 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         "size": row["epochs"],
         "trouble": view["finding_total"],
         "chosen": row["chosen"],
-        "facts": f"{many(row['epochs'], 'epoch')}, {many(view['feed_total'], 'feed')}",
+        "facts": f"{number_of(row['epochs'], 'epoch')}, {number_of(view['feed_total'], 'feed')}",
     }
-    return Part(entry, view, asks(view, "message"))
+    return Part(entry, view, queries(view, "message"))
 
 
 def _feeds(tables: Tables, group: str, epochs: list[str], most: int) -> tuple[list[dict], int]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from dataclasses import replace
 
-from dbt_tangles.cli.graph import MISSING, Graph, label
+from dbt_tangles.cli.graph import MISSING, Graph, Node, label
 
 #: The lane of missing nodes.
 NOT_HERE = "not here"
@@ -72,33 +72,10 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
     lane = {
         node.id: NOT_HERE if node.state == MISSING else lane_of.get(node.id) or "author not known" for node in nodes
     }
-    cells: dict[tuple[str, int], int] = defaultdict(int)
-    offset = {}
-    for node in nodes:
-        cell = (lane[node.id], rows[node.id])
-        offset[node.id] = cells[cell]
-        cells[cell] += 1
-    width: dict[str, int] = {}
-    for (name, _), count in cells.items():
-        width[name] = max(width.get(name, 0), count)
-    names = sorted(
-        width, key=lambda name: name == NOT_HERE
-    )  # A stable sort: lanes stay in the order of their first rows.
-    start, columns = {}, 0
-    for name in names:
-        start[name] = columns
-        columns += width[name]
+    lanes, column, columns = _columns(nodes, rows, lane)
     place = {row: n for n, row in enumerate(sorted(set(rows.values())))}
     depths = {rows[node.id]: node.place for node in nodes if node.place is not None}
-    edges = [
-        [number[edge.child], number[edge.parent], edge.kind, edge.is_order]
-        for edge in graph.edges
-        if edge.parent in number and edge.child in number
-    ]
-    cut = defaultdict(int)
-    for edge in graph.edges:
-        if edge.parent not in number:
-            cut[edge.child] += 1
+    cut = Counter(edge.child for edge in graph.edges if edge.parent not in number)
     return {
         "kind": graph.kind,
         "id": graph.id,
@@ -107,15 +84,7 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
         "left_out": graph.left_out,
         "missing_left_out": max(0, len(missing) - len(there) - _FEW),
         "columns": columns,
-        "lanes": [
-            {
-                "name": name[:8] if len(name) == 64 else label(name),
-                "id": name,
-                "start": start[name],
-                "width": width[name],
-            }
-            for name in names
-        ],
+        "lanes": lanes,
         "rows": [depths.get(row) for row in place],
         "nodes": [
             {
@@ -123,7 +92,7 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
                 "label": label(node.id),
                 "state": node.state,
                 "lane": lane[node.id],
-                "x": start[lane[node.id]] + offset[node.id],
+                "x": column[node.id],
                 "y": place[rows[node.id]],
                 "depth": node.place,
                 "marks": node.marks,
@@ -133,5 +102,41 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
             }
             for node in nodes
         ],
-        "edges": edges,
+        "edges": [
+            [number[edge.child], number[edge.parent], edge.kind, edge.is_order]
+            for edge in graph.edges
+            if edge.parent in number and edge.child in number
+        ],
     }
+
+
+def _columns(nodes: list[Node], rows: dict[str, int], lane: dict[str, str]) -> tuple[list[dict], dict[str, int], int]:
+    """Assign columns: nodes of one lane and row stand side by side.
+
+    Args:
+        nodes: The nodes, sorted by row.
+        rows: The row of each node.
+        lane: The lane of each node.
+
+    Returns:
+        The lanes, each with its first column `start` and its `width`; the column of each node; the number of columns.
+    """
+    cells: Counter[tuple[str, int]] = Counter()
+    offset = {}
+    for node in nodes:
+        cell = (lane[node.id], rows[node.id])
+        offset[node.id] = cells[cell]
+        cells[cell] += 1
+    width: dict[str, int] = {}
+    for (name, _), count in cells.items():
+        width[name] = max(width.get(name, 0), count)
+    names = sorted(width, key=lambda name: name == NOT_HERE)  # A stable sort: lanes stay in row order.
+    start, columns = {}, 0
+    for name in names:
+        start[name] = columns
+        columns += width[name]
+    lanes = [
+        {"name": name[:8] if len(name) == 64 else label(name), "id": name, "start": start[name], "width": width[name]}
+        for name in names
+    ]
+    return lanes, {node.id: start[lane[node.id]] + offset[node.id] for node in nodes}, columns

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dbt_tangles.cli.page import counted
+from dbt_tangles.cli.page import quantity
 
 
 class Limits(NamedTuple):
@@ -20,7 +20,7 @@ class Limits(NamedTuple):
     nodes: int
 
 
-class Ask(NamedTuple):
+class WhyQuery(NamedTuple):
     """The arguments of `tangles why` for a node."""
 
     kind: str
@@ -40,7 +40,7 @@ class Part:
 
     entry: dict
     view: dict
-    asks: dict[int, Ask] = field(default_factory=dict)
+    queries: dict[int, WhyQuery] = field(default_factory=dict)
 
 
 @dataclass
@@ -56,12 +56,12 @@ class Kind:
     parts: list[Part]
 
 
-def many(count: int | None, what: str) -> str:
+def number_of(count: int | None, what: str) -> str:
     """Write a number and a noun that agrees with it."""
-    return counted(count or 0, f"{what}{{|s}}")
+    return quantity(count or 0, f"{what}{{|s}}")
 
 
-def chosen(largest: list[dict], troubled: list[dict], key: str | tuple[str, ...]) -> list[dict]:
+def choose(largest: list[dict], troubled: list[dict], key: str | tuple[str, ...]) -> list[dict]:
     """Merge two lists of rows without duplicates; `chosen` is `troubled` or `large`, the list that a row came from."""
     keys = (key,) if isinstance(key, str) else key
     rows: dict[tuple, dict] = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.parts import Kind, Limits, Part, chosen, many
-from dbt_tangles.report.tangles import asks
+from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
+from dbt_tangles.report.tangles import queries
 
 _COLUMNS = """set_id, account, domain, root_status, message_count, invalid_count, max_depth, min_required_depth,
     squeeze_potential, len(items) as item_count, len(item_roots) as item_root_count, len(tips) as tip_count"""
@@ -27,7 +27,7 @@ def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose sets and lay them out for drawing."""
     count = tables.row("select count(*) as n from {sets}") or {"n": 0}
     last = f"set_id limit {limits.subjects}"
-    rows = chosen(
+    rows = choose(
         tables.rows(f"select {_COLUMNS} from {{sets}} order by message_count desc, {last}"),
         tables.rows(
             f"""select {_COLUMNS} from {{sets}} where invalid_count > 0 or root_status <> 'present'
@@ -65,6 +65,6 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         "size": row["message_count"],
         "trouble": row["invalid_count"] or 0,
         "chosen": row["chosen"],
-        "facts": f"{many(row['message_count'], 'message')}, {many(row['item_count'], 'item')}",
+        "facts": f"{number_of(row['message_count'], 'message')}, {number_of(row['item_count'], 'item')}",
     }
-    return Part(entry, view, asks(view, "pzp", set_id))
+    return Part(entry, view, queries(view, "pzp", set_id))

@@ -6,7 +6,7 @@ from dbt_tangles.cli import graphs
 from dbt_tangles.cli.graph import MISSING
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.parts import Ask, Kind, Limits, Part, chosen, many
+from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, number_of
 
 _COLUMNS = """tangle_name, root_id, root_status, candidate_count, member_count, set_aside_count, invalid_claim_count,
     author_count, depth, width, fork_count, merge_count, len(tips) as tip_count, misordered_pairs"""
@@ -29,7 +29,7 @@ def collect(tables: Tables, limits: Limits) -> Kind:
     count = tables.row("select count(*) as n from {tangles} where tangle_name <> 'feed'") or {"n": 0}
     read = f"select {_COLUMNS} from {{tangles}} where tangle_name <> 'feed'"
     last = f"tangle_name, root_id limit {limits.subjects}"
-    rows = chosen(
+    rows = choose(
         tables.rows(f"{read} order by candidate_count desc, depth desc, {last}"),
         tables.rows(
             f"""{read} and set_aside_count + invalid_claim_count > 0
@@ -59,11 +59,11 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         "size": row["candidate_count"],
         "trouble": row["set_aside_count"] + row["invalid_claim_count"],
         "chosen": row["chosen"],
-        "facts": f"{many(row['member_count'], 'member')}, depth {row['depth'] or 0:,}",
+        "facts": f"{number_of(row['member_count'], 'member')}, depth {row['depth'] or 0:,}",
     }
-    return Part(entry, view, asks(view, "message"))
+    return Part(entry, view, queries(view, "message"))
 
 
-def asks(view: dict, kind: str, only: str | None = None) -> dict[int, Ask]:
+def queries(view: dict, kind: str, only: str | None = None) -> dict[int, WhyQuery]:
     """Return the arguments of `tangles why` for each node of a drawing that is not missing."""
-    return {n: Ask(kind, node["id"], only) for n, node in enumerate(view["nodes"]) if node["state"] != MISSING}
+    return {n: WhyQuery(kind, node["id"], only) for n, node in enumerate(view["nodes"]) if node["state"] != MISSING}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.edit_playback import COMMANDS, ReplayError, undo, window
-from dbt_tangles.report.parts import Ask, Kind, Limits, Part, chosen, many
+from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, number_of
 
 _FACTS = {
     "event_count": "events",
@@ -23,7 +23,7 @@ def collect(tables: Tables, limits: Limits) -> Kind:
     count = tables.row("select count(*) as n from {timeline_stats}") or {"n": 0}
     read = f"select timeline_id, {', '.join(_FACTS)} from {{timeline_stats}}"
     last = f"timeline_id limit {limits.subjects}"
-    rows = chosen(
+    rows = choose(
         tables.rows(f"{read} order by event_count desc, {last}"),
         tables.rows(f"{read} where edits_per_event > 1 order by edits_per_event desc, {last}"),
         ("timeline_id",),
@@ -65,18 +65,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
             [edit["batch"], edit["op"], number[edit["event_id"]], edit["from_position"], edit["to_position"]]
             for edit in edits
         ],
-        "nodes": [
-            {
-                "id": event["event_id"],
-                "label": label(event["event_id"]),
-                "author": event["author"],
-                "position": event["position"],
-                "rank": event["rank"],
-                "words": "tip" if event["is_tip"] else "",
-                "title": None if event["source_file"] is None else f"{event['source_file']}:{event['line']}",
-            }
-            for event in events
-        ],
+        "nodes": [_node(event) for event in events],
     }
     entry = {
         "name": timeline,
@@ -84,15 +73,28 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         "size": total,
         "trouble": 0,
         "chosen": row["chosen"],
-        "facts": f"{many(total, 'event')}, {many(row['edit_count'], 'command')}",
+        "facts": f"{number_of(total, 'event')}, {number_of(row['edit_count'], 'command')}",
     }
-    asks = {
-        n: Ask("message", event["message_id"], None)
+    queries = {
+        n: WhyQuery("message", event["message_id"], None)
         if event["message_id"]
-        else Ask("event", event["event_id"], timeline)
+        else WhyQuery("event", event["event_id"], timeline)
         for n, event in enumerate(events)
     }
-    return Part(entry, view, asks)
+    return Part(entry, view, queries)
+
+
+def _node(event: dict) -> dict:
+    """Return the data of an event for its box in the drawing."""
+    return {
+        "id": event["event_id"],
+        "label": label(event["event_id"]),
+        "author": event["author"],
+        "position": event["position"],
+        "rank": event["rank"],
+        "words": "tip" if event["is_tip"] else "",
+        "title": None if event["source_file"] is None else f"{event['source_file']}:{event['line']}",
+    }
 
 
 def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:

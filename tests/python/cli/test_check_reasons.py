@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-import ask_story as story
-from ask_kit import HOSTILE, assert_harmless
-from ask_story import A1, A2, ALICE, B2, BAD, BOB, GONE, ROOT
+import cli_story as story
+from cli_kit import HOSTILE, assert_harmless
+from cli_story import A1, A2, ALICE, B2, BAD, BOB, GONE, ROOT
 from dbt_tangles.cli.messages import pzp
 
 FEED = {"feed": ALICE}

@@ -5,8 +5,8 @@ import shutil
 import pytest
 from click.shell_completion import BashComplete
 
-import ask_story as story
-from ask_kit import HOSTILE
+import cli_story as story
+from cli_kit import HOSTILE
 from dbt_tangles.cli.cli import main
 
 

@@ -6,9 +6,9 @@ import shutil
 import pytest
 from click.testing import CliRunner
 
-import ask_story as story
-from ask_kit import HOSTILE, Warehouse, assert_harmless
-from ask_story import run
+import cli_story as story
+from cli_kit import HOSTILE, Warehouse, assert_harmless
+from cli_story import run
 from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.compare import COMPARED
 

@@ -5,9 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-import ask_story as story
-from ask_kit import Warehouse
-from ask_story import A1, A2, ALICE, B1, B2, BOB, GONE, ROOT
+import cli_story as story
+from cli_kit import Warehouse
+from cli_story import A1, A2, ALICE, B1, B2, BOB, GONE, ROOT
 from dbt_tangles.cli.cli import main
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from click.testing import CliRunner
 
-import ask_story as story
+import cli_story as story
 from dbt_tangles.cli.cli import COMMANDS, main
 from dbt_tangles.cli.peer_answers import KINDS
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import ask_story as story
-from ask_kit import HOSTILE, assert_harmless
-from dbt_tangles.cli.forms import forms
+import cli_story as story
+from cli_kit import HOSTILE, assert_harmless
+from dbt_tangles.cli.pasted_ids import candidates
 
 MESSAGE = "%AbnN51gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
 OTHER = "%25bSnN1gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
@@ -166,7 +166,7 @@ def test_forms_that_are_not_in_the_log(of_ssb, text):
 @given(st.text(max_size=200) | st.text("%25<>\"'ssb:/A=.@", max_size=200))
 def test_forms_end(text):
     """Of any text there are few forms, each once, and the text itself is the first."""
-    found = [form.text for form in forms(text)]
+    found = [candidate.text for candidate in candidates(text)]
     assert len(found) == len({*found}) <= 50
     if text and not text.lower().startswith("ssb:"):
         assert found[0] == text

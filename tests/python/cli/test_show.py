@@ -5,9 +5,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-import ask_story as story
-from ask_kit import HOSTILE, Warehouse, assert_harmless
-from ask_story import A1, A2, B1, B2, GONE
+import cli_story as story
+from cli_kit import HOSTILE, Warehouse, assert_harmless
+from cli_story import A1, A2, B1, B2, GONE
 from dbt_tangles.cli import formats, graphs
 from dbt_tangles.cli.graph import Edge, Graph, Node, label
 from dbt_tangles.cli.tables import Tables

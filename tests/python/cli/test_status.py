@@ -7,9 +7,9 @@ import shlex
 import pyarrow.parquet as pq
 import pytest
 
-import ask_story as story
-from ask_kit import HOSTILE, assert_harmless
-from ask_story import run
+import cli_story as story
+from cli_kit import HOSTILE, assert_harmless
+from cli_story import run
 from dbt_tangles.cli.runs import _name
 
 

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-import ask_story as story
-from ask_kit import assert_harmless
+import cli_story as story
+from cli_kit import assert_harmless
 from dbt_spark_python.table_store.warehouse import Warehouse
 from dbt_tangles.cli.cli import main
 

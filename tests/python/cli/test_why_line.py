@@ -2,9 +2,9 @@
 
 import pytest
 
-import ask_story as story
-from ask_kit import Warehouse
-from ask_story import A1, A2, B1, BAD
+import cli_story as story
+from cli_kit import Warehouse
+from cli_story import A1, A2, B1, BAD
 
 LOG = "file:///logs/a%20b.jsonl"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ask_kit import Warehouse
+from cli_kit import Warehouse
 
 
 @pytest.fixture

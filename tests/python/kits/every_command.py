@@ -15,7 +15,7 @@ import duckdb
 from click.testing import CliRunner
 from hypothesis import strategies as st
 
-from ask_kit import assert_harmless
+from cli_kit import assert_harmless
 from dbt_tangles.cli.cli import main
 
 Texts = st.SearchStrategy[str]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from ask_kit import HOSTILE, Warehouse, schema
+from cli_kit import HOSTILE, Warehouse, schema
 
 EVIL = HOSTILE + "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2067\u202e]]>-->"
 

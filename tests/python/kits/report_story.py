@@ -1,7 +1,7 @@
-"""A small warehouse with something of each kind: the thread of `ask_story`, a set, a base, a group and a timeline."""
+"""A small warehouse with something of each kind: the thread of `cli_story`, a set, a base, a group and a timeline."""
 
-import ask_story as story
-from ask_kit import Warehouse
+import cli_story as story
+from cli_kit import Warehouse
 
 SET, ADD, MORE, LATE, LOST = "setroot", "adds", "more", "late", "lost"
 A, B = "a" * 64, "b" * 64

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-import ask_story
+import cli_story
 import report_story as story
-from ask_kit import Warehouse
+from cli_kit import Warehouse
 from report_browser import drive, dump, needs_chromium, text
 from report_kit import hostile, make
 
@@ -158,8 +158,8 @@ def test_what_has_the_focus_is_in_sight(tmp_path):
     """However far it is: all keys that lead to nodes lead the drawing there."""
     warehouse = story.write(tmp_path / "wh")
     chain = [f"%c{n:02}" for n in range(60)]
-    warehouse.write("ssb_messages", *(ask_story.message(id_, ask_story.BOB, n) for n, id_ in enumerate(chain)))
-    warehouse.write("tangle_messages", *(ask_story.candidate(id_, ask_story.BOB, n) for n, id_ in enumerate(chain)))
+    warehouse.write("ssb_messages", *(cli_story.message(id_, cli_story.BOB, n) for n, id_ in enumerate(chain)))
+    warehouse.write("tangle_messages", *(cli_story.candidate(id_, cli_story.BOB, n) for n, id_ in enumerate(chain)))
     script = f"""{PLACE}
     const first = await one(".node[tabindex='0']"), seen = [];
     const isSeen = (node) => {{
@@ -178,7 +178,7 @@ def test_what_has_the_focus_is_in_sight(tmp_path):
 
 
 def test_a_feed_that_is_broken(tmp_path):
-    out = make(ask_story.write_broken_feed(Warehouse(tmp_path / "wh")))
+    out = make(cli_story.write_broken_feed(Warehouse(tmp_path / "wh")))
     page = dump(out, "#feed/0/1")
     assert page.count('data-node="') == 9 and page.count('class="node missing') == 2
     assert page.count('class="hole"') == 1 and "4 to 5 are missing" in text(page)

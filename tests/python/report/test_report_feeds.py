@@ -1,7 +1,7 @@
 """Feeds as they are drawn: the chain, what is beside it, and what is missing."""
 
-import ask_story as story
-from ask_kit import Warehouse
+import cli_story as story
+from cli_kit import Warehouse
 from dbt_tangles.report.feeds import _holes
 from report_kit import make, node, shard
 

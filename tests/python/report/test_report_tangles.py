@@ -2,7 +2,7 @@
 
 import pytest
 
-import ask_story as story
+import cli_story as story
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits

@@ -11,7 +11,7 @@ _MOST = 20
 _OURS = ("runs", "ssb_messages", "pzp_messages", "autobase_nodes", "timeline_events")
 
 
-def how_to_build() -> str:
+def build_instruction() -> str:
     """Name the command that builds tables: one for an installed package, another for a clone of the project."""
     is_from_wheel = init.project_folder().is_relative_to(init.HERE)
     if is_from_wheel:
@@ -19,17 +19,18 @@ def how_to_build() -> str:
     return "run `make build`"
 
 
-def say_what_is_there(warehouse: Path, schema: str) -> str:
+def describe_missing_tables(warehouse: Path, schema: str) -> str:
     """Explain why a schema has no tables: the warehouse does not exist, is empty, or has other schemas only.
 
     Schemas that hold tables of this project are listed first.
     """
+    remedy = f"{build_instruction()}, or name another folder with --warehouse DIR"
     if not warehouse.is_dir():
-        return f"{warehouse}: the folder does not exist; {how_to_build()}, or name another folder with --warehouse DIR"
+        return f"{warehouse}: the folder does not exist; {remedy}"
     held = {folder.stem: _tables_in(folder) for folder in sorted(warehouse.glob("*.db")) if folder.is_dir()}
     names = sorted((name for name in held if held[name]), key=lambda name: (held[name].isdisjoint(_OURS), name))
     if not names:
-        return f"{warehouse}: the folder has no tables; {how_to_build()}, or name another folder with --warehouse DIR"
+        return f"{warehouse}: the folder has no tables; {remedy}"
     shown = ", ".join(names[:_MOST]) + (f" and {len(names) - _MOST:,} more" if len(names) > _MOST else "")
     return f"{warehouse}: the folder has no schema {schema}; name one of its schemas with --schema: {shown}"
 

@@ -13,7 +13,7 @@ _OF_MESSAGES = "message_id, is_member, set_aside_reason, depth, is_tip, is_fork,
 _OF_FAULTS = "message_id, fault"
 
 
-def find_twins(tables: Tables) -> list[dict]:
+def find_duplicates(tables: Tables) -> list[dict]:
     """List the roots on which both notations of a thread agree: same candidates, verdicts, depths, tips and faults.
 
     Tangles of other names are never duplicates, even if they coincide, as those of an epoch's first message do.
@@ -46,12 +46,12 @@ def _digests(table: str, columns: str) -> str:
         from {{{table}}} semi join wanted using (root_id, tangle_name) group by root_id, tangle_name"""
 
 
-def repeated(twins: Iterable[dict]) -> list[tuple[str, str]]:
+def later_duplicates(duplicates: Iterable[dict]) -> list[tuple[str, str]]:
     """List the name and root of each duplicate except the first of its root."""
-    return [(name, row["root_id"]) for row in twins for name in row["names"][1:]]
+    return [(name, row["root_id"]) for row in duplicates for name in row["names"][1:]]
 
 
-def together(rows: Iterable[dict], column: str = "tangle_name") -> list[tuple[list[str], dict]]:
+def merge_equal(rows: Iterable[dict], column: str = "tangle_name") -> list[tuple[list[str], dict]]:
     """Group rows that differ in one column only.
 
     Returns:

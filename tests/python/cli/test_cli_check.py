@@ -5,8 +5,8 @@ from time import perf_counter
 
 import pytest
 
-import ask_story as story
-from ask_kit import HOSTILE, Warehouse, assert_harmless
+import cli_story as story
+from cli_kit import HOSTILE, Warehouse, assert_harmless
 from dbt_tangles.cli import peer_answers
 
 

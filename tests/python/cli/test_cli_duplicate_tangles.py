@@ -6,9 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-import ask_story as story
-from ask_kit import Warehouse
-from ask_story import A1, A2, B1, B2, GONE
+import cli_story as story
+from cli_kit import Warehouse
+from cli_story import A1, A2, B1, B2, GONE
 from dbt_tangles.cli.cli import main
 
 BOTH = "legacy_thread and thread"

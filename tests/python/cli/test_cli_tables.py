@@ -9,18 +9,18 @@ import time
 import pytest
 import yaml
 
-import ask_story
-from ask_kit import Warehouse
+import cli_story
+from cli_kit import Warehouse
 from conftest import ROOT
 from dbt_spark_python.table_store.atomic_swap import replace_folder
 from dbt_tangles.cli import init, options
 from dbt_tangles.cli.log_places import LOGS
-from dbt_tangles.cli.tables import AskError, Tables
+from dbt_tangles.cli.tables import CommandError, Tables
 
 
 @pytest.fixture
 def warehouse(tmp_path):
-    return ask_story.write(tmp_path / "wh")
+    return cli_story.write(tmp_path / "wh")
 
 
 def test_what_stands_in_values_is_no_sql(warehouse):
@@ -31,32 +31,32 @@ def test_what_stands_in_values_is_no_sql(warehouse):
 
 @pytest.mark.parametrize("name", ["wh[1]", "wh*", "w?h", "it's {here} $x"])
 def test_folders_of_any_name(tmp_path, name):
-    warehouse = ask_story.write(tmp_path / name)
+    warehouse = cli_story.write(tmp_path / name)
     (tmp_path / "wh1").mkdir()
-    assert warehouse.ask("why", ask_story.A1).exit_code == 0
+    assert warehouse.ask("why", cli_story.A1).exit_code == 0
 
 
 def test_a_table_that_is_not_there_is_named(warehouse):
     shutil.rmtree(warehouse.folder / "feed_next")
     tables = Tables(warehouse.root, "tangles")
     assert tables.rows("select * from {feed_next}") == [] and tables.missing == {"feed_next"}
-    result = warehouse.ask("why", ask_story.B1)
+    result = warehouse.ask("why", cli_story.B1)
     assert result.exit_code == 0
     assert "tables that are not built, so the answer lacks their rows: feed_next" in result.stdout
-    assert "feed_next" in warehouse.json("why", ask_story.B1)["missing_tables"]
+    assert "feed_next" in warehouse.json("why", cli_story.B1)["missing_tables"]
 
 
 def test_of_what_is_not_built_nothing_is_said(warehouse):
     """Neither that a message has no feed and claims no tangles, nor that all is well."""
     for table in ("feeds", "tangle_messages"):
         shutil.rmtree(warehouse.folder / table)
-    text = warehouse.ask("why", ask_story.A1).stdout
+    text = warehouse.ask("why", cli_story.A1).stdout
     assert (
         "feed: unknown, because the table feeds is not built" in text
         and "tangles: unknown, because the table tangle_messages is not built" in text
         and "none" not in text
     )
-    answer = warehouse.json("why", ask_story.A1)
+    answer = warehouse.json("why", cli_story.A1)
     assert answer["unknown"] == ["feeds", "tangle_messages"] and not answer["is_well"]
     warehouse.write("pzp_messages", {"message_id": "abc", "is_usable": True})
     assert (
@@ -68,9 +68,9 @@ def test_of_what_is_not_built_nothing_is_said(warehouse):
 def test_a_table_that_is_replaced_is_listed_again(warehouse, monkeypatch):
     """A build exchanges the folder between the listing and the reading."""
     tables = Tables(warehouse.root, "tangles")
-    listed = iter([[str(warehouse.folder / "feeds" / "gone.parquet")] * 1] * 2)
+    join_names = iter([[str(warehouse.folder / "feeds" / "gone.parquet")] * 1] * 2)
     files = tables.files
-    monkeypatch.setattr(tables, "files", lambda name: next(listed, None) or files(name))
+    monkeypatch.setattr(tables, "files", lambda name: next(join_names, None) or files(name))
     assert len(tables.rows("select * from {feeds}")) == 2
 
 
@@ -115,7 +115,7 @@ def test_what_parquet_readers_pass_over(warehouse):
 
 def test_a_damaged_table(warehouse):
     (warehouse.folder / "ssb_messages" / "part-0.parquet").write_bytes(b"PAR1 no")
-    result = warehouse.ask("why", ask_story.A1)
+    result = warehouse.ask("why", cli_story.A1)
     assert result.exit_code == 2 and "cannot be read" in result.stderr
 
 
@@ -124,13 +124,13 @@ def test_a_table_of_another_version(warehouse):
     import pyarrow.parquet as pq
 
     pq.write_table(pa.table({"author": ["x"]}), warehouse.folder / "feeds" / "part-0.parquet")
-    with pytest.raises(AskError, match=r"tables of another version \(feeds\)"):
+    with pytest.raises(CommandError, match=r"tables of another version \(feeds\)"):
         Tables(warehouse.root, "tangles").rows("select status from {feeds}")
 
 
 @pytest.mark.parametrize("schema", ["../tangles", "Tangles", "1", "", "a b"])
 def test_a_schema_of_no_such_name(warehouse, schema):
-    with pytest.raises(AskError, match=r"--schema .*: not a schema name; use lower-case"):
+    with pytest.raises(CommandError, match=r"--schema .*: not a schema name; use lower-case"):
         Tables(warehouse.root, schema)
 
 
@@ -146,7 +146,7 @@ def test_the_environment_says_where(warehouse):
     from dbt_tangles.cli.cli import main
 
     env = {"TANGLES_WAREHOUSE": str(warehouse.root), "TANGLES_SCHEMA": "tangles"}
-    assert CliRunner().invoke(main, ["why", ask_story.A1], env=env).exit_code == 0
+    assert CliRunner().invoke(main, ["why", cli_story.A1], env=env).exit_code == 0
 
 
 def test_defaults_are_those_of_the_profile():
@@ -155,7 +155,7 @@ def test_defaults_are_those_of_the_profile():
     schemas = {output["schema"] for output in yaml.safe_load(profile)["tangles"]["outputs"].values()}
     (schema,) = {re.search(r"'TANGLES_SCHEMA', '(\w+)'", each)[1] for each in schemas}
 
-    @options.of_tables
+    @options.with_tables
     def function():
         pass
 
@@ -175,11 +175,11 @@ def test_nothing_is_read_that_holds_secrets():
 
 def test_a_warehouse_that_holds_other_schemas_names_them(tmp_path):
     """Those with tables of this project first; folders without tables are no schemas."""
-    warehouse = ask_story.write(tmp_path / "wh")
+    warehouse = cli_story.write(tmp_path / "wh")
     warehouse.folder.rename(tmp_path / "wh" / "shop_tangles.db")
     for folder in ("archive.db/orders", "shop_secret.db/stg_ssb__lines", "empty.db/.views", "logs/tangles"):
         (tmp_path / "wh" / folder).mkdir(parents=True)
-    for command in (["status"], ["why", ask_story.A1], ["replay"], ["report", "--out", str(tmp_path / "report")]):
+    for command in (["status"], ["why", cli_story.A1], ["replay"], ["report", "--out", str(tmp_path / "report")]):
         result = warehouse.ask(*command)
         assert result.exit_code == 2
         assert result.stderr == (
@@ -193,5 +193,5 @@ def test_how_to_build_is_told_as_the_package_was_installed(tmp_path, monkeypatch
     monkeypatch.setattr(init, "project_folder", lambda: init.HERE / "project" if is_wheel else tmp_path)
     (tmp_path / "wh").mkdir()
     for folder, reason in (("wh", "the folder has no tables"), ("none", "the folder does not exist")):
-        with pytest.raises(AskError, match=f"{folder}: {reason}; {re.escape(told)}"):
+        with pytest.raises(CommandError, match=f"{folder}: {reason}; {re.escape(told)}"):
             Tables(tmp_path / folder, "tangles")

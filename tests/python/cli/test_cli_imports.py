@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-import ask_story as story
+import cli_story as story
 
 SLOW = ["dbt", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "pyspark"]
 PROGRAM = """

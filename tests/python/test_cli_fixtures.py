@@ -15,10 +15,10 @@ import fixture_seeds
 from conftest import ROOT
 from dbt_tangles.cli import graphs, log_places, terminal_graph, why_line, why_message, why_node, why_pzp
 from dbt_tangles.cli.cli import main
-from dbt_tangles.cli.forms import as_sigil
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.lanes import draw, order
 from dbt_tangles.cli.page import Page
+from dbt_tangles.cli.pasted_ids import as_sigil
 from dbt_tangles.cli.tables import Tables
 from lanes_reader import read
 
@@ -345,7 +345,7 @@ def test_what_each_line_gave(tables, name):
         file, line = row["source_file"], int(row["line"])
         if (file, line) in refused:
             continue
-        gave = log_places.gave(tables, log, file, found[file], line)
+        gave = log_places.id_of_line(tables, log, file, found[file], line)
         assert gave["id"] is not None
         document = json.loads(base64.b64decode(row["raw_base64"]))
         said = [document[field] for field in SAID[name] if field in document]
@@ -362,7 +362,7 @@ def test_lines_that_have_one_message(tables):
     )
     log = log_places.LOGS["ssb"]
     found = log_places.files(tables, log)
-    total, places = log_places.lines_of(tables, log, found, {"id": row["message_id"], "within": None})
+    total, places = log_places.lines_of_id(tables, log, found, {"id": row["message_id"], "within": None})
     assert total == row["line_count"] == len(places) > 1
     for place in places:
         (line,) = why_line.explain(tables, f"{place['source_file']}:{place['line']}")["lines"]

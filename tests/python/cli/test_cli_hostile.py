@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-import ask_story as story
-from ask_kit import HOSTILE, Warehouse, assert_harmless
-from dbt_tangles.cli.page import plain
+import cli_story as story
+from cli_kit import HOSTILE, Warehouse, assert_harmless
+from dbt_tangles.cli.page import escape_unprintable
 
 
 def test_plain():
-    assert plain("\x1b[31m") == r"\x1b[31m"
-    assert plain("a\nb\u202e\ud800\x9b") == r"a\nb\u202e\ud800\x9b"
-    assert plain("日本 ünïcode 🐚") == "日本 ünïcode 🐚"
+    assert escape_unprintable("\x1b[31m") == r"\x1b[31m"
+    assert escape_unprintable("a\nb\u202e\ud800\x9b") == r"a\nb\u202e\ud800\x9b"
+    assert escape_unprintable("日本 ünïcode 🐚") == "日本 ünïcode 🐚"
 
 
 @pytest.fixture

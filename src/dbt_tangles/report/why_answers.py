@@ -24,7 +24,7 @@ class Lines(Page):
         self.lines.append([indent, *pieces])
 
 
-def say(tables: Tables, kind: str, id_: str, only: str | None) -> list[list]:
+def answer_lines(tables: Tables, kind: str, id_: str, only: str | None) -> list[list]:
     """Return the lines of `tangles why` for an id.
 
     Args:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 MOST_LINKS = 200_000
 
 
-def paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[str]) -> dict[str, list[str]]:
+def shortest_paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[str]) -> dict[str, list[str]]:
     """Find shortest paths from one node to each of several (breadth-first search).
 
     Args:
@@ -30,7 +30,7 @@ def paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[str]) -> 
     while waiting and len(found) < len(wanted):
         node = waiting.popleft()
         if node in wanted:
-            found[node] = _way(came_from, node)
+            found[node] = _path_to(came_from, node)
         for other in follows.get(node, ()):
             if other not in came_from:
                 came_from[other] = node
@@ -38,14 +38,16 @@ def paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[str]) -> 
     return found
 
 
-def _way(came_from: dict[str, str | None], end: str) -> list[str]:
-    way = [end]
-    while (before := came_from[way[-1]]) is not None:
-        way.append(before)
-    return way[::-1]
+def _path_to(came_from: dict[str, str | None], end: str) -> list[str]:
+    path = [end]
+    while (before := came_from[path[-1]]) is not None:
+        path.append(before)
+    return path[::-1]
 
 
-def origins(links: Iterable[tuple[str, str]], through: set[str], ends: set[str], start: str) -> dict[str, list[str]]:
+def find_root_causes(
+    links: Iterable[tuple[str, str]], through: set[str], ends: set[str], start: str
+) -> dict[str, list[str]]:
     """Find the root causes of a node.
 
     Args:
@@ -58,4 +60,4 @@ def origins(links: Iterable[tuple[str, str]], through: set[str], ends: set[str],
         For each end that the start reaches through nodes of `through`: a shortest path to it.
     """
     within = ((node, other) for node, other in links if node in through and (other in through or other in ends))
-    return paths(within, start, ends)
+    return shortest_paths(within, start, ends)

@@ -45,17 +45,17 @@ _LOOKS = [
 ]
 
 
-class Form(NamedTuple):
+class Candidate(NamedTuple):
     """An id that a pasted text may stand for.
 
     Attributes:
         text: An id or the beginning of one.
-        may_go_on: Whether the text may be only the beginning of an id.
+        may_be_prefix: Whether the text may be only the beginning of an id.
         is_likely: Whether a text that matches an id's pattern is taken as an id; false for words of a link's path.
     """
 
     text: str
-    may_go_on: bool
+    may_be_prefix: bool
     is_likely: bool
 
 
@@ -73,7 +73,7 @@ def _standard(digest: str) -> str:
     return digest.replace("-", "+").replace("_", "/")
 
 
-def forms(text: str) -> list[Form]:
+def candidates(text: str) -> list[Candidate]:
     """List the ids that a pasted text may stand for, the likeliest first.
 
     Returns:
@@ -81,21 +81,21 @@ def forms(text: str) -> list[Form]:
         parts of a link's path, query and fragment, the last part first. SSB URIs become sigils. An empty text has no
         form.
     """
-    found = {as_sigil(text): Form(as_sigil(text), True, True)} if text else {}
+    found = {as_sigil(text): Candidate(as_sigil(text), True, True)} if text else {}
     if len(text) <= _LONGEST:
         wholes = list(_decoded(text))
         for whole in wholes:
-            found.setdefault(as_sigil(whole), Form(as_sigil(whole), True, True))
+            found.setdefault(as_sigil(whole), Candidate(as_sigil(whole), True, True))
         for part in (part for whole in wholes for part in _ids_within(whole)):
-            found.setdefault(part, Form(part, False, True))
+            found.setdefault(part, Candidate(part, False, True))
         for part in (part for whole in wholes for part in _parts(whole)):
-            found.setdefault(part, Form(part, part[0] in "%@", part[0] in "%@"))
+            found.setdefault(part, Candidate(part, part[0] in "%@", part[0] in "%@"))
     return list(found.values())
 
 
-def texts_of(text: str | None) -> tuple[str, ...]:
+def candidate_texts(text: str | None) -> tuple[str, ...]:
     """List the texts of `forms`, if a text is given."""
-    return () if text is None else tuple(form.text for form in forms(text))
+    return () if text is None else tuple(candidate.text for candidate in candidates(text))
 
 
 def _decoded(text: str) -> Iterator[str]:
@@ -141,9 +141,9 @@ def _parts(text: str) -> list[str]:
     return parts[::-1][:_MOST_PIECES]
 
 
-def first_form(text: str) -> str | None:
+def first_likely_id(text: str) -> str | None:
     """Return the first form of a text that matches the pattern of an id or of its beginning, if any."""
-    likely = (form.text for form in forms(text) if form.is_likely)
+    likely = (candidate.text for candidate in candidates(text) if candidate.is_likely)
     return next((text for text in likely if any(look.fullmatch(text) for look in _LOOKS)), None)
 
 

@@ -6,7 +6,7 @@ import shlex
 
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.messages import FILES
-from dbt_tangles.cli.page import counted, listed
+from dbt_tangles.cli.page import join_names, quantity
 from dbt_tangles.cli.tables import Tables
 
 _MOST = 3
@@ -82,7 +82,7 @@ def _rejects(tables: Tables) -> list[dict]:
             faults=[*FILES],
         )
         for row in rows:
-            said = f"{counted(row['n'], f'rejected line{{|s}} of the {log} log')}, {row['reason']}: "
+            said = f"{quantity(row['n'], f'rejected line{{|s}} of the {log} log')}, {row['reason']}: "
             place = f"{row['first']['file']}:{row['first']['line']}"
             items.append(_item(said + meaning(row["reason"]), "why", "--line", place))
     return items
@@ -116,7 +116,7 @@ def _missing(tables: Tables) -> list[dict]:
         group by missing_id order by unlocks desc, missing_id limit {_MOST}"""
     )
     gained = [
-        counted(row["unlocks"], "{message becomes a member|messages become members}") + f" ({_few(row['names'])})"
+        quantity(row["unlocks"], "{message becomes a member|messages become members}") + f" ({_few(row['names'])})"
         for row in rows
     ]
     return [
@@ -126,7 +126,7 @@ def _missing(tables: Tables) -> list[dict]:
 
 
 def _few(names: list[str]) -> str:
-    return listed([*names[:_MOST], *([f"{len(names) - _MOST:,} more"] if len(names) > _MOST else [])])
+    return join_names([*names[:_MOST], *([f"{len(names) - _MOST:,} more"] if len(names) > _MOST else [])])
 
 
 def _awaited(tables: Tables) -> list[dict]:
@@ -136,7 +136,7 @@ def _awaited(tables: Tables) -> list[dict]:
     )
     return [
         _item(
-            counted(row["n"], "message{ of a set awaits|s of sets await} an account message that the log lacks")
+            quantity(row["n"], "message{ of a set awaits|s of sets await} an account message that the log lacks")
             + " or has without its data",
             "why",
             row["id"],
@@ -163,7 +163,7 @@ def _groups(tables: Tables) -> list[dict]:
     )
     return [
         _item(
-            f"{counted(row['n'], 'finding{|s}')} {row['finding']} in private groups",
+            f"{quantity(row['n'], 'finding{|s}')} {row['finding']} in private groups",
             *("show", row["group_id"], "--as", "group"),
         )
         for row in rows

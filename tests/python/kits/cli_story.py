@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 import pyarrow.parquet as pq
 
-from ask_kit import Warehouse
+from cli_kit import Warehouse
 
 
 def sigil(name: str) -> str:
