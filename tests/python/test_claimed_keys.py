@@ -67,7 +67,7 @@ def ask(built):
 
 
 def test_claimed_ids_in_the_tables(built):
-    """Ids alone, of every line that was refused, and of messages that lines claim other ids for."""
+    """`claimed_key` has ids only: of every rejected line, and of messages with another stated id."""
     rejects = {row["line"]: row["claimed_key"] for row in built.rows("ssb_rejects")}
     assert rejects == {2: ALTERED["key"], 5: BOTH["key"]} | dict.fromkeys(range(6, 6 + len(JUNK)))
     claimed = {row["message_id"]: row["claimed_key"] for row in built.rows("ssb_messages") if row["is_usable"]}
@@ -81,7 +81,7 @@ def test_why_of_an_altered_message(ask):
         assert code == 0 and said.startswith(ALTERED["key"])
         assert "line 2 of " in said and "claims this id, but its signature is wrong" in said
         assert "not in the log" not in said and "get the message from a peer, as its author signed it" in said
-    # The line itself says so too, and the text is explained under the id that it has.
+    # The claim is listed too, and the text is explained under its computed id.
     (claim,) = json.loads(ask("why", ALTERED["key"], "--json")[1])["claimed_by"]
     assert (claim["line"], claim["reason"]) == (2, "bad_signature")
     code, said = ask("why", claim["message_id"])
@@ -115,7 +115,7 @@ def test_check(ask):
 
 
 def test_status(ask):
-    """Lines that are not used come first."""
+    """Rejected lines come first."""
     items = json.loads(ask("status", "--json")[1])["look_at"]
     assert [item["words"].partition(",")[0] for item in items[:2]] == [
         f"{2 + len(JUNK)} rejected lines of the SSB log",

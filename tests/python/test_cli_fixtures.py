@@ -1,4 +1,4 @@
-"""The command `tangles` on the built fixtures: its answers are the documents'."""
+"""The command `tangles` on the built fixtures: its answers equal the documents' figures and statements."""
 
 import base64
 import io
@@ -30,7 +30,7 @@ def tables(fixtures) -> Tables:
 
 @pytest.fixture
 def ask(fixtures):
-    """Run `tangles`, and return its exit code and answer."""
+    """Run `tangles` and return its exit code and answer."""
 
     def run(*words: str) -> tuple[int, dict]:
         options = ["--warehouse", str(fixtures.warehouse), "--schema", fixtures.schema, "--json"]
@@ -42,7 +42,7 @@ def ask(fixtures):
 
 
 def ids_of(system: str, kind: str) -> dict[tuple[str, str], str]:
-    """The ids that the documents' letters stand for, by example."""
+    """Return the ids of the documents' letters, by example."""
     return {(row["example"], row["name"]): row["id"] for row in fixture_seeds.names(system, kind)}
 
 
@@ -51,12 +51,12 @@ WRITERS = ids_of("autobase", "writer")
 
 
 def node_id(example: str, name: str) -> str:
-    """The id of a node that the document calls by its writer's letter and a number from 0."""
+    """Return the id of a node that the document names by its writer's letter and a number from 0."""
     return f"{WRITERS[example, name[0]]}:{int(name[1:]) + 1}"
 
 
 def drawn(graph) -> set[tuple[str, str]]:
-    """The links of a graph."""
+    """Return the links of a graph."""
     return {(edge.child, edge.parent) for edge in graph.edges}
 
 
@@ -69,7 +69,7 @@ EDGES = fixture_seeds.expected("ssb", "tangle_edges")
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in EDGES}))
 def test_figures_of_tangles(tables, example):
-    """Members and the links between them are those that the document draws."""
+    """The members and their links equal the document's figure."""
     rows = [row for row in EDGES if row["example"] == example]
     for name, root in sorted({(row["tangle_name"], row["root"]) for row in rows}):
         graph = graphs.tangle(tables, name, SSB[example, root], 1000)
@@ -107,7 +107,7 @@ AUTHORS = ids_of("ssb", "feed")
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in FEEDS}))
 def test_figures_of_feeds(tables, example):
-    """Each message is where the document has it: in the chain, or off it and why."""
+    """Each message is in the chain or off it, for the reason that the document states."""
     for author in sorted({row["author"] for row in FEEDS if row["example"] == example}):
         rows = [row for row in FEEDS if (row["example"], row["author"]) == (example, author)]
         graph = graphs.feed(tables, "", AUTHORS[example, author], 1000)
@@ -128,7 +128,7 @@ NODES = fixture_seeds.expected("autobase", "autobase_nodes")
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in NODES}))
 def test_figures_of_bases(tables, example):
-    """The nodes are the document's, and each head of the document is followed by none that is used."""
+    """The nodes equal the document's, and no used node follows one of its heads."""
     graph = graphs.base(tables, "", example, 1000)
     rows = [row for row in NODES if row["example"] == example]
     used = {node.id for node in graph.nodes if node.state == "in"}
@@ -141,7 +141,7 @@ def test_figures_of_bases(tables, example):
 
 
 def links_in_log(base: str) -> set[tuple[str, str]]:
-    """What the lines of a base say that its nodes follow: heads, and the node before in their writer's log."""
+    """Return the links that the lines of a base state: heads, and the node before in the writer's log."""
     links = set()
     for row in fixture_seeds.log("autobase"):
         try:
@@ -196,7 +196,7 @@ OF_EACH = {
 
 @pytest.mark.parametrize("kind", OF_EACH)
 def test_what_the_terminal_shows_of_figures(tables, kind):
-    """Read back, the lanes say what the graph does, every node is there, and whoever follows is above."""
+    """Links read back from the lanes equal the graph's; every node is shown, children above parents."""
     for row in tables.rows(OF_EACH[kind]):
         graph = graphs.READ[kind](tables, row["name"], row["id"], 1000)
         page = Page(io.StringIO(), width=10_000)
@@ -207,7 +207,7 @@ def test_what_the_terminal_shows_of_figures(tables, kind):
         keys = {id_: (node.state == "in", node.place or 0, id_) for id_, node in nodes.items()}
         lines = order(keys, parents)
         place = {id_: n for n, id_ in enumerate(lines)}
-        # A link back up, which only cycles have, is said in words.
+        # A link to a node above, which only cycles have, is written in words.
         down = {(child, parent) for child, parent in follows if place[child] < place.get(parent, -1)}
         assert read(list(draw(lines, parents)))[0] == down
         shown = [line for line in page.console.file.getvalue().splitlines()[1:] if re.search("[●○◌]", line)]
@@ -220,7 +220,7 @@ def test_what_the_terminal_shows_of_figures(tables, kind):
 
 
 def test_every_message_that_is_set_aside(tables):
-    """Its root causes are those of the table, and a way leads to each, along links of the tangle."""
+    """The root causes equal the table's, and each has a path along links of the tangle."""
     rows = tables.rows("select * from {tangle_messages} where not is_member")
     assert len(rows) > 20
     edges = tables.rows("select message_id, previous_id from {tangle_edges}")
@@ -255,7 +255,7 @@ def test_every_message_off_its_chain(tables):
 
 
 def test_every_message_that_is_not_in_its_set(tables):
-    """What holds it back without being its own fault is named."""
+    """The root causes of each message are listed with their paths."""
     rows = tables.rows("select message_id, set_id, reject_reason from {set_messages} where not is_valid")
     assert len(rows) > 20
     for row in rows:
@@ -291,7 +291,7 @@ def test_status(ask, fixtures):
 
 
 def test_a_peer_that_says_what_the_documents_do(ask, tmp_path):
-    """Feeds, tips, members of epochs, items and views, as the documents state them."""
+    """A peer that states the documents' feeds, tips and views agrees with the tables."""
     answers = []
     for row in fixture_seeds.expected("ssb", "feeds"):
         latest = {"id": SSB[row["example"], row["latest"]]} if row["latest"] else {}
@@ -327,7 +327,7 @@ SAID = {"ssb": ["key"], "pzp": ["id"], "autobase": ["writer", "length"], "event"
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_what_each_line_gave(tables, name):
-    """Lines that are used are those of the committed file, at its very number; the others have a reason."""
+    """Accepted lines are found at their number in the committed file; the others have a reason."""
     log = log_places.LOGS[name]
     refused = {(row["source_file"], row["line"]) for row in tables.rows(f"select * from {{{log.rejects}}}")}
     wrong = {
@@ -383,7 +383,7 @@ def test_there_are_examples():
 
 @pytest.mark.parametrize(("words", "shown"), EXAMPLES)
 def test_what_the_page_shows(fixtures, words, shown):
-    """Line for line; of the status the counts, as runs take their time."""
+    """Outputs are equal line by line; for `status` only counts and problems, because run times differ."""
     environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
     output = CliRunner().invoke(main, shlex.split(words), env=environment).stdout
     if words != "status":

@@ -1,4 +1,4 @@
-"""`tangles check` explains each difference by what the tables have."""
+"""`tangles check` explains each difference from the tables."""
 
 import json
 
@@ -11,7 +11,7 @@ from dbt_tangles.cli.messages import pzp
 
 FEED = {"feed": ALICE}
 TANGLE = {"tangle": "thread", "root": ROOT}
-#: What a peer says, and why the tables say something else.
+#: Statements of a peer, and the explanations of their differences.
 DIFFERENCES = [
     ({"message": BAD, "valid": True}, ["bad_signature: The author did not sign this text (with this network key)."]),
     ({"message": A1, "valid": False}, ["it is well-formed and signed by its author"]),
@@ -154,7 +154,7 @@ def test_hostile_answers(warehouse, tmp_path):
 
 
 def test_many_differences(warehouse, tmp_path):
-    """The first are explained."""
+    """Only the first 200 differences are explained."""
     file = tmp_path / "answers.jsonl"
     file.write_text(f"{json.dumps({**FEED, 'sequence': 9})}\n" * 300)
     lines = warehouse.json("check", str(file))["lines"]

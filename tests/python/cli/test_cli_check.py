@@ -1,4 +1,4 @@
-"""`tangles check`: a peer's answers beside the tables."""
+"""`tangles check`: statements of a peer compared with the tables."""
 
 import json
 from time import perf_counter
@@ -104,7 +104,7 @@ def test_a_peer_that_differs(warehouse, line, said):
 
 
 def test_a_tangle_by_the_names_of_columns(warehouse):
-    """Members in any order, the tips, and the members by position."""
+    """Members and tips are compared in any order, `order` by position."""
     members = [story.ROOT, story.A1, story.A2]
     line = {**TANGLE, "members": members[::-1], "tips": [story.A2], "order": members}
     assert check(warehouse, line).exit_code == 0
@@ -129,7 +129,7 @@ def test_many_lines(warehouse, monkeypatch):
 
 
 class _Counted(str):
-    """A text that counts how often it is hashed."""
+    """A string that counts its calls of `__hash__`."""
 
     hashed = 0
 
@@ -139,7 +139,7 @@ class _Counted(str):
 
 
 def test_lists_are_compared_in_linear_time():
-    """The number of hashes grows as the lists do."""
+    """The number of hashes is proportional to the lengths of the lists."""
     taken = []
     for count in (1_000, 2_000):
         peer = [_Counted(f"peer {n}") for n in range(count)]
@@ -151,7 +151,7 @@ def test_lists_are_compared_in_linear_time():
 
 
 def test_a_long_order(warehouse):
-    """Of 20,000 events of which a peer has others takes no longer than a person waits."""
+    """Orders of 20,000 events without a common one are compared within 10 seconds."""
     event = {"timeline_id": "long", "rank": 0, "is_tip": False}
     ours, theirs = ([f"{who} {n}" for n in range(20_000)] for who in ("ours", "theirs"))
     warehouse.write(

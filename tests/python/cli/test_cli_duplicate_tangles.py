@@ -1,4 +1,4 @@
-"""Tangles of one root under two names: where both agree there is one answer with both names, and two in JSON."""
+"""Duplicate tangles of one root: text answers merge them under both names, JSON answers list both."""
 
 import json
 
@@ -20,7 +20,7 @@ def warehouse(tmp_path) -> Warehouse:
 
 
 def change(warehouse: Warehouse, table: str, name: str, **values) -> None:
-    """Let one of the two tangles say something else."""
+    """Change some columns of one of the two tangles."""
     rows = pq.read_table(warehouse.folder / table).to_pylist()
     warehouse.write(table, *(row | (values if row["tangle_name"] == name else {}) for row in rows))
 
@@ -60,7 +60,7 @@ def test_why_of_a_root_that_is_not_there(warehouse):
 
 
 def test_show(warehouse):
-    """By the root alone; which of two that differ is meant has to be said."""
+    """The root alone selects equal tangles; for different ones the name is required."""
     shown = warehouse.ask("show", "%root")
     assert shown.exit_code == 0 and shown.stdout.startswith(f"tangle {BOTH} {story.ROOT}\n")
     alone = warehouse.ask("show", f"thread:{story.ROOT}").stdout
@@ -106,7 +106,7 @@ def test_status_where_the_writers_faults_differ(warehouse):
 
 
 def diff(a: Warehouse, b: Warehouse, *options: str) -> tuple[str, dict]:
-    """What `tangles diff` says as text, and as data by table."""
+    """Return the answer of `tangles diff` as text, and as data by table."""
     asked = ["diff", str(a.root), str(b.root), *options]
     answer = json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)
     return CliRunner().invoke(main, asked).stdout, {row["table"]: row for row in answer["tables"]}

@@ -1,4 +1,4 @@
-"""What a log says reaches the terminal as text: no control characters, no markup, whatever the command."""
+"""Every command escapes control characters and markup in texts of a log."""
 
 import json
 
@@ -70,7 +70,7 @@ def test_a_time_that_is_none(tmp_path):
 
 
 def test_the_greatest_sequence(tmp_path):
-    """Has none behind it, and that is asked for."""
+    """`tangles why` looks for the next sequence, which exceeds 32 bits here."""
     warehouse = story.write(tmp_path / "wh")
     last = {"author": story.BOB, "sequence": 2**31 - 1}
     warehouse.write("ssb_messages", story.message(story.B2, **last))
@@ -82,7 +82,7 @@ def test_the_greatest_sequence(tmp_path):
 
 @pytest.mark.parametrize("name", [None, "thread"])
 def test_a_claim_that_is_no_object(tmp_path, name):
-    """Is named as such, beside one that is well, and it is said what a claim looks like."""
+    """A malformed claim is listed beside a valid one, with the form of a valid claim."""
     warehouse = story.write(tmp_path / "wh")
     claim = {"set_aside_reason": "malformed_tangle", "blocked_by": [story.A1], "tangle_name": name, "root_id": None}
     warehouse.write(

@@ -1,4 +1,4 @@
-"""An answer is there at once: the command loads nothing that takes long."""
+"""The command loads no slow modules, so that answers appear at once."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Tables are read in place, whatever happens to them meanwhile."""
+"""Tables are read in place while builds replace, move or damage them."""
 
 import itertools
 import re
@@ -47,7 +47,7 @@ def test_a_table_that_is_not_there_is_named(warehouse):
 
 
 def test_of_what_is_not_built_nothing_is_said(warehouse):
-    """Neither that a message has no feed and claims no tangles, nor that all is well."""
+    """Without a table the answer states neither that rows are absent nor that all is well."""
     for table in ("feeds", "tangle_messages"):
         shutil.rmtree(warehouse.folder / table)
     text = warehouse.ask("why", cli_story.A1).stdout
@@ -66,7 +66,7 @@ def test_of_what_is_not_built_nothing_is_said(warehouse):
 
 
 def test_a_table_that_is_replaced_is_listed_again(warehouse, monkeypatch):
-    """A build exchanges the folder between the listing and the reading."""
+    """A build replaces the folder between the listing and the reading."""
     tables = Tables(warehouse.root, "tangles")
     join_names = iter([[str(warehouse.folder / "feeds" / "gone.parquet")] * 1] * 2)
     files = tables.files
@@ -75,7 +75,7 @@ def test_a_table_that_is_replaced_is_listed_again(warehouse, monkeypatch):
 
 
 def test_a_build_goes_on_meanwhile(warehouse, tmp_path):
-    """Tables are exchanged as a build does it; each answer is of a whole one."""
+    """A build replaces tables during the queries; each answer comes from one complete table."""
     tables = Tables(warehouse.root, "tangles")
     folder, other, done = warehouse.folder / "feeds", tmp_path / "other", threading.Event()
 
@@ -163,7 +163,7 @@ def test_defaults_are_those_of_the_profile():
 
 
 def test_nothing_is_read_that_holds_secrets():
-    """Staging has the keys of groups: one module reads it, and there the ids and places of lines alone."""
+    """Staging holds the keys of groups: only one module reads it, and only ids and places of lines."""
     for path in (ROOT / "src" / "dbt_tangles").glob("*/*.py"):
         if path.parent.name in ("cli", "report") and path.name != "log_places.py":
             assert "stg_" not in path.read_text(), path.name
@@ -174,7 +174,7 @@ def test_nothing_is_read_that_holds_secrets():
 
 
 def test_a_warehouse_that_holds_other_schemas_names_them(tmp_path):
-    """Those with tables of this project first; folders without tables are no schemas."""
+    """Schemas with tables of this project come first; folders without tables are not listed."""
     warehouse = cli_story.write(tmp_path / "wh")
     warehouse.folder.rename(tmp_path / "wh" / "shop_tangles.db")
     for folder in ("archive.db/orders", "shop_secret.db/stg_ssb__lines", "empty.db/.views", "logs/tangles"):

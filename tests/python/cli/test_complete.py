@@ -1,4 +1,4 @@
-"""What a shell is told that completes a word."""
+"""Shell completion of ids."""
 
 import shutil
 
@@ -18,7 +18,7 @@ def warehouse(tmp_path, monkeypatch):
 
 
 def offered(*words: str) -> list[str]:
-    """Complete the last word."""
+    """Return the completions of the last word."""
     found = BashComplete(main, {}, "tangles", "_TANGLES_COMPLETE").get_completions(list(words[:-1]), words[-1])
     return [each.value for each in found]
 

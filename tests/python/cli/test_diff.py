@@ -1,4 +1,4 @@
-"""`tangles diff`: what two replicas have, and what they make of it."""
+"""`tangles diff`: rows of one replica only, and rows with different values."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ def pair(tmp_path):
 
 
 def differences(a: Warehouse, b: Warehouse) -> dict[str, tuple]:
-    """How much differs: of each table only in A, only in B, otherwise."""
+    """Return the numbers of differences by table: only in A, only in B, different values."""
     result = ask(a, b, "--json")
     answer = json.loads(result.stdout)
     sides = ("only_a", "only_b", "differ")
@@ -80,7 +80,7 @@ def test_roots_that_are_null(pair):
 
 
 def test_every_table_is_compared(tmp_path):
-    """Each of them with a row that both have, and one that only one has."""
+    """Each table with a row of both replicas, and a row of one."""
     a, b = Warehouse(tmp_path / "a"), Warehouse(tmp_path / "b")
     for each in COMPARED:
         both, one = ({key: f"{key} {number}" for key in each.keys} for number in range(2))

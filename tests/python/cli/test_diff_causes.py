@@ -1,4 +1,4 @@
-"""`tangles diff`: where orders and what is settled part, and the first cause of each difference."""
+"""`tangles diff`: the first place at which orders or settled prefixes differ, and the first cause of differences."""
 
 import json
 
@@ -12,7 +12,7 @@ from dbt_tangles.cli.cli import main
 
 
 def tables(a: Warehouse, b: Warehouse) -> dict[str, dict]:
-    """The comparison of each table."""
+    """Return the comparison of each table."""
     result = CliRunner().invoke(main, ["diff", str(a.root), str(b.root), "--json"])
     assert result.exit_code == 1, result.output
     return {row["table"]: row for row in json.loads(result.stdout)["tables"]}
@@ -24,7 +24,7 @@ def shown(a: Warehouse, b: Warehouse) -> str:
 
 @pytest.fixture
 def pair(tmp_path):
-    """B has the message that A waits for, and not the last of alice."""
+    """B has the message that A waits for, but not the last message of alice."""
     a, b = story.write(tmp_path / "a"), story.write(tmp_path / "b")
     places = [(ROOT, ALICE, 1, 0), (A1, ALICE, 2, 1), (GONE, BOB, 1, 1), (B1, BOB, 2, 2), (B2, BOB, 3, 3)]
     b.write("ssb_messages", *(story.message(*place[:3]) for place in places))
@@ -52,7 +52,7 @@ def test_first_causes(pair):
 
 @pytest.mark.parametrize("lacks", ["tip", "acc"])
 def test_a_message_of_an_account_that_one_lacks(tmp_path, lacks):
-    """B lacks a tip of the account, and does not decide; or its root, and holds nothing against a stranger's key."""
+    """B lacks a tip of the account, so a message is undecided; or its root, so the key of a stranger is accepted."""
     a, b = Warehouse(tmp_path / "a"), Warehouse(tmp_path / "b")
     place = {"set_id": "set", "message_id": "m1", "depth": 1, "is_held": False}
     refused = {**place, "is_valid": False, "reject_reason": "unauthorised_key"}
@@ -79,7 +79,7 @@ def test_a_message_that_one_takes_otherwise(pair):
 
 
 def test_no_cause(pair):
-    """The same messages, and something else of them."""
+    """Both have the same messages, but compute different orders."""
     a, _ = pair
     other = story.write(a.root.parent / "c").write("feeds", story.feed(ALICE, 1, ROOT), story.feed(BOB, 2, B2))
     (row,) = tables(a, other)["feeds"]["differ"]["first"]
@@ -113,7 +113,7 @@ def views(warehouse: Warehouse, order: str, settled: int) -> Warehouse:
     ],
 )
 def test_confirmed_prefixes(tmp_path, one, other, prefix, order):
-    """A shorter one may grow into the other; what both have settled otherwise is a contradiction."""
+    """A shorter prefix may still grow; different settled nodes at one place are a contradiction."""
     found = tables(views(Warehouse(tmp_path / "a"), *one), views(Warehouse(tmp_path / "b"), *other))
     rows = found["autobase_views.is_confirmed"]["differ"]["first"]
     assert [row["values"] for row in rows] == ([prefix] if prefix else [])

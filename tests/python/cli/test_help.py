@@ -1,4 +1,4 @@
-"""What `--help` says of the commands."""
+"""The help texts of the commands."""
 
 import json
 import re
@@ -23,7 +23,7 @@ def in_one_line(text: str) -> str:
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_no_text_is_cut(width):
-    """The list of commands has of each the whole first sentence of its own help."""
+    """The list of commands has the complete first sentence of each command's help."""
     listed = help_of(width=width)
     assert "..." not in listed.partition("Commands:")[2]
     for name in COMMANDS:
@@ -33,7 +33,7 @@ def test_no_text_is_cut(width):
 
 
 def test_check_explains_its_lines(tmp_path):
-    """Each line that the help shows is read, and each kind of line is shown."""
+    """Each line in the help is readable, and each kind of line is in the help."""
     text = help_of("check", width=100)
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("{")]
     shown = [json.loads(line.replace("N,", "1,").replace("N}", "1}").replace(", …", "")) for line in lines]

@@ -1,4 +1,4 @@
-"""Drawings in lanes: what is drawn can be read back, and says what the graph does."""
+"""Drawings in lanes: links that are read back from a drawing equal those of the graph."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +9,7 @@ from lanes_reader import read
 
 @st.composite
 def graphs(draw_):
-    """Nodes, each with some of those before it as parents, and some that are nowhere."""
+    """Draw nodes whose parents are earlier nodes or missing."""
     size = draw_(st.integers(1, 14))
     parents = {}
     for number in range(size):
@@ -29,7 +29,7 @@ def test_what_is_drawn_is_the_graph(parents):
     within = {link for link in links if link[1] in parents}
     assert all(place[child] < place[parent] for child, parent in within)
     drawn, going_on = read(list(draw(nodes, parents)))
-    # A node that nothing follows and that follows nothing has no line; all other lines end where they must.
+    # An isolated node has no line; all other lines end at their nodes.
     assert drawn == within
     assert going_on == {child for child, parent in links if parent not in parents}
 
@@ -42,7 +42,7 @@ def test_cycles_are_drawn_somehow(parents):
 
 
 def picture(parents: dict[str, str]) -> str:
-    """Draw a graph given as strings of letters."""
+    """Return the drawing of a graph given as strings of letters."""
     keys = {node: (node,) for node in parents}
     rows = draw(order(keys, parents), parents)
     return "\n".join(f"{row.cells} {row.node}" if row.node else row.cells for row in rows)
@@ -59,7 +59,7 @@ def test_lines_that_pass():
 
 
 def test_who_has_nothing_below_stands_aside():
-    """One upon the other they would look linked."""
+    """A node in the column of a lane that just ended would look linked to it."""
     assert picture({"a": "", "b": "", "c": ""}) == "● c\n  ● b\n● a"
 
 

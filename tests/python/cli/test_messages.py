@@ -1,4 +1,4 @@
-"""The table of reasons is complete: models, kernels, pages and answers have its codes and texts."""
+"""The table of reasons is complete: models, kernels, pages and answers use its codes and texts."""
 
 import pytest
 import yaml
@@ -13,7 +13,7 @@ from dbt_tangles.reasons import COLUMNS, FileFault, GroupReason, Reasons, Tangle
 
 
 def accepted_values() -> dict[str, set[str]]:
-    """The values that row rules accept in columns of reasons, by table and column."""
+    """Return the accepted values of the models' row rules, by table and column."""
     found = {}
     for path in (ROOT / "models" / "marts").rglob("*.yml"):
         for model in yaml.safe_load(path.read_text()).get("models", ()):

@@ -1,4 +1,4 @@
-"""Ids are found in each form in which people paste them, of each kind; a text that is no form of an id is wrong use."""
+"""Ids of each kind are found in every pasted form; a text that does not look like an id is wrong usage."""
 
 from urllib.parse import quote
 
@@ -20,11 +20,11 @@ BASE, TIMELINE = "my base", "!room:host"
 
 
 def digest_of(sigil: str) -> str:
-    """The digest of a sigil id as URIs have it."""
+    """Return the digest of a sigil as URIs write it."""
     return sigil[1:45].replace("+", "-").replace("/", "_")
 
 
-#: What stands around an id, or how it is encoded.
+#: Texts around an id, and encodings.
 WRAPPERS = {
     "as it is": "{}",
     "spaces": "  {}\n",
@@ -47,7 +47,7 @@ ENCODED = {
 
 
 def pasted(id_: str) -> list[str]:
-    """An id in each form that does not depend on its kind."""
+    """Return an id in each form that applies to all kinds."""
     twice = quote(quote(id_, safe=""), safe="")
     return [
         *(text.format(id_) for name, text in WRAPPERS.items() if name != "Markdown" or " " not in id_),
@@ -104,7 +104,7 @@ def warehouse(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def of_ssb(tmp_path_factory):
-    """A warehouse of an SSB log alone: no id in it is of free choice."""
+    """A warehouse of an SSB log alone: all its ids have a fixed form."""
     return story.write(tmp_path_factory.mktemp("ssb") / "wh")
 
 
@@ -149,7 +149,7 @@ def test_no_form_of_an_id(of_ssb, command, text):
 
 
 def test_names_of_free_choice(warehouse):
-    """Where events have any name, one that is not there is not in the log; a sentence is no name."""
+    """If events may have any name, an unknown name is not in the log; a sentence is wrong usage."""
     assert warehouse.ask("why", "not-an-id!").exit_code == 1
     assert warehouse.ask("why", "hello world").exit_code == 2
     assert warehouse.ask("why", "hello world", "--kind", "event").exit_code == 1
@@ -165,7 +165,7 @@ def test_forms_that_are_not_in_the_log(of_ssb, text):
 
 @given(st.text(max_size=200) | st.text("%25<>\"'ssb:/A=.@", max_size=200))
 def test_forms_end(text):
-    """Of any text there are few forms, each once, and the text itself is the first."""
+    """Any text has few candidates, without repetitions; the text itself is the first."""
     found = [candidate.text for candidate in candidates(text)]
     assert len(found) == len({*found}) <= 50
     if text and not text.lower().startswith("ssb:"):

@@ -1,4 +1,4 @@
-"""`tangles replay`: published edits against the published order, whatever tables there are."""
+"""`tangles replay`: published edits compared with the published order, for any state of the tables."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SCHEMAS = {
 
 
 def good_tables() -> dict[str, list[dict]]:
-    """Return two timelines as they would be published: `t` is b, c, a and was a, b; `u` is x and was nothing."""
+    """Return two published timelines: `t` is b, c, a after a, b; `u` is x after an empty order."""
 
     def command(timeline, step, event, taken, put):
         op = "ins" if taken is None else "mov"
@@ -72,7 +72,7 @@ def tables_folder(tmp_path):
 
 @pytest.fixture
 def write(tables_folder):
-    """Write tables as Spark does: folders of several files in no order, and a file that is none of them."""
+    """Write tables as Spark does: folders of several unordered files, and a file that is not a table's."""
 
     def write_tables(tables: dict[str, list[dict]]) -> list[str]:
         for name, rows in tables.items():
@@ -189,7 +189,7 @@ def test_builds_without_edits(write, capsys):
 
 
 def test_timelines_that_are_too_long_for_edits(write, tables_folder, capsys):
-    """`timeline_stats` says that there are none; where it does not, edits are missing."""
+    """Timelines without edits are listed in `timeline_stats`; for others, missing edits are an error."""
     arguments = write(good_tables())
     names = ["t", "u", "long"]
     for count, code in ((0, 0), (7, 1)):

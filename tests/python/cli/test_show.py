@@ -1,4 +1,4 @@
-"""`tangles show`: each kind of graph, in each format, and no more of it than was asked for."""
+"""`tangles show`: each kind of graph, in each format, within the limit."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -74,7 +74,7 @@ def test_a_feed_that_is_broken(tmp_path):
 
 
 def test_a_feed_shown_in_part_lacks_nothing(tmp_path):
-    """What is left out is not missing."""
+    """Nodes that are left out do not count as missing."""
     warehouse = story.write_broken_feed(Warehouse(tmp_path / "wh"))
     answer = warehouse.json("show", "@carol", "--limit", "1")
     assert [(node["id"], node["state"]) for node in answer["nodes"]][:1] == [(story.ELSEWHERE, "aside")]

@@ -1,4 +1,4 @@
-"""`tangles status`: what is built, what it counts, and what it points at."""
+"""`tangles status`: runs, counts by verdict, and problems."""
 
 import json
 import re
@@ -80,7 +80,7 @@ def test_runs_and_their_logs(warehouse):
 
 
 def test_times_as_spark_writes_them(warehouse):
-    """With 96 bits, and without a zone."""
+    """Spark may write timestamps with 96 bits and without a zone."""
     warehouse.write("runs", run("one", 1))
     (file,) = (warehouse.folder / "runs").iterdir()
     pq.write_table(pq.read_table(file), file, use_deprecated_int96_timestamps=True)
@@ -100,7 +100,7 @@ def test_a_run_that_is_no_success(warehouse, status, said):
 
 
 def results(tmp_path, run_id: str = "one", **statuses: str) -> None:
-    """Write dbt's artifact."""
+    """Write dbt's run_results.json."""
     rows = [
         {"unique_id": f"test.tangles.{name}.abc", "status": status, "failures": 1} for name, status in statuses.items()
     ]
@@ -127,7 +127,7 @@ def test_results_of_tests(warehouse, tmp_path):
 
 
 def test_a_failed_run_names_what_failed(warehouse, tmp_path):
-    """Models before tests, with what is wrong; where dbt's results are of another run, where to look."""
+    """Models come before tests, with their errors; for results of another run the answer names --target-path."""
     warehouse.write("runs", run("one", 1, "error"))
     (tmp_path / "target").mkdir()
     rows = [
@@ -157,7 +157,7 @@ def test_a_failed_run_names_what_failed(warehouse, tmp_path):
 
 
 def test_no_rows_of_zero_for_a_log_that_is_not_there(tmp_path):
-    """Of a log that is there, none refused is worth knowing; of one that is not, it says no more than its absence."""
+    """A count of 0 is shown for a log that exists, and left out for an absent one."""
     empty = ["pzp_messages", "pzp_rejects", "sets", "set_messages", "autobase_bases", "autobase_nodes"]
     empty += ["autobase_rejects", "timeline_rejects", "group_messages", "group_findings", "ssb_rejects"]
     warehouse = story.write(tmp_path / "wh").write("timeline_stats", {"timeline_id": "ssb:log", "edit_count": 0})
@@ -223,7 +223,7 @@ def test_hostile_names(warehouse):
     ids=["all", "changed", "some"],
 )
 def test_how_far_sql_rounds_went(warehouse, frontier, others, said):
-    """In words and as JSON; with the kernel alone no round ran."""
+    """The answer has the rounds as text and as JSON; with the kernel alone, the rounds are absent."""
     tangle = {"tangle_name": "thread", "root_id": "%r"}
     depths = [{**tangle, "message_id": f"%{n}", "depth": n, "is_frontier": frontier and n == 1} for n in range(2)]
     deeper = [{**tangle, "message_id": "%2", "depth": 2}] if frontier else []

@@ -1,4 +1,4 @@
-"""`tangles status --verify`: the bytes of tables, compared with those that were published."""
+"""`tangles status --verify`: bytes of tables compared with the published digests."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def built(tmp_path):
 
 
 def ask(warehouse, *words):
-    """The answer as data, its exit code, and the answer for people."""
+    """Return the answer as data, its exit code, and the answer as text."""
     command = ["status", "--verify", "--warehouse", str(warehouse), *words]
     text, data = CliRunner().invoke(main, command), CliRunner().invoke(main, [*command, "--json"])
     assert text.exit_code == data.exit_code
@@ -40,7 +40,7 @@ def ask(warehouse, *words):
 
 
 def flip_bit(path, at=1000):
-    """Change one bit; the size and the times stay."""
+    """Change one bit of a file, but neither its size nor its times."""
     found, content = path.stat(), bytearray(path.read_bytes())
     content[at] ^= 4
     path.write_bytes(content)

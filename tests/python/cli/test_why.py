@@ -1,4 +1,4 @@
-"""`tangles why` of messages: verdicts, causes, and what it says of ids that are not there."""
+"""`tangles why` of messages: verdicts, causes, and ids that are not in the log."""
 
 import pytest
 
@@ -100,7 +100,7 @@ def test_an_id_that_lost_its_sigil(warehouse, tmp_path):
 
 @pytest.mark.parametrize("given", ["@ali", "ssb:feed/ed25519/ali", "ssb:feed/classic/alice"])
 def test_an_id_of_something_else(warehouse, given):
-    """It is said how to see it."""
+    """The answer names the command that shows it."""
     result = warehouse.ask("why", given)
     assert result.exit_code == 1 and "the beginning of a feed" in result.stdout
     assert f"tangles show {story.ALICE} --as feed" in result.stdout
@@ -109,7 +109,7 @@ def test_an_id_of_something_else(warehouse, given):
 
 
 def test_the_tangle_of_a_missing_root(tmp_path):
-    """Who waits for it is said, and how to see its tangle."""
+    """The answer lists the messages that wait for it, and the command that shows its tangle."""
     warehouse = story.write(tmp_path / "wh")
     warehouse.write("tangles", {"tangle_name": "thread", "root_id": GONE, "root_status": "missing"})
     text = warehouse.ask("why", GONE).stdout
@@ -132,7 +132,7 @@ def test_questions_that_cannot_be_asked(warehouse, words):
 
 
 def test_a_way_of_many_steps(tmp_path):
-    """All of it is in the JSON, its ends on the terminal."""
+    """JSON has the whole path, the terminal its two ends."""
     ids = [story.sigil(f"n{number:04}") for number in range(3000)]
     aside = {"set_aside_reason": "previous_set_aside", "blocked_by": [GONE]}
     warehouse = story.write(tmp_path / "wh")
@@ -229,7 +229,7 @@ def test_a_cause_that_is_in_the_log(tmp_path, error, said):
 
 
 def test_a_root_that_is_missing(tmp_path):
-    """The message names it, and no link leads there."""
+    """The message names the root, but its links do not lead there."""
     warehouse = story.write(tmp_path / "wh").write("tangle_next").write("tangle_edges")
     warehouse.write("tangles", {"tangle_name": "thread", "root_id": GONE, "root_status": "missing"})
     aside = {"root_id": GONE, "set_aside_reason": "missing_root", "blocked_by": [GONE]}
@@ -242,7 +242,7 @@ def test_a_root_that_is_missing(tmp_path):
 
 
 def test_a_message_of_a_group(tmp_path):
-    """One that peers do not count, one that they do, and one of which there is a finding."""
+    """A message that peers count, and one that they do not count, with a finding."""
     warehouse = story.write(tmp_path / "wh")
     kind = {"content_type": "group/add-member"}
     warehouse.write("ssb_messages", *(story.message(id_, story.BOB, 1, **kind) for id_ in (A1, A2)))

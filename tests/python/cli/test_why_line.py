@@ -1,4 +1,4 @@
-"""`tangles why --line`: what stands at a line, in which other lines too, and why it gave nothing."""
+"""`tangles why --line`: the id that a line gave, other lines that gave it, and reasons of rejected lines."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def place(row: int, block: int = 0, file: str = LOG) -> dict:
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
-    """Two blocks of a file, whose rows are numbered from anywhere; a copy of a message in it, and one in another."""
+    """A file of two blocks with arbitrary first row ids; a message has a copy in it and a copy in another file."""
     warehouse = story.write(tmp_path_factory.mktemp("line") / "wh")
     # The last is refused, and no message.
     rows = [(7, 0, A1), (8, 0, A2), (20, 90, BAD), (21, 90, A1), (22, 90, None)]
@@ -45,7 +45,7 @@ def test_a_line_that_gave_a_message(warehouse, name):
 
 
 def test_copies(warehouse):
-    """Each says where the others are."""
+    """Each copy lists the places of the others."""
     places = [(LOG, 1), (LOG, 4), ("file:///old/c.jsonl", 1)]
     for file, line in places:
         (row,) = warehouse.json("why", "--line", f"{file}:{line}")["lines"]
@@ -80,7 +80,7 @@ def test_lines_and_files_that_are_not_there(warehouse):
 
 
 def test_several_files_of_a_name(tmp_path):
-    """All are meant: in each the line may be another message."""
+    """Files of the same name all match, and each gives its own message."""
     warehouse = story.write(tmp_path / "wh")
     ids = {"/x/a.jsonl": A1, "/y/a.jsonl": B1, "/y/ba.jsonl": A2}
     warehouse.write("stg_ssb__lines", *({**place(0, file=f"file://{f}"), "message_id": id_} for f, id_ in ids.items()))
@@ -89,7 +89,7 @@ def test_several_files_of_a_name(tmp_path):
 
 
 def test_staging_may_be_gone(tmp_path):
-    """Then rejects are known, and the rest is said to be not built."""
+    """Without staging, rejects are still explained, and the answer names the tables that are not built."""
     warehouse = story.write(tmp_path / "wh")
     warehouse.write("ssb_rejects", {"source_file": LOG, "line": 3, "reason": "truncated_file"})
     result = warehouse.ask("why", "--line", "a b.jsonl:3")
@@ -135,7 +135,7 @@ def test_lines_of_other_logs(tmp_path):
 
 
 def test_staging_in_a_schema_of_its_own(tmp_path):
-    """The runs say where it is; what an earlier build left in the schema of the other tables is not read."""
+    """The table `runs` lists the schema of staging; an older table in the main schema is ignored."""
     warehouse = story.write(tmp_path / "wh")
     warehouse.write("stg_ssb__lines", {**place(0), "message_id": A1}).move("stg_ssb__lines", "other_secret")
     warehouse.write("stg_ssb__lines", {**place(0), "message_id": A2}).move("stg_ssb__lines", "shop_secret")

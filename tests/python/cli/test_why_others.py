@@ -223,7 +223,7 @@ def test_the_same_name_of_several_kinds(warehouse):
 
 
 def test_one_node_in_many_files(warehouse):
-    """It hides no other that begins so."""
+    """It does not hide other ids with the same beginning."""
     nodes = [{"base_id": f"b{number}", "node_id": "ab" * 32 + ":1"} for number in range(20)]
     warehouse.write("autobase_nodes", *nodes, {"base_id": "b", "node_id": "ac" * 32 + ":1"}, files=21)
     assert warehouse.ask("why", "a:1").exit_code == 2

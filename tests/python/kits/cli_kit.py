@@ -1,4 +1,4 @@
-"""A small warehouse written from rows, and the command `tangles` asked about it: no Spark, no dbt."""
+"""Writes a small warehouse from rows, and runs the command `tangles` on it, without Spark and dbt."""
 
 import json
 import re
@@ -20,7 +20,7 @@ _TYPES = {
     "double": pa.float64(),
     "timestamp": pa.timestamp("us", "UTC"),
 }
-#: What no contract says.
+#: Columns of internal tables, which have no contract.
 _PLACE = {"source_file": "string", "block_start": "bigint", "row_id": "bigint", "line_digest": "string"}
 _NODE = {"tangle_name": "string", "root_id": "string", "message_id": "string"}
 _INTERNAL = {
@@ -40,17 +40,17 @@ _INTERNAL = {
 }
 
 
-#: What somebody might write into a log to get at whoever looks.
+#: A hostile text of a log: terminal controls, markup and quotes.
 HOSTILE = "\x1b[31m\x07[red]x[/red]:smile:\r\n\x9b2J\u202e\u2028\x00'\"--"
 
 
 def assert_harmless(result) -> None:
-    """Nothing but printable characters and the ends of lines."""
+    """The output has only printable characters and line ends."""
     assert not [c for c in result.output if c != "\n" and not c.isprintable()], result.output
 
 
 def _parts(text: str) -> list[str]:
-    """Split at the commas that are within no brackets."""
+    """Split at the commas outside brackets."""
     parts, depth = [""], 0
     for c in text:
         depth += {"<": 1, ">": -1}.get(c, 0)
@@ -62,7 +62,7 @@ def _parts(text: str) -> list[str]:
 
 
 def arrow_type(text: str) -> pa.DataType:
-    """Read a type as contracts write it."""
+    """Parse a type of a contract."""
     outer = re.fullmatch(r"(\w+)<(.+)>", text)
     if not outer:
         return _TYPES[text]

@@ -1,4 +1,4 @@
-"""A small log of SSB as tables: two feeds, and a thread of which a part waits for a message that is not there.
+"""A small SSB log as tables: two feeds, and a thread of which a part waits for a missing message.
 
 root <- a1 <- a2            members
 root <- gone <- b1 <- b2    gone is not in the log
@@ -116,7 +116,7 @@ def write(root) -> Warehouse:
 
 
 def write_twins(root) -> Warehouse:
-    """Write the tables as they are where each message has `root` and `branch` too: all of the thread a second time."""
+    """Write the tables for messages with both notations of a thread: each row of the thread twice."""
     warehouse = write(root)
     for table in ("tangle_messages", "tangle_edges", "tangles", "tangle_next", "tangle_missing"):
         rows = pq.read_table(warehouse.folder / table).to_pylist()

@@ -1,4 +1,4 @@
-"""Every command of `tangles`, asked about the ids, names and lines in the tables of a warehouse.
+"""Runs every command of `tangles` on the ids, names and lines in the tables of a warehouse.
 
     asked = Warehouse(place, schema, folder)
     @given(asked.questions())
@@ -41,7 +41,7 @@ _SUBJECTS = [
 ]
 _REJECTS = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
 _FORMS = ("text", "json", "dot", "mermaid", "svg")
-#: The statements of a peer: the table of their subjects, the keys with their columns, and the types of the values.
+#: Statements of a peer: the table of subjects, the keys with their columns, and the types of the values.
 _SAID = [
     ("ssb_messages", {"message": "message_id"}, {"valid": "truth"}),
     ("feeds", {"feed": "author"}, {"sequence": "number", "id": "id"}),
@@ -58,7 +58,7 @@ _JSON = st.sampled_from([[], ["--json"]])
 
 
 class Warehouse:
-    """A built warehouse, and the questions about it."""
+    """A built warehouse, and strategies for commands on it."""
 
     def __init__(self, place: Path, schema: str, out: Path) -> None:
         self.place, self.schema, self.out = place, schema, out
@@ -85,7 +85,7 @@ class Warehouse:
         return st.tuples(st.one_of(words), st.just("")) | st.tuples(st.just(["check", "-"]), self._answers(any_id))
 
     def ask(self, words: list[str], text: str = ""):
-        """Run a command, which must answer, or refuse in words of its own."""
+        """Run a command, which must answer or fail with an error of its own."""
         options = ["--warehouse", str(self.place), "--schema", self.schema]
         options += ["--out", str(self.out)] if words[0] == "report" else []
         result = CliRunner().invoke(main, [words[0], *options, *words[1:]], input=text)
@@ -108,7 +108,7 @@ class Warehouse:
         return st.tuples(_one_of(found), pasted).map(lambda both: both[1](both[0]))
 
     def _answers(self, any_id: Texts) -> Texts:
-        """Draw lines that a peer may say."""
+        """Draw statements of a peer."""
         drawn = {"number": _NUMBERS, "id": any_id, "ids": st.lists(any_id, max_size=5), "truth": st.booleans()}
         lines = []
         for table, keys, says in _SAID:
@@ -120,7 +120,7 @@ class Warehouse:
 
 
 def _one_of(values: list) -> st.SearchStrategy:
-    """Draw one of many values, none of which is printed where a test fails."""
+    """Draw one of many values without printing all of them in a failure."""
     return st.integers(0, len(values) - 1).map(lambda n: values[n])
 
 

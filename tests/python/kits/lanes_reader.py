@@ -1,4 +1,4 @@
-"""Reads a drawing in lanes back."""
+"""Reads the links of a drawing in lanes."""
 
 from dbt_tangles.cli.lanes import NODE
 
@@ -6,9 +6,9 @@ UP, DOWN, LEFT, RIGHT = "│├┤┼╰╯┴", "│├┤┼╭╮┬", "┤�
 
 
 def read(rows) -> tuple[set[tuple[str, str]], set[str]]:
-    """Read a drawing as somebody does who looks at it: the links, and the nodes with a lane that goes on below."""
+    """Return the links of a drawing, and the nodes with a lane that continues below it."""
     links, going_on = set(), set()
-    below: dict[int, set[str]] = {}  # Of each column that a line leaves downwards, whose line it is.
+    below: dict[int, set[str]] = {}  # For each column with a line below, the nodes of that line.
     last = None
     for row in rows:
         cells = row.cells[::2]

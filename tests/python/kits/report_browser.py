@@ -1,4 +1,4 @@
-"""A report as a browser shows it: headless Chromium, without a network."""
+"""Opens a report in headless Chromium, without a network."""
 
 import html
 import re
@@ -14,10 +14,10 @@ _OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions
 
 
 def dump(out: Path, where: str = "", seconds: int = 10) -> str:
-    """Return the page as it is after its scripts have run; fails at any message in the console."""
+    """Return the page after its scripts have run; fail on any console message."""
     profile = out.parent / "profile"
     command = [CHROMIUM, *_OPTIONS, f"--user-data-dir={profile}", f"--virtual-time-budget={seconds * 1000}"]
-    # No name is resolved, so that whatever were asked for would fail, and say so.
+    # No name is resolved, so that every request fails visibly.
     command += ["--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom", f"{(out / 'index.html').as_uri()}{where}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
@@ -26,7 +26,7 @@ def dump(out: Path, where: str = "", seconds: int = 10) -> str:
 
 
 def drive(out: Path, where: str, script: str) -> str:
-    """Return what a script says that is added to the page, as somebody who uses it."""
+    """Run a script in the page as a user would act, and return its result."""
     copy = out.parent / f"{out.name}-driven"
     shutil.copytree(out, copy, dirs_exist_ok=True)
     (copy / "assets" / "drive.js").write_text(f"{_WAIT}\n(async () => {{\n{script}\n}})();")
@@ -47,5 +47,5 @@ const press = (element, key) => element.dispatchEvent(new KeyboardEvent("keydown
 
 
 def text(page: str) -> str:
-    """Return what a page says."""
+    """Return the text of a page."""
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.partition("<body")[2])))

@@ -1,4 +1,4 @@
-"""Reports made from small warehouses, and read back."""
+"""Writes reports of small warehouses and reads them back."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ EVIL = HOSTILE + "</script><script>alert(1)</script><img src=x onerror=alert(1)>
 
 
 def hostile_row(table: str, **columns) -> dict:
-    """A row with hostile texts wherever a text can be."""
+    """Return a row with hostile texts in all text columns."""
     texts = {field.name: EVIL for field in schema(table) if str(field.type) == "string"}
     lists = {
         field.name: [EVIL]
@@ -37,7 +37,7 @@ def hostile(warehouse: Warehouse) -> Warehouse:
     return warehouse
 
 
-#: Columns of words that the tables choose.
+#: Columns whose values the tables choose.
 _OURS = {"op", "observer", "role", "kind", "status", "root_status", "preference", "purpose"}
 
 
@@ -50,7 +50,7 @@ def make(warehouse: Warehouse, *options: str) -> Path:
 
 
 def shard(out: Path, name: str):
-    """Read the value that a shard hands over."""
+    """Return the value of a shard."""
     text = (out / "data" / f"{name}.js").read_text(encoding="ascii")
     head = f'tangles.add("{name}",'
     assert text.startswith(head) and text.endswith(");\n")
@@ -58,6 +58,6 @@ def shard(out: Path, name: str):
 
 
 def node(view: dict, id_: str) -> dict:
-    """Look a node of a drawing up."""
+    """Return a node of a drawing."""
     (found,) = [each for each in view["nodes"] if each["id"] == id_]
     return found

@@ -1,4 +1,4 @@
-"""A small warehouse with something of each kind: the thread of `cli_story`, a set, a base, a group and a timeline."""
+"""A small warehouse with each kind of subject: the thread of `cli_story`, a set, a base, a group and a timeline."""
 
 import cli_story as story
 from cli_kit import Warehouse

@@ -1,4 +1,4 @@
-"""What a browser makes of a report: no complaint, no request to anywhere, and what the tables say."""
+"""A report in a browser: without console errors and requests, with the contents of the tables."""
 
 import re
 
@@ -155,7 +155,7 @@ def test_moving_by_keys_wheel_and_drag(out):
 
 
 def test_what_has_the_focus_is_in_sight(tmp_path):
-    """However far it is: all keys that lead to nodes lead the drawing there."""
+    """Keys that focus a node scroll the drawing to it, from any distance."""
     warehouse = story.write(tmp_path / "wh")
     chain = [f"%c{n:02}" for n in range(60)]
     warehouse.write("ssb_messages", *(cli_story.message(id_, cli_story.BOB, n) for n, id_ in enumerate(chain)))
@@ -207,7 +207,7 @@ def test_a_table_behind_each_picture(out, where):
 
 
 def test_nobody_else_can_be_asked(out):
-    """Were a request made, this kit would see it: in the console, as the policy forbids it."""
+    """The kit detects requests: the policy forbids them, and the console reports it."""
     for script in (
         "fetch('https://example.com/');",
         "document.body.append(h('img', { src: 'https://example.com/x' }));",

@@ -1,4 +1,4 @@
-"""Feeds as they are drawn: the chain, what is beside it, and what is missing."""
+"""Drawings of feeds: the chain, messages beside it, and gaps."""
 
 import cli_story as story
 from cli_kit import Warehouse
@@ -19,7 +19,7 @@ def test_a_broken_feed(tmp_path):
 
 
 def test_the_place_where_the_chain_ends_is_drawn(tmp_path):
-    """Not the end of the feed, which may be far behind."""
+    """The drawing shows the end of the chain, not the end of the feed."""
     warehouse = Warehouse(tmp_path / "wh")
     rows = [story.message(f"m{n}", story.BOB, n, previous_id=f"m{n - 1}") for n in range(1, 1000) if n != 500]
     warehouse.write("ssb_messages", *rows)

@@ -1,4 +1,4 @@
-"""The folder asks nobody else, and nothing of a log gets out of its data."""
+"""Pages of a report stay offline, and texts of a log stay within its data."""
 
 import hashlib
 import re
@@ -48,12 +48,12 @@ def test_clean():
 
 
 def files(out) -> dict[str, bytes]:
-    """All files below a folder, by name."""
+    """Return all files below a folder, by name."""
     return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
 def test_an_old_report_stays_until_the_new_one_is_complete(tmp_path, monkeypatch):
-    """However the new one fails; and it leaves no trace."""
+    """An old report survives every failure of a new one, and the new one cleans up."""
     warehouse = story.write(tmp_path / "wh")
     out = make(warehouse)
     before = files(out)

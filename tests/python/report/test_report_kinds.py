@@ -1,4 +1,4 @@
-"""Sets, bases, groups and timelines as they are drawn."""
+"""Drawings of sets, bases, groups and timelines."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def links(view: dict, kind: str) -> set:
 
 
 def said(out, name: str, view: dict, id_: str) -> str:
-    """What the why of a node says."""
+    """Return the answer of `tangles why` for a node."""
     number = [each["id"] for each in view["nodes"]].index(id_)
     pieces = [piece for _, *line in shard(out, f"{name}-why")[str(number)] for piece in line]
     return " ".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)

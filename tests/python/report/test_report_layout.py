@@ -1,4 +1,4 @@
-"""Where nodes go."""
+"""The layout of drawings."""
 
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node
 from dbt_tangles.report.layout import lay_out, rows_of
@@ -42,7 +42,7 @@ def test_links_to_what_is_left_out():
 
 
 def test_what_is_missing_is_bounded():
-    """A message may name as many as fit into it; links to what is left out are counted."""
+    """A message may name many missing ids; the drawing limits them and counts the links left out."""
     gone = [Node(f"gone{n}", MISSING) for n in range(1000)]
     view = lay_out(graph([Node("a", IN, 6), *gone], [("a", node.id) for node in gone]), {})
     assert len(view["nodes"]) == 22 and view["missing_left_out"] == 979

@@ -1,4 +1,4 @@
-"""Which edits are played, and from which order."""
+"""The edits that are played, and the order from which they start."""
 
 import random
 
@@ -13,7 +13,7 @@ def edit(batch, op, event, to, came_from=None):
 
 
 def stream(seed: int, count: int) -> tuple[list[dict], list[str]]:
-    """Random commands, some batches of two, and the order that they lead to."""
+    """Draw random commands, some in batches of two, and the order that they produce."""
     rng, order, edits = random.Random(seed), [], []
     for n in range(count):
         to = max(0, len(order) - rng.choice((0, 0, 0, 1, 5)))

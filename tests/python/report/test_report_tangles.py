@@ -1,4 +1,4 @@
-"""The first page, and tangles as they are drawn."""
+"""The first page, and drawings of tangles."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The package as people install it has all that a report is made of."""
+"""The installed package has all files of a report."""
 
 import os
 import subprocess
@@ -9,12 +9,12 @@ from conftest import ROOT
 
 
 def run(*command: str, **options) -> str:
-    """Run a command, and return what it prints."""
+    """Run a command and return its output."""
     return subprocess.run([sys.executable, *command], check=True, capture_output=True, text=True, **options).stdout
 
 
 def test_a_report_of_an_installed_wheel(tmp_path):
-    """Its files are those of a report of the source tree."""
+    """The report of the installed package has the files of a report of the source tree."""
     run("-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "dist"), cwd=ROOT)
     (wheel,) = (tmp_path / "dist").iterdir()
     site = tmp_path / "site"
