@@ -116,7 +116,7 @@ def _missing(tables: Tables) -> list[dict]:
         group by missing_id order by unlocks desc, missing_id limit {_MOST}"""
     )
     gained = [
-        quantity(row["unlocks"], "{message becomes a member|messages become members}") + f" ({_few(row['names'])})"
+        quantity(row["unlocks"], "{message becomes a member|messages become members} of tangle ") + _few(row["names"])
         for row in rows
     ]
     return [
@@ -151,7 +151,7 @@ def _forks(tables: Tables) -> list[dict]:
         order by author, sequence, message_id limit {_MOST}"""
     )
     return [
-        _item(f"feed {row['author']} is forked at {row['sequence']:,}", "why", row["message_id"])
+        _item(f"feed {row['author']} is forked at sequence {row['sequence']:,}", "why", row["message_id"])
         for row in {row["author"]: row for row in rows}.values()
     ]
 
@@ -163,7 +163,7 @@ def _groups(tables: Tables) -> list[dict]:
     )
     return [
         _item(
-            f"{quantity(row['n'], 'finding{|s}')} {row['finding']} in private groups",
+            f"{quantity(row['n'], 'finding{|s} of kind ')}{row['finding']} in private groups",
             *("show", row["group_id"], "--as", "group"),
         )
         for row in rows

@@ -81,6 +81,6 @@ def write(page: Page, answer: dict) -> None:
             f": {row['reason']}. {row['meaning']}",
             indent=1,
         )
-        page.line(f"{row['source_file']}:{row['line']} {row['detail'] or ''}", indent=2)
+        page.line(f"{row['source_file']}:{row['line']} {row['detail'] or ''}".rstrip(), indent=2)
     if not answer["timelines"] and not answer["rejects"]:
         page.line("not in the timeline that --in names", indent=1)

@@ -115,7 +115,7 @@ def write_next(page: Page, feed: dict) -> None:
         return
     after = feed["next"]["previous_id"]
     page.line(
-        f"the chain continues with sequence {feed['next']['sequence']:,}",
+        f"next message of the feed: sequence {feed['next']['sequence']:,}",
         *([", previous ", (after, ID)] if after else []),
         indent=1,
     )

@@ -166,4 +166,5 @@ def _write_group(page: Page, group: dict) -> None:
         for name, place in upon["tangles"].items():
             page.ids(f"in tangle {name}, with root {place['root']} and previous", place["previous"] or [], 3, "none")
     for finding in group["findings"]:
-        page.line("finding: ", (finding["finding"], STRONG), f" {finding['feed_id'] or ''}", indent=2)
+        feed = [f" {finding['feed_id']}"] if finding["feed_id"] else []
+        page.line("finding: ", (finding["finding"], STRONG), *feed, indent=2)

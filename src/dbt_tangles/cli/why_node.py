@@ -127,7 +127,7 @@ def _write_base(page: Page, base: dict) -> None:
         page.line(*name, ("not in the base", BAD), indent=1)
     for reject in base["rejects"]:
         page.line(*name, ("line rejected", BAD), f": {reject['reason']}. {reject['meaning']}", indent=1)
-        page.line(f"{reject['source_file']}:{reject['line']} {reject['detail'] or ''}", indent=2)
+        page.line(f"{reject['source_file']}:{reject['line']} {reject['detail'] or ''}".rstrip(), indent=2)
     write_links(page, "follows", "head_id", base["follows"], "log")
     write_links(page, "followed by", "node_id", base["followed_by"], "log")
     write_causes(page, base["causes"])

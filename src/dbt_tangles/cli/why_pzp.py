@@ -252,7 +252,7 @@ def _write_again(page: Page, row: dict) -> None:
     if row["causes"] and all(cause["trouble"] == "missing" for cause in row["causes"]):
         page.line("what to do: get the missing messages from a peer", indent=2)
     if row["next"] is None:
-        page.line("it cannot be published again: the set's root is not in the log", indent=2)
+        page.line("it cannot be published again: the set has no valid root", indent=2)
         return
     page.ids(f"to publish it again, use depth {row['next']['depth']} and prev", row["next"]["prev"], indent=2)
     page.ids("and, if it adds items, supersede", row["next"]["should_supersede"], indent=2)

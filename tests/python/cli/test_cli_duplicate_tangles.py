@@ -80,7 +80,7 @@ def test_status(warehouse):
     assert "          1 tangle: present 1\n" in text
     assert "          5 messages in tangles: member 3, missing_previous 1, previous_set_aside 1\n" in text
     assert f"{BOTH} are equal on 1 root" in text
-    assert f"a message is missing; once it arrives, 2 messages become members ({BOTH})" in text
+    assert f"a message is missing; once it arrives, 2 messages become members of tangle {BOTH}" in text
     answer = warehouse.json("status")
     counts = {row["table"]: row for row in answer["counts"]}
     assert counts["tangle_messages"]["total"] == 10 and counts["tangle_messages"]["once"]["total"] == 5

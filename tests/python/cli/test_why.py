@@ -19,7 +19,7 @@ def test_a_member(warehouse):
     assert (tangle["follows"], tangle["followed_by"], tangle["depth"]) == ([story.ROOT], [A2], 1)
     assert answer["feed"]["follows"] == story.ROOT
     text = warehouse.ask("why", A1).stdout
-    assert "verified" in text and "member, depth 1, position 1" in text and "the chain continues" not in text
+    assert "verified" in text and "member, depth 1, position 1" in text and "next message of the feed" not in text
 
 
 def test_who_waits_for_what_is_missing(warehouse):
@@ -44,7 +44,7 @@ def test_a_message_that_is_not_verified(warehouse):
     assert (answer["is_verified"], answer["rule"]) == (False, "bad_signature")
     assert answer["meaning"].startswith("The author did not sign")
     text = warehouse.ask("why", BAD).stdout
-    assert "not verified: bad_signature" in text and f"the chain continues with sequence 3, previous {B2}" in text
+    assert "not verified: bad_signature" in text and f"next message of the feed: sequence 3, previous {B2}" in text
 
 
 @pytest.mark.parametrize(
