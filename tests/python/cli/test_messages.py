@@ -36,7 +36,7 @@ def test_kernels_return_codes_of_the_table():
 
 
 @pytest.mark.parametrize(
-    "reasons", {each for both in COLUMNS.values() for each in both}, ids=lambda each: each.__name__
+    "reasons", dict.fromkeys(each for both in COLUMNS.values() for each in both), ids=lambda each: each.__name__
 )
 def test_members_have_the_names_of_their_codes(reasons: type[Reasons]):
     assert [reason.name.lower() for reason in reasons] == [reason.value for reason in reasons]
