@@ -83,7 +83,7 @@ def test_packages_that_are_not(package, fault):
 
 
 def test_packages_that_pip_does_not_take():
-    with pytest.raises(DbtRuntimeError, match="'one two', which pip does not take"):
+    with pytest.raises(DbtRuntimeError, match="'one two', which is not a valid requirement"):
         requirements.check(["one two"])
 
 

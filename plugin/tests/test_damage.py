@@ -64,11 +64,11 @@ def flip_bit(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (truncate, "/t/b.parquet' is no parquet file ("),
-        (empty, "/t/b.parquet' is no parquet file (0 bytes)"),
+        (truncate, "/t/b.parquet' is not a parquet file ("),
+        (empty, "/t/b.parquet' is not a parquet file (0 bytes)"),
         (remove, "/t/b.parquet' is missing"),
-        (add_pipe, "/t/c.parquet' is a pipe and no file"),
-        (add_dangling_link, "/t/c.parquet' is a link that leads nowhere and no file"),
+        (add_pipe, "/t/c.parquet' is a pipe, not a file"),
+        (add_dangling_link, "/t/c.parquet' is a dangling link, not a file"),
     ],
 )
 def test_a_damaged_table_is_named_and_counts_as_missing(folders, published, spoil, said):
@@ -76,7 +76,7 @@ def test_a_damaged_table_is_named_and_counts_as_missing(folders, published, spoi
     (line,) = complaints(folders.root)
     assert line.startswith("the table 's.t' is damaged and counts as missing: ")
     assert said in line
-    assert line.endswith("A build that selects it makes it anew")
+    assert line.endswith("The next build that selects it rebuilds it")
     assert is_damaged(folders, "S", "T")
     assert (folders.published(), folders.find("s", "t"), folders.trusted_manifest("s", "t")) == ([], None, {})
 
@@ -98,7 +98,7 @@ def test_flipped_bits_are_found_by_all_bytes_and_remembered(folders, published):
     assert note_damage(folders, "s", "t") is None
     flip_bit(published)
     assert folders.trusted_manifest("s", "t")["definition"] == {"code": "1"}, "a quick look finds no fault"
-    said = f"the table 's.t' is damaged: '{published}/b.parquet' its bytes are not those that were published"
+    said = f"the table 's.t' is damaged: '{published}/b.parquet' has changed since it was published"
     assert note_damage(folders, "s", "t") == said
     assert (folders.published(), folders.trusted_manifest("s", "t")) == ([], {})
 
@@ -113,7 +113,7 @@ def test_a_table_of_an_older_version_is_verified_as_a_whole(folders, published):
     manifest.write(published, noted, folders.draft())
     assert note_damage(folders, "s", "t") is None
     flip_bit(published)
-    assert "the bytes of its files are not those that were published" in note_damage(folders, "s", "t")
+    assert "its files' bytes have changed since they were published" in note_damage(folders, "s", "t")
 
 
 def test_bytes_that_are_shared_with_the_table_before_keep_their_digest(folders, published):
@@ -122,7 +122,7 @@ def test_bytes_that_are_shared_with_the_table_before_keep_their_digest(folders, 
     folders.checkout("s", "t")
     pq.write_table(ROWS, folders.private_place("s", "t") / "c.parquet")
     folders.publish("s", "t", "next")
-    assert "/b.parquet' its bytes are not" in note_damage(folders, "s", "t")
+    assert "/b.parquet' has changed since it was" in note_damage(folders, "s", "t")
 
 
 def test_an_engines_error_is_explained_by_the_tables_that_were_read(folders, published):
@@ -142,9 +142,9 @@ DEEP = "[" * 200_000
     [
         (DEEP, "nested too deep"),
         ('{"files": ' + DEEP, "nested too deep"),
-        ("{", "it is no JSON"),
-        ("\xff", "it is no JSON"),
-        ("[1]", "its JSON is no object"),
+        ("{", "it is not JSON"),
+        ("\xff", "it is not JSON"),
+        ("[1]", "its JSON is not an object"),
         ('{"files": [1]}', "another type of value under files"),
         ('{"files": {"a.parquet": "x"}}', "another type of value under files"),
         ('{"files": null, "run_id": 7, "inputs": []}', "another type of value under run_id, inputs, files"),
@@ -166,10 +166,10 @@ def test_a_manifest_may_say_anything(folders, published, text, said):
 def test_a_manifest_that_is_no_file(folders, published):
     (published / STAMP).unlink()
     os.mkfifo(published / STAMP)
-    assert "it is a pipe and no file" in next(complaints(folders.root))
+    assert "it is a pipe, not a file" in next(complaints(folders.root))
     (published / STAMP).unlink()
     (published / STAMP).mkdir()
-    assert "it is a folder and no file" in next(complaints(folders.root))
+    assert "it is a folder, not a file" in next(complaints(folders.root))
     (published / STAMP).rmdir()
     with (published / STAMP).open("w") as file:
         file.truncate(durable_files.MOST_BYTES + 1)

@@ -66,7 +66,9 @@ def test_a_truncated_file_blocks_no_build(built, capsys, table, options):
     os.truncate(path, path.stat().st_size // 2)
     built.build(*options)
     said = capsys.readouterr().out
-    assert f"the table '{built.schema}.{table}' is damaged and counts as missing: '{path}' is no parquet file" in said
+    assert (
+        f"the table '{built.schema}.{table}' is damaged and counts as missing: '{path}' is not a parquet file" in said
+    )
     assert len(built.rows("numbers")) == 20000
     assert [row["n"] for row in built.rows("counted")] == [20000]
     assert folder.parent.joinpath(".damaged", table, path.name).exists()
@@ -79,12 +81,12 @@ def test_a_build_of_other_tables_says_which_is_damaged(built, capsys):
     path, _ = file_of(built, "python")
     os.truncate(path, 10)
     built.build("--select", "numbers", "counted")
-    assert f"'{path}' is no parquet file (10 bytes)" in capsys.readouterr().out
+    assert f"'{path}' is not a parquet file (10 bytes)" in capsys.readouterr().out
 
     path, _ = file_of(built, "numbers")
     os.truncate(path, 10)
     assert built.failures("run", "--select", "counted").keys() == {"counted"}
-    assert f"'{path}' is no parquet file (10 bytes)" in capsys.readouterr().out
+    assert f"'{path}' is not a parquet file (10 bytes)" in capsys.readouterr().out
     built.build("--select", "numbers", "python")
     assert len(built.rows("numbers")) == 20000
 
@@ -98,8 +100,8 @@ def test_a_pipe_keeps_no_build_waiting(built, capsys):
     os.mkfifo(folder.parent / "counted" / "_table.json")
     built.build()
     said = capsys.readouterr().out
-    assert "part-9.parquet' is a pipe and no file" in said
-    assert "counted/_table.json' cannot be used: it is a pipe and no file" in said
+    assert "part-9.parquet' is a pipe, not a file" in said
+    assert "counted/_table.json' cannot be used: it is a pipe, not a file" in said
 
 
 @at_length
@@ -117,9 +119,7 @@ def test_bytes_that_an_engine_cannot_read_are_named_and_made_anew(built, capsys,
     path, _ = file_of(built, "numbers")
     spoil(path)
     said = built.failures("run", "--select", reader)[reader]
-    assert (
-        f"the table '{built.schema}.numbers' is damaged: '{path}' its bytes are not those that were published" in said
-    )
+    assert f"the table '{built.schema}.numbers' is damaged: '{path}' has changed since it was published" in said
     built.build()
     assert len(built.rows("numbers")) == 20000
     assert [row["n"] for row in built.rows("counted")] == [20000]
@@ -136,7 +136,7 @@ def test_an_end_of_a_file_that_says_something_else(built, capsys):
     built.build()
     said = capsys.readouterr().out
     assert f"the table '{built.schema}.numbers' is damaged: " in said
-    assert "It counts as missing; a build that selects it makes it anew" in said
+    assert "It counts as missing; the next build that selects it rebuilds it" in said
     assert len(built.rows("numbers")) == 20000
 
 

@@ -64,7 +64,7 @@ def test_insert_overwrite_replaces_the_parts_that_it_brings(project, tmp_path):
 def test_parts_are_refused_on_sail(project, tmp_path):
     """By what they need, and with the remedy."""
     made = project("parts", make_project(tmp_path / "p", {"parts.py": PARTS}))
-    assert "leave `partition_by` out, or build with Spark" in made.failures("run")["parts"]
+    assert "remove `partition_by`, or build with Spark" in made.failures("run")["parts"]
 
 
 MERGED = """

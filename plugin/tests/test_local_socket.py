@@ -15,7 +15,7 @@ from dbt_spark_python.engines import listeners, local_socket, relay, sail
 from dbt_spark_python.session import connection
 from plugin_projects import make_project
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="filters of sockets are Linux's")
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="socket filters need Linux")
 
 SECRET = "for the builder alone"
 
@@ -230,8 +230,8 @@ IS_REFUSED = "other users of this machine could connect to Sail and run code as 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        pytest.param({}, f"{IS_REFUSED}the system takes no filter of a socket", id="refused"),
-        pytest.param({sail.OPEN_PORT: "false"}, f"{IS_REFUSED}the system takes no filter", id="said not to"),
+        pytest.param({}, f"{IS_REFUSED}the system refuses a socket filter", id="refused"),
+        pytest.param({sail.OPEN_PORT: "false"}, f"{IS_REFUSED}the system refuses a socket filter", id="said not to"),
         pytest.param({sail.OPEN_PORT: "True"}, "1", id="accepted"),  # as YAML's true comes from a profile
     ],
 )

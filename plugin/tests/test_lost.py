@@ -34,7 +34,7 @@ def test_it_is_made_again(lines):
     make, left = failing(LOST)
     over_lost_rows(make, "model.shop.orders")
     assert left == []
-    assert lines == ["orders: rows were lost with an executor that kept them; it is made again"]
+    assert lines == ["orders: an executor with checkpointed rows was lost; the model runs again"]
 
 
 @pytest.mark.parametrize(("messages", "said"), [([LOST, LOST, "late"], "rdd_21_1"), (["other", LOST], "other")])

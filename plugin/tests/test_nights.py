@@ -80,7 +80,7 @@ def test_a_night_makes_the_groups_that_changed(nights, capsys):
     assert nights.rows("changed_orders") == [order for order in nights.rows("orders") if order[0] in ("a", "new")]
     assert nights.facts("changed_orders")[:2] == (1, 2)
     assert nights.facts("sums") == (1, 2, (1, 1, 0))
-    assert "rebuilding" not in capsys.readouterr().out
+    assert "Rebuilding" not in capsys.readouterr().out
 
     nights.change(gone=("b", None))
     nights.run()
@@ -107,7 +107,7 @@ def test_a_table_is_not_made_of_too_few_groups(nights):
     nights.run("--select", "orders")
     nights.lose("changed_orders", "sums")
     said = nights.run("--select", "changed_orders", "sums")
-    assert "changed_orders needs rows that shop_versions does not have now." in said["changed_orders"]
+    assert "changed_orders needs rows that shop_versions lacks." in said["changed_orders"]
     assert said["sums"] == "skipped"
     nights.run("--select", "+sums")
     assert nights.rows("sums") == expected_sums(nights.orders)
@@ -144,8 +144,8 @@ def test_a_changed_model_is_rebuilt_and_named(nights, capsys):
     path = nights.built.project_dir / "models" / "sums.sql"
     path.write_text(path.read_text().replace("sum(amount)", "2 * sum(amount)"))
     nights.run()
-    (line,) = (line for line in capsys.readouterr().out.splitlines() if "rebuilding" in line)
-    assert "rebuilding sums" in line
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "Rebuilding" in line)
+    assert "Rebuilding sums" in line
     assert "its code changed" in line
     assert nights.rows("sums") == [(shop, 2 * total, orders) for shop, total, orders in expected_sums(nights.orders)]
     assert nights.rows("days") == expected_days(nights.orders)
@@ -157,8 +157,8 @@ def test_a_table_changed_from_outside_is_rebuilt_and_named(nights, capsys):
     for file in (nights.built.warehouse / f"{nights.built.schema}.db" / "days").glob("*.parquet"):
         os.utime(file, ns=(0, 0))
     assert nights.run()["sums"] == "unchanged"
-    (line,) = (line for line in capsys.readouterr().out.splitlines() if "rebuilding" in line)
-    assert "rebuilding days" in line
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "Rebuilding" in line)
+    assert "Rebuilding days" in line
     assert "its files changed" in line
     nights.check()
 

@@ -115,7 +115,7 @@ def test_a_path_that_engines_take_for_something_else_is_refused(small, tmp_path,
     said = dbt(small, "run", code=2, warehouse=tmp_path / name)
     (line,) = (line for line in said.splitlines() if "the warehouse cannot be" in line)
     assert repr(str(tmp_path / name)) in line
-    assert line.endswith("in a path for something else; use a folder without it")
+    assert line.endswith("in a path; use a folder without it")
     assert not (tmp_path / name).exists()
 
 

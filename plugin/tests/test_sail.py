@@ -90,7 +90,7 @@ except Exception as error:
     print(short_memory(str(error)).partition(" (")[0])
 """
 MOST = "sail.runtime.memory_pool.greedy.max_size"
-REFUSED = "Sail ran out of the memory that it may take"
+REFUSED = "Sail reached its memory limit"
 
 
 @pytest.mark.parametrize(

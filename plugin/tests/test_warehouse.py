@@ -199,15 +199,15 @@ def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
             folder.chmod(mode)
     assert listed == "['t']"
     assert session == "0o700 False"
-    assert f"the warehouse {warehouse.root} cannot be written to: see who owns it" in told
+    assert f"the warehouse {warehouse.root} is not writable: check its owner" in told
     assert left == "False"
 
 
 def test_a_file_is_no_warehouse(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(WarehouseError, match=r"cannot make the warehouse at .*/file: .*a warehouse is a folder"):
+    with pytest.raises(WarehouseError, match=r"cannot make the warehouse at .*/file: .*a warehouse must be a folder"):
         Warehouse(tmp_path / "file")
-    with pytest.raises(WarehouseError, match="a warehouse is a folder"):
+    with pytest.raises(WarehouseError, match="a warehouse must be a folder"):
         Warehouse(tmp_path / "file" / "below")
 
 
@@ -294,5 +294,5 @@ def test_a_path_that_engines_take_for_something_else_is_refused(tmp_path, name):
         connection.open_warehouse(str(tmp_path / name))
     said = str(refused.value)
     assert said.isprintable() and repr(str(tmp_path / name)) in said
-    assert said.endswith("in a path for something else; use a folder without it")
+    assert said.endswith("in a path; use a folder without it")
     assert not (tmp_path / name).exists()

@@ -147,7 +147,7 @@ def test_only_zip_files_are_made(capsys):
 def test_a_packed_file_goes_to_the_workers(tmp_path):
     file = tmp_path / "workers.zip"
     given = {"spark.master": "spark://host:7077", ship_packages.PACKED: str(file)}
-    with pytest.raises(DbtRuntimeError, match=r"spark.dbt.packed .* is '.*workers.zip', and there is no such file"):
+    with pytest.raises(DbtRuntimeError, match=r"spark.dbt.packed .* is '.*workers.zip', which does not exist"):
         ship_packages.send_packed(dict(given))
     file.touch()
     parameters = dict(given) | {"spark.archives": "mine.zip", "spark.executorEnv.PYTHONPATH": "mine"}

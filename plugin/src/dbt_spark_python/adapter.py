@@ -1,4 +1,4 @@
-"""The Spark adapter with Python models on sessions, and with a warehouse of folders where the profile asks for one."""
+"""Extends dbt-spark's adapter: Python models on sessions, folder warehouses, planned incremental runs."""
 
 import hashlib
 import threading
@@ -33,17 +33,17 @@ from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, find_unknown, name
 
 SUBMISSION_METHOD = "session"
 
-#: In a node's `meta`: true where its table, in a warehouse of folders, is for nobody but its owner to read.
+#: In a node's `meta`: true if only the owner may read its table in a folder warehouse.
 OWNER_ONLY = "owner_only"
 
-# These write no row into a table that is there; any other materialization may go on from what is there.
+# Materializations that never add rows to their existing table. All others may read and extend it.
 _NOT_GOING_ON = frozenset(
     {"fixpoint", "kept", "seed", "table", "test", "unit", "view", COMPLETE, LINES, VERSIONS, WORKING_SET}
 )
 
 
-class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from the name of the class
-    """dbt-spark's adapter; what it adds is here, and every other behaviour is dbt-spark's."""
+class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from the class name
+    """dbt-spark's adapter with the plugin's additions; all other behaviour is dbt-spark's."""
 
     ConnectionManager = connection.SessionConnections
 
@@ -51,26 +51,26 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         super().__init__(config, mp_context)
         connection.choose(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
         self._planner: Planner | None = None
-        self._plans: dict[str, Plan] = {}  # of the command's nodes, by their ids
+        self._plans: dict[str, Plan] = {}  # plans of the command's nodes by node id
         self._planning = threading.Lock()
-        self._manifests: dict[tuple[str, str], Mapping[str, Any]] = {}  # as they are read
-        # Of tables that are being made, until they are published.
+        self._manifests: dict[tuple[str, str], Mapping[str, Any]] = {}  # manifests that were read already
+        # Tables that are being built, until they are published.
         self._building: dict[tuple[str, str], Publication] = {}
-        self._kept: set[tuple[str, str]] = set()  # the tables that are reused, likewise
-        self._said: set[str] = set()  # why tables are rebuilt
+        self._kept: set[tuple[str, str]] = set()  # tables that are reused, until they are published
+        self._said: set[str] = set()  # reasons that were logged
 
     @property
     def python_submission_helpers(self) -> dict[str, type[PythonJobHelper]]:
-        """dbt-spark's submission methods, and `session`."""
+        """Return dbt-spark's submission methods and `session`."""
         return {**super().python_submission_helpers, SUBMISSION_METHOD: SessionPythonJob}
 
     @property
     def default_python_submission_method(self) -> str:
-        """`session`, unless the profile is of Databricks, for which dbt-spark has its own."""
+        """Return `session`; for Databricks profiles, dbt-spark's own default."""
         return super().default_python_submission_method if self.config.credentials.token else SUBMISSION_METHOD
 
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
-        """Prepare the place where a node's table is going to be written; returns the node."""
+        """Prepare the folder where a node's table will be written; return the node."""
         node = config.model
         if node.resource_type == NodeType.Unit and (session := connection.of_unit_tests()):
             self.connections.get_thread_connection().handle = error_translation.handle(session)
@@ -85,7 +85,10 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
         return node
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
-        """Publish the failures that a test stored; what other nodes make is published when they have succeeded."""
+        """Publish a test's stored failures, and record that the test passed.
+
+        Tables of other nodes are published in `cache_added`.
+        """
         node = context
         if node.resource_type == NodeType.Unit and connection.of_unit_tests():
             self.connections.get_thread_connection().handle = error_translation.handle(connection.of_process())
@@ -93,30 +96,30 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             if makes_table(node):
                 self._publish(node.schema, node.alias)
             plan = self._plans.get(node.unique_id)
-            if plan is not None and plan.action != REUSE and passed(config):  # of a test it is the whole context
+            if plan is not None and plan.action != REUSE and passed(config):  # a test's config is its whole context
                 catalog = connection.catalog_of(self.config.credentials)
                 definition = self._definitions.of(node.unique_id)
                 Passes(catalog.warehouse).note(node.schema, node.unique_id, definition, plan)
 
     @available
     def cache_added(self, relation: BaseRelation | None) -> str:
-        """Note a new relation; one that a node made, and that is complete, is published."""
+        """Add a relation to dbt's cache; publish it if a node has just created it."""
         if relation is not None and relation.dbt_created:
             self._publish(relation.schema, relation.identifier)
         return super().cache_added(relation)
 
     @available
     def plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], anew: bool) -> dict[str, Any]:
-        """Decide what the command does with a node; see `incremental.plan`.
+        """Decide how the command treats a node; see `incremental.plan`.
 
         Args:
             nodes: The nodes of dbt's graph.
             node_id: The node's id.
             selected: The ids of the nodes that the command builds.
-            anew: The node is made in full in any case.
+            anew: Rebuild the node in any case.
 
         Returns:
-            The parts of the plan by their names. Where tables are not in folders everything is rebuilt.
+            The fields of the plan. Without a folder warehouse every node is rebuilt.
         """
         with self._planning:
             if node_id not in self._plans:
@@ -125,17 +128,17 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def is_planned(self) -> bool:
-        """Whether tables are in folders, so that their manifests tell what they were built from."""
+        """Whether tables are in a folder warehouse. Its manifests record the inputs of each table."""
         return connection.catalog_of(self.config.credentials) is not None
 
     @available
     def begin_table(self, relation: BaseRelation, node_id: str, grain: list[str] | None) -> str:
-        """Note that a node's table is about to be made, or reused, as `plan` has it.
+        """Announce that a node's table is about to be built or reused, according to its plan.
 
         Args:
             relation: The table.
             node_id: The node's id.
-            grain: The columns by which a row is the same one; None where changes are not counted.
+            grain: The key columns, for counting changed rows; None if changes are not counted.
         """
         plan, publication = self._plans.get(node_id), Publication(grain=grain)
         if plan is not None:
@@ -146,36 +149,36 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def show_since(self, relation: BaseRelation, since: int) -> str:
-        """Let a Python model know since which version its groups are made again; see `earlier.only_changed`.
+        """Tell a Python model since which version its groups are rebuilt; see `earlier.only_changed`.
 
         Args:
             relation: The table.
-            since: The version; 0 where all groups are made.
+            since: The version; 0 rebuilds all groups.
         """
         if catalog := connection.catalog_of(self.config.credentials):
             view = since_view(relation)
             if since:
                 catalog.spark.sql(f"select {int(since)} as since").createOrReplaceTempView(view)
-            elif catalog.spark.catalog.tableExists(view):  # of an earlier command in this process
+            elif catalog.spark.catalog.tableExists(view):  # left by an earlier command of this process
                 catalog.spark.catalog.dropTempView(view)
         return ""
 
     @available
     def keep_table(self, relation: BaseRelation) -> str:
-        """Reuse a table; behind `begin_table`."""
+        """Mark a table as reused; call `begin_table` first."""
         self._kept.add(_key(relation.schema, relation.identifier))
         return ""
 
     @available
     def replace_groups(self, relation: BaseRelation, made: BaseRelation, key: str, versions: str, column: str) -> str:
-        """Complete a table of the rows of changed groups by the other rows; see `incremental.replace`.
+        """Complete a new table of changed groups with the rows of all other groups; see `incremental.replace`.
 
         Args:
-            relation: The table as it is published.
-            made: The new table, with the rows of groups of later versions than those that the published one has.
+            relation: The published table.
+            made: The new table, with the rows of groups that changed since the published table was built.
             key: The SQL expression of a row's group.
-            versions: The table with the versions.
-            column: The column there that names a group.
+            versions: The table of group versions.
+            column: Its column that names a group.
         """
         catalog = connection.catalog_of(self.config.credentials)
         name = _key(relation.schema, relation.identifier)
@@ -187,19 +190,19 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def note_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> str:
-        """Note the versions in a new table of group versions.
+        """Record the range of versions in a new table of group versions.
 
-        A rebuilt table begins a new history. So do one in which no row has an earlier table's first version, and one
-        without rows, whose next version is the first again.
+        The table begins a new history if it was rebuilt, if every row's version is later than the earlier table's first
+        version, or if it has zero rows (then the next version is 1 again).
 
         Args:
             relation: The table.
-            first: The first version in it; None where it has no rows.
-            last: The last.
+            first: The smallest version in it; None if it is empty.
+            last: The largest version.
         """
         name = _key(relation.schema, relation.identifier)
         publication = self._building.get(name, Publication())
-        if publication.groups is not None:  # else tables are not in folders
+        if publication.groups is not None:  # None without a folder warehouse
             begun = publication.groups["history"].partition(" ")[0] if last else ""
             groups = {"history": f"{begun or get_invocation_id()} {first or 0}", "since": 0, "upto": last or 0}
             self._building[name] = publication._replace(groups=groups)
@@ -235,32 +238,33 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def rows_of_pass(self) -> agate.Table:
-        """What dbt expects of a test that passes."""
+        """Return the result table that dbt expects from a passing test."""
         return agate_helper.table_from_data_flat(
             [{"failures": 0, "should_warn": False, "should_error": False}], ["failures", "should_warn", "should_error"]
         )
 
     @available
     def say_rebuild(self, name: str, reason: str) -> str:
-        """Say in a line why a table that stands is rebuilt; of tables with the same reason, of the first.
+        """Log why an existing table is rebuilt. Only the first table rebuilt for a reason is named.
 
         Args:
-            name: The table's.
-            reason: The parts of its definition that have changed. Those of `inputs` have lines of their own.
+            name: The table's name.
+            reason: The changed parts of its definition. `inputs` is not logged, because each changed input logs its own
+                line.
         """
         if reason != INPUTS and reason not in self._said:
             self._said.add(reason)
-            logger.info(f"rebuilding {name}: its {reason} changed (further tables for this reason are not named)")
+            logger.info(f"Rebuilding {name}: its {reason} changed (more tables may be rebuilt for the same reason)")
         return ""
 
     def create_schema(self, relation: BaseRelation) -> None:
-        """Make a schema, at the place in the warehouse where its new tables go."""
+        """Create a schema; in a folder warehouse, at the place of this process's new tables."""
         if catalog := connection.catalog_of(self.config.credentials):
             catalog.make_schema(relation.schema)
         super().create_schema(relation)
 
     def drop_relation(self, relation: BaseRelation) -> None:
-        """Drop a table or view; and the files of a new table, which not every engine removes."""
+        """Drop a table or view, and delete the files of a new table, which some engines leave behind."""
         super().drop_relation(relation)
         if catalog := connection.catalog_of(self.config.credentials):
             catalog.make_room(relation.schema, relation.identifier)
@@ -278,12 +282,12 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def find_unknown_vars(self, package: str, known: list[str], codes: list[str]) -> list[dict[str, str]]:
-        """Find names of vars that are given for a package which does not have them; see `var_names.find_unknown`.
+        """Find var names that are set for a package and that it does not define; see `var_names.find_unknown`.
 
         Args:
             package: The package.
-            known: The names that it has.
-            codes: The code of other packages' nodes; dbt's own list of macros has that of their macros.
+            known: The names that it defines.
+            codes: The code of other packages' nodes; the code of their macros is found here.
         """
         others = None
         if package != self.config.project_name:
@@ -295,17 +299,17 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def check_python_models(self, models: list[Mapping[str, Any]]) -> str:
-        """Refuse a run, before any model of it, whose Python models have no session or lack a package on a worker.
+        """Refuse a run, before its first model, if its Python models lack a session or a package on a worker.
 
         Args:
-            models: Those that are about to run, each with its `name` and its config `packages`.
+            models: The selected Python models, each with its `name` and its config `packages`.
         """
         workers.check(self.config.credentials, models)
         return ""
 
     @available
     def publish(self, relation: BaseRelation) -> str:
-        """Publish a table that no node made: for operations and hooks. Elsewhere than in folders there is no need."""
+        """Publish a table that a hook or operation created. Only folder warehouses need this."""
         self._publish(relation.schema, relation.identifier)
         return ""
 
@@ -313,14 +317,14 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
     def run_fixpoint(
         self, relation: BaseRelation, queries: list[str], names: dict[str, str], spec: dict[str, Any], statement: str
     ) -> str:
-        """Run the rounds of a `fixpoint` model and make its table; see `fixpoint.Fixpoint`.
+        """Run the rounds of a `fixpoint` model and create its table; see `fixpoint.Fixpoint`.
 
         Args:
             relation: The table.
-            queries: Base, step and, optionally, the query for the rows that still wait.
-            names: The names in them that stand for stored rows, as `fixpoint.Names` has them.
-            spec: How the rounds run, as `fixpoint.Spec` has it.
-            statement: Makes the table; `names["result"]` in it stands for the query for the settled rows.
+            queries: The base query, the step query and, optionally, the query for the rows that still wait.
+            names: The placeholders for stored rows, as in `fixpoint.Names`, and `result`.
+            spec: The limits of the rounds, as in `fixpoint.Spec`.
+            statement: Creates the table; `names["result"]` in it stands for the query for the settled rows.
         """
         result = names.pop("result")
 
@@ -347,10 +351,10 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def published(self, schema: str) -> list[dict[str, Any]] | None:
-        """The tables of a schema as readers see them; None where it is not in folders.
+        """Return the published tables of a schema, if it is in a folder warehouse.
 
-        Each has its `name`; `run_id`, the last run that built it or found it the same; `built_at`; `changed_in`, the
-        run since which it has the rows it has; `changes`, what that run changed, if it was counted.
+        Each has its `name`; `run_id`, the last run that built or reused it; `built_at`; `changed_in`, the run that last
+        changed its rows; and `changes`, the row counts of that change, if they were counted.
         """
         catalog = connection.catalog_of(self.config.credentials)
         if catalog is None:
@@ -362,17 +366,17 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
 
     @available
     def warehouse_path(self) -> str | None:
-        """The folder of the warehouse, for a line of advice; None where tables are not in folders."""
+        """Return the folder of the warehouse, if it is one of folders, for messages."""
         catalog = connection.catalog_of(self.config.credentials)
         return None if catalog is None else shown_path(catalog.warehouse.root)
 
     @available
     def shown_command(self, *words: str) -> str:
-        """Write a command of this environment, for a line of advice, as a shell takes it."""
+        """Write a command of this environment as a shell takes it, for messages."""
         return shown_command(words)
 
     def cleanup_connections(self) -> None:
-        """The command has ended: close its connections and let others build."""
+        """Close the connections at the end of a command, and release the warehouse."""
         super().cleanup_connections()
         connection.end()
 
@@ -386,23 +390,23 @@ class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from
             catalog.warehouse.keep(*key, get_invocation_id(), publication)
         else:
             catalog.publish(*key, get_invocation_id(), publication)
-        with self._planning:  # in which manifests are read and kept
+        with self._planning:  # `plan` reads and caches manifests under this lock
             self._manifests.pop(key, None)
 
 
 def _key(schema: str, name: str) -> tuple[str, str]:
-    return schema.lower(), name.lower()  # as Spark names folders
+    return schema.lower(), name.lower()  # Spark's folder names are in lower case
 
 
 def makes_table(node: Any) -> bool:
-    """Whether a node writes a table; of tests those do that store their failures."""
+    """Whether a node writes a table; a test does if it stores its failures."""
     return node.resource_type not in (NodeType.Test, NodeType.Unit) or node.should_store_failures
 
 
 def passed(context: Mapping[str, Any]) -> bool:
-    """Whether the test passed whose context this is; where that is not certain, it did not."""
+    """Whether the test with this context passed; False if that is uncertain."""
     result = context["load_result"]("main")
-    if not result:  # it raised an error
+    if not result:  # the test raised an error
         return False
     rows = [dict(zip(map(str.lower, row.keys()), row.values(), strict=True)) for row in result["table"].rows]
     if "unit" in context["model"]["resource_type"]:

@@ -1,6 +1,6 @@
-"""What the checks of lines said before, by the digests of the lines: so that no line is checked twice.
+"""Reuses the check results of unchanged lines, found by the digests of the lines.
 
-Only places and digests are compared, and rows whose line is still at its place are passed on without being moved.
+Only places and digests are compared. Cached rows of lines that are still at their place are not shuffled.
 """
 
 from typing import NamedTuple
@@ -10,25 +10,25 @@ from pyspark.sql import functions as sf
 
 from dbt_spark_python.incremental.earlier import Few, compared
 
-#: Of a checked line: the SHA-256 of its bytes; null where the row is about a file, and where the line was cut.
+#: SHA-256 of a checked line's bytes; null if the row describes a file or the line was cut.
 DIGEST = "line_digest"
 PLACE = ("source_file", "block_start", "row_id")
 
 
 def line_digest(max_bytes: int) -> Column:
-    """The column of the digests of lines; one that was cut has none, as it is refused unread."""
+    """Return the column of line digests. A line that was cut has a null digest, because it is rejected unread."""
     is_whole = sf.col("fault").isNull() & (sf.col("raw_length") <= max_bytes)
     return sf.when(is_whole, sf.unhex(sf.sha2("raw", 256))).alias(DIGEST)
 
 
 class Parted(NamedTuple):
-    """Lines of a log: those that are known, and the others.
+    """The lines of a log, divided by whether the cache has their results.
 
     Attributes:
-        standing: The rows of those that are where they were.
-        moved: The rows of those that are elsewhere, or once more; None where there are none.
-        unknown: The others, as they were read.
-        is_grown: The log has all that it had: what stands is all that was known.
+        standing: Cached rows of lines that are still at their place.
+        moved: Cached rows of lines at a new place, and of copies of a line; None if there are none.
+        unknown: The lines without a cached result, as they were read.
+        is_grown: Whether every cached line is still in the log, so that `standing` is the whole cache.
     """
 
     standing: DataFrame
@@ -38,22 +38,23 @@ class Parted(NamedTuple):
 
 
 def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
-    """Part the lines whose bytes are among those checked before from the others.
+    """Divide the lines of a log into those with cached results and the rest.
 
     Args:
         lines: All lines, with their places.
-        digest: The column of their digests, which the lines that are not known have in the end.
-        known: The table of checked lines as it was. What is not in the log any more is left out.
+        digest: The column of their digests; `unknown` gets it as its last column.
+        known: The cache: the table of checked lines as an earlier run left it. Lines that have left the log are
+            dropped.
     """
     places = compared(lines.select(*PLACE, digest), known.select(*PLACE, DIGEST))
-    # What has no digest is checked again in any case.
+    # Lines without a digest are always checked again.
     changes = Few(places.where(f"is_now <> was_before or {DIGEST} is null"))
     gone = changes.rows.where("was_before = 1").select(*PLACE)
     is_grown = gone.isEmpty()
     new = changes.rows.where("is_now = 1").select(*PLACE, DIGEST)
     standing = known if is_grown else known.join(changes.sent(gone), [*PLACE], "left_anti")
 
-    # A line that is elsewhere now, or a copy of one that is known: which row of the table has it?
+    # For a line at a new place, and for a copy of a known line: find the cached row with the same digest.
     wanted = new.where(f"{DIGEST} is not null").select(DIGEST).distinct()
     origins = (
         known.select(*PLACE, DIGEST)
@@ -63,7 +64,7 @@ def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
     )
     found = Few(new.join(changes.sent(origins), DIGEST, "left"))
     unknown = lines.join(found.sent(found.rows.where("origin is null").select(*PLACE)), [*PLACE], "left_semi")
-    unknown = unknown.select("*", digest)  # behind the join: of the others it is not computed twice
+    unknown = unknown.select("*", digest)  # after the join, so that only these lines are hashed again
     moved = found.rows.where("origin is not null").select(
         *(sf.col(f"origin.{name}").alias(name) for name in PLACE),
         sf.struct(*PLACE).alias("now"),

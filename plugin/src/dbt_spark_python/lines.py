@@ -1,4 +1,4 @@
-"""Text files as one row per line, each with its place; and a row per file that could not be read whole."""
+"""Reads text files as one row per line, with the line's place, and one row per file that is not read completely."""
 
 import os
 import re
@@ -25,19 +25,19 @@ from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault, Readin
 
 logger = AdapterLogger("Spark")
 
-# A cluster's workers have what is sent to them; importing this package takes dbt.
+# The module is sent to the workers by value: importing this package there would require dbt.
 cloudpickle.register_pickle_by_value(unpack)
 
-#: Compressed files of more bytes that are not on a local disk are left to Spark, which does not get past a damage:
-#: Python would have to be handed them whole.
+#: Larger compressed files that are not on a local disk are left to Spark, although Spark fails at damage: Python would
+#: need their content in one piece.
 MAX_CONTENT_BYTES = 2**25
 
-#: Where Python reads plain files, it reads so much of one at a time.
+#: The block size in which Python reads plain files.
 BLOCK_BYTES = 2**25
 
 _UNPACKED = re.compile(rf"[.]({'|'.join(SUFFIXES)})$", re.IGNORECASE)
-# Spark takes these for text; but .lz4 and .snappy for formats of Hadoop's own: a file by any other tool makes it ask
-# for gigabytes.
+# Spark would read these as text. It takes .lz4 and .snappy for Hadoop's own formats, and then tries to allocate
+# gigabytes for files of other tools.
 _NOT_READ = re.compile(r"[.](7z|br|lz|lz4|lzma|lzo|rar|snappy|sz|tbz2?|tgz|txz|xz|z|zip)$", re.IGNORECASE)
 _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
@@ -45,31 +45,30 @@ _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
     """Read the files at `path`.
 
-    Compressed files are unpacked by Python, so that of a damaged one everything is read that can be, and so are files
-    whose lines do not end in a line feed, as Spark knows one separator at a time. Without any of these, the files are
-    read by Spark alone.
+    Python unpacks compressed files, so that the readable part of a damaged file is kept. Python also reads files whose
+    lines do not end in a line feed, because Spark supports one separator at a time. All other files are read by Spark.
 
     Args:
         spark: The session.
-        path: What has exactly this name, or else what a glob matches; folders are read with all they hold.
-        name: What the user calls this path, for errors and warnings.
-        reading: How they are read.
+        path: The file or folder of exactly this name, or else the matches of a glob; folders are read recursively.
+        name: The user's name for the path (a var), for errors and warnings.
+        reading: The line format and limits.
 
     Returns:
-        `source_file` string; `block_start` bigint, the byte at which the block starts that the line was read in;
-        `row_id` bigint, growing by one from line to line within a block; `raw` binary; `raw_length` bigint, null where
-        `raw` is the whole line; `fault` and `fault_detail` string. Where `fault` is not null the row is no line, but
-        the last of a file that was not read whole: a code of `FAULTS`, and more about it.
+        `source_file` string; `block_start` bigint, the first byte of the block in which the line was read; `row_id`
+        bigint, which grows by one from line to line within a block; `raw` binary; `raw_length` bigint, null if `raw` is
+        the whole line; `fault` and `fault_detail` string. A row with a `fault` is not a line but the last row of a file
+        that was not read completely: `fault` is a code of `FAULTS`, `fault_detail` an explanation.
 
     Raises:
-        ValueError: There is no such file.
+        ValueError: Files are missing at the path.
     """
     if sail.is_sail(spark):
         return _read_local_lines(spark, path, name, reading)
     place, files = _find(spark, path, name)
     is_local = files[0].startswith("file:")
     not_read = list(filter(_NOT_READ.search, files))
-    # Hadoop's local file system lists names with a colon, and cannot open them.
+    # Hadoop's local file system lists names with a colon, but cannot open them.
     unpacked = [
         file
         for file in files
@@ -86,9 +85,9 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         is_unpacked = is_unpacked & (file_size <= MAX_CONTENT_BYTES)
 
     text = place.read("text", lineSep=reading.separator)
-    if not_read or unpacked:  # Spark leaves out whole files by their metadata, without opening them
+    if not_read or unpacked:  # Spark skips whole files by their metadata, without opening them
         text = text.where(~(is_not_read | is_unpacked))
-    if not reading.is_by_line:  # more than one separator between two objects is no object
+    if not reading.is_by_line:  # between two separators there may be blank text
         text = text.where("value rlike '\\\\S'")
     lines = text.select(
         sf.col("_metadata.file_path").alias("source_file"),
@@ -98,7 +97,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         *_whole(),
     )
     if unpacked:
-        content = [] if is_local else ["content"]  # workers read a local disk themselves, as Spark would there
+        content = [] if is_local else ["content"]  # workers read local files themselves, like Spark's readers
         packed = place.read("binaryFile").where(is_unpacked)
         packed = packed.select(sf.col("_metadata.file_path").alias("source_file"), "path", *content)
         lines = lines.union(packed.mapInArrow(partial(unpack.unpack, reading=reading), _LINES))
@@ -112,7 +111,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
 
 
 def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
-    """Read files as `read_lines` does, by Python alone: Sail has no readers that say where a line is (until 0.6.6)."""
+    """Read files like `read_lines`, in Python only: Sail's readers do not report a line's place (until 0.6.6)."""
     found = find_files(path, name)
     not_read = [file for file, _ in found.files if _NOT_READ.search(file)]
     _warn(name, {Fault.UNSUPPORTED: not_read, Fault.DANGLING_LINK: found.dangling})
@@ -126,7 +125,7 @@ def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Readin
         else:
             blocks += [(file, at, min(at + BLOCK_BYTES, size), None) for at in range(0, size, BLOCK_BYTES)]
     rows = [(number, uri(file), file, start, end, fault) for number, (file, start, end, fault) in enumerate(blocks)]
-    # A log of empty files has no blocks.
+    # There may be zero blocks: all files are empty.
     table = spark.createDataFrame(
         rows, "number int, source_file string, path string, start bigint, end bigint, fault string"
     )
@@ -136,23 +135,23 @@ def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Readin
 
 
 def _warn(name: str, faults: dict[str, list[str]]) -> None:
-    """Say which files are not read at all."""
+    """Log a warning that lists the files that are skipped."""
     for fault, files in faults.items():
         if files:
             logger.warning(f"{name}: not read ({fault}): {', '.join(files[:10])}{', …' if files[10:] else ''}")
 
 
 def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
-    """Count what `read_lines` reads: one row with `files` bigint and `bytes` bigint, as they are stored.
+    """Measure the input of `read_lines`: one row with `files` bigint and `bytes` bigint (stored size).
 
     Raises:
-        ValueError: There is no such file.
+        ValueError: Files are missing at the path.
     """
     if sail.is_sail(spark):
         files = find_files(path, name).files
         return spark.createDataFrame([(len(files), sum(size for _, size in files))], "files bigint, bytes bigint")
     place, files = _find(spark, path, name)
-    size = sf.coalesce(sf.sum("length"), sf.lit(0)).cast("bigint").alias("bytes")  # Spark passes over empty files
+    size = sf.coalesce(sf.sum("length"), sf.lit(0)).cast("bigint").alias("bytes")  # Spark skips empty files
     return place.read("binaryFile").agg(size).select(sf.lit(len(files)).cast("bigint").alias("files"), "bytes")
 
 
@@ -167,27 +166,26 @@ def check_lines(
     together: Column | None = None,
     known: DataFrame | None = None,
 ) -> DataFrame | Grown:
-    """Read the lines of a log and check them in Python, but for those that were checked before.
+    """Read the lines of a log and check them in Python, except lines whose results are cached.
 
     Args:
         spark: The session.
-        name: What the user calls the log's path.
-        path: As for `read_lines`; None or empty where there is no log.
-        fixtures: The lines that take a log's place where there is none, as `read_lines` returns them but for another
-            column, `log`: which log they are for, by its name.
-        check: Takes the lines of a partition and returns rows of `schema`: where a line is and its digest
-            (`known_lines`), and what depends on nothing but its bytes.
-        schema: Of the result.
+        name: The user's name for the log's path (a var).
+        path: As for `read_lines`; None or empty without a log.
+        fixtures: The lines used without a log, with the columns of `read_lines` and `log`, the name of their log.
+        check: Takes the lines of a partition and returns rows of `schema`: the place and the digest of each line
+            (`known_lines`), and columns that depend only on the line's bytes.
+        schema: The schema of the result.
         reading: As for `read_lines`.
-        together: Lines with the same value of this go into one partition.
-        known: The table as it was before, made with the same check; see `earlier`.
+        together: Lines with the same value of this column go into one partition.
+        known: The earlier version of the table, built with the same check; see `earlier`.
 
     Returns:
-        Rows of `schema`, with the `version` of the table at which the row came into it; as `Grown` where all known rows
-        stay. Where one of them goes, all rows come anew.
+        Rows of `schema` with their `version`: the number of the build in which the row was added. The result is `Grown`
+            if all cached rows stay; if one goes, all rows get the new version.
 
     Raises:
-        ValueError: There is no such file.
+        ValueError: Files are missing at the path.
     """
     lines = read_lines(spark, path, name, reading) if path else fixtures.where(sf.col("log") == name)
     lines = cut(lines, reading.max_bytes)
@@ -210,7 +208,7 @@ def check_lines(
 
 
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
-    """Cut longer lines, before they reach a worker's memory; `raw_length` then has the bytes there were."""
+    """Cut long lines before they reach a worker's memory; `raw_length` keeps the original number of bytes."""
     return lines.select(
         "source_file",
         "block_start",
@@ -224,17 +222,18 @@ def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
 
 _LINES = from_arrow_schema(LINE_SCHEMA)
 
-# Sail counts the bytes of strings alone (until 0.6.6); to Spark any bytes are a string, and the rest is not looked at.
+# Sail counts the bytes of strings only (until 0.6.6); Spark casts any bytes to a string, and the second expression is
+# unused.
 _BYTES = "coalesce(octet_length(try_cast(raw as string)), length(decode(raw, 'iso-8859-1')))"
 
 
 def _whole() -> list[Column]:
-    """The columns behind `raw` of a line that is all there."""
+    """Return the columns after `raw`, for a line that is complete."""
     return [sf.lit(None).cast(field.dataType).alias(field.name) for field in _LINES[4:]]
 
 
 def _faults(files: DataFrame, fault: str) -> DataFrame:
-    """Make a row for each of some files that nothing is read of."""
+    """Return a row for each of some files that are not read."""
     row = {"block_start": 0, "row_id": 0, "fault": fault, "fault_detail": FAULTS[fault]}
     return files.select(
         "source_file", *(sf.lit(row.get(field.name)).cast(field.dataType).alias(field.name) for field in _LINES[1:])
@@ -243,23 +242,23 @@ def _faults(files: DataFrame, fault: str) -> DataFrame:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where to read: a path that is taken by its very name, or a pattern."""
+    """The path to read, taken literally or as a pattern."""
 
     spark: SparkSession
     path: str
     is_pattern: bool
 
     def read(self, kind: str, **options: str) -> DataFrame:
-        # Spark has an option for names that only look like patterns, though it does not speak of it.
+        # Spark's undocumented option for reading a name literally although it looks like a pattern.
         options |= {"__globPaths__": str(self.is_pattern).lower(), "recursiveFileLookup": "true"}
         return self.spark.read.format(kind).options(**options).load(self.path)
 
 
 def _find(spark: SparkSession, path: str, name: str) -> tuple[_Place, list[str]]:
-    """Find out how to read `path`, and what files are there.
+    """Decide how to read `path`, and list its files.
 
     Raises:
-        ValueError: None are.
+        ValueError: Files are missing at the path.
     """
     # A colon before any slash ends the scheme of a URI.
     relative = f"./{path}" if re.match("[^/]*:(?!//)", path) else path
@@ -275,16 +274,17 @@ def _find(spark: SparkSession, path: str, name: str) -> tuple[_Place, list[str]]
         except AnalysisException as error:
             causes.append(error.getCondition() or "")
         except IllegalArgumentException:
-            causes.append("a name there has a colon, which globs do not get past: give the file or the whole folder")
+            causes.append("a name there has a colon, which globs do not support: give the file or the whole folder")
     if links := _dangling_links(places[-1]):
-        raise ValueError(f"{name}: nothing at {path!r} but links that lead nowhere: {', '.join(links[:10])}")
+        raise ValueError(f"{name}: {path!r} has only dangling links: {', '.join(links[:10])}")
     raise ValueError(f"{name}: Spark finds no file at {path!r} ({causes[-1]})")
 
 
 def _dangling_links(place: _Place) -> list[str]:
-    """List the links at a place that lead nowhere, as URIs: Hadoop leaves them out of its listings without a word.
+    """List the dangling links at a place, as URIs, because Hadoop silently omits them from its listings.
 
-    Only local disks have any; on Spark Connect, where the disk is another machine's, they stay unnoticed.
+    Only local disks have links. On Spark Connect the disk belongs to another machine, and dangling links stay
+    unnoticed.
     """
     if is_connect(place.spark):
         return []

@@ -1,10 +1,10 @@
-"""Lines of files that Python unpacks: as many as can be read, and a row that states the fault of a file.
+"""Reads lines from files in Python: as many as are readable, and one row that states the fault of a file.
 
-Spark gives up a whole query for one damaged file, or, told to ignore such files, drops the text behind the damage, and
-some of the text before it, without a word. Here a file is read to the very byte at which it stops making sense.
+For one damaged file Spark either fails the whole query or, if told to ignore such files, silently drops the text after
+the damage and some of the text before it. This module reads a file up to the exact byte at which it becomes invalid.
 
-Pure functions on Arrow batches. They are pickled by value (`lines.py` sees to that), so workers need not have this
-package.
+The functions are pure functions on Arrow batches. They are pickled by value (see `lines.py`), so workers do not need
+this package.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-#: The rows of `unpack`: a line, or, where `fault` is not null, the fault of a file.
+#: The rows of `unpack`: a line, or, if `fault` is not null, the fault of a file.
 LINE_SCHEMA = pa.schema(
     [
         pa.field("source_file", pa.string()),
@@ -35,35 +35,35 @@ LINE_SCHEMA = pa.schema(
     ]
 )
 
-# So much of a file is read at a time. No 8 KB of DEFLATE data are more than 8.5 MB unpacked.
+# The bytes read from a file at a time. 8 KB of DEFLATE data unpack to at most 8.5 MB.
 PIECE_BYTES = 2**13
-# So much of the unpacked text is split into lines at a time.
+# The bytes of unpacked text that are split into lines at a time.
 CHUNK_BYTES = 2**20
 
-#: A compressed file may unpack to so many times its size. A JSON log compresses by 3 to 30, zeros by 1,000 (gzip) to
+#: The largest ratio of a file's unpacked size to its size. JSON logs compress by 3 to 30, zeros by 1,000 (gzip) to
 #: 1,000,000 (bzip2).
 UNPACK_RATIO = 200
-#: To so many bytes any file may unpack.
+#: Any file may unpack to this many bytes.
 FREE_BYTES = 2**24
-#: The cost of a line besides its bytes, within those limits: a row is made of each, of an empty one too.
+#: The cost of a line in addition to its bytes, within those limits: every line becomes a row, even an empty one.
 LINE_COST = 64
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# Without a search back over a long run of carriage returns: text-mode copies make at most two of one.
+# The pattern avoids backtracking over long runs of carriage returns; text-mode copies turn one into at most two.
 _LINE_END = re.compile(rb"\r{0,2}\n|\r")
 _HELD_BACK = 2
 
 
 @dataclass(frozen=True)
 class Reading:
-    r"""How the lines of files are read.
+    r"""The line format of files, and the limits for reading them.
 
     Attributes:
-        max_bytes: Longer lines are cut; of the rest no memory is taken.
-        separator: The text between two lines. Where it is not a line feed, lines that are blank are passed over, and
-            carriage returns are read as line ends (`\r\n` as one).
-        unpack_ratio: How many times its size a compressed file may unpack to; `FREE_BYTES` are let in anyway, and each
-            line costs `LINE_COST` bytes more than it has.
+        max_bytes: Longer lines are cut; only the kept part takes memory.
+        separator: The text between two lines. If it is not a line feed, blank lines are skipped, and carriage returns
+            are read as line ends (`\r\n` as one).
+        unpack_ratio: The largest ratio of unpacked to compressed size; `FREE_BYTES` are always allowed, and each line
+            costs `LINE_COST` additional bytes.
     """
 
     max_bytes: int
@@ -72,12 +72,12 @@ class Reading:
 
     @property
     def is_by_line(self) -> bool:
-        """Whether a line feed ends each line."""
+        """Whether each line ends in a line feed."""
         return self.separator == "\n"
 
 
 class Fault:
-    """Codes of the faults of files, as they stand in the tables."""
+    """Codes of the faults of files, as in the tables."""
 
     TRUNCATED = "truncated_file"
     TRAILING_GARBAGE = "trailing_garbage"
@@ -88,7 +88,7 @@ class Fault:
     OVER_LIMIT = "over_unpack_limit"
 
 
-#: Their meanings.
+#: Explanations of the faults.
 FAULTS = {
     Fault.TRUNCATED: "The compressed file ends early. What is there is read.",
     Fault.TRAILING_GARBAGE: "Something else follows the compressed data. The data are read, the rest is not.",
@@ -112,16 +112,16 @@ def unpack(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.R
     """Read the lines of files.
 
     Args:
-        batches: One row for each file: `source_file`, the name it gets in the result; `path`, which says by its suffix
-            how it is compressed; `content`, or no such column where `path` is `file:` and a path on this machine.
-        reading: How they are read.
+        batches: One row per file: `source_file`, its name in the result; `path`, with the suffix that tells its
+            compression; `content`, a column that is missing if `path` is `file:` and a local path.
+        reading: The line format and limits.
 
     Yields:
-        Record batches of `LINE_SCHEMA`: for each file its lines as Spark's text reader has them, numbered from 0, then
-        a row with the fault, if there is one. `raw_length` is the length of a line before it was cut.
+        Record batches of `LINE_SCHEMA`: for each file its lines, numbered from 0, as Spark's text reader splits them;
+            then a row with the fault, if the file has one. `raw_length` is the length of a line before it was cut.
 
     Raises:
-        RuntimeError: A file is not there, or must not be read.
+        RuntimeError: A file is missing, or permission is missing.
     """
     for batch in batches:
         contents = batch.column("content") if "content" in batch.schema.names else None
@@ -139,18 +139,18 @@ def unpack(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.R
 
 
 def read_blocks(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Read the lines of files on this machine, large ones in blocks.
+    """Read the lines of files on this machine, large files in blocks.
 
     Args:
-        batches: One row for each block: `source_file`, the name its file gets in the result; `path`; `start` and `end`,
-            bytes: the lines that begin between them are read; `fault`, where the file is not read at all.
-        reading: How they are read. Only where lines end in a line feed may a file have several blocks.
+        batches: One row per block: `source_file`, its file's name in the result; `path`; `start` and `end`, a range of
+            bytes: the lines that begin in it are read; `fault`, if the file is skipped.
+        reading: The line format and limits. A file has several blocks only if its lines end in a line feed.
 
     Yields:
-        As `unpack`. Lines of a block are numbered from the byte at which it starts.
+        Batches as `unpack` does. Lines of a block are numbered from the block's first byte.
 
     Raises:
-        RuntimeError: A file is not there, or must not be read.
+        RuntimeError: A file is missing, or permission is missing.
     """
     columns = ("source_file", "path", "start", "end", "fault")
     for batch in batches:
@@ -170,13 +170,13 @@ def read_blocks(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator
 
 
 def _first_line(file: Any, start: int, end: int) -> int | None:
-    """Find the first byte of a block at which a line begins, or None if the whole block is inside a line.
+    """Find the first byte of a block at which a line begins; None if the whole block is inside a line.
 
-    No byte behind the block is read: of a file without line ends, each block would read all the rest.
+    Bytes after the block are not read: in a file without line ends, each block would read the whole rest.
     """
     if not start:
         return 0
-    at, last = start - 1, end - 1  # a line begins behind the line feed of the one before
+    at, last = start - 1, end - 1  # a line begins after the previous line's line feed
     file.seek(at)
     while at < last and (chunk := file.read(min(CHUNK_BYTES, last - at))):
         if (found := chunk.find(b"\n")) >= 0:
@@ -202,7 +202,7 @@ def lines_of(
     """Split the text of one file, or of a block of it, into rows of `LINE_SCHEMA`."""
     if not reading.is_by_line:
         chunks = _with_line_feeds(chunks)
-    # A block has no more lines than bytes, so that no two lines of a file get one number.
+    # A block has at most as many lines as bytes, so line numbers are unique within a file.
     count, fault = block_start, None
     turns = _split(chunks, reading.separator.encode(), reading.max_bytes, is_whole)
     while True:
@@ -239,10 +239,10 @@ def _batch(
 def _split(
     chunks: Iterator[bytes], separator: bytes, max_bytes: int, is_first: bool
 ) -> Iterator[tuple[list[bytes], list[int]]]:
-    """Yield lines and their lengths, and return the `_FaultError` that ended the text, if one did."""
+    """Yield lines and their lengths; return the `_FaultError` that ended the text, if one did."""
     fault = None
     rest = b""  # after the last separator
-    head, head_length = b"", 0  # of a line too long to be kept: its beginning, cut, and the length before `rest`
+    head, head_length = b"", 0  # of a line that is too long: its first bytes, and its length before `rest`
     gathered: list[bytes] = []
     size = 0
     while True:
@@ -274,15 +274,15 @@ def _split(
         if chunk is None:
             return fault
         if len(rest) > max_bytes:
-            cut = len(rest) - len(separator) + 1  # a separator may have begun
+            cut = len(rest) - len(separator) + 1  # the end may be part of a separator
             head, head_length = head + rest[: min(cut, max_bytes - len(head))], head_length + cut
             rest = rest[cut:]
 
 
 def _with_line_feeds(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Replace the carriage returns of a text: each, and each that stands before a line feed with that, is a line end.
+    """Replace each carriage return, and each pair of carriage return and line feed, by a line feed.
 
-    JSON has raw carriage returns between its tokens alone, so that no value is another afterwards.
+    Valid JSON has raw carriage returns only between tokens, so values do not change.
     """
     held = b""
     for chunk in chunks:
@@ -295,10 +295,10 @@ def _with_line_feeds(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _chunks(path: str, file: Any, reading: Reading) -> Iterator[bytes]:
-    """Yield the text of a file, unpacked as its name asks for.
+    """Yield the text of a file, unpacked according to its suffix.
 
     Raises:
-        _FaultError: That is all there is to be had.
+        _FaultError: The file is damaged or exceeds a limit.
     """
     unpacker = _UNPACKERS.get(path.rpartition(".")[2].lower())
     if unpacker is None:
@@ -309,10 +309,10 @@ def _chunks(path: str, file: Any, reading: Reading) -> Iterator[bytes]:
 
 
 def _bounded(chunks: Iterator[bytes], reading: Reading, stored: int) -> Iterator[bytes]:
-    """Yield an unpacked text as far as the limit goes, by bytes and by lines.
+    """Yield an unpacked text up to the limits.
 
     Raises:
-        _FaultError: The text goes on.
+        _FaultError: The text is longer.
     """
     separator, most = reading.separator.encode(), max(FREE_BYTES, reading.unpack_ratio * stored)
     left = most
@@ -333,7 +333,7 @@ def _bounded(chunks: Iterator[bytes], reading: Reading, stored: int) -> Iterator
 
 
 def _cost(text: bytes, separator: bytes, size: int) -> int:
-    """The cost of the first `size` bytes of a text."""
+    """Return the cost of the first `size` bytes of a text."""
     return size + LINE_COST * text.count(separator, 0, size)
 
 
@@ -343,9 +343,9 @@ def _plain(file: Any) -> Iterator[bytes]:
 
 
 class _Inflater:
-    """zlib's decoder with the interface of bz2's."""
+    """A zlib decoder with the interface of bz2's."""
 
-    needs_input = True  # pieces are small enough to bound the text of one
+    needs_input = True  # pieces are small, which bounds the text of each
 
     def __init__(self, window_bits: int) -> None:
         self._decoder = zlib.decompressobj(window_bits)
@@ -363,7 +363,7 @@ class _Inflater:
 
 
 def _streams(new_decoder: Callable[[], Any], magic: bytes, file: Any) -> Iterator[bytes]:
-    """Unpack one stream after another, as gzip and bzip2 do; zeros after a stream are padding."""
+    """Unpack consecutive compressed streams, as gzip and bzip2 allow; zeros after a stream are padding."""
     start = 0
     while True:
         start = _skip_zeros(file, start) if start else 0
@@ -416,7 +416,7 @@ def _unpacked(decoder: Any, piece: bytes) -> Iterator[bytes]:
 
 
 def _last_bytes(new_decoder: Callable[[], Any], file: Any, start: int, at: int, given: int) -> Iterator[bytes]:
-    """Unpack once more, byte by byte from `at` on: a decoder that stumbles forgets the text of the same piece."""
+    """Unpack again, byte by byte from `at` on, because a failing decoder discards the text of the same piece."""
     decoder = new_decoder()
     file.seek(start)
     while piece := file.read(min(PIECE_BYTES, max(at - start, 1))):
@@ -430,7 +430,7 @@ def _last_bytes(new_decoder: Callable[[], Any], file: Any, start: int, at: int, 
 
 
 def _zstd(file: Any) -> Iterator[bytes]:
-    """Unpack Zstandard; the last 8 KB before a damage may be lost."""
+    """Unpack Zstandard; up to 8 KB before damage may be lost."""
     is_begun = False
     try:
         with pa.CompressedInputStream(file, "zstd") as stream:
@@ -451,5 +451,5 @@ _UNPACKERS: dict[str, Callable[[Any], Iterator[bytes]]] = {
     "zstd": _zstd,
 }
 
-#: How the names of compressed files end that `unpack` takes.
+#: The suffixes of compressed files that `unpack` reads.
 SUFFIXES = tuple(_UNPACKERS)

@@ -1,4 +1,4 @@
-"""Replaces the rows of changed groups in a complete table, whose files without such a row stay as they are."""
+"""Replaces the rows of changed groups in a complete table; files without such rows are linked unchanged."""
 
 from collections.abc import Collection, Sequence
 from functools import reduce
@@ -21,24 +21,24 @@ _GROUP, _FILE = "__group", "__file"
 def replace_groups(
     catalog: FolderCatalog, name: tuple[str, str], made: str, key: str, groups: DataFrame, grain: Sequence[str] | None
 ) -> dict[str, int] | None:
-    """Complete a new table, which has the rows of changed groups, by the rows of all other groups.
+    """Complete a new table, which has the rows of changed groups, with the rows of all other groups.
 
     Args:
-        catalog: Of the table.
-        name: The schema and name of the table as it is published.
-        made: The name, in that schema, of the new table of this process.
+        catalog: The catalog of the table.
+        name: The schema and name of the published table.
+        made: The name of the new table in that schema, in this process's own folder.
         key: The SQL expression of a row's group.
         groups: The keys of the changed groups, in one column.
-        grain: The columns by which a row is the same one as before; None where changes are not counted.
+        grain: The key columns, for counting changed rows; None if changes are not counted.
 
     Returns:
-        How many rows were added, changed and removed; None where nobody counts.
+        The numbers of added, changed and removed rows, if they are counted.
     """
     warehouse, schema = catalog.warehouse, name[0]
     place = warehouse.public_place(*name)
     table = catalog.spark.table(full_name(*name))
     files = sorted(list_files(place))
-    # Of a table in partitions all files are written again: single files lack the columns of their folders' names.
+    # A partitioned table is rewritten in full: a single file lacks the columns in its folders' names.
     is_whole = len(files) >= MOST_FILES or any("/" in file for file in files)
     touched = files if is_whole else _files_with(table, place, files, key, groups)
     before = table if is_whole else _read(table, place, touched)
@@ -54,10 +54,10 @@ def replace_groups(
 
 
 def _files_with(table: DataFrame, place: Path, files: Collection[str], key: str, groups: DataFrame) -> list[str]:
-    """The files with a row of one of some groups."""
+    """Return the files that have a row of one of some groups."""
     if not files:
         return []
-    if sail.is_sail(table.sparkSession):  # which does not know the file of a row (until 0.6.6 at least)
+    if sail.is_sail(table.sparkSession):  # Sail does not know the file of a row (until 0.6.6 at least)
         parts = [
             _read(table, place, [file]).select(group_name(key).alias(_GROUP), sf.lit(file).alias(_FILE))
             for file in files
@@ -71,7 +71,7 @@ def _files_with(table: DataFrame, place: Path, files: Collection[str], key: str,
 
 
 def _read(table: DataFrame, place: Path, files: Collection[str]) -> DataFrame:
-    """The rows of some files of a table."""
+    """Read some files of a table."""
     if not files:
         return table.limit(0)
     return table.sparkSession.read.schema(table.schema).parquet(*(str(place / file) for file in files))

@@ -1,4 +1,4 @@
-"""Finds a part of a line by what stands behind it."""
+"""Extracts the text before a mark in a line, as a key to partition lines by."""
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
@@ -8,23 +8,23 @@ from dbt_spark_python.table_store.catalog import literal
 
 
 def text_before(spark: SparkSession, column: str, mark: str, length: int, within: int) -> Column:
-    """The column of what stands before a mark, for bringing lines together that have the same there.
+    """Return the column of the text before a mark, so that lines with the same text can be shuffled together.
 
-    A search from the start of a line costs an engine several times what it costs to hand the line on. So the end is
-    searched first, and the whole only where that does not have it.
+    Searching a line from its start costs several times as much as passing it on. Therefore the end of the line is
+    searched first, and the whole line only if the mark is not there.
 
     Args:
         spark: The session.
-        column: Of bytes.
-        mark: ASCII.
-        length: So many characters before it; fewer where the line begins before.
-        within: So many bytes of the end are searched first (on Sail, characters).
+        column: A binary column.
+        mark: An ASCII text.
+        length: The number of characters before the mark; fewer if the line starts later.
+        within: The number of bytes at the end that are searched first (on Sail, characters).
 
     Returns:
-        Strings. What they are where there is no mark says nothing; null where the bytes are no text to the engine.
+        Strings. Without a mark their value is arbitrary; they are null if the bytes are not valid text.
     """
     text = f"try_cast({column} as string)"
-    # Of bytes, Sail cannot cut any (until 0.6.6); of a string, Spark would count the characters first.
+    # Sail cannot cut binary values (until 0.6.6); Spark would count all characters of a string first.
     end = f"right({text}, {within:d})" if is_sail(spark) else f"try_cast(substring({column}, -{within:d}) as string)"
     at_end, anywhere = (f"locate('{literal(mark)}', {where})" for where in (end, text))
     return sf.expr(
