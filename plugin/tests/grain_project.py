@@ -1,6 +1,6 @@
-"""A dbt project of one grain: orders of shops, their versions, a working set, and two complete tables of it.
+"""A dbt project with one kind of group: orders of shops, their versions, a working set, and two complete tables.
 
-Its macros are those of the repository, linked; so it has the name by which they call each other.
+Its macros are links to the repository's macros, so the project has the name that these macros use.
 """
 
 import csv
@@ -11,7 +11,7 @@ from conftest import TESTS
 from plugin_projects import make_project
 
 MACROS = TESTS.parents[1] / "macros"
-#: In the environment: the name of a model that fails, or that takes its process down.
+#: Environment variables: the name of a model that fails, or that kills its process.
 FAILS, DIES = "SHOP_FAILS", "SHOP_DIES"
 
 _MODELS = {
@@ -119,7 +119,7 @@ def make_grain_project(folder: Path) -> Path:
         *MACROS.glob("materializations/*.sql"),
         MACROS / "run" / "remake.sql",
     ]:
-        (folder / "macros" / file.name).symlink_to(file)  # dbt does not go into linked folders
+        (folder / "macros" / file.name).symlink_to(file)  # dbt does not follow links to folders
     return folder
 
 

@@ -1,4 +1,4 @@
-"""Tables whose files are damaged, and manifests with any content: without an engine."""
+"""Tables with damaged files, and manifests of any content, without an engine."""
 
 import json
 import os
@@ -53,7 +53,7 @@ def add_dangling_link(folder: Path) -> None:
 
 
 def flip_bit(folder: Path) -> None:
-    """Change a byte of the values; size and time of change stay."""
+    """Change a byte of the values; keep size and modification time."""
     path = folder / "b.parquet"
     found, content = path.stat(), bytearray(path.read_bytes())
     content[500] ^= 1
@@ -117,7 +117,7 @@ def test_a_table_of_an_older_version_is_verified_as_a_whole(folders, published):
 
 
 def test_bytes_that_are_shared_with_the_table_before_keep_their_digest(folders, published):
-    """A bit that flipped is not taken over as if it had been meant."""
+    """A flipped bit in a linked file is still found after the next publication."""
     flip_bit(published)
     folders.checkout("s", "t")
     pq.write_table(ROWS, folders.private_place("s", "t") / "c.parquet")
@@ -189,7 +189,7 @@ def test_a_view_that_is_no_file_is_left_out(folders):
 
 
 def test_a_table_is_on_the_disk_before_it_counts(folders, monkeypatch):
-    """Bytes first, then names; and at last the name of the table."""
+    """Bytes are synced first, then file names, and last the name of the table."""
     done = []
     monkeypatch.setattr(
         durable_files.os, "fsync", lambda descriptor: done.append(os.readlink(f"/proc/self/fd/{descriptor}"))
@@ -205,7 +205,7 @@ def test_a_table_is_on_the_disk_before_it_counts(folders, monkeypatch):
         pq.write_table(ROWS, new / "day=1" / f"{run}.parquet")
         folders.publish("s", "t", run)
         before, after = done[: done.index("move")], done[done.index("move") + 1 :]
-        # Files linked from the public table are on the disk since its own publication.
+        # Files linked from the published table were synced when that table was published.
         assert [path for path in before if path.endswith(".parquet")] == [str(new / "day=1" / f"{run}.parquet")]
         assert before.index(str(new / "day=1")) < before.index(str(new))
         assert before.index(str(new / STAMP)) < before.index(str(new))

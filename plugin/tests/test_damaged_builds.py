@@ -1,4 +1,4 @@
-"""Builds over a warehouse with a damaged table: it is named, and made anew."""
+"""Builds over a warehouse with a damaged table: the table is reported and rebuilt."""
 
 import os
 
@@ -34,7 +34,7 @@ MODELS = {
 
 @pytest.fixture
 def built(project, tmp_path, request):
-    """A project that was built, in a schema of its own."""
+    """A built project in its own schema."""
     name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
     return project(name, make_project(tmp_path / "p", MODELS)).build()
 
@@ -46,12 +46,12 @@ def file_of(built, table):
 
 
 def spoil(path):
-    """Write zeros over the first half, which has pages of values; size and times stay."""
+    """Overwrite the first half of a file, its value pages, with zeros; keep size and times."""
     found, content = path.stat(), bytearray(path.read_bytes())
     half = len(content) // 2
     content[4:half] = bytes(half - 4)
     path.write_bytes(content)
-    (path.with_name(f".{path.name}.crc")).unlink(missing_ok=True)  # Spark's own, of the bytes that were
+    (path.with_name(f".{path.name}.crc")).unlink(missing_ok=True)  # Spark's checksum file of the old bytes
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
@@ -126,13 +126,13 @@ def test_bytes_that_an_engine_cannot_read_are_named_and_made_anew(built, capsys,
 
 
 def test_an_end_of_a_file_that_says_something_else(built, capsys):
-    """With the size and the time that it had, so that a quick look finds no fault."""
+    """The footer changes while size and time stay, so the quick check passes."""
     for path in file_of(built, "numbers")[1].glob("*.parquet"):
         found, content = path.stat(), path.read_bytes()
         length = int.from_bytes(content[-8:-4], "little")
         path.write_bytes(content[: -8 - length] + bytes(length) + content[-8:])
         os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
-    connection._catalog._listed.pop((built.schema, "numbers"))  # as in a process that has not listed the table yet
+    connection._catalog._listed.pop((built.schema, "numbers"))  # as in a new process
     built.build()
     said = capsys.readouterr().out
     assert f"the table '{built.schema}.numbers' is damaged: " in said

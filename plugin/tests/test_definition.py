@@ -1,4 +1,4 @@
-"""The definition of a node: each part changes for its own reason, and no other part with it."""
+"""The definition of a node: each part changes for one kind of change only."""
 
 import copy
 import importlib.metadata
@@ -37,7 +37,7 @@ ORDERS = {
 
 
 def macro(name: str, sql: str, *calls: str, package: str = "shop") -> SimpleNamespace:
-    """A macro as dbt has it."""
+    """A macro with the attributes that dbt's macros have."""
     return SimpleNamespace(
         unique_id=f"macro.{package}.{name}",
         macro_sql=sql,
@@ -56,7 +56,7 @@ VARS = {"limit": 1, "digits": 2, "mode": "up", "colour": "red", "of_dbt": 1}
 
 
 class Project:
-    """What definitions are made of, as a test changes it."""
+    """The inputs of definitions; tests change them."""
 
     def __init__(self) -> None:
         self.sums, self.orders, self.vars, self.engine = copy.deepcopy(SUMS), copy.deepcopy(ORDERS), dict(VARS), "spark"
@@ -104,7 +104,7 @@ def test_a_part_changes_for_its_own_reason(project, part, change, monkeypatch):
     before = project.of()
     change(project)
     now = project.of()
-    # Packages are named in the config, and a table of another engine has inputs of that engine.
+    # Packages are named in the config, and another engine also changes the definitions of inputs.
     alone = {"packages": {"config", "packages"}, "versions": {"versions", "inputs"}, "macros": {"macros", "inputs"}}
     assert {each for each in before if before[each] != now[each]} == alone.get(part, {part})
     assert changed_parts(before, now) == sorted(alone.get(part, {part}) - ({"inputs"} if part != "inputs" else set()))
@@ -148,7 +148,7 @@ def test_versions_of_libraries_count(project, monkeypatch):
 
 
 def test_changed_parts():
-    """Inputs alone where no other part did; a part that is new counts as changed."""
+    """`inputs` is named only if all other parts are equal; a new part counts as changed."""
     now = {"code": "1", "config": "1", "inputs": "1"}
     assert changed_parts(now, now) == []
     assert changed_parts(now | {"inputs": "0"}, now) == ["inputs"]
@@ -157,7 +157,7 @@ def test_changed_parts():
 
 
 def test_a_large_seed_is_its_file(project, tmp_path):
-    """Of which dbt has no checksum."""
+    """For a large seed dbt stores a path instead of a checksum."""
     file = tmp_path / "seeds" / "shops.csv"
     project.sums |= {"root_path": str(tmp_path), "original_file_path": "seeds/shops.csv"}
     project.sums["checksum"] = {"name": "path", "checksum": "seeds/shops.csv"}

@@ -1,4 +1,4 @@
-"""A disk that is full while tables are written: one line says so, from SQL and from Python."""
+"""A disk that is full while tables are written: SQL and Python models report it in one line."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Files of this machine and their blocks, read without Spark as Spark reads them."""
+"""Files of this machine and their blocks, read in Python like Spark's readers do."""
 
 import gzip
 import io
@@ -17,7 +17,7 @@ NAMES = ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl", ".b.jsonl"
 
 @pytest.fixture
 def folder(tmp_path):
-    """Some files, hidden ones too."""
+    """Some files, including hidden ones."""
     for name in NAMES:
         (tmp_path / name).write_bytes(b"1\n")
     for hidden in ("_below", ".below"):
@@ -46,7 +46,7 @@ GLOBS = {
 
 @pytest.mark.parametrize("pattern", GLOBS)
 def test_what_a_path_leads_to(pattern, folder):
-    """Its very name first, then a glob; folders with all they hold but what is hidden."""
+    """A literal name comes first, then a glob; folders are read recursively without hidden files."""
     found = find_files(f"{folder}/{pattern}", "some_log").files
     assert sorted(path.rpartition("/")[2] for path, _ in found) == GLOBS[pattern].split()
     assert all(size == (3 if path.endswith("d.jsonl") else 2) for path, size in found)
@@ -54,7 +54,7 @@ def test_what_a_path_leads_to(pattern, folder):
 
 @pytest.mark.parametrize(
     ("path", "cause"),
-    [("_a.jsonl", "hidden"), ("no.jsonl", "does not exist"), ("no*", "nothing of that name")],
+    [("_a.jsonl", "hidden"), ("no.jsonl", "does not exist"), ("no*", "does not exist")],
 )
 def test_no_file(path, cause, folder):
     with pytest.raises(ValueError, match=f"some_log: .*{cause}"):
@@ -67,7 +67,7 @@ def test_other_file_systems():
 
 
 def test_links(folder):
-    """Those that lead in circles end; those that lead nowhere are said."""
+    """Cyclic links end, and dangling links are reported."""
     (folder / "below" / "up").symlink_to(folder)
     (folder / "gone.jsonl").symlink_to("nowhere")
     found = find_files(str(folder), "some_log")
@@ -110,7 +110,7 @@ def read(blocks, max_bytes=100) -> list[dict]:
     text=st.lists(st.sampled_from([b"\n", b"ab", b"c", b"\xef\xbb\xbf", b"\r"]), max_size=12), size=st.integers(1, 9)
 )
 def test_blocks_have_the_lines_of_the_whole(text, size, tmp_path_factory):
-    """However large they are, each line is in one, numbered on from line to line; no number is there twice."""
+    """For any block size, each line is in exactly one block, with ascending and unique numbers."""
     text = b"".join(text)
     path = tmp_path_factory.mktemp("blocks") / "log"
     path.write_bytes(text)
@@ -126,7 +126,7 @@ def test_blocks_have_the_lines_of_the_whole(text, size, tmp_path_factory):
 
 
 def test_faults_and_packed_files(tmp_path):
-    """Packed files are one block; where nothing is read there is a row that says why."""
+    """A compressed file is one block; a skipped file has a row with the reason."""
     path = tmp_path / "log.gz"
     path.write_bytes(gzip.compress(b"1\n2\n") + b"x")
     rows = read([("f", str(path), 0, None, None), ("g", "/nowhere", 0, None, "dangling_link")])
@@ -139,7 +139,7 @@ def test_faults_and_packed_files(tmp_path):
 
 
 def test_a_line_too_long_near_the_end(tmp_path):
-    """It is cut, and no line of its own when what follows it ends the file."""
+    """The line is cut, and the rest of the file does not count as another line."""
     path = tmp_path / "log"
     path.write_bytes(b"x" * (2 * unpack.CHUNK_BYTES + 5) + b"\n12\n")
     rows = read([("f", str(path), 0, path.stat().st_size, None)])
@@ -150,12 +150,12 @@ def test_a_line_too_long_near_the_end(tmp_path):
 
 
 class CountingFile(io.FileIO):
-    """A file that counts the bytes that are read of it."""
+    """A file that counts the bytes read from it."""
 
     count = 0
 
     def read(self, size=-1):
-        """Read as a file does."""
+        """Read like a file."""
         piece = super().read(size)
         CountingFile.count += len(piece)
         return piece
@@ -163,7 +163,7 @@ class CountingFile(io.FileIO):
 
 @pytest.mark.parametrize("line", [2**14, 2**10, 2**6, 100])
 def test_each_byte_is_read_twice_at_most(line, tmp_path, monkeypatch):
-    """Of a file without line ends too: a block looks for a line's beginning in itself alone."""
+    """Also in a file without line ends: a block searches the beginning of a line only within itself."""
     path, size, block = tmp_path / "log", 2**14, 2**6
     path.write_bytes((b"x" * (line - 1) + b"\n") * (size // line))
     monkeypatch.setattr(unpack, "CHUNK_BYTES", 16)

@@ -1,4 +1,4 @@
-"""A server within the process takes connections of this process, and of no other."""
+"""A server within the process accepts connections of this process only."""
 
 import contextlib
 import os
@@ -51,7 +51,7 @@ def secret(tmp_path):
 
 
 def test_another_user_reads_a_secret_through_an_open_port(secret):
-    """Without the door the attack works; this shows that the attack of the tests below is a real one."""
+    """Without the guard the attack succeeds, which shows that the attack of the other tests is effective."""
     pytest.importorskip("pysail")
     with subprocess.Popen([sys.executable, "-c", OPEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         targets = strangers.listening(int(server.stdout.readline()))
@@ -62,7 +62,7 @@ def test_another_user_reads_a_secret_through_an_open_port(secret):
 
 @contextlib.contextmanager
 def building(folder):
-    """The id of a process that builds a model until the block ends; then the build has to end well."""
+    """The id of a process that builds a model until the block ends; the build must then succeed."""
     project = make_project(folder / "project", {"waits.py": WAITING})
     places = ["--project-dir", str(project), "--profiles-dir", str(TESTS)]
     command = [sys.executable, "-m", "dbt.cli.main", "build", *places]
@@ -82,7 +82,7 @@ def building(folder):
 
 @pytest.mark.sail
 def test_another_user_is_refused_during_a_build(tmp_path, secret):
-    """The other user tries each port and socket of the process while a model runs."""
+    """Another user tries each port and socket of the process while a model runs."""
     with building(tmp_path) as pid:
         said = strangers.ask_connect(strangers.listening(pid), secret)
     assert {target.partition(":")[0] for target in said} == {"127.0.0.1", "unix-abstract"}
@@ -99,13 +99,13 @@ SparkSession.builder.master("local[1]").config(map=here).getOrCreate()
 print(os.getpid(), flush=True)
 sys.stdin.read()
 """
-NO_SECRET = "Expected SaslMessage"  # Spark's answer to a message without one
-NO_TOKEN = "Authentication error"  # py4j's answer to a call without one
+NO_SECRET = "Expected SaslMessage"  # Spark's answer to a message without a secret
+NO_TOKEN = "Authentication error"  # py4j's answer to a call without a token
 
 
 @pytest.mark.spark
 def test_another_user_is_heard_by_a_spark_that_asks_for_no_secret():
-    """Its driver and its block manager read what another user sends; py4j always asks for its token."""
+    """Without a secret, the driver and its block manager read another user's bytes; py4j always requires its token."""
     with subprocess.Popen([sys.executable, "-c", OF_SPARK], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as session:
         said = strangers.ask_jvm(strangers.jvm_of(int(session.stdout.readline())))
         session.stdin.close()
@@ -140,7 +140,7 @@ def test_which_sessions_ask_for_a_secret(given, asks, host):
 
 
 def connects(address, source=None) -> bool:
-    """Whether a connection can be opened, within a time that is plenty on one machine."""
+    """Whether a connection can be opened, within a time that is ample on one machine."""
     with socket.socket() as stranger:
         stranger.settimeout(0.2)
         if source:
@@ -149,7 +149,7 @@ def connects(address, source=None) -> bool:
 
 
 def test_a_door_is_open_for_its_own_connection_alone():
-    """Even while it is open for one port, the same port of another address is refused."""
+    """Even while one port is admitted, the same port of another address is refused."""
     own = local_socket.Door()
     with contextlib.closing(own), own.connect() as first, own.listener.accept()[0] as taken:
         assert not connects(own.listener.getsockname())
@@ -198,7 +198,7 @@ def test_a_server_that_waits_in_another_way_is_not_replaced():
 
 
 def test_a_relay_passes_on_what_its_own_process_says():
-    """And hangs up on another process."""
+    """The relay closes connections of other processes."""
     with contextlib.closing(local_socket.Door()) as own, contextlib.closing(relay.Relay(own.connect)) as passing:
         name = "\0" + passing.target.partition(":")[2]
         with socket.socket(socket.AF_UNIX) as client:
@@ -232,7 +232,7 @@ IS_REFUSED = "other users of this machine could connect to Sail and run code as 
     [
         pytest.param({}, f"{IS_REFUSED}the system refuses a socket filter", id="refused"),
         pytest.param({sail.OPEN_PORT: "false"}, f"{IS_REFUSED}the system refuses a socket filter", id="said not to"),
-        pytest.param({sail.OPEN_PORT: "True"}, "1", id="accepted"),  # as YAML's true comes from a profile
+        pytest.param({sail.OPEN_PORT: "True"}, "1", id="accepted"),  # a profile's YAML `true`
     ],
 )
 def test_where_the_port_cannot_be_closed_the_profile_has_to_accept_that(settings, said, tmp_path):

@@ -1,4 +1,4 @@
-"""A model whose rows were lost with an executor is run again, once; whatever else fails, fails."""
+"""A model runs again once if an executor with its checkpointed rows was lost; other errors are raised."""
 
 import pytest
 
@@ -13,14 +13,14 @@ LOST = (
 
 @pytest.fixture(autouse=True)
 def lines(monkeypatch) -> list[str]:
-    """What was said."""
+    """The logged lines."""
     said = []
     monkeypatch.setattr(checkpoint_retry, "say", said.append)
     return said
 
 
 def failing(*messages: str):
-    """A way of making a table that fails with each of these, and then does not."""
+    """A function that raises each of these errors in turn, and then succeeds."""
     left = list(messages)
 
     def make():

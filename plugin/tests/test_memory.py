@@ -1,4 +1,4 @@
-"""Errors that are about memory say so in a line, with what to do; errors that are not stay as they are."""
+"""Errors of short memory are explained in one line with a remedy; other errors stay as they are."""
 
 import pytest
 
@@ -62,7 +62,7 @@ SAIL = (
 
 
 def test_short_memory_of_sail():
-    """What is said is what Sail may take, and where to change it."""
+    """The message has Sail's limit and its setting."""
     said = short_memory(SAIL)
     assert said.startswith("Sail reached its memory limit (Failed to allocate additional 276.8 KB")
     assert "`sail.runtime.memory_pool.greedy.max_size`" in said
@@ -70,7 +70,7 @@ def test_short_memory_of_sail():
 
 @pytest.mark.parametrize(("said", "is_less"), [("1048576\n", True), ("max\n", False), (None, False)])
 def test_the_memory_of_a_container(said, is_less, tmp_path, monkeypatch):
-    """Is that of the machine, unless there is a bound."""
+    """A container without a limit has the machine's memory."""
     monkeypatch.setattr(memory, "_CONTAINER", tmp_path / "memory.max")
     if said:
         (tmp_path / "memory.max").write_text(said)

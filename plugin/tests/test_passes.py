@@ -1,4 +1,4 @@
-"""Tests that passed: which run again, over which rows."""
+"""Tests that passed: whether they run again, and over which rows."""
 
 import json
 
@@ -21,7 +21,7 @@ DEFINITION = {"code": "1"}
 
 
 class Shop:
-    """A warehouse with one complete table, a test of it, and its versions."""
+    """A warehouse with one complete table, a test of it, and its table of versions."""
 
     def __init__(self, folders) -> None:
         versions, sums = node("versions", VERSIONS), node("sums", COMPLETE, "versions", versions="versions")
@@ -39,7 +39,7 @@ class Shop:
         }
 
     def plan(self, definition=DEFINITION, anew=False, **more):
-        """Plan the test, with other things about it."""
+        """Plan the test after changing its inputs."""
         test = self.nodes[TEST["unique_id"]] = TEST | more
         planner = Planner(
             self.nodes, Parts(self.nodes), lambda each: self.manifests.get(each["unique_id"], {}), set(), str
@@ -47,7 +47,7 @@ class Shop:
         return Passes(self.warehouse).plan(planner, test, definition, anew)
 
     def passes(self, **more) -> None:
-        """Have the test pass."""
+        """Record that the test passed."""
         Passes(self.warehouse).note(TEST["schema"], TEST["unique_id"], DEFINITION, self.plan(**more))
 
 
@@ -71,7 +71,7 @@ def test_a_test_that_passed_is_reused(shop):
 
 
 def test_it_looks_at_the_groups_that_changed_since(shop):
-    """Whatever nights were left out between."""
+    """Even if nights without the test lie in between."""
     shop.passes()
     shop.build(2, "two")
     shop.build(5, "five")
@@ -91,7 +91,7 @@ def test_a_history_that_began_anew(shop):
 
 
 def test_versions_that_began_anew_before_the_table_did(shop):
-    """They do not say which groups of the table changed."""
+    """The new versions cannot tell which groups of the table changed."""
     shop.passes()
     shop.build(2, "two")
     shop.manifests["model.shop.versions"] = {"groups": {"history": "other 0", "since": 0, "upto": 1}}

@@ -32,12 +32,12 @@ NODES = [
 
 
 def groups(upto: int, since: int = 0, history: str = "h 0") -> dict:
-    """The versions that a manifest tells of."""
+    """The group versions in a manifest."""
     return {"history": history, "since": since, "upto": upto}
 
 
 class Stand:
-    """The tables of a graph, all of which stand and are of one state: group version 5, towns 2."""
+    """The tables of a graph, all built and in one state: group version 5, towns 2."""
 
     def __init__(self, *more: dict) -> None:
         self.nodes = graph(*NODES, *more)
@@ -63,7 +63,7 @@ class Stand:
         return self.manifests[f"model.shop.{name}"]
 
     def lose(self, *names: str) -> "Stand":
-        """Lose tables."""
+        """Delete tables."""
         for name in names:
             del self.manifests[f"model.shop.{name}"]
         return self
@@ -74,7 +74,7 @@ class Stand:
         return self
 
     def planner(self) -> Planner:
-        """A planner of this moment."""
+        """Return a planner for the current state."""
         return Planner(
             self.nodes,
             self.parts,
@@ -89,14 +89,14 @@ class Stand:
 
 
 def versions_go_on(stand: Stand, upto: int = 6) -> Stand:
-    """Let orders change, and their versions with them."""
+    """Change orders, and their versions accordingly."""
     stand.of("orders")["content"] = stand.of("versions")["inputs"]["model.shop.orders"] = "orders 2"
     stand.of("versions")["groups"] = groups(upto)
     return stand
 
 
 def refused(stand: Stand, name: str, lacks: str) -> None:
-    """A table is refused, as an input lacks rows; the message says how it can be built."""
+    """Assert that a table is refused because an input lacks rows, with the remedy in the message."""
     with pytest.raises(PlanError) as error:
         stand.plan(name)
     said = f"{name} needs rows that {lacks} lacks. Build {name} with its inputs: --select +{name}"
@@ -117,13 +117,13 @@ def test_tables_that_stand_are_reused():
 
 @pytest.mark.parametrize("name", [each["name"] for each in NODES])
 def test_full_refresh_makes_a_table_in_full(name):
-    """With no word of it; a complete table needs working sets with all groups, and these have them."""
+    """Without a log line. A complete table needs working sets with all groups, and these have them."""
     plan = Stand().plan(name, anew=True)
     assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, "")
 
 
 def test_full_refresh_of_a_working_set_whose_readers_stand():
-    """It has all groups, as the readers that are selected with it are made in full."""
+    """It has all groups, because the selected readers are rebuilt in full."""
     stand = versions_go_on(Stand())
     assert stand.plan("changed") == Plan(REPLACE, 5, 6, "h 0")
     assert stand.plan("changed", anew=True) == Plan(REBUILD, 0, 6, "h 0")
@@ -137,7 +137,7 @@ def test_a_changed_definition_rebuilds_and_is_named(name):
 
 
 def test_a_changed_working_set_is_made_for_its_readers():
-    """Whose definitions have changed with it, so that they need all of its groups."""
+    """Their definitions change with it, so they need all of its groups."""
     stand = Stand().edit("changed")
     assert stand.plan("changed") == Plan(REBUILD, 0, 5, "h 0", reason="code")
     stand.of("changed").update(definition=stand.parts.of("model.shop.changed"))
@@ -174,7 +174,7 @@ def test_versions_go_on_where_inputs_alone_have_changed():
     stand = Stand()
     stand.of("orders")["content"] = "orders 2"
     assert stand.plan("versions") == Plan(REPLACE, 5, 0, "h 0", {"model.shop.orders": "orders 2"})
-    del stand.of("versions")["groups"]  # of an earlier release, say
+    del stand.of("versions")["groups"]  # for example from an earlier release
     assert stand.plan("versions").action == REBUILD
     stand.of("versions")["groups"] = groups(5)
     assert stand.edit("versions").plan("versions")[0:2] == (REBUILD, 0)
@@ -184,7 +184,7 @@ def test_checked_lines_go_on_where_the_log_has_changed():
     stand = Stand()
     stand.logs["/somewhere"] = "log 2"
     assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", {"log": "log 2"})
-    del stand.logs["/somewhere"]  # a log that is not at hand
+    del stand.logs["/somewhere"]  # a log that cannot be read
     assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", None)
 
 
@@ -212,7 +212,7 @@ def test_what_reads_a_table_without_content_is_rebuilt():
 
 
 def test_a_night():
-    """Each table of a grain is made for the versions that are later than its own, or those of its readers."""
+    """Each table is built for the versions that are later than its own, or than those of its readers."""
     stand = versions_go_on(Stand())
     stand.of("sums")["groups"] = groups(4)
     assert stand.plan("changed") == Plan(REPLACE, 4, 6, "h 0")
@@ -221,7 +221,7 @@ def test_a_night():
     assert stand.plan("rounds") == Plan(REPLACE, 4, 6, "h 0")
     stand.of("rounds")["groups"] = groups(6, since=4)
     assert stand.plan("sums") == Plan(REPLACE, 4, 6, "h 0")
-    refused(stand, "counts", "sums")  # a complete table of the grain that is not built yet
+    refused(stand, "counts", "sums")  # a complete table of these groups that is not built yet
     stand.of("sums")["groups"] = groups(6)
     assert stand.plan("counts") == Plan(REPLACE, 5, 6, "h 0")
 
@@ -237,7 +237,7 @@ def test_a_working_set_with_too_few_groups_is_made_again():
 
 
 def test_readers_of_a_working_set():
-    """Missing ones count if they are selected; ones whose definition changed need all groups."""
+    """Missing readers count if they are selected; readers with a changed definition need all groups."""
     stand = versions_go_on(Stand()).lose("sums")
     stand.selected = {"model.shop.changed"}
     assert stand.plan("changed") == Plan(REPLACE, 5, 6, "h 0")
@@ -255,7 +255,7 @@ def test_a_working_set_without_readers_has_all_groups():
 
 
 def test_a_reader_of_another_kind_needs_all_groups():
-    """If it stands or is built; a view always does. Tests are no readers."""
+    """It counts if its table exists or is built; a view always counts, a test never."""
     stand = versions_go_on(Stand(node("report", "table", "changed")))
     assert stand.plan("changed") == Plan(REBUILD, 0, 6, "h 0")
     stand.lose("report").selected.remove("model.shop.report")
@@ -302,10 +302,10 @@ def test_a_grain_without_versions_is_rebuilt():
 
 @pytest.mark.parametrize("table", ["orders", "lines", "versions"])
 def test_a_grain_is_not_made_of_inputs_of_another_state(table):
-    """Its rows would be noted under versions that describe other rows."""
+    """Otherwise its rows would be recorded under versions that describe other rows."""
     stand = Stand().lose("changed")
     stand.of(table)["content"] = "another"
-    if table == "versions":  # which alone says by its own content no more than which version it has
+    if table == "versions":  # whose own content only tells its version
         stand.of("versions")["inputs"] = {"model.shop.orders": "another"}
     with pytest.raises(PlanError, match=r"changed needs rows that (orders|versions) lacks"):
         stand.plan("changed")
@@ -328,7 +328,7 @@ def test_a_grain_is_not_made_of_a_stale_table_of_another_grain():
 
 
 def test_a_seed_that_was_edited():
-    """Its file counts; that its macros or versions are others since is no reason to load it again."""
+    """Only its file counts; changed macros or versions do not reload it."""
     seed = node("shops", "seed", resource_type="seed")
     stand = Stand(seed, node("shop_sums", COMPLETE, "shops", "versions", versions="versions")).lose("shop_sums")
     stand.of("shops")["definition"] = {"code": "0", "inputs": "other"}
@@ -351,10 +351,10 @@ def test_unknown_inputs_count_as_current():
 @pytest.mark.parametrize("materialized", [COMPLETE, WORKING_SET])
 @pytest.mark.parametrize("versions", [None, "gone"])
 def test_a_table_without_a_grain_is_refused(materialized, versions):
-    """The model of versions is not named, or is turned off."""
+    """The model of versions is not named, or is disabled."""
     with pytest.raises(PlanError, match="lost lacks a model of group versions: set `group_versions` in its meta"):
         Stand(node("lost", materialized, "orders", versions=versions)).lose("lost").plan("lost")
-    rounds = Stand(node("lost", "fixpoint", "orders")).lose("lost").plan("lost")  # which needs none
+    rounds = Stand(node("lost", "fixpoint", "orders")).lose("lost").plan("lost")  # a plain table needs no versions
     assert rounds.action == REBUILD
 
 

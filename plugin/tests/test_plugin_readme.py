@@ -1,4 +1,4 @@
-"""The README's model and profile do what it says."""
+"""The README's model and profile work as described."""
 
 import re
 
@@ -21,7 +21,7 @@ def test_the_profile():
 
 @pytest.mark.both
 def test_the_model(project, tmp_path):
-    """Built twice: the second time of what is new alone."""
+    """Built twice; the second build adds only new rows."""
     (model,) = re.findall(r"```python\n# models/daily\.py\n(.*?)```", README, re.S)
     folder = make_project(tmp_path / "p", {"daily.py": model, "first.sql": "select 1 as id"})
     (folder / "models" / "sources.yml").write_text("sources: [{name: shop, tables: [{name: orders}]}]\n")
@@ -38,7 +38,7 @@ def test_the_model(project, tmp_path):
 
 
 def test_the_macro_that_asks_workers(project, tmp_path):
-    """It refuses a run before any model of it, and only for the models that are selected."""
+    """It refuses a run before its first model, and only for selected models."""
     (hook,) = re.findall(r"```yaml\n(on-run-start: .*\n)```", README)
     (macro,) = re.findall(r"```jinja\n(.*?)```", README, re.S)
     needy = "def model(dbt, spark):\n    dbt.config(packages=['no-such-package'])\n    return spark.range(1)\n"

@@ -1,4 +1,4 @@
-"""What the manifest of a table tells, without an engine: content, origin, counts; and when it is not trusted."""
+"""The manifest of a table, without an engine: content, origin, counts, and cases in which it is not trusted."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ORIGIN = Publication({"code": "1"}, {"model.shop.orders": "1"}, {"history": "h 0
 
 
 def write(folders, files: dict[str, str], name: str = "t") -> None:
-    """Put the files of a new table where an engine would have written them."""
+    """Write the files of a new table in the engine's place."""
     for file, text in files.items():
         path = folders.private_place("s", name) / file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -22,13 +22,13 @@ def write(folders, files: dict[str, str], name: str = "t") -> None:
 
 
 def publish(folders, text: str, run: str = "run", publication: Publication | None = ORIGIN, **options):
-    """Publish a table whose one file holds this text, under a new name as an engine's files have."""
+    """Publish a table of one file with this text, under a new file name, as engines do."""
     write(folders, {f"part-{os.urandom(8).hex()}.parquet": text})
     return folders.publish("s", "t", run, publication, **options)
 
 
 def origin_of(folders, name: str = "t") -> dict:
-    """The origin that a table's manifest tells of."""
+    """The origin in a table's manifest."""
     noted = folders.trusted_manifest("s", name)
     return {key: noted[key] for key in ("definition", "inputs", "groups")} if noted else {}
 
@@ -80,7 +80,7 @@ def test_a_table_that_is_kept_is_of_the_run_that_kept_it(folders):
 
 
 def test_a_table_keeps_its_counts_until_it_changes_again(folders):
-    """Counts that come with the publication are taken as they are; of a table that did not change no row is counted."""
+    """Counts in the publication are used; the rows of an unchanged table are not counted."""
     asked = []
 
     def changes(text: str, run: str, counted: dict | None, publication: Publication = ORIGIN) -> dict | None:
@@ -179,7 +179,7 @@ def test_groups_of_another_type_are_no_manifest(folders, groups):
 
 
 def test_histories_of_versions(monkeypatch):
-    """One goes on while the first version stays; a table that had no rows begins another one, of other numbers."""
+    """A history continues while the first version stays; an empty table begins another one, with other numbers."""
     runs = (f"run-{number}" for number in count())
     monkeypatch.setattr(adapter, "get_invocation_id", lambda: next(runs))
 

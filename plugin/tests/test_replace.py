@@ -1,4 +1,4 @@
-"""The rows of changed groups are replaced; files without such a row stay as they are."""
+"""The rows of changed groups are replaced; files without such rows stay unchanged."""
 
 import pytest
 
@@ -17,7 +17,7 @@ ROWS = {  # by file
 
 
 class Table:
-    """A public table of four files, whose rows are replaced by those of another one."""
+    """A published table of four files, in which rows are replaced."""
 
     def __init__(self, catalog, spark, name: str, by: str = "") -> None:
         self.catalog, self.spark, self.name, self.by = catalog, spark, name, by
@@ -53,7 +53,7 @@ class Table:
         return {inode: count for inode, count in found.items() if count}
 
     def replace(self, rows: list, *groups: str, grain=("shop", "day"), key: str = "shop") -> dict | None:
-        """Replace groups by other rows, as a materialization does it."""
+        """Replace the rows of groups, as a materialization does."""
         new = f"{self.name}__next"
         self._write(new, rows)
         keys = self.spark.createDataFrame([(group,) for group in groups], "group_key string")
@@ -75,7 +75,7 @@ ALL = sorted((row for rows in ROWS.values() for row in rows), key=repr)
 
 @pytest.fixture
 def make_table(spark, request):
-    """Makes a table of the test's own, in the warehouse of this process."""
+    """Create a table for one test, in the warehouse of this process."""
     from dbt_spark_python.session import connection
 
     name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
@@ -89,19 +89,19 @@ def table(make_table):
 
 
 def but(*shops) -> list[tuple]:
-    """The rows of other groups."""
+    """The rows of all other groups."""
     return [row for row in ALL if row[0] not in shops]
 
 
 def test_files_without_a_changed_group_stay(table):
-    """Of a group with rows in two files both are written again; the counts are those of its rows."""
+    """If a group has rows in two files, both are rewritten; the counts are those of its rows."""
     before = table.files()
     assert table.rows() == ALL
     assert table.replace([("a", 1, 1), ("a", 2, 20), ("a", 4, 8)], "a") == (1, 1, 1)
     assert table.rows() == sorted([*but("a"), ("a", 1, 1), ("a", 2, 20), ("a", 4, 8)], key=repr)
     assert len(before.keys() & table.files().keys()) == 2
 
-    # Once more: its rows are together now, and one row of another group.
+    # Again: its rows are now in one file, with one row of another group.
     before = table.files()
     assert table.replace([("c", 1, 50)], "c") == (0, 1, 0)
     assert len(before.keys() - table.files().keys()) == 1
@@ -125,7 +125,7 @@ def test_a_key_that_is_null_is_the_empty_text(table):
 
 
 def test_a_key_that_is_an_expression(table):
-    """Of another type than text."""
+    """With another type than string."""
     assert table.replace([("a", 1, 10)], "1", key="day") == (0, 1, 4)
     assert table.rows() == [("a", 1, 10), ("a", 2, 2), ("a", 3, 7)]
 
@@ -152,7 +152,7 @@ def test_too_many_files_are_written_again(table, monkeypatch):
 
 
 def test_a_table_in_partitions(make_table):
-    """Each file is written again, and each row keeps its partition."""
+    """Every file is rewritten, and each row keeps its partition."""
     table = make_table("partitioned by (amount)")
     assert table.rows() == ALL
     assert table.replace([("a", 1, 1), ("a", 2, 20)], "a") == (0, 1, 1)

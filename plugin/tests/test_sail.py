@@ -1,4 +1,4 @@
-"""What is different on Sail; the builds of all other tests run on it with DBT_SPARK_PYTHON_TEST_ENGINE=sail."""
+"""Differences on Sail; DBT_SPARK_PYTHON_TEST_ENGINE=sail runs the builds of all other tests on Sail."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from plugin_projects import make_project
 
 @pytest.mark.parametrize("found", ["0.5.3", "0.7.2", "1.0.0"])
 def test_versions_that_do_not_fit_are_refused(found, monkeypatch):
-    """With the remedy."""
+    """The error names the remedy."""
     monkeypatch.setattr(sail, "version", lambda package: found if package == "pysail" else "4.3.0")
     with pytest.raises(sail.SailError, match=rf"pysail {found} does not fit pyspark 4.3.0: .*dbt-spark-python\[sail\]"):
         sail.check_installed()
@@ -63,7 +63,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
-    """It listens on 127.0.0.1 alone, and a process that is killed takes it along."""
+    """It listens only on 127.0.0.1, and ends if its process is killed."""
     pytest.importorskip("pysail")
     done = subprocess.run(
         [sys.executable, "-c", SERVER, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
@@ -102,19 +102,19 @@ REFUSED = "Sail reached its memory limit"
     ],
 )
 def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
-    """Groups that are too many go to files, and a join that is too large is an error with what to do."""
+    """Too many groups spill to files, and a join that is too large fails with a remedy."""
     pytest.importorskip("pysail")
     command = [sys.executable, "-c", BOUNDED, str(tmp_path), json.dumps(settings), str(memory)]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SAIL_")}
     try:
         done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
-    except subprocess.TimeoutExpired:  # once in many runs, short of memory as it is: apache/datafusion#24883
+    except subprocess.TimeoutExpired:  # rarely, as memory is short: apache/datafusion#24883
         done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.splitlines() == ["1000000", joined], done.stderr
 
 
 def test_its_variables_are_for_its_own_server_alone(tmp_path):
-    """A process that this one starts has no setting of this one's, which would pass for its user's."""
+    """A child process does not inherit the server's settings, which it would take for the user's."""
     pytest.importorskip("pysail")
     code = """
 import os, sys
@@ -153,7 +153,7 @@ print(spark.read.parquet(sys.argv[1] + "/rows").count())
 
 
 def test_what_takes_long_comes_to_its_end(tmp_path):
-    """Reading and writing, where the client would lose its patience."""
+    """Reading and writing continue beyond the client's time limit."""
     pytest.importorskip("pysail")
     done = subprocess.run(
         [sys.executable, "-c", SLOW, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
@@ -184,7 +184,7 @@ except TimeoutError:
 
 @pytest.mark.sail
 def test_a_process_ends_though_a_function_runs():
-    """That of a model which took too long."""
+    """The function belongs to a timed-out model."""
     done = subprocess.run([sys.executable, "-c", LEFT_RUNNING], capture_output=True, text=True, timeout=40)
     assert (done.returncode, done.stdout) == (0, "took too long\n"), done.stderr
 
@@ -192,7 +192,7 @@ def test_a_process_ends_though_a_function_runs():
 @pytest.mark.both
 @pytest.mark.skipif((os.cpu_count() or 1) == 1, reason="with one core there is one partition")
 def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
-    """A partition has all rows of its keys, and no partition has all keys."""
+    """A partition has all rows of its keys, and there is more than one partition."""
     project("gathered", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
 
     def tell(batches):
@@ -200,7 +200,7 @@ def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
         yield pa.RecordBatch.from_pydict({"ids": pa.array([ids], pa.list_(pa.int64()))})
 
     spark = of_process()
-    if not sail.is_sail(spark):  # Spark would make small partitions one
+    if not sail.is_sail(spark):  # Spark would coalesce small partitions
         spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     rows = spark.range(300).selectExpr("id % 100 as id")
     parts = [row.ids for row in sail.gather(rows, "id").mapInArrow(tell, "ids array<bigint>").collect()]
@@ -214,7 +214,7 @@ def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
 @pytest.mark.both
 @pytest.mark.parametrize("rows_before", [0, 5])
 def test_what_goes_wrong_is_told(project, tmp_path, rows_before):
-    """Also once rows are on their way: half an answer is none."""
+    """Also after the first rows were sent, so that a partial result never passes as complete."""
     project("told", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
 
     def fail(batches):
@@ -228,7 +228,7 @@ def test_what_goes_wrong_is_told(project, tmp_path, rows_before):
 
 @pytest.mark.sail
 def test_a_query_is_sent_once(project, tmp_path, monkeypatch):
-    """Its columns come with its rows; what does more than answer is sent as a statement."""
+    """Its columns come with its rows; statements with effects are sent as statements."""
     project("asked", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
     connection = sail.handle(of_process()).cursor()
     client, sent = of_process().client, []

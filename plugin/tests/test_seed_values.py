@@ -1,4 +1,4 @@
-"""What the cells of a seed become in SQL, on a session."""
+"""The SQL literals of seed cells, on a session."""
 
 from datetime import date, datetime
 from decimal import Decimal

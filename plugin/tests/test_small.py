@@ -1,4 +1,4 @@
-"""Which runs are small, and what is set for them."""
+"""Which runs are small, and the settings of small runs."""
 
 import pytest
 from dbt.adapters.spark.session import Cursor
@@ -17,7 +17,7 @@ PROFILE = {
 
 
 def taken(**variables):
-    """What is set in a run with these vars, None where it is large; Spark sees none of the keys."""
+    """The settings of a run with these vars, None for a large run; Spark never sees the keys."""
     parameters = dict(PROFILE)
     found = small_run_profile.take(parameters, variables)
     assert parameters == {"spark.master": "local[*]", "spark.sql.shuffle.partitions": "32"}
@@ -90,7 +90,7 @@ TOLD = """
 
 @pytest.mark.spark
 def test_a_small_run_and_a_large_one_behind_it(project, tmp_path, monkeypatch):
-    """The profile's settings are there, and gone again."""
+    """The settings are added, and removed again for the next run."""
     folder = make_project(tmp_path / "p", {"told.py": TOLD})
 
     def told(schema):
@@ -121,7 +121,7 @@ UNIT_TESTS = """
 
 @pytest.mark.spark
 def test_unit_tests_of_a_large_run_are_small(project, tmp_path, monkeypatch):
-    """Their statements have the small settings, also behind one that failed; those of models do not."""
+    """Their statements use the small-run settings, also after a failed one; those of models do not."""
     models = {
         "numbers.sql": "select 1 as id",
         "doubled.sql": "select 2 * id as id from {{ ref('numbers') }}",

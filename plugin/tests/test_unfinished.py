@@ -1,4 +1,4 @@
-"""What a killed process had begun to write is no obstacle on a session with a catalog; what it had not, stays."""
+"""An unfinished write of a killed process does not block the next one; other folders stay."""
 
 import subprocess
 import sys

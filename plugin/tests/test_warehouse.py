@@ -1,4 +1,4 @@
-"""A warehouse of folders, without Spark: publishing, leftovers, locks, errors that name cause and remedy."""
+"""A warehouse of folders, without Spark: publishing, leftovers, locks, and errors with cause and remedy."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def warehouse(folders):
 
 
 def write(warehouse: Warehouse, schema: str, name: str, files: dict[str, str]) -> None:
-    """Put a table where Spark would have written it."""
+    """Write a table in Spark's place."""
     place = warehouse.private_place(schema, name)
     place.mkdir(parents=True)
     for file, text in files.items():
@@ -31,13 +31,13 @@ def write(warehouse: Warehouse, schema: str, name: str, files: dict[str, str]) -
 
 
 def read(warehouse: Warehouse, schema: str, name: str) -> dict[str, str]:
-    """What a reader finds of a table: readers of parquet pass over hidden names."""
+    """The content of a table for a reader; parquet readers skip hidden names."""
     place = warehouse.public_place(schema, name)
     return {file.name: file.read_text() for file in place.iterdir() if file.name[0] not in "._"}
 
 
 def in_another_process(code: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
-    """Run code that has the names of this package at hand."""
+    """Run code with the names of this package imported."""
     preamble = "import os, sys\nfrom pathlib import Path\nfrom dbt_spark_python.table_store.warehouse import *\n"
     return subprocess.run(
         [sys.executable, "-c", preamble + textwrap.dedent(code), *arguments],
@@ -64,7 +64,7 @@ def test_a_table_is_the_old_one_or_the_new_one(warehouse, monkeypatch, can_excha
 
 
 def test_a_reader_never_finds_nothing(warehouse):
-    """While tables are published over each other there is always one, and it is whole."""
+    """While tables are published over each other, readers always find one complete table."""
     write(warehouse, "s", "t", {"a.parquet": "0", "b.parquet": "0"})
     warehouse.publish("s", "t", "0")
     seen, done = set(), threading.Event()
@@ -72,7 +72,7 @@ def test_a_reader_never_finds_nothing(warehouse):
     def look():
         folder = warehouse.public_place("s", "t")
         while not done.is_set():
-            descriptor = os.open(folder, os.O_RDONLY)  # the folder that stood there at one moment
+            descriptor = os.open(folder, os.O_RDONLY)  # the folder that was public at one moment
             try:
                 names = {name for name in os.listdir(descriptor) if name[0] not in "._"}
                 seen.add(frozenset(names))
@@ -88,7 +88,7 @@ def test_a_reader_never_finds_nothing(warehouse):
     reader.join()
     whole = {frozenset({"a.parquet", "b.parquet"})}
     whole |= {frozenset({f"a{number}.parquet", f"b{number}.parquet"}) for number in range(1, 200)}
-    # A folder that was open while it was removed may have lost files; one that stands in the public place has not.
+    # A folder that was removed while open may have lost files; the public folder is complete.
     assert all(any(names <= table for table in whole) for names in seen)
 
 
@@ -102,7 +102,7 @@ def test_a_process_killed_between_two_renames_loses_nothing(warehouse):
     warehouse.begin_writing()
     assert read(warehouse, "s", "t") == {"old.parquet": "old"}
 
-    # ... and one killed after both leaves nothing behind.
+    # ... and one killed after both renames leaves no trace.
     place.with_name(".replaced-t").mkdir()
     warehouse.end_writing()
     warehouse.begin_writing()
@@ -169,7 +169,7 @@ def test_a_second_builder_is_told_who_the_first_is(warehouse):
 
 
 def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
-    """It gets a folder of its own elsewhere; asked to write, it says what is wrong."""
+    """It gets a folder elsewhere; an attempt to write raises an error with the cause."""
     write(warehouse, "s", "t", {"a.parquet": ""})
     warehouse.publish("s", "t", "run")
     warehouse.end_writing()
@@ -226,7 +226,7 @@ def test_a_full_disk_is_said_and_loses_nothing(warehouse, monkeypatch):
 
 
 def test_a_half_written_folder_is_no_table(warehouse):
-    """Such as older versions left when they were killed."""
+    """Killed processes of older versions left such folders."""
     for name, file in [("half", "_temporary/0/part.parquet"), ("empty", "_SUCCESS"), ("whole", "part.parquet")]:
         path = warehouse.public_place("s", name) / file
         path.parent.mkdir(parents=True)
@@ -257,7 +257,7 @@ def test_a_copy_to_add_to_leaves_the_public_table_alone(warehouse):
 
 
 def test_a_table_that_grows_has_its_files_still(warehouse, monkeypatch):
-    """And is written whole where it has too many of them, or others than were published."""
+    """It is rewritten in full if it has too many files, or files that have changed since they were published."""
     write(warehouse, "s", "t", {"a.parquet": "a"})
     warehouse.publish("s", "t", "first")
     write(warehouse, "s", "t__next", {"b.parquet": "b"})
@@ -289,7 +289,7 @@ def test_a_view_and_a_table_take_each_others_place(warehouse):
 
 @pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}", "a\nb", "a\x1b[31m", "a\x85", "a\udcff"])
 def test_a_path_that_engines_take_for_something_else_is_refused(tmp_path, name):
-    """The message is printable and names the path; no folder is made."""
+    """The message is printable and names the path; the folder is not created."""
     with pytest.raises(WarehouseError) as refused:
         connection.open_warehouse(str(tmp_path / name))
     said = str(refused.value)
