@@ -28,7 +28,7 @@
 
 {#- The model with the versions of the groups of a node, the column there that names a group, and the column or expression that
     names it in the node's own rows. -#}
-{% macro grain_of_groups(node) %}
+{% macro group_columns(node) %}
     {%- set meta = node.config.meta -%}
     {%- for id in graph.nodes if graph.nodes[id].name == meta.group_versions and graph.nodes[id].resource_type == 'model' -%}
         {%- set versions = graph.nodes[id] -%}
@@ -52,9 +52,9 @@
     {%- if plan.action != 'replace' -%}
         {{ return(relation) }}
     {%- endif -%}
-    {%- set grain = tangles.grain_of_groups(graph.nodes[model.attached_node]) -%}
+    {%- set columns = tangles.group_columns(graph.nodes[model.attached_node]) -%}
     {{ return(
-        '(select * from ' ~ relation ~ ' where ' ~ tangles.is_changed(grain.key, grain.versions, grain.column) ~ ')'
+        '(select * from ' ~ relation ~ ' where ' ~ tangles.is_changed(columns.key, columns.versions, columns.column) ~ ')'
     ) }}
 {% endmacro %}
 

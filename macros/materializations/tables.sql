@@ -85,7 +85,7 @@
     {%- set plan = tangles.plan_node() -%}
     {%- if plan.action == 'reuse' -%}
         {% do store_raw_result(
-            'main', message='unchanged', code='unchanged', rows_affected=0, agate_table=adapter.rows_of_pass()
+            'main', message='unchanged', code='unchanged', rows_affected=0, agate_table=adapter.passing_result()
         ) %}
         {{ return({'relations': []}) }}
     {%- endif -%}
@@ -97,20 +97,20 @@
     or go on. -#}
 {% macro prepare_table(plan) %}
     {%- if plan.reason -%}
-        {% do adapter.say_rebuild(model.name, plan.reason) %}
+        {% do adapter.log_rebuild(model.name, plan.reason) %}
     {%- endif -%}
-    {% do adapter.begin_table(this, model.unique_id, tangles.counted_grain()) %}
+    {% do adapter.begin_table(this, model.unique_id, tangles.counted_key_columns()) %}
     {%- if plan.action == 'reuse' -%}
         {{ return(none) }}
     {%- endif -%}
     {%- set kind, is_history = model.config.materialized, config.meta_get('is_history') -%}
     {%- if model.language == 'python' -%}
-        {% do adapter.show_since(this, plan.since if plan.action == 'replace' and config.meta_get('group_versions') else 0) %}
+        {% do adapter.set_since(this, plan.since if plan.action == 'replace' and config.meta_get('group_versions') else 0) %}
     {%- endif -%}
     {{ run_hooks(pre_hooks) }}
     {%- set goes_on = plan.action == 'replace' and kind in ['replace_groups', 'group_versions', 'checked_lines'] -%}
     {%- if is_history and not should_full_refresh() -%}
-        {%- set goes_on = tangles.find_remade(this) -%}
+        {%- set goes_on = tangles.recover_interrupted_swap(this) -%}
     {%- endif -%}
     {%- set new_relation = tangles.beside(this, 'next') if goes_on else this.incorporate(type='table') -%}
     {% do tangles.drop_known(new_relation) %}
@@ -124,9 +124,9 @@
     {%- if plan.action != 'replace' or model.language == 'python' or model.config.materialized != 'replace_groups' -%}
         {{ return(compiled_code) }}
     {%- endif -%}
-    {%- set grain = tangles.grain_of_groups(model) -%}
+    {%- set columns = tangles.group_columns(model) -%}
     {{ return(
-        'select * from (' ~ compiled_code ~ ') where ' ~ tangles.is_changed(grain.key, grain.versions, grain.column)
+        'select * from (' ~ compiled_code ~ ') where ' ~ tangles.is_changed(columns.key, columns.versions, columns.column)
     ) }}
 {% endmacro %}
 
@@ -135,13 +135,13 @@
 {% macro finish_table(plan, new_relation) %}
     {%- set target_relation, kind = this.incorporate(type='table'), model.config.materialized -%}
     {%- if plan.action == 'reuse' -%}
-        {% do adapter.keep_table(this) %}
+        {% do adapter.reuse_table(this) %}
         {% do store_raw_result('main', message='unchanged', code='unchanged', rows_affected=0) %}
         {{ return({'relations': [target_relation]}) }}
     {%- endif -%}
     {%- if plan.action == 'replace' and kind == 'replace_groups' -%}
-        {%- set grain = tangles.grain_of_groups(model) -%}
-        {% do adapter.replace_groups(this, new_relation, grain.key, grain.versions, grain.column) %}
+        {%- set columns = tangles.group_columns(model) -%}
+        {% do adapter.replace_groups(this, new_relation, columns.key, columns.versions, columns.column) %}
     {%- endif -%}
     {%- if new_relation.identifier != this.identifier -%}
         {% do tangles.drop_known(this) %}
@@ -149,7 +149,7 @@
     {%- endif -%}
     {%- if kind in ['group_versions', 'checked_lines'] -%}
         {%- for row in run_query('select min(version), max(version) from ' ~ target_relation) -%}
-            {% do adapter.note_versions(this, row[0] if kind == 'checked_lines' else 0, row[1]) %}
+            {% do adapter.record_versions(this, row[0] if kind == 'checked_lines' else 0, row[1]) %}
         {%- endfor -%}
     {%- endif -%}
     {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}

@@ -79,9 +79,9 @@ class DbtProject:
 
     def asked(self, sql: str) -> list[tuple]:
         """Query the process's session, as a notebook beside dbt would."""
-        from dbt_spark_python.session.connection import of_process
+        from dbt_spark_python.session.connection import process_session
 
-        return sorted(map(tuple, of_process().sql(sql).collect()))
+        return sorted(map(tuple, process_session().sql(sql).collect()))
 
 
 @pytest.fixture(scope="session")
@@ -107,9 +107,9 @@ def project(warehouse):
 def spark(project, tmp_path_factory):
     """The session of a build."""
     project("one", make_project(tmp_path_factory.mktemp("one"), {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.session.connection import of_process
+    from dbt_spark_python.session.connection import process_session
 
-    return of_process()
+    return process_session()
 
 
 @pytest.fixture

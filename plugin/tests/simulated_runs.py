@@ -64,7 +64,9 @@ class Simulation:
         self.manifests: dict[str, dict[str, Any]] = {}
         self.refused: dict[str, str] = {}
 
-    def run(self, selected: set[str], failing: frozenset[str] = frozenset(), anew: bool = False) -> dict[str, str]:
+    def run(
+        self, selected: set[str], failing: frozenset[str] = frozenset(), full_refresh: bool = False
+    ) -> dict[str, str]:
         """Run some nodes, of which some fail, and those behind these are skipped; returns the actions by name."""
         chosen = {node_id for node_id in self.nodes if self.nodes[node_id]["name"] in selected}
         planner = Planner(
@@ -84,7 +86,7 @@ class Simulation:
                 lost.add(node_id)
                 continue
             try:
-                plan = planner.plan(node_id, anew)
+                plan = planner.plan(node_id, full_refresh)
             except PlanError as error:
                 self.refused[name] = str(error)
                 lost.add(node_id)

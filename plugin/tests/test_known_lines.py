@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from dbt_spark_python.incremental.earlier import Grown
+from dbt_spark_python.incremental.earlier import ExtendedTable
 from dbt_spark_python.lines import check_lines
 from dbt_spark_python.python_model.columns import write_no_rows
 from dbt_spark_python.unpack import Reading
@@ -45,9 +45,9 @@ def runs(project, tmp_path_factory):
     """Build the table of a log from the table before, as often as requested."""
     folder = tmp_path_factory.mktemp("known_lines")
     project("known_lines", make_project(folder / "project", {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.session.connection import of_process
+    from dbt_spark_python.session.connection import process_session
 
-    spark = of_process()
+    spark = process_session()
     tables = []
 
     def make(files: dict[str, str], known: bool = True) -> list[tuple]:
@@ -60,7 +60,7 @@ def runs(project, tmp_path_factory):
         before = spark.read.parquet(tables[-1]) if tables and known else None
         run = f"run {len(tables)}"
         made = check_lines(spark, "log", str(log), None, checked_in(run), SCHEMA, Reading(MAX_BYTES), known=before)
-        make.is_grown = isinstance(made, Grown)
+        make.is_grown = isinstance(made, ExtendedTable)
         last = max([0, *(row.version for row in before.select("version").collect())]) if before else 0
         if make.is_grown:
             assert {row.version for row in made.added.select("version").collect()} <= {last + 1}
@@ -169,7 +169,7 @@ def test_versions_of_rows(runs):
 @pytest.mark.both
 def test_more_rows_than_are_sent(runs, monkeypatch):
     """The join without a broadcast gives the same result."""
-    monkeypatch.setattr("dbt_spark_python.incremental.earlier.MOST_SENT", 0)
+    monkeypatch.setattr("dbt_spark_python.incremental.earlier.MOST_BROADCAST_ROWS", 0)
     runs({"a.txt": "one\ntwo\n"}, known=False)
     found = runs({"b.txt": "two\nthree\none\n", "a.txt": "one\ntwo\n"})
     assert [verdict.partition(": ")[2] for _, _, verdict in found] == ["one", "two", "two", "three", "one"]

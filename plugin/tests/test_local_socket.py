@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-import strangers
+import port_attacks
 from conftest import TESTS
 from dbt_spark_python.engines import listeners, local_socket, relay, sail
 from dbt_spark_python.session import connection
@@ -54,8 +54,8 @@ def test_another_user_reads_a_secret_through_an_open_port(secret):
     """Without the guard the attack succeeds, which shows that the attack of the other tests is effective."""
     pytest.importorskip("pysail")
     with subprocess.Popen([sys.executable, "-c", OPEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        targets = strangers.listening(int(server.stdout.readline()))
-        said = strangers.ask_connect(targets, secret)
+        targets = port_attacks.listening(int(server.stdout.readline()))
+        said = port_attacks.ask_connect(targets, secret)
         server.stdin.close()
     assert [SECRET in answer for answer in said.values()] == [True]
 
@@ -84,7 +84,7 @@ def building(folder):
 def test_another_user_is_refused_during_a_build(tmp_path, secret):
     """Another user tries each port and socket of the process while a model runs."""
     with building(tmp_path) as pid:
-        said = strangers.ask_connect(strangers.listening(pid), secret)
+        said = port_attacks.ask_connect(port_attacks.listening(pid), secret)
     assert {target.partition(":")[0] for target in said} == {"127.0.0.1", "unix-abstract"}
     assert set(said.values()) <= {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
 
@@ -107,7 +107,7 @@ NO_TOKEN = "Authentication error"  # py4j's answer to a call without a token
 def test_another_user_is_heard_by_a_spark_that_asks_for_no_secret():
     """Without a secret, the driver and its block manager read another user's bytes; py4j always requires its token."""
     with subprocess.Popen([sys.executable, "-c", OF_SPARK], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as session:
-        said = strangers.ask_jvm(strangers.jvm_of(int(session.stdout.readline())))
+        said = port_attacks.ask_jvm(port_attacks.jvm_of(int(session.stdout.readline())))
         session.stdin.close()
     assert sum("org.apache.spark" in answer and NO_SECRET not in answer for answer in said) == 2
     assert sum(NO_TOKEN in answer for answer in said) == 1
@@ -117,7 +117,7 @@ def test_another_user_is_heard_by_a_spark_that_asks_for_no_secret():
 def test_another_user_is_refused_by_spark_during_a_build(tmp_path):
     """On every port of the JVM."""
     with building(tmp_path) as pid:
-        said = strangers.ask_jvm(strangers.jvm_of(pid))
+        said = port_attacks.ask_jvm(port_attacks.jvm_of(pid))
     assert len(said) == 3
     assert all(NO_SECRET in answer or NO_TOKEN in answer for answer in said), said
 
@@ -150,7 +150,7 @@ def connects(address, source=None) -> bool:
 
 def test_a_door_is_open_for_its_own_connection_alone():
     """Even while one port is admitted, the same port of another address is refused."""
-    own = local_socket.Door()
+    own = local_socket.GuardedSocket()
     with contextlib.closing(own), own.connect() as first, own.listener.accept()[0] as taken:
         assert not connects(own.listener.getsockname())
         own._admit(first.getsockname()[1])
@@ -168,29 +168,29 @@ def test_a_door_is_open_for_its_own_connection_alone():
 def test_a_filter_that_is_not_heeded_is_noticed(monkeypatch):
     """Some systems accept a filter and ignore it."""
     monkeypatch.setattr(local_socket, "_DROP", local_socket._PASS)
-    with pytest.raises(local_socket.DoorError, match="does not heed the filter"):
-        local_socket.Door()
+    with pytest.raises(local_socket.GuardError, match="does not heed the filter"):
+        local_socket.GuardedSocket()
 
 
 def test_an_address_that_can_be_reached_is_none_to_wait_at(monkeypatch):
     monkeypatch.setattr(listeners, "UNREACHABLE", "127.0.0.1")
-    with pytest.raises(local_socket.DoorError, match=r"127\.0\.0\.1 is an address like any other here"):
+    with pytest.raises(local_socket.GuardError, match=r"127\.0\.0\.1 is an address like any other here"):
         listeners.check_unreachable()
 
 
 def test_a_server_that_is_not_found_is_not_replaced():
     with (
-        contextlib.closing(local_socket.Door()) as own,
-        pytest.raises(local_socket.DoorError, match="no file of this process listens"),
+        contextlib.closing(local_socket.GuardedSocket()) as own,
+        pytest.raises(local_socket.GuardError, match="no file of this process listens"),
     ):
         listeners.replace_listener((listeners.UNREACHABLE, 1), own.listener)
 
 
 def test_a_server_that_waits_in_another_way_is_not_replaced():
     """Without an epoll the new socket cannot be registered."""
-    refused = pytest.raises(local_socket.DoorError, match="registered with epoll in 0 ways")
+    refused = pytest.raises(local_socket.GuardError, match="registered with epoll in 0 ways")
     with (
-        contextlib.closing(local_socket.Door()) as own,
+        contextlib.closing(local_socket.GuardedSocket()) as own,
         socket.create_server((listeners.UNREACHABLE, 0)) as server,
         refused,
     ):
@@ -199,7 +199,10 @@ def test_a_server_that_waits_in_another_way_is_not_replaced():
 
 def test_a_relay_passes_on_what_its_own_process_says():
     """The relay closes connections of other processes."""
-    with contextlib.closing(local_socket.Door()) as own, contextlib.closing(relay.Relay(own.connect)) as passing:
+    with (
+        contextlib.closing(local_socket.GuardedSocket()) as own,
+        contextlib.closing(relay.Relay(own.connect)) as passing,
+    ):
         name = "\0" + passing.target.partition(":")[2]
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(name)

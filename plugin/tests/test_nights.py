@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from conftest import ENGINE, TESTS
-from grain_project import DIES, FAILS, expected_days, expected_sums, make_grain_project, write_orders
+from shop_project import DIES, FAILS, expected_days, expected_sums, make_shop_project, write_orders
 
 FIRST = [("a", 1, 5), ("a", 2, 6), ("b", 1, 7), ("c", 3, 8), (None, 1, 9)]
 
@@ -21,7 +21,7 @@ class Nights:
         self.log = folder / "orders.csv"
         self.orders = list(FIRST)
         write_orders(self.log, self.orders)
-        self.built = project(schema, make_grain_project(folder / "project"), log=str(self.log))
+        self.built = project(schema, make_shop_project(folder / "project"), log=str(self.log))
 
     def rows(self, name: str) -> list[tuple]:
         """The rows of a table."""

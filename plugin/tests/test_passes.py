@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dbt_spark_python.incremental.passes import Passes
+from dbt_spark_python.incremental.passes import PassedTests
 from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REPLACE, REUSE, VERSIONS, Planner
 from simulated_runs import Parts, graph, node
 
@@ -38,17 +38,17 @@ class Shop:
             "model.shop.sums": {"groups": groups, "content": content},
         }
 
-    def plan(self, definition=DEFINITION, anew=False, **more):
+    def plan(self, definition=DEFINITION, full_refresh=False, **more):
         """Plan the test after changing its inputs."""
         test = self.nodes[TEST["unique_id"]] = TEST | more
         planner = Planner(
             self.nodes, Parts(self.nodes), lambda each: self.manifests.get(each["unique_id"], {}), set(), str
         )
-        return Passes(self.warehouse).plan(planner, test, definition, anew)
+        return PassedTests(self.warehouse).plan(planner, test, definition, full_refresh)
 
     def passes(self, **more) -> None:
         """Record that the test passed."""
-        Passes(self.warehouse).note(TEST["schema"], TEST["unique_id"], DEFINITION, self.plan(**more))
+        PassedTests(self.warehouse).record(TEST["schema"], TEST["unique_id"], DEFINITION, self.plan(**more))
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_test_that_passed_is_reused(shop):
     shop.passes()
     assert shop.plan().action == REUSE
     assert shop.plan(definition={"code": "2"}).action == REBUILD
-    assert shop.plan(anew=True).action == REBUILD
+    assert shop.plan(full_refresh=True).action == REBUILD
     assert shop.warehouse.published() == []
 
 

@@ -45,11 +45,11 @@ class Stand:
         self.manifests = {}
         for node_id, each in self.nodes.items():
             inputs = {parent: f"{parent} 1" for parent in each["depends_on"]["nodes"]}
-            in_grain = each["config"]["materialized"] in (COMPLETE, WORKING_SET, "fixpoint")
+            has_groups = each["config"]["materialized"] in (COMPLETE, WORKING_SET, "fixpoint")
             inputs |= {"log": "log 1"} if each["name"] == "lines" else {}
             self.manifests[node_id] = {
                 "definition": self.parts.of(node_id),
-                "inputs": None if in_grain else inputs,
+                "inputs": None if has_groups else inputs,
                 "content": f"{node_id} 1",
             }
         for name in ("versions", "changed", "rounds", "sums", "counts"):
@@ -83,9 +83,9 @@ class Stand:
             lambda path, name: self.logs.get(path),
         )
 
-    def plan(self, name: str, anew: bool = False) -> Plan:
+    def plan(self, name: str, full_refresh: bool = False) -> Plan:
         """The plan of one table."""
-        return self.planner().plan(f"model.shop.{name}", anew)
+        return self.planner().plan(f"model.shop.{name}", full_refresh)
 
 
 def versions_go_on(stand: Stand, upto: int = 6) -> Stand:
@@ -118,7 +118,7 @@ def test_tables_that_stand_are_reused():
 @pytest.mark.parametrize("name", [each["name"] for each in NODES])
 def test_full_refresh_makes_a_table_in_full(name):
     """Without a log line. A complete table needs working sets with all groups, and these have them."""
-    plan = Stand().plan(name, anew=True)
+    plan = Stand().plan(name, full_refresh=True)
     assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, "")
 
 
@@ -126,7 +126,7 @@ def test_full_refresh_of_a_working_set_whose_readers_stand():
     """It has all groups, because the selected readers are rebuilt in full."""
     stand = versions_go_on(Stand())
     assert stand.plan("changed") == Plan(REPLACE, 5, 6, "h 0")
-    assert stand.plan("changed", anew=True) == Plan(REBUILD, 0, 6, "h 0")
+    assert stand.plan("changed", full_refresh=True) == Plan(REBUILD, 0, 6, "h 0")
 
 
 @pytest.mark.parametrize("name", [each["name"] for each in NODES if each["name"] not in ("changed", "rounds")])
@@ -270,19 +270,19 @@ def test_a_reader_of_another_kind_needs_all_groups():
 
 def test_a_plain_table_reads_a_working_set_that_has_all_groups():
     stand = Stand(node("report", "table", "changed"))
-    assert stand.plan("report", anew=True).action == REBUILD
+    assert stand.plan("report", full_refresh=True).action == REBUILD
     for too_few in (groups(5, since=1), groups(4), groups(5, history="other 0")):
         stand.of("changed")["groups"] = too_few
         refused(stand.lose("report") if "model.shop.report" in stand.manifests else stand, "report", "changed")
 
 
-def test_a_working_set_of_another_grain_is_refused():
+def test_a_working_set_of_other_groups_is_refused():
     stand = Stand(node("mixed", COMPLETE, "changed", "town_versions", versions="town_versions")).lose("mixed")
     with pytest.raises(PlanError, match="mixed reads changed, a working set of other groups: read a complete"):
         stand.plan("mixed")
 
 
-def test_a_history_that_began_anew_rebuilds_the_grain():
+def test_a_history_that_began_anew_rebuilds_its_tables():
     stand = Stand()
     stand.of("versions")["groups"] = groups(5, history="other 0")
     assert stand.plan("changed") == Plan(REBUILD, 0, 5, "other 0")
@@ -293,7 +293,7 @@ def test_a_history_that_began_anew_rebuilds_the_grain():
     assert stand.plan("towns").action == REUSE
 
 
-def test_a_grain_without_versions_is_rebuilt():
+def test_a_complete_table_without_versions_is_rebuilt():
     stand = Stand().lose("versions")
     for name in ("changed", "sums"):
         stand.of(name)["groups"] = groups(0, history="")
@@ -301,7 +301,7 @@ def test_a_grain_without_versions_is_rebuilt():
 
 
 @pytest.mark.parametrize("table", ["orders", "lines", "versions"])
-def test_a_grain_is_not_made_of_inputs_of_another_state(table):
+def test_a_complete_table_is_not_built_from_inputs_of_another_state(table):
     """Otherwise its rows would be recorded under versions that describe other rows."""
     stand = Stand().lose("changed")
     stand.of(table)["content"] = "another"
@@ -311,7 +311,7 @@ def test_a_grain_is_not_made_of_inputs_of_another_state(table):
         stand.plan("changed")
 
 
-def test_a_grain_is_not_made_of_inputs_of_another_definition():
+def test_a_complete_table_is_not_built_from_inputs_of_another_definition():
     stand = Stand().edit("names")
     with pytest.raises(PlanError, match="sums needs rows that names lacks"):
         stand.plan("sums")
@@ -319,7 +319,7 @@ def test_a_grain_is_not_made_of_inputs_of_another_definition():
     assert stand.plan("sums") == Plan(REBUILD, 0, 5, "h 0", reason="inputs")
 
 
-def test_a_grain_is_not_made_of_a_stale_table_of_another_grain():
+def test_a_complete_table_is_not_built_from_a_stale_table_of_other_groups():
     stand = versions_go_on(Stand().lose("towns"))
     refused(stand, "towns", "sums")
     for name in ("changed", "rounds", "sums"):
@@ -350,7 +350,7 @@ def test_unknown_inputs_count_as_current():
 
 @pytest.mark.parametrize("materialized", [COMPLETE, WORKING_SET])
 @pytest.mark.parametrize("versions", [None, "gone"])
-def test_a_table_without_a_grain_is_refused(materialized, versions):
+def test_a_table_without_group_versions_is_refused(materialized, versions):
     """The model of versions is not named, or is disabled."""
     with pytest.raises(PlanError, match="lost lacks a model of group versions: set `group_versions` in its meta"):
         Stand(node("lost", materialized, "orders", versions=versions)).lose("lost").plan("lost")

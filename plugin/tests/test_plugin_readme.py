@@ -27,7 +27,7 @@ def test_the_model(project, tmp_path):
     (folder / "models" / "sources.yml").write_text("sources: [{name: shop, tables: [{name: orders}]}]\n")
     made = project("readme", folder)
     assert made.invoke("run", "--select", "first").success  # starts the session
-    spark = connection.of_process()
+    spark = connection.process_session()
     spark.sql("create schema if not exists shop")
     for days, expected in (("1, 1, 2", [(1, 2), (2, 1)]), ("1, 2, 2, 3", [(1, 2), (2, 1), (3, 1)])):
         place = tmp_path / f"orders {days}"

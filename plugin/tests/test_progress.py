@@ -62,7 +62,7 @@ def event(name: str, **data) -> SimpleNamespace:
 
 def test_threads_never_say_less_than_was_said(monkeypatch):
     said = []
-    monkeypatch.setattr(progress, "say", said.append)
+    monkeypatch.setattr(progress, "show_line", said.append)
     monkeypatch.setattr(progress, "get_flags", lambda: SimpleNamespace(LOG_LEVEL="warn", WHICH="run"))
     counted = RunProgress(interval=0)
     for total in (500, 300):  # two commands in one process
@@ -103,7 +103,7 @@ def test_a_package_of_the_model_says_how_far_it_is(monkeypatch):
     lines: list[str] = []
     package = SimpleNamespace(progress_line=lambda since: asked.append(since) or (len(asked) > 1 and "3 of 9 packed"))
     monkeypatch.setitem(sys.modules, "packer", package)
-    monkeypatch.setattr(progress, "say", lambda line: (lines.append(line), said.set()))
+    monkeypatch.setattr(progress, "show_line", lambda line: (lines.append(line), said.set()))
     monkeypatch.setattr(progress, "is_connect", lambda spark: True)
     session = SimpleNamespace(addTag=lambda tag: None, removeTag=lambda tag: None)
     began = time.time()

@@ -71,7 +71,7 @@ def test_a_table_that_comes_out_the_same_has_not_changed(folders):
 def test_a_table_that_is_kept_is_of_the_run_that_kept_it(folders):
     before = publish(folders, "rows", "first", count=lambda: {"rows_added": 1})
     later = ORIGIN._replace(groups={"history": "h 0", "since": 1, "upto": 3})
-    folders.keep("s", "t", "second", later)
+    folders.record_reuse("s", "t", "second", later)
     (table,) = folders.published("s")
     assert (table.run_id, table.changed_in, table.built_at) == ("second", "first", before.built_at)
     assert table.changes == {"rows_added": 1}
@@ -126,13 +126,15 @@ def cut_manifest(folder, file):
     (folder / "_table.json").write_text('{"definition": "')
 
 
-def note_damage(folder, file):
+def record_damage(folder, file):
     noted = json.loads((folder / "_table.json").read_text())
     (folder / "_table.json").write_text(json.dumps(noted | {"damaged": {file.name: "is damaged"}}))
 
 
 @pytest.mark.parametrize(
-    "change", [add, remove, rewrite, touch, move, lose_manifest, cut_manifest, note_damage], ids=lambda it: it.__name__
+    "change",
+    [add, remove, rewrite, touch, move, lose_manifest, cut_manifest, record_damage],
+    ids=lambda it: it.__name__,
 )
 def test_a_table_changed_from_outside_is_not_trusted(folders, change):
     publish(folders, "rows")
@@ -186,7 +188,7 @@ def test_histories_of_versions(monkeypatch):
     def note(history: str, first: int | None, last: int | None) -> tuple:
         building = {("s", "t"): Publication(groups={"history": history, "since": 0, "upto": 0})}
         relation = SimpleNamespace(schema="S", identifier="T")
-        adapter.SparkAdapter.note_versions(SimpleNamespace(_building=building), relation, first, last)
+        adapter.SparkAdapter.record_versions(SimpleNamespace(_building=building), relation, first, last)
         groups = building["s", "t"].groups
         assert groups["since"] == 0
         return groups["history"], groups["upto"]

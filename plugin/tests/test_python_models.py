@@ -114,7 +114,7 @@ def built(project, tmp_path_factory):
     folder = tmp_path_factory.mktemp("plugin")
     built = project("plugin", make_project(folder / "p", MODELS))
     assert built.invoke("run", "--select", "numbers").success  # starts the session
-    spark = connection.of_process()
+    spark = connection.process_session()
     spark.sql("create schema if not exists plugin_outside")
     spark.range(5, 6).write.mode("overwrite").parquet(str(folder / "outside"))
     spark.sql("drop table if exists plugin_outside.numbers")
@@ -180,7 +180,7 @@ def test_partitions(project, tmp_path):
         *(f"parted.db/parted/day=2026-11-23/part={part}" for part in (0, 1)),
         *(f"parted.db/parted_sql/part={part}" for part in (0, 1)),
     }
-    later = FolderCatalog(connection.of_process(), Warehouse(built.warehouse))
+    later = FolderCatalog(connection.process_session(), Warehouse(built.warehouse))
     later.refresh()
     assert sorted(built.asked("select id, cast(day as string), part from parted.parted")) == [
         (id, "2026-11-23", id % 2) for id in range(4)

@@ -29,7 +29,7 @@ class Table:
 
     def _write(self, name: str, rows: list) -> None:
         self.spark.sql(f"drop table if exists replaced.{name}")
-        self.catalog.make_room("replaced", name)
+        self.catalog.clear_leftovers("replaced", name)
         self.spark.sql(f"create table replaced.{name} ({COLUMNS}) using parquet {self.by}")
         if rows:
             self._add(name, rows)
@@ -52,13 +52,13 @@ class Table:
         found = {path.stat().st_ino: pq.read_metadata(path).num_rows for path in place.glob("*.parquet")}
         return {inode: count for inode, count in found.items() if count}
 
-    def replace(self, rows: list, *groups: str, grain=("shop", "day"), key: str = "shop") -> dict | None:
+    def replace(self, rows: list, *groups: str, key_columns=("shop", "day"), key: str = "shop") -> dict | None:
         """Replace the rows of groups, as a materialization does."""
         new = f"{self.name}__next"
         self._write(new, rows)
         keys = self.spark.createDataFrame([(group,) for group in groups], "group_key string")
         name = "replaced", self.name
-        changes = replace_groups(self.catalog, name, new, key, keys, grain and list(grain))
+        changes = replace_groups(self.catalog, name, new, key, keys, key_columns and list(key_columns))
         self.spark.sql(f"drop table replaced.{self.name}")
         if not self.catalog.rename("replaced", new, self.name):
             self.spark.sql(f"alter table replaced.{new} rename to replaced.{self.name}")
@@ -138,7 +138,7 @@ def test_no_group_has_changed(table):
 
 
 def test_changes_need_not_be_counted(table):
-    assert table.replace([("c", 1, 50)], "c", grain=None) is None
+    assert table.replace([("c", 1, 50)], "c", key_columns=None) is None
     assert table.rows() == sorted([*but("c"), ("c", 1, 50)], key=repr)
 
 
@@ -164,5 +164,5 @@ def test_a_table_in_partitions(make_table):
 def test_rows_of_groups(table):
     rows = table.spark.table(f"replaced.{table.name}")
     groups = table.spark.createDataFrame([("",), ("a",)], "group_key string")
-    assert {row.shop for row in replace.of_groups(rows, "shop", groups).collect()} == {None, "a"}
-    assert {row.shop for row in replace.of_groups(rows, "shop", groups, "left_anti").collect()} == {"b", "c", "d"}
+    assert {row.shop for row in replace.rows_of_groups(rows, "shop", groups).collect()} == {None, "a"}
+    assert {row.shop for row in replace.rows_of_groups(rows, "shop", groups, "left_anti").collect()} == {"b", "c", "d"}

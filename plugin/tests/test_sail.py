@@ -11,7 +11,7 @@ import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_spark_python.engines import sail
-from dbt_spark_python.session.connection import of_process
+from dbt_spark_python.session.connection import process_session
 from plugin_projects import make_project
 
 
@@ -199,7 +199,7 @@ def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
         ids = [id for batch in batches for id in batch.column("id").to_pylist()]
         yield pa.RecordBatch.from_pydict({"ids": pa.array([ids], pa.list_(pa.int64()))})
 
-    spark = of_process()
+    spark = process_session()
     if not sail.is_sail(spark):  # Spark would coalesce small partitions
         spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     rows = spark.range(300).selectExpr("id % 100 as id")
@@ -223,15 +223,15 @@ def test_what_goes_wrong_is_told(project, tmp_path, rows_before):
         raise ValueError("no more of them")
 
     with pytest.raises(Exception, match="no more of them"):
-        of_process().range(0, 10, numPartitions=1).mapInArrow(fail, "id bigint").collect()
+        process_session().range(0, 10, numPartitions=1).mapInArrow(fail, "id bigint").collect()
 
 
 @pytest.mark.sail
 def test_a_query_is_sent_once(project, tmp_path, monkeypatch):
     """Its columns come with its rows; statements with effects are sent as statements."""
     project("asked", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
-    connection = sail.handle(of_process()).cursor()
-    client, sent = of_process().client, []
+    connection = sail.handle(process_session()).cursor()
+    client, sent = process_session().client, []
     for name in ("_execute_and_fetch", "_analyze"):
         call = getattr(client, name)
 

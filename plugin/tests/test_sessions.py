@@ -19,7 +19,7 @@ import sys
 from pysail.spark import SparkConnectServer
 from dbt_spark_python.engines import sail
 
-sail._teach_worker()
+sail._patch_worker()
 server = SparkConnectServer("127.0.0.1", 0)
 server.start(background=True)
 print("sc://{}:{}".format(*server.listening_address), flush=True)
@@ -128,7 +128,7 @@ def on_a_server(address: str, folder, **variables) -> None:
 CURRENT = """
 from types import SimpleNamespace
 from dbt_spark_python.session import connection
-connection.current(SimpleNamespace(method="thrift"))
+connection.python_session(SimpleNamespace(method="thrift"))
 """
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from dbt_spark_python.session import connection
 from dbt_spark_python.table_store import atomic_swap, durable_files
-from dbt_spark_python.table_store.warehouse import STAMP, Warehouse, WarehouseError
+from dbt_spark_python.table_store.warehouse import MANIFEST_FILE, Warehouse, WarehouseError
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_what_a_killed_process_left_goes_with_the_next(tmp_path):
         warehouse.begin_writing()
         (warehouse.private_place("s", "t") / "_temporary").mkdir(parents=True)
         (warehouse.scratch / "shuffle.data").write_text("text of messages")
-        print(warehouse.session, flush=True)
+        print(warehouse.process_folder, flush=True)
         os.kill(os.getpid(), 9)
         """,
         str(tmp_path),
@@ -130,7 +130,7 @@ def test_what_a_killed_process_left_goes_with_the_next(tmp_path):
     warehouse = Warehouse(tmp_path)
     warehouse.begin_writing()
     assert not left.exists()
-    assert warehouse.session.exists()
+    assert warehouse.process_folder.exists()
     assert not left.with_suffix(".lock").exists()
     warehouse.close()
     assert sorted(path.name for path in (tmp_path / ".sessions").iterdir()) == [".turn"]
@@ -144,7 +144,7 @@ def test_the_folder_of_a_living_process_stays(warehouse, tmp_path):
         reader.close()
         """,
         str(warehouse.root),
-        str(warehouse.session),
+        str(warehouse.process_folder),
     )
     assert other.stdout == "True\n"
     warehouse.end_writing()
@@ -179,13 +179,13 @@ def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
             os.setgid(65534), os.setuid(65534)
         reader = Warehouse(Path(sys.argv[1]))
         print([table.name for table in reader.published()])
-        print(oct(reader.session.stat().st_mode & 0o777), reader.session.is_relative_to(reader.root))
+        print(oct(reader.process_folder.stat().st_mode & 0o777), reader.process_folder.is_relative_to(reader.root))
         try:
             reader.begin_writing()
         except WarehouseError as error:
             print(error)
         reader.close()
-        print(reader.session.exists())
+        print(reader.process_folder.exists())
     """
     for folder in [warehouse.root, *warehouse.root.parents][:4]:
         folder.chmod(folder.stat().st_mode | 0o055)
@@ -239,7 +239,7 @@ def test_a_stamp_that_says_nothing(warehouse):
         warehouse.private_place("s", "t").mkdir(parents=True)
         pq.write_table(pa.table({"id": [1]}), warehouse.private_place("s", "t") / "a.parquet")
         warehouse.publish("s", "t", "run")
-        (warehouse.public_place("s", "t") / STAMP).write_text(text)
+        (warehouse.public_place("s", "t") / MANIFEST_FILE).write_text(text)
         assert warehouse.published("s")[0].run_id is None
 
 

@@ -16,14 +16,14 @@ from dbt_common.invocation import get_invocation_id
 
 from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
-from dbt_spark_python.incremental.earlier import changed_groups, since_view
+from dbt_spark_python.incremental.earlier import changed_groups, since_view_name
 from dbt_spark_python.incremental.fixpoint import Fixpoint, Names, SessionStore, Spec, TableStore
-from dbt_spark_python.incremental.passes import Passes
+from dbt_spark_python.incremental.passes import PassedTests
 from dbt_spark_python.incremental.plan import COMPLETE, LINES, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
 from dbt_spark_python.incremental.replace import replace_groups
 from dbt_spark_python.local_files import digest_log
 from dbt_spark_python.python_model import workers
-from dbt_spark_python.python_model.checkpoint_retry import over_lost_rows
+from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
 from dbt_spark_python.session import connection, error_translation
 from dbt_spark_python.session.progress import logger
@@ -37,8 +37,8 @@ SUBMISSION_METHOD = "session"
 OWNER_ONLY = "owner_only"
 
 # Materializations that never add rows to their existing table. All others may read and extend it.
-_NOT_GOING_ON = frozenset(
-    {"fixpoint", "kept", "seed", "table", "test", "unit", "view", COMPLETE, LINES, VERSIONS, WORKING_SET}
+_WITHOUT_EARLIER_ROWS = frozenset(
+    {"fixpoint", "create_if_missing", "seed", "table", "test", "unit", "view", COMPLETE, LINES, VERSIONS, WORKING_SET}
 )
 
 
@@ -49,15 +49,15 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        connection.choose(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
+        connection.read_small_run(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
         self._planner: Planner | None = None
         self._plans: dict[str, Plan] = {}  # plans of the command's nodes by node id
         self._planning = threading.Lock()
         self._manifests: dict[tuple[str, str], Mapping[str, Any]] = {}  # manifests that were read already
         # Tables that are being built, until they are published.
         self._building: dict[tuple[str, str], Publication] = {}
-        self._kept: set[tuple[str, str]] = set()  # tables that are reused, until they are published
-        self._said: set[str] = set()  # reasons that were logged
+        self._reused: set[tuple[str, str]] = set()  # tables that are reused, until they are published
+        self._logged_reasons: set[str] = set()  # reasons that were logged
 
     @property
     def python_submission_helpers(self) -> dict[str, type[PythonJobHelper]]:
@@ -72,16 +72,16 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
         """Prepare the folder where a node's table will be written; return the node."""
         node = config.model
-        if node.resource_type == NodeType.Unit and (session := connection.of_unit_tests()):
+        if node.resource_type == NodeType.Unit and (session := connection.unit_test_session()):
             self.connections.get_thread_connection().handle = error_translation.handle(session)
         catalog = connection.catalog_of(self.config.credentials)
         if catalog and makes_table(node):
             catalog.warehouse.mark_owner_only(node.schema, node.alias, bool(node.config.meta.get(OWNER_ONLY)))
-            if node.get_materialization() not in _NOT_GOING_ON:
+            if node.get_materialization() not in _WITHOUT_EARLIER_ROWS:
                 catalog.checkout(node.schema, node.alias)
             else:
-                catalog.part(node.schema, node.alias)
-            catalog.make_room(node.schema, node.alias)
+                catalog.detach(node.schema, node.alias)
+            catalog.clear_leftovers(node.schema, node.alias)
         return node
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
@@ -90,40 +90,40 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
         Tables of other nodes are published in `cache_added`.
         """
         node = context
-        if node.resource_type == NodeType.Unit and connection.of_unit_tests():
-            self.connections.get_thread_connection().handle = error_translation.handle(connection.of_process())
+        if node.resource_type == NodeType.Unit and connection.unit_test_session():
+            self.connections.get_thread_connection().handle = error_translation.handle(connection.process_session())
         if node.resource_type in (NodeType.Test, NodeType.Unit):
             if makes_table(node):
-                self._publish(node.schema, node.alias)
+                self._publish_table(node.schema, node.alias)
             plan = self._plans.get(node.unique_id)
             if plan is not None and plan.action != REUSE and passed(config):  # a test's config is its whole context
                 catalog = connection.catalog_of(self.config.credentials)
                 definition = self._definitions.of(node.unique_id)
-                Passes(catalog.warehouse).note(node.schema, node.unique_id, definition, plan)
+                PassedTests(catalog.warehouse).record(node.schema, node.unique_id, definition, plan)
 
     @available
     def cache_added(self, relation: BaseRelation | None) -> str:
         """Add a relation to dbt's cache; publish it if a node has just created it."""
         if relation is not None and relation.dbt_created:
-            self._publish(relation.schema, relation.identifier)
+            self._publish_table(relation.schema, relation.identifier)
         return super().cache_added(relation)
 
     @available
-    def plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], anew: bool) -> dict[str, Any]:
+    def plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool) -> dict[str, Any]:
         """Decide how the command treats a node; see `incremental.plan`.
 
         Args:
             nodes: The nodes of dbt's graph.
             node_id: The node's id.
             selected: The ids of the nodes that the command builds.
-            anew: Rebuild the node in any case.
+            full_refresh: Rebuild the node in any case.
 
         Returns:
             The fields of the plan. Without a folder warehouse every node is rebuilt.
         """
         with self._planning:
             if node_id not in self._plans:
-                self._plans[node_id] = self._make_plan(nodes, node_id, selected, anew)
+                self._plans[node_id] = self._make_plan(nodes, node_id, selected, full_refresh)
             return self._plans[node_id]._asdict()
 
     @available
@@ -132,23 +132,23 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
         return connection.catalog_of(self.config.credentials) is not None
 
     @available
-    def begin_table(self, relation: BaseRelation, node_id: str, grain: list[str] | None) -> str:
+    def begin_table(self, relation: BaseRelation, node_id: str, key_columns: list[str] | None) -> str:
         """Announce that a node's table is about to be built or reused, according to its plan.
 
         Args:
             relation: The table.
             node_id: The node's id.
-            grain: The key columns, for counting changed rows; None if changes are not counted.
+            key_columns: The key columns, for counting changed rows; None if changes are not counted.
         """
-        plan, publication = self._plans.get(node_id), Publication(grain=grain)
+        plan, publication = self._plans.get(node_id), Publication(key_columns=key_columns)
         if plan is not None:
             groups = {"history": plan.history, "since": plan.since, "upto": plan.upto}
-            publication = Publication(self._definitions.of(node_id), plan.inputs, groups, grain)
+            publication = Publication(self._definitions.of(node_id), plan.inputs, groups, key_columns)
         self._building[_key(relation.schema, relation.identifier)] = publication
         return ""
 
     @available
-    def show_since(self, relation: BaseRelation, since: int) -> str:
+    def set_since(self, relation: BaseRelation, since: int) -> str:
         """Tell a Python model since which version its groups are rebuilt; see `earlier.only_changed`.
 
         Args:
@@ -156,7 +156,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
             since: The version; 0 rebuilds all groups.
         """
         if catalog := connection.catalog_of(self.config.credentials):
-            view = since_view(relation)
+            view = since_view_name(relation)
             if since:
                 catalog.spark.sql(f"select {int(since)} as since").createOrReplaceTempView(view)
             elif catalog.spark.catalog.tableExists(view):  # left by an earlier command of this process
@@ -164,9 +164,9 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
         return ""
 
     @available
-    def keep_table(self, relation: BaseRelation) -> str:
+    def reuse_table(self, relation: BaseRelation) -> str:
         """Mark a table as reused; call `begin_table` first."""
-        self._kept.add(_key(relation.schema, relation.identifier))
+        self._reused.add(_key(relation.schema, relation.identifier))
         return ""
 
     @available
@@ -184,12 +184,12 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
         name = _key(relation.schema, relation.identifier)
         publication = self._building[name]
         groups = changed_groups(catalog.spark.table(versions), publication.groups["since"], column)
-        changes = replace_groups(catalog, name, made.identifier, key, groups, publication.grain)
+        changes = replace_groups(catalog, name, made.identifier, key, groups, publication.key_columns)
         self._building[name] = publication._replace(changes=changes)
         return ""
 
     @available
-    def note_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> str:
+    def record_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> str:
         """Record the range of versions in a new table of group versions.
 
         The table begins a new history if it was rebuilt, if every row's version is later than the earlier table's first
@@ -208,7 +208,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
             self._building[name] = publication._replace(groups=groups)
         return ""
 
-    def _make_plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], anew: bool) -> Plan:
+    def _make_plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool) -> Plan:
         catalog = connection.catalog_of(self.config.credentials)
         if catalog is None:
             return Plan(REBUILD)
@@ -218,10 +218,10 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
             self._definitions = Definitions(nodes, macros, self._vars_of, engine)
             self._planner = Planner(nodes, self._definitions, self._manifest_of, set(selected), digest_log)
         if nodes[node_id]["resource_type"] == NodeType.Test:
-            passes = Passes(catalog.warehouse)
-            return passes.plan(self._planner, nodes[node_id], self._definitions.of(node_id), anew)
-        plan = self._planner.plan(node_id, anew)
-        is_rebuilt = plan.action == REBUILD and not anew and not self._manifest_of(nodes[node_id])
+            passes = PassedTests(catalog.warehouse)
+            return passes.plan(self._planner, nodes[node_id], self._definitions.of(node_id), full_refresh)
+        plan = self._planner.plan(node_id, full_refresh)
+        is_rebuilt = plan.action == REBUILD and not full_refresh and not self._manifest_of(nodes[node_id])
         if is_rebuilt and catalog.warehouse.find(*_key(nodes[node_id]["schema"], nodes[node_id]["alias"])):
             return plan._replace(reason="files")
         return plan
@@ -237,14 +237,14 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
         return {**of_package, **self.config.cli_vars}
 
     @available
-    def rows_of_pass(self) -> agate.Table:
+    def passing_result(self) -> agate.Table:
         """Return the result table that dbt expects from a passing test."""
         return agate_helper.table_from_data_flat(
             [{"failures": 0, "should_warn": False, "should_error": False}], ["failures", "should_warn", "should_error"]
         )
 
     @available
-    def say_rebuild(self, name: str, reason: str) -> str:
+    def log_rebuild(self, name: str, reason: str) -> str:
         """Log why an existing table is rebuilt. Only the first table rebuilt for a reason is named.
 
         Args:
@@ -252,8 +252,8 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
             reason: The changed parts of its definition. `inputs` is not logged, because each changed input logs its own
                 line.
         """
-        if reason != INPUTS and reason not in self._said:
-            self._said.add(reason)
+        if reason != INPUTS and reason not in self._logged_reasons:
+            self._logged_reasons.add(reason)
             logger.info(f"Rebuilding {name}: its {reason} changed (more tables may be rebuilt for the same reason)")
         return ""
 
@@ -267,7 +267,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
         """Drop a table or view, and delete the files of a new table, which some engines leave behind."""
         super().drop_relation(relation)
         if catalog := connection.catalog_of(self.config.credentials):
-            catalog.make_room(relation.schema, relation.identifier)
+            catalog.clear_leftovers(relation.schema, relation.identifier)
 
     def rename_relation(self, from_relation: BaseRelation, to_relation: BaseRelation) -> None:
         """Rename a table."""
@@ -310,7 +310,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
     @available
     def publish(self, relation: BaseRelation) -> str:
         """Publish a table that a hook or operation created. Only folder warehouses need this."""
-        self._publish(relation.schema, relation.identifier)
+        self._publish_table(relation.schema, relation.identifier)
         return ""
 
     @available
@@ -335,7 +335,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
         def make() -> None:
             if self.config.credentials.method == "session":
                 name = hashlib.sha256(str(relation).encode()).hexdigest()[:16]
-                store = SessionStore(connection.current(self.config.credentials), f"fixpoint_{name}")
+                store = SessionStore(connection.python_session(self.config.credentials), f"fixpoint_{name}")
             else:
                 store = TableStore(execute, str(relation), "parquet")
             rounds = Fixpoint(
@@ -346,7 +346,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
             finally:
                 rounds.drop()
 
-        over_lost_rows(make, relation.identifier)
+        retry_lost_rows(make, relation.identifier)
         return ""
 
     @available
@@ -378,16 +378,16 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
     def cleanup_connections(self) -> None:
         """Close the connections at the end of a command, and release the warehouse."""
         super().cleanup_connections()
-        connection.end()
+        connection.release_warehouse()
 
-    def _publish(self, schema: str, name: str) -> None:
+    def _publish_table(self, schema: str, name: str) -> None:
         catalog, key = connection.catalog_of(self.config.credentials), _key(schema, name)
         if catalog is None:
             return
         publication = self._building.pop(key, Publication())
-        if key in self._kept:
-            self._kept.remove(key)
-            catalog.warehouse.keep(*key, get_invocation_id(), publication)
+        if key in self._reused:
+            self._reused.remove(key)
+            catalog.warehouse.record_reuse(*key, get_invocation_id(), publication)
         else:
             catalog.publish(*key, get_invocation_id(), publication)
         with self._planning:  # `plan` reads and caches manifests under this lock

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.incremental.earlier import Few, compared
+from dbt_spark_python.incremental.earlier import NarrowRows, compare_rows
 
 #: SHA-256 of a checked line's bytes; null if the row describes a file or the line was cut.
 DIGEST = "line_digest"
@@ -46,24 +46,26 @@ def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
         known: The cache: the table of checked lines as an earlier run left it. Lines that have left the log are
             dropped.
     """
-    places = compared(lines.select(*PLACE, digest), known.select(*PLACE, DIGEST))
+    places = compare_rows(lines.select(*PLACE, digest), known.select(*PLACE, DIGEST))
     # Lines without a digest are always checked again.
-    changes = Few(places.where(f"is_now <> was_before or {DIGEST} is null"))
+    changes = NarrowRows(places.where(f"is_now <> was_before or {DIGEST} is null"))
     gone = changes.rows.where("was_before = 1").select(*PLACE)
     is_grown = gone.isEmpty()
     new = changes.rows.where("is_now = 1").select(*PLACE, DIGEST)
-    standing = known if is_grown else known.join(changes.sent(gone), [*PLACE], "left_anti")
+    standing = known if is_grown else known.join(changes.broadcast_if_small(gone), [*PLACE], "left_anti")
 
     # For a line at a new place, and for a copy of a known line: find the cached row with the same digest.
     wanted = new.where(f"{DIGEST} is not null").select(DIGEST).distinct()
     origins = (
         known.select(*PLACE, DIGEST)
-        .join(changes.sent(wanted), DIGEST, "left_semi")
+        .join(changes.broadcast_if_small(wanted), DIGEST, "left_semi")
         .groupBy(DIGEST)
         .agg(sf.min(sf.struct(*PLACE)).alias("origin"))
     )
-    found = Few(new.join(changes.sent(origins), DIGEST, "left"))
-    unknown = lines.join(found.sent(found.rows.where("origin is null").select(*PLACE)), [*PLACE], "left_semi")
+    found = NarrowRows(new.join(changes.broadcast_if_small(origins), DIGEST, "left"))
+    unknown = lines.join(
+        found.broadcast_if_small(found.rows.where("origin is null").select(*PLACE)), [*PLACE], "left_semi"
+    )
     unknown = unknown.select("*", digest)  # after the join, so that only these lines are hashed again
     moved = found.rows.where("origin is not null").select(
         *(sf.col(f"origin.{name}").alias(name) for name in PLACE),
@@ -71,7 +73,7 @@ def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
     )
     if moved.isEmpty():
         return Parted(standing, None, unknown, is_grown)
-    again = known.join(found.sent(moved), [*PLACE])
+    again = known.join(found.broadcast_if_small(moved), [*PLACE])
     results = [name for name in known.columns if name not in PLACE]
     again = again.select(*(sf.col(f"now.{name}").alias(name) for name in PLACE), *results)
     return Parted(standing, again, unknown, is_grown)

@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python import known_lines, unpack
 from dbt_spark_python.engines import sail
-from dbt_spark_python.incremental.earlier import Grown
+from dbt_spark_python.incremental.earlier import ExtendedTable
 from dbt_spark_python.incremental.plan import VERSION
 from dbt_spark_python.local_files import find_files, is_hidden, uri
 from dbt_spark_python.session.progress import is_connect
@@ -165,7 +165,7 @@ def check_lines(
     reading: Reading,
     together: Column | None = None,
     known: DataFrame | None = None,
-) -> DataFrame | Grown:
+) -> DataFrame | ExtendedTable:
     """Read the lines of a log and check them in Python, except lines whose results are cached.
 
     Args:
@@ -181,8 +181,8 @@ def check_lines(
         known: The earlier version of the table, built with the same check; see `earlier`.
 
     Returns:
-        Rows of `schema` with their `version`: the number of the build in which the row was added. The result is `Grown`
-            if all cached rows stay; if one goes, all rows get the new version.
+        Rows of `schema` with their `version`: the number of the build in which the row was added. The result is an
+            `ExtendedTable` if all cached rows stay; if one goes, all rows get the new version.
 
     Raises:
         ValueError: Files are missing at the path.
@@ -203,7 +203,7 @@ def check_lines(
     if parted.moved is not None:
         new = parted.moved.withColumn(VERSION, version).unionByName(new)
     if parted.is_grown:
-        return Grown(new, parted.standing.unionByName(new))
+        return ExtendedTable(new, parted.standing.unionByName(new))
     return parted.standing.withColumn(VERSION, version).unionByName(new)
 
 

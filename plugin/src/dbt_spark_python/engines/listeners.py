@@ -18,7 +18,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from dbt_spark_python.engines.local_socket import DoorError
+from dbt_spark_python.engines.local_socket import GuardError
 
 #: The broadcast address of the loopback device: a socket can listen there, and the kernel drops TCP packets sent to it.
 UNREACHABLE = "127.255.255.255"
@@ -32,16 +32,16 @@ def check_unreachable() -> None:
     """Check that connections to `UNREACHABLE` fail.
 
     Raises:
-        DoorError: A connection succeeds, or a socket cannot listen there.
+        GuardError: A connection succeeds, or a socket cannot listen there.
     """
     try:
         with socket.create_server((UNREACHABLE, 0)) as listener, socket.socket() as stranger:
             stranger.settimeout(1)
             failed = stranger.connect_ex(listener.getsockname())
     except OSError as error:
-        raise DoorError(f"no socket can listen on {UNREACHABLE} ({error})") from error
+        raise GuardError(f"no socket can listen on {UNREACHABLE} ({error})") from error
     if failed not in (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EACCES):
-        raise DoorError(f"{UNREACHABLE} is an address like any other here")
+        raise GuardError(f"{UNREACHABLE} is an address like any other here")
 
 
 def replace_listener(address: tuple[str, int], listener: socket.socket) -> None:
@@ -52,17 +52,17 @@ def replace_listener(address: tuple[str, int], listener: socket.socket) -> None:
         listener: The new socket. It stays open and shares its file with the server's descriptor.
 
     Raises:
-        DoorError: The old socket is not found, or is not registered with exactly one epoll.
+        GuardError: The old socket is not found, or is not registered with exactly one epoll.
     """
     number = _find_listening(address)
     known = {registered: loop for loop, registered in _registrations(number)}  # one epoll may have several descriptors
     if len(known) != 1:
-        raise DoorError(f"the server's socket is registered with epoll in {len(known)} ways, and not in one")
+        raise GuardError(f"the server's socket is registered with epoll in {len(known)} ways, and not in one")
     [(registered, loop)] = known.items()
     os.dup2(listener.fileno(), number, inheritable=False)
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.epoll_ctl(loop, _ADD, number, struct.pack(_EVENT, *registered)):
-        raise DoorError(f"the server cannot wait for connections: {os.strerror(ctypes.get_errno())}")
+        raise GuardError(f"the server cannot wait for connections: {os.strerror(ctypes.get_errno())}")
 
 
 def _find_listening(address: tuple[str, int]) -> int:
@@ -76,7 +76,7 @@ def _find_listening(address: tuple[str, int]) -> int:
                     return number
         except OSError:  # closed by another thread
             continue
-    raise DoorError(f"the server's socket is not found: no file of this process listens on {address}")
+    raise GuardError(f"the server's socket is not found: no file of this process listens on {address}")
 
 
 def _registrations(number: int) -> Iterator[tuple[int, tuple[int, int]]]:
@@ -95,7 +95,7 @@ def _open_files() -> Iterator[tuple[int, str]]:
     try:
         names = os.listdir("/proc/self/fd")
     except OSError as error:
-        raise DoorError(f"the open files of this process cannot be listed ({error})") from error
+        raise GuardError(f"the open files of this process cannot be listed ({error})") from error
     for name in names:
         with contextlib.suppress(OSError):  # closed by another thread meanwhile
             yield int(name), os.readlink(f"/proc/self/fd/{name}")

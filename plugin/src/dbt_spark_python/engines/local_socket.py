@@ -27,20 +27,20 @@ _SYN = 0x02
 _DROP, _PASS = 0, 0xFFFFFFFF
 
 
-class DoorError(RuntimeError):
+class GuardError(RuntimeError):
     """This system cannot keep other users away from a listening socket; the message says why."""
 
 
-class Door:
+class GuardedSocket:
     """The guarded listening socket.
 
     Raises:
-        DoorError: The system lacks socket filters, or ignores them.
+        GuardError: The system lacks socket filters, or ignores them.
     """
 
     def __init__(self) -> None:
         if not sys.platform.startswith("linux"):
-            raise DoorError(f"socket filters need Linux, and this is {sys.platform}")
+            raise GuardError(f"socket filters need Linux, and this is {sys.platform}")
         self._turn = threading.Lock()
         self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
@@ -51,8 +51,8 @@ class Door:
             self._try_out()
         except OSError as error:
             self.listener.close()
-            raise DoorError(f"the system refuses a socket filter ({error})") from error
-        except DoorError:
+            raise GuardError(f"the system refuses a socket filter ({error})") from error
+        except GuardError:
             self.listener.close()
             raise
 
@@ -104,7 +104,7 @@ class Door:
         """Check that the system applies the filter: some systems accept a filter and ignore it.
 
         Raises:
-            DoorError: A filtered connection was accepted.
+            GuardError: A filtered connection was accepted.
         """
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as stranger:
             stranger.setblocking(False)
@@ -113,8 +113,8 @@ class Door:
                 asked = select.poll()
                 asked.register(stranger, select.POLLOUT)
                 if asked.poll(_PROBE):
-                    raise DoorError("the system does not heed the filter of a socket")
+                    raise GuardError("the system does not heed the filter of a socket")
                 taken, source = self.listener.accept()
                 taken.close()
                 if source != own.getsockname():
-                    raise DoorError("the system does not heed the filter of a socket")
+                    raise GuardError("the system does not heed the filter of a socket")

@@ -40,7 +40,7 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
 from dbt_spark_python.engines import listeners
-from dbt_spark_python.engines.local_socket import HOST, Door, DoorError
+from dbt_spark_python.engines.local_socket import HOST, GuardedSocket, GuardError
 from dbt_spark_python.engines.relay import Relay
 from dbt_spark_python.python_model import null_lists
 from dbt_spark_python.python_model.columns import nullable as nullable_columns
@@ -198,13 +198,13 @@ def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = Fals
         "sail.runtime.temporary_files.paths": json.dumps([scratch], ensure_ascii=False),
         **settings,
     }
-    _teach_worker()
+    _patch_worker()
     variables = {key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1): value for key, value in settings.items()}
     with _unless_set({**variables, "RUST_LOG": "error"}):
         try:
             _check_mode(variables)
             return _start_guarded()
-        except DoorError as error:
+        except GuardError as error:
             if accepts_open_port:
                 return "{}:{}".format(*_serve(HOST).listening_address)
             raise SailError(
@@ -217,27 +217,27 @@ def _check_mode(variables: dict[str, str]) -> None:
     """Refuse the modes in which Sail opens ports for its workers.
 
     Raises:
-        DoorError: Sail is set to such a mode.
+        GuardError: Sail is set to such a mode.
     """
     mode = os.environ.get("SAIL_MODE", variables.get("SAIL_MODE", "local"))
     if mode != "local":
-        raise DoorError(f"in the mode {mode!r} Sail opens ports for its workers, and every user can connect to them")
+        raise GuardError(f"in the mode {mode!r} Sail opens ports for its workers, and every user can connect to them")
 
 
 def _start_guarded() -> str:
     """Start a server that accepts connections of this process only, and return its gRPC address.
 
     Raises:
-        DoorError: The system cannot enforce that.
+        GuardError: The system cannot enforce that.
         SailError: The server does not start.
     """
-    door = Door()
+    guarded = GuardedSocket()
     listeners.check_unreachable()
     server = _serve(listeners.UNREACHABLE)
-    listeners.replace_listener(server.listening_address, door.listener)
-    relay = Relay(door.connect)
+    listeners.replace_listener(server.listening_address, guarded.listener)
+    relay = Relay(guarded.connect)
     atexit.register(relay.close)
-    atexit.register(door.close)
+    atexit.register(guarded.close)
     return relay.target
 
 
@@ -309,8 +309,8 @@ class SailCursor(error_translation.OpenCursor):
             )
         counts = _COUNTING.match(sql)
         if not counts and not parameters and _QUERY.match(sql):
-            self._df = ask(self.session, sql)
-            with error_translation.told():
+            self._df = query_once(self.session, sql)
+            with error_translation.raise_as_dbt_errors():
                 self._rows = self._df.collect()
             return
         super().execute(sql, *parameters)
@@ -318,22 +318,22 @@ class SailCursor(error_translation.OpenCursor):
             self._df, self._rows = None, []
 
 
-def ask(session: SparkSession, query: str) -> DataFrame:
+def query_once(session: SparkSession, query: str) -> DataFrame:
     """Return the rows of a query. Sail gets it once, when the rows are collected; `sql` would send it twice."""
     if not is_sail(session):
         return session.sql(query)
     from pyspark.sql.connect.plan import SQL
 
-    answer = _answer_class()
+    answer = _single_query_class()
     # pyspark 3.5 has another constructor.
     return answer.withPlan(SQL(query), session) if hasattr(answer, "withPlan") else answer(SQL(query), session)
 
 
 @cache
-def _answer_class() -> type[DataFrame]:
+def _single_query_class() -> type[DataFrame]:
     from pyspark.sql.connect.dataframe import DataFrame as Rows
 
-    class Answer(Rows):
+    class SingleQuery(Rows):
         def _to_table(self) -> tuple:
             table, schema = super()._to_table()
             self._cached_schema = schema
@@ -342,7 +342,7 @@ def _answer_class() -> type[DataFrame]:
         def _get_binary_as_bytes(self) -> bool:
             return True  # the default, without asking the server for the setting each time
 
-    return Answer
+    return SingleQuery
 
 
 def handle(session: SparkSession) -> SessionConnectionWrapper:
@@ -419,7 +419,7 @@ def copy(session: SparkSession, table: str, name: str) -> None:
     session.sql(f"create table {name} using parquet as select * from {table}")
 
 
-def _teach_worker() -> None:
+def _patch_worker() -> None:
     """Let Sail call Python functions with a newer pyspark than it supports.
 
     Sail calls `read_udfs` of pyspark's worker in this process, with the signature of pyspark 4.1 and older; with those

@@ -13,7 +13,7 @@ _ROW, _KEY, _NOW = "__row", "__key", "__now"
 COUNTS = "rows_added", "rows_changed", "rows_removed"
 
 
-def count_differing(before: DataFrame, after: DataFrame, grain: Sequence[str]) -> dict[str, int]:
+def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[str]) -> dict[str, int]:
     """Count the rows that were added, changed and removed between two versions of a table, by their keys.
 
     Keys and rows are compared by 64-bit hashes. For ten million rows a count is off by one with a probability below 1
@@ -22,11 +22,11 @@ def count_differing(before: DataFrame, after: DataFrame, grain: Sequence[str]) -
     Args:
         before: The earlier version.
         after: The new version.
-        grain: The key columns; null counts as a value. If the list is empty, or the earlier version lacks these
+        key_columns: The key columns; null counts as a value. If the list is empty, or the earlier version lacks these
             columns, a changed row counts as one removed and one added row. Among rows with the same key, the smallest
             and the largest hash are compared.
     """
-    keys = [key for key in grain if key in before.columns]
+    keys = [key for key in key_columns if key in before.columns]
     sides = [
         rows.select(
             _hash(rows, keys or rows.columns).alias(_KEY),

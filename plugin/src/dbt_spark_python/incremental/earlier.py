@@ -10,10 +10,10 @@ from dbt_spark_python.engines.sail import checkpoint
 from dbt_spark_python.incremental.plan import KEY, VERSION
 
 #: Up to this many narrow rows are broadcast to all workers, which spares a shuffle of the larger side.
-MOST_SENT = 500_000
+MOST_BROADCAST_ROWS = 500_000
 
 
-class Grown(NamedTuple):
+class ExtendedTable(NamedTuple):
     """The result of a model that keeps all its earlier rows: the new rows, and the whole table.
 
     A model of the materialization `checked_lines` may return it.
@@ -42,18 +42,18 @@ def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: st
         key: The column of `rows` that names the group, spelled as in the model's own rows.
         versions: The table of group versions.
     """
-    view = since_view(relation)
+    view = since_view_name(relation)
     if not spark.catalog.tableExists(view):
         return rows
-    return of_groups(rows, key, changed_groups(versions, spark.table(view).first()[0]))
+    return rows_of_groups(rows, key, changed_groups(versions, spark.table(view).first()[0]))
 
 
-def since_view(relation: object) -> str:
+def since_view_name(relation: object) -> str:
     """Return the name of the temporary view that holds the version since which a table's groups are rebuilt."""
     return f"since_{hashlib.sha256(str(relation).replace('`', '').lower().encode()).hexdigest()[:32]}"
 
 
-def compared(now: DataFrame, before: DataFrame) -> DataFrame:
+def compare_rows(now: DataFrame, before: DataFrame) -> DataFrame:
     """Return the distinct rows of two frames with the flags `is_now` and `was_before`, each 1 or 0."""
     sides = (now, 1, 0), (before, 0, 1)
     marked = [
@@ -65,26 +65,26 @@ def compared(now: DataFrame, before: DataFrame) -> DataFrame:
 
 def changed_groups(versions: DataFrame, since: int, column: str = KEY) -> DataFrame:
     """Return the keys of the groups with a later version than `since`; groups without rows are included."""
-    return versions.where(sf.col(VERSION) > since).select(group_name(column).alias(KEY)).distinct()
+    return versions.where(sf.col(VERSION) > since).select(group_key_text(column).alias(KEY)).distinct()
 
 
-def of_groups(rows: DataFrame, key: str, groups: DataFrame, how: str = "left_semi") -> DataFrame:
+def rows_of_groups(rows: DataFrame, key: str, groups: DataFrame, how: str = "left_semi") -> DataFrame:
     """Return the rows of some groups, or with `left_anti` all others; `key` is the SQL expression of a row's group."""
-    return rows.join(groups, group_name(key) == groups[KEY], how)
+    return rows.join(groups, group_key_text(key) == groups[KEY], how)
 
 
-def group_name(key: str) -> Column:
+def group_key_text(key: str) -> Column:
     """Return the column that names a row's group: the key as text, empty if the key is null."""
     return sf.expr(f"coalesce(cast({key} as string), '')")
 
 
-class Few:
+class NarrowRows:
     """Narrow rows that are computed once; joins broadcast them if they are few."""
 
     def __init__(self, rows: DataFrame) -> None:
         self.rows = checkpoint(rows)
         self.count = self.rows.count()
 
-    def sent(self, rows: DataFrame) -> DataFrame:
+    def broadcast_if_small(self, rows: DataFrame) -> DataFrame:
         """Add a broadcast hint to rows derived from these, if they are few."""
-        return sf.broadcast(rows) if self.count <= MOST_SENT else rows
+        return sf.broadcast(rows) if self.count <= MOST_BROADCAST_ROWS else rows

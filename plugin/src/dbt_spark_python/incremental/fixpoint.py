@@ -95,13 +95,13 @@ class Fixpoint:
         queries: The base query, the step query and, optionally, the query for the rows that still wait.
         names: The placeholders in the queries.
         spec: The limits of the rounds.
-        say: Logs a line for each round.
+        log: Logs a line for each round.
     """
 
     def __init__(
-        self, store: Store, queries: Sequence[str], names: Names, spec: Spec, say: Callable[[str], None]
+        self, store: Store, queries: Sequence[str], names: Names, spec: Spec, log: Callable[[str], None]
     ) -> None:
-        self._store, self._queries, self._names, self._spec, self._say = store, queries, names, spec, say
+        self._store, self._queries, self._names, self._spec, self._log = store, queries, names, spec, log
         self._rounds: list[str] = []  # stored separately; the last one is the frontier
         self._merged: list[str] = []  # settled rows of earlier rounds
         self._waiting: str | None = None
@@ -121,12 +121,12 @@ class Fixpoint:
             table, counts = self._store.keep_round(f"round_{number}", self._bind(query, number))
             self._rounds.append(table)
             waits = f", {counts.waiting:,} wait" if counts.waiting else ""
-            self._say(f"{spec.words['round']} {number}: {counts.settled:,} {spec.words['rows']} settled{waits}")
+            self._log(f"{spec.words['round']} {number}: {counts.settled:,} {spec.words['rows']} settled{waits}")
             if counts.settled == 0:
-                self._say(f"rounds end at {spec.words['round']} {number}: {self._measure()}no further row settles")
+                self._log(f"rounds end at {spec.words['round']} {number}: {self._measure()}no further row settles")
                 return self._result(is_early=False)
             if reason := self._find_limit(number, counts.settled):
-                self._say(f"rounds stop at {spec.words['round']} {number}: {reason}")
+                self._log(f"rounds stop at {spec.words['round']} {number}: {reason}")
                 return self._result(is_early=True)
             if number >= LAST_ROUND:
                 raise DbtRuntimeError(

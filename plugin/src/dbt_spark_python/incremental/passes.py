@@ -18,7 +18,7 @@ from dbt_spark_python.table_store.warehouse import Warehouse
 _FOLDER = ".passed"
 
 
-class Passes:
+class PassedTests:
     """The record of the tests that passed in a warehouse.
 
     Args:
@@ -28,7 +28,9 @@ class Passes:
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
 
-    def plan(self, planner: Planner, test: Mapping[str, Any], definition: Mapping[str, str], anew: bool) -> Plan:
+    def plan(
+        self, planner: Planner, test: Mapping[str, Any], definition: Mapping[str, str], full_refresh: bool
+    ) -> Plan:
         """Decide whether a test is skipped (`reuse`), runs on changed groups (`replace`) or on all rows (`rebuild`).
 
         A test runs on changed groups alone if it names a model of group versions in its `meta`, or if its own model is
@@ -38,13 +40,13 @@ class Passes:
             planner: Plans the nodes of the command.
             test: The node of the test.
             definition: The definition of the test.
-            anew: Run the test on all rows in any case.
+            full_refresh: Run the test on all rows in any case.
         """
         inputs, noted = planner.inputs(test["unique_id"]), self._read(test["schema"], test["unique_id"])
         is_declared = planner.versions_id(test["unique_id"]) is not None
         groups = planner.groups_of(test["unique_id"] if is_declared else test.get("attached_node") or "")
         new = Plan(REBUILD, upto=groups["upto"], history=groups["history"], inputs=inputs)
-        if anew or inputs is None or noted.get("definition") != digest(definition):
+        if full_refresh or inputs is None or noted.get("definition") != digest(definition):
             return new
         if noted.get("inputs") == inputs:
             return new._replace(action=REUSE)
@@ -54,7 +56,7 @@ class Passes:
             return new._replace(action=REPLACE, since=noted["groups"]["upto"])
         return new
 
-    def note(self, schema: str, test_id: str, definition: Mapping[str, str], plan: Plan) -> None:
+    def record(self, schema: str, test_id: str, definition: Mapping[str, str], plan: Plan) -> None:
         """Record that a test passed, and on which inputs.
 
         If the record cannot be written, the test runs again next time.

@@ -27,11 +27,11 @@ LINES = "checked_lines"
 #: Materializations without a table: reading the model reads its inputs.
 _WITHOUT_TABLE = ("view", "ephemeral")
 #: Materializations that hold the changed groups only, if the model belongs to groups.
-_OF_CHANGED = (WORKING_SET, "fixpoint")
+_CHANGED_GROUPS_ONLY = (WORKING_SET, "fixpoint")
 #: Columns of a table of group versions; a table of checked lines has its own key column.
 KEY, VERSION = "group_key", "version"
 #: In a node's `meta`: the model with the versions of its groups.
-GRAIN = "group_versions"
+VERSIONS_MODEL = "group_versions"
 
 
 class Plan(NamedTuple):
@@ -87,37 +87,38 @@ class Planner:
             for parent in self._parents(node_id):
                 self._children.setdefault(parent, []).append(node_id)
 
-    def plan(self, node_id: str, anew: bool = False) -> Plan:
+    def plan(self, node_id: str, full_refresh: bool = False) -> Plan:
         """Decide how a run treats the table of a node.
 
         Args:
             node_id: The node's id in the graph.
-            anew: Rebuild the table in any case.
+            full_refresh: Rebuild the table in any case.
 
         Raises:
             PlanError: An input lacks rows that the table needs, or the node's model of group versions does not exist.
         """
-        stands = self._manifest_of(self._nodes[node_id])
+        manifest = self._manifest_of(self._nodes[node_id])
         if self._kind(node_id) in (COMPLETE, WORKING_SET):
             if self.versions_id(node_id) is None:
                 name = self._nodes[node_id]["name"]
                 raise PlanError(
-                    f"{name} lacks a model of group versions: set `{GRAIN}` in its meta to the name of an enabled model"
+                    f"{name} lacks a model of group versions: set `{VERSIONS_MODEL}` in its meta to "
+                    "the name of an enabled model"
                 )
-            plan = self._plan_of_grain(node_id, {} if anew else stands, anew)
+            plan = self._plan_by_versions(node_id, {} if full_refresh else manifest, full_refresh)
         else:
-            plan = self._plan_of_inputs(node_id, stands, anew)
+            plan = self._plan_by_inputs(node_id, manifest, full_refresh)
         self._check_inputs(node_id, plan)
         return plan
 
-    def _plan_of_inputs(self, node_id: str, stands: Mapping[str, Any], anew: bool) -> Plan:
+    def _plan_by_inputs(self, node_id: str, manifest: Mapping[str, Any], full_refresh: bool) -> Plan:
         inputs = self.inputs(node_id)
-        reason = self._change(node_id, stands)
-        if anew or not stands.get("definition") or reason:
-            return Plan(REBUILD, inputs=inputs, reason="" if anew else reason)
-        if inputs is not None and inputs == stands.get("inputs"):
-            return Plan(REUSE, inputs=inputs, **_groups(stands))
-        groups = _groups(stands)
+        reason = self._changed_parts(node_id, manifest)
+        if full_refresh or not manifest.get("definition") or reason:
+            return Plan(REBUILD, inputs=inputs, reason="" if full_refresh else reason)
+        if inputs is not None and inputs == manifest.get("inputs"):
+            return Plan(REUSE, inputs=inputs, **_group_versions(manifest))
+        groups = _group_versions(manifest)
         if self._nodes[node_id]["config"]["materialized"] in (VERSIONS, LINES) and groups["history"]:
             return Plan(REPLACE, since=groups["upto"], history=groups["history"], inputs=inputs)
         return Plan(REBUILD, inputs=inputs)
@@ -146,25 +147,25 @@ class Planner:
         return found
 
     def groups_of(self, node_id: str) -> dict[str, Any]:
-        """Return the versions that all complete tables under a test were built from; empty if a history began anew.
+        """Return the versions that all complete tables under a test were built from; empty if a history is new.
 
         Args:
             node_id: A complete table, or a test that names its model of group versions; then the complete tables among
                 its inputs that belong to the same groups.
         """
-        grain = self.versions_id(node_id) if node_id in self._nodes else None
-        tables = [node_id] if self._kind(node_id) == COMPLETE else self._parents(node_id) if grain else []
-        tables = [table for table in tables if self._kind(table) == COMPLETE and self.versions_id(table) == grain]
+        versions_id = self.versions_id(node_id) if node_id in self._nodes else None
+        tables = [node_id] if self._kind(node_id) == COMPLETE else self._parents(node_id) if versions_id else []
+        tables = [table for table in tables if self._kind(table) == COMPLETE and self.versions_id(table) == versions_id]
         if not tables:
-            return _groups({})
-        now = _groups(self._manifest_of(self._nodes[grain]))
-        built = [_groups(self._manifest_of(self._nodes[table])) for table in tables]
+            return _group_versions({})
+        now = _group_versions(self._manifest_of(self._nodes[versions_id]))
+        built = [_group_versions(self._manifest_of(self._nodes[table])) for table in tables]
         is_of_now = all(groups["history"] == now["history"] for groups in built)
-        return now | {"upto": min(groups["upto"] for groups in built)} if is_of_now else _groups({})
+        return now | {"upto": min(groups["upto"] for groups in built)} if is_of_now else _group_versions({})
 
     def versions_id(self, node_id: str) -> str | None:
         """Return the id of the model with the versions of a node's groups, if the node belongs to groups."""
-        name = (self._nodes[node_id]["config"].get("meta") or {}).get(GRAIN)
+        name = (self._nodes[node_id]["config"].get("meta") or {}).get(VERSIONS_MODEL)
         return self._ids.get(name) if name else None
 
     def _kind(self, node_id: str) -> str | None:
@@ -172,36 +173,36 @@ class Planner:
         if node_id not in self._nodes:
             return None
         kind = self._nodes[node_id]["config"].get("materialized")
-        return WORKING_SET if kind in _OF_CHANGED and self.versions_id(node_id) else kind
+        return WORKING_SET if kind in _CHANGED_GROUPS_ONLY and self.versions_id(node_id) else kind
 
-    def _plan_of_grain(self, node_id: str, stands: Mapping[str, Any], anew: bool) -> Plan:
-        now = _groups(self._manifest_of(self._nodes[self.versions_id(node_id)]))
+    def _plan_by_versions(self, node_id: str, manifest: Mapping[str, Any], full_refresh: bool) -> Plan:
+        now = _group_versions(self._manifest_of(self._nodes[self.versions_id(node_id)]))
         upto, history = now["upto"], now["history"]
-        reason, built = self._change(node_id, stands), self._built(node_id, stands, history)
+        reason, built = self._changed_parts(node_id, manifest), self._built_versions(node_id, manifest, history)
         if self._kind(node_id) == COMPLETE:
             if built is not None and built["upto"] == upto:
                 return Plan(REUSE, upto=upto, history=history)
             if built is not None:
                 return Plan(REPLACE, built["upto"], upto, history)
             return Plan(REBUILD, 0, upto, history, reason=reason)
-        needed = 0 if anew else self._needed(node_id, history)
+        needed = 0 if full_refresh else self._oldest_needed(node_id, history)
         if built is not None and built["upto"] == upto and built["since"] <= needed:
             return Plan(REUSE, built["since"], upto, history)
         return Plan(REPLACE if needed else REBUILD, needed, upto, history, reason="" if needed else reason)
 
-    def _built(self, node_id: str, stands: Mapping[str, Any], history: str) -> dict[str, Any] | None:
+    def _built_versions(self, node_id: str, manifest: Mapping[str, Any], history: str) -> dict[str, Any] | None:
         """Return the versions that a table was built from, if the table can be continued."""
-        groups = _groups(stands)
-        is_of_now = bool(stands.get("definition")) and not self._change(node_id, stands)
+        groups = _group_versions(manifest)
+        is_of_now = bool(manifest.get("definition")) and not self._changed_parts(node_id, manifest)
         return groups if is_of_now and history and groups["history"] == history else None
 
-    def _needed(self, node_id: str, history: str) -> int:
+    def _oldest_needed(self, node_id: str, history: str) -> int:
         """Return the oldest version that complete tables downstream were built from; 0 if one is rebuilt."""
         found = []
         for reader in self._readers(node_id):
-            stands = self._manifest_of(self._nodes[reader])
-            if stands or reader in self._selected or self._kind(reader) in _WITHOUT_TABLE:
-                built = self._built(reader, stands, history) if self._kind(reader) == COMPLETE else None
+            manifest = self._manifest_of(self._nodes[reader])
+            if manifest or reader in self._selected or self._kind(reader) in _WITHOUT_TABLE:
+                built = self._built_versions(reader, manifest, history) if self._kind(reader) == COMPLETE else None
                 found.append(0 if built is None else built["upto"])
         return min(found, default=0)
 
@@ -222,22 +223,24 @@ class Planner:
         """Refuse a plan if an input has too few groups, or was built from other versions."""
         if plan.action == REUSE:
             return
-        name, grain = self._nodes[node_id]["name"], self.versions_id(node_id)
-        is_of_grain = self._kind(node_id) in (COMPLETE, WORKING_SET)
-        for parent in [*self._parents(node_id), *([grain] if is_of_grain else [])]:
+        name, versions_id = self._nodes[node_id]["name"], self.versions_id(node_id)
+        has_groups = self._kind(node_id) in (COMPLETE, WORKING_SET)
+        for parent in [*self._parents(node_id), *([versions_id] if has_groups else [])]:
             kind, other = self._kind(parent), parent.rpartition(".")[2]
-            if is_of_grain and kind in (COMPLETE, WORKING_SET) and self.versions_id(parent) == grain:
-                built = self._built(parent, self._manifest_of(self._nodes[parent]), plan.history)
+            if has_groups and kind in (COMPLETE, WORKING_SET) and self.versions_id(parent) == versions_id:
+                built = self._built_versions(parent, self._manifest_of(self._nodes[parent]), plan.history)
                 is_ready = built is not None and built["upto"] == plan.upto
                 is_ready = is_ready and (kind == COMPLETE or built["since"] <= plan.since)
             elif kind == WORKING_SET:
-                if is_of_grain:
+                if has_groups:
                     raise PlanError(
                         f"{name} reads {other}, a working set of other groups: read a complete table instead"
                     )
-                is_ready = self._is_current(parent) and not _groups(self._manifest_of(self._nodes[parent]))["since"]
+                is_ready = (
+                    self._is_current(parent) and not _group_versions(self._manifest_of(self._nodes[parent]))["since"]
+                )
             else:
-                is_ready = not is_of_grain or self._is_current(parent)
+                is_ready = not has_groups or self._is_current(parent)
             if not is_ready:
                 raise PlanError(f"{name} needs rows that {other} lacks. Build {name} with its inputs: --select +{name}")
 
@@ -247,36 +250,36 @@ class Planner:
         Logs are left out, because only the first tables read them. An unknown state counts as current.
         """
         if node_id in self._nodes and node_id not in self._current:
-            stands = self._manifest_of(self._nodes[node_id])
-            grain = self.versions_id(node_id) if self._kind(node_id) in (COMPLETE, WORKING_SET) else None
-            if stands.get("definition") and not self._is_current_alone(node_id, stands, grain):
+            manifest = self._manifest_of(self._nodes[node_id])
+            versions_id = self.versions_id(node_id) if self._kind(node_id) in (COMPLETE, WORKING_SET) else None
+            if manifest.get("definition") and not self._is_current_alone(node_id, manifest, versions_id):
                 return False
-            if not all(map(self._is_current, [*self._parents(node_id), *([grain] if grain else [])])):
+            if not all(map(self._is_current, [*self._parents(node_id), *([versions_id] if versions_id else [])])):
                 return False
             self._current.add(node_id)
         return True
 
-    def _is_current_alone(self, node_id: str, stands: Mapping[str, Any], grain: str | None) -> bool:
+    def _is_current_alone(self, node_id: str, manifest: Mapping[str, Any], versions_id: str | None) -> bool:
         if self._nodes[node_id]["resource_type"] == "seed":  # `dbt run` skips seeds
-            return stands["definition"].get("code") == self._definitions.of(node_id).get("code")
-        if grain:
-            now = _groups(self._manifest_of(self._nodes[grain]))
-            built = self._built(node_id, stands, now["history"])
+            return manifest["definition"].get("code") == self._definitions.of(node_id).get("code")
+        if versions_id:
+            now = _group_versions(self._manifest_of(self._nodes[versions_id]))
+            built = self._built_versions(node_id, manifest, now["history"])
             return built is not None and built["upto"] == now["upto"]
         contents = self._contents(node_id)
-        noted = stands.get("inputs")
+        noted = manifest.get("inputs")
         is_known = contents is not None and noted is not None
-        return not self._change(node_id, stands) and (not is_known or contents.items() <= noted.items())
+        return not self._changed_parts(node_id, manifest) and (not is_known or contents.items() <= noted.items())
 
     def _parents(self, node_id: str) -> list[str]:
         return self._nodes[node_id]["depends_on"].get("nodes") or []
 
-    def _change(self, node_id: str, stands: Mapping[str, Any]) -> str:
+    def _changed_parts(self, node_id: str, manifest: Mapping[str, Any]) -> str:
         """Name the changed parts of an existing table's definition; empty if it is unchanged."""
-        before = stands.get("definition")
+        before = manifest.get("definition")
         return ", ".join(changed_parts(before, self._definitions.of(node_id))) if before else ""
 
 
-def _groups(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _group_versions(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the group versions in a manifest: `history`, `since`, `upto`."""
     return {"history": "", "since": 0, "upto": 0} | (manifest.get("groups") or {})

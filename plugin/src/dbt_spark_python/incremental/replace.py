@@ -9,7 +9,7 @@ from pyspark.sql import functions as sf
 
 from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.counts import count_differing
-from dbt_spark_python.incremental.earlier import group_name, of_groups
+from dbt_spark_python.incremental.earlier import group_key_text, rows_of_groups
 from dbt_spark_python.incremental.plan import KEY
 from dbt_spark_python.table_store.catalog import FolderCatalog, full_name
 from dbt_spark_python.table_store.integrity import list_files
@@ -19,7 +19,12 @@ _GROUP, _FILE = "__group", "__file"
 
 
 def replace_groups(
-    catalog: FolderCatalog, name: tuple[str, str], made: str, key: str, groups: DataFrame, grain: Sequence[str] | None
+    catalog: FolderCatalog,
+    name: tuple[str, str],
+    made: str,
+    key: str,
+    groups: DataFrame,
+    key_columns: Sequence[str] | None,
 ) -> dict[str, int] | None:
     """Complete a new table, which has the rows of changed groups, with the rows of all other groups.
 
@@ -29,7 +34,7 @@ def replace_groups(
         made: The name of the new table in that schema, in this process's own folder.
         key: The SQL expression of a row's group.
         groups: The keys of the changed groups, in one column.
-        grain: The key columns, for counting changed rows; None if changes are not counted.
+        key_columns: The key columns, for counting changed rows; None if changes are not counted.
 
     Returns:
         The numbers of added, changed and removed rows, if they are counted.
@@ -44,10 +49,10 @@ def replace_groups(
     before = table if is_whole else _read(table, place, touched)
     new = catalog.spark.table(full_name(schema, made))
     changes = None
-    if grain is not None:
-        changes = count_differing(of_groups(before, key, groups), new, grain)
+    if key_columns is not None:
+        changes = count_differing(rows_of_groups(before, key, groups), new, key_columns)
     if touched:
-        others = of_groups(before, key, groups, "left_anti").select(*new.columns)
+        others = rows_of_groups(before, key, groups, "left_anti").select(*new.columns)
         catalog.append(schema, made, others)
     warehouse.link_files(name, made, set(files) - set(touched))
     return changes
@@ -59,13 +64,13 @@ def _files_with(table: DataFrame, place: Path, files: Collection[str], key: str,
         return []
     if sail.is_sail(table.sparkSession):  # Sail does not know the file of a row (until 0.6.6 at least)
         parts = [
-            _read(table, place, [file]).select(group_name(key).alias(_GROUP), sf.lit(file).alias(_FILE))
+            _read(table, place, [file]).select(group_key_text(key).alias(_GROUP), sf.lit(file).alias(_FILE))
             for file in files
         ]
         rows = reduce(DataFrame.unionAll, parts)
     else:
         file = sf.substring_index(sf.input_file_name(), "/", -1)
-        rows = _read(table, place, files).select(group_name(key).alias(_GROUP), file.alias(_FILE))
+        rows = _read(table, place, files).select(group_key_text(key).alias(_GROUP), file.alias(_FILE))
     found = rows.join(groups, rows[_GROUP] == groups[KEY], "left_semi").select(_FILE).distinct().collect()
     return sorted({row[0] for row in found})
 

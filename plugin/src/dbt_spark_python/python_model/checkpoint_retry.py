@@ -7,12 +7,12 @@ cannot recompute them.
 import re
 from collections.abc import Callable
 
-from dbt_spark_python.session.progress import say
+from dbt_spark_python.session.progress import show_line
 
 _LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block \S+ not found")
 
 
-def over_lost_rows(make: Callable[[], None], node: str) -> None:
+def retry_lost_rows(make: Callable[[], None], node: str) -> None:
     """Make a table; make it once more if checkpointed rows were lost.
 
     Args:
@@ -24,5 +24,5 @@ def over_lost_rows(make: Callable[[], None], node: str) -> None:
     except Exception as error:
         if not _LOST.search(str(error)):
             raise
-        say(f"{node.rsplit('.', 1)[-1]}: an executor with checkpointed rows was lost; the model runs again")
+        show_line(f"{node.rsplit('.', 1)[-1]}: an executor with checkpointed rows was lost; the model runs again")
         make()

@@ -15,7 +15,7 @@ _UNFINISHED = "_temporary"
 _IS_THERE = re.compile(r"LOCATION_ALREADY_EXISTS\].* associated location '(.+?)' already exists")
 
 
-def over_unfinished(make: Callable[[], None]) -> None:
+def retry_over_unfinished(make: Callable[[], None]) -> None:
     """Make a table; if only an unfinished write blocks it, remove that and make the table again.
 
     Args:

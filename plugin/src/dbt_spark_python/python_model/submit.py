@@ -10,12 +10,12 @@ from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.incremental.earlier import Grown
+from dbt_spark_python.incremental.earlier import ExtendedTable
 from dbt_spark_python.python_model import requirements, write
-from dbt_spark_python.python_model.checkpoint_retry import over_lost_rows
+from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.ship_packages import ship
 from dbt_spark_python.session import timeout
-from dbt_spark_python.session.connection import catalog_of, current, damaged_tables, full_disk
+from dbt_spark_python.session.connection import catalog_of, damaged_tables, full_disk, python_session
 from dbt_spark_python.session.memory import short_memory
 from dbt_spark_python.session.progress import NodeProgress
 
@@ -43,8 +43,8 @@ class SessionPythonJob(PythonJobHelper):
         config = self.model["config"]
         path, node = self.model["original_file_path"], self.model["unique_id"]
         seconds = timeout.seconds_of(config)
-        requirements.check(write.names(config.get("packages")))
-        spark = current(self.credential)
+        requirements.check(write.as_list(config.get("packages")))
+        spark = python_session(self.credential)
         packages = config.get("meta", {}).get("ship_packages") or []
         try:
             with _shipping:
@@ -56,18 +56,18 @@ class SessionPythonJob(PythonJobHelper):
 
                 def make() -> None:
                     result = names["model"](names["dbtObj"](spark.table), spark)
-                    if isinstance(result, Grown):
+                    if isinstance(result, ExtendedTable):
                         self._write_grown(spark, result, target)
                     else:
                         write.write(spark, result, target, config)
 
                 if target is not None:
-                    over_lost_rows(make, node)
+                    retry_lost_rows(make, node)
         except Exception as error:
             damaged = damaged_tables(str(error), compiled_code)
             raise DbtRuntimeError(damaged or explain(error, path, self.model["raw_code"])) from error
 
-    def _write_grown(self, spark: SparkSession, result: Grown, target: str) -> None:
+    def _write_grown(self, spark: SparkSession, result: ExtendedTable, target: str) -> None:
         """Write only the new rows and link the files of the earlier table; write all rows if linking is impossible."""
         catalog, new = catalog_of(self.credential), write.name_of(target).lower()
         key = self.model["schema"].lower(), self.model["alias"].lower()

@@ -17,7 +17,7 @@ from pyspark.sql import functions as sf
 from dbt_spark_python.python_model import probe, requirements, write
 from dbt_spark_python.python_model.ship_packages import PACKED, is_local
 from dbt_spark_python.session import connection
-from dbt_spark_python.session.progress import INTERVAL, say
+from dbt_spark_python.session.progress import INTERVAL, show_line
 
 # The module is sent to the workers by value, because they may lack this package.
 cloudpickle.register_pickle_by_value(probe)
@@ -40,11 +40,11 @@ def check(credentials: SparkCredentials, models: Sequence[Mapping[str, Any]]) ->
     """
     if not models:
         return
-    if not connection.has_place(credentials):
-        raise DbtRuntimeError(connection.no_place(credentials, [model["name"] for model in models]))
-    wanted = list(dict.fromkeys(text for model in models for text in write.names(model.get("packages"))))
+    if not connection.has_session(credentials):
+        raise DbtRuntimeError(connection.explain_missing_session(credentials, [model["name"] for model in models]))
+    wanted = list(dict.fromkeys(text for model in models for text in write.as_list(model.get("packages"))))
     requirements.check(wanted)
-    spark = connection.current(credentials)
+    spark = connection.python_session(credentials)
     if not is_local(spark):
         refuse(wanted, reports(spark, wanted))
 
@@ -59,7 +59,7 @@ def reports(spark: SparkSession, wanted: Iterable[str]) -> list[dict]:
     # Pickled instead of Arrow, because pyarrow itself may be missing.
     look = sf.udf(partial(probe.look, names), "string", useArrow=False)
     done = threading.Event()
-    threading.Thread(target=_say_who_is_awaited, args=(done,), name="awaited-workers", daemon=True).start()
+    threading.Thread(target=_log_waiting, args=(done,), name="awaited-workers", daemon=True).start()
     try:
         rows = spark.range(0, LOOKS, 1, LOOKS).select(look("id").alias("said")).collect()
     except Exception as error:
@@ -103,8 +103,8 @@ def cause_of(message: str) -> str:
     return message.strip().splitlines()[0]
 
 
-def _say_who_is_awaited(done: threading.Event) -> None:
+def _log_waiting(done: threading.Event) -> None:
     seconds = 0.0
     while not done.wait(INTERVAL):
         seconds += INTERVAL
-        say(f"waiting for the cluster's workers, {seconds:.0f} s")
+        show_line(f"waiting for the cluster's workers, {seconds:.0f} s")

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python.engines import sail
-from dbt_spark_python.python_model.stale_write_cleanup import over_unfinished
+from dbt_spark_python.python_model.stale_write_cleanup import retry_over_unfinished
 from dbt_spark_python.table_store.catalog import literal
 
 # The begin and the end of the code from dbt-spark's macro `py_write_table`; a project's own macro may differ.
@@ -58,16 +58,16 @@ def write(spark: SparkSession, result: Any, target: str, config: Mapping[str, An
     if kind == "delta":
         writer = writer.option("overwriteSchema", "true")
     if target.endswith(TEMPORARY):
-        over_unfinished(lambda: writer.saveAsTable(target))
+        retry_over_unfinished(lambda: writer.saveAsTable(target))
         return
     writer = writer.options(**{key: str(value) for key, value in (config.get("options") or {}).items()})
-    if partitions := names(config.get("partition_by")):
+    if partitions := as_list(config.get("partition_by")):
         writer = writer.partitionBy(*partitions)
-    if (clusters := names(config.get("clustered_by"))) and config.get("buckets"):
+    if (clusters := as_list(config.get("clustered_by"))) and config.get("buckets"):
         writer = writer.bucketBy(int(config["buckets"]), *clusters)
     if root := config.get("location_root"):
         writer = writer.option("path", f"{root}/{name_of(target)}")
-    over_unfinished(lambda: writer.saveAsTable(target))
+    retry_over_unfinished(lambda: writer.saveAsTable(target))
     if properties := config.get("tblproperties"):
         listed = ", ".join(f"'{literal(key)}' = '{literal(value)}'" for key, value in properties.items())
         spark.sql(f"alter table {target} set tblproperties ({listed})")
@@ -78,7 +78,7 @@ def name_of(target: str) -> str:
     return target.rpartition(".")[2].strip("`")
 
 
-def names(value: str | list[str] | None) -> list[str]:
+def as_list(value: str | list[str] | None) -> list[str]:
     """Return a name or a list of names as a list."""
     return [value] if isinstance(value, str) else list(value or [])
 

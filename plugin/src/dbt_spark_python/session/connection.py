@@ -45,7 +45,7 @@ _NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _opening = threading.Lock()
 _parameters: dict | None = None  # parameters of the last dbt command
-_small: small_run_profile.Small | None = None  # its additional settings for small inputs, if the profile has any
+_small: small_run_profile.SmallRun | None = None  # its additional settings for small inputs, if the profile has any
 _of_unit_tests: SparkSession | None = None  # a second session with settings for small inputs
 _set: set[str] = set()  # settings that the previous command added
 _catalog: FolderCatalog | None = None  # a process has one Spark session, so at most one warehouse
@@ -67,7 +67,7 @@ class SessionConnections(SparkConnectionManager):
         connection = super().open(connection)
         if is_session and _catalog and sail.is_sail(_catalog.spark):
             connection.handle = sail.handle(_catalog.spark)
-        elif is_session and (session := of_process()) is not None and is_connect(session):
+        elif is_session and (session := process_session()) is not None and is_connect(session):
             # dbt-spark finds a Connect session only by SPARK_REMOTE, which a notebook may not have set.
             configure(session, connection.credentials.server_side_parameters)
             connection.handle = sail.handle(session) if sail.is_sail(session) else error_translation.handle(session)
@@ -100,26 +100,26 @@ def damaged_tables(message: str, code: str) -> str | None:
     return damage.explain(_catalog.warehouse, message, code) if _catalog else None
 
 
-def choose(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
+def read_small_run(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
     """Read the small-run settings of the next command; a second call for the same command does nothing."""
     global _parameters, _small
     if credentials.server_side_parameters is not _parameters:
         _parameters = credentials.server_side_parameters
-        _small = small_run_profile.take(_parameters, variables) if _parameters else None
+        _small = small_run_profile.take_settings(_parameters, variables) if _parameters else None
 
 
-def small_of(parameters: dict[str, str]) -> small_run_profile.Small:
+def small_run_settings(parameters: dict[str, str]) -> small_run_profile.SmallRun:
     """Return the settings that a small command adds; empty for other commands."""
-    return _small if _small and _small.is_run and parameters is _parameters else small_run_profile.Small("", {})
+    return _small if _small and _small.is_run and parameters is _parameters else small_run_profile.SmallRun("", {})
 
 
-def of_unit_tests() -> SparkSession | None:
+def unit_test_session() -> SparkSession | None:
     """Return the session for unit tests, which use small-run settings in every run.
 
     It is None if unit tests share the process's session.
     """
     global _of_unit_tests
-    main = of_process()
+    main = process_session()
     if _small is None or main is None or is_connect(main):
         return None
     with _opening:
@@ -129,9 +129,9 @@ def of_unit_tests() -> SparkSession | None:
     return _of_unit_tests
 
 
-def set_small(parameters: dict[str, str]) -> None:
+def apply_small_run_settings(parameters: dict[str, str]) -> None:
     """Add the small-run settings to a command's parameters, and reset those of the previous command."""
-    settings = small_of(parameters).settings
+    settings = small_run_settings(parameters).settings
     if _catalog:
         for name in _set - settings.keys():
             _catalog.spark.conf.unset(name)
@@ -151,14 +151,14 @@ def prepare(credentials: SparkCredentials) -> None:
     parameters = credentials.server_side_parameters
     with _opening:
         is_sail = parameters.pop(sail.ENGINE, None) == "sail"
-        needs_java = not is_sail and of_process() is None
+        needs_java = not is_sail and process_session() is None
         root = parameters.pop(WAREHOUSE, None)
-        options = [parameters.get("spark.driver.extraJavaOptions"), small_of(parameters).java]
+        options = [parameters.get("spark.driver.extraJavaOptions"), small_run_settings(parameters).java]
         options.append("" if root else environment.catalog_option(parameters))
         environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
         if needs_java:
             guard_ports(parameters)
-        set_small(parameters)
+        apply_small_run_settings(parameters)
         ship_packages.send_packed(parameters)
         if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the server has its own warehouse
             return
@@ -250,7 +250,7 @@ def configure(session: SparkSession, parameters: Mapping[str, Any]) -> None:
             session.conf.set(name, value)
 
 
-def of_process() -> SparkSession | None:
+def process_session() -> SparkSession | None:
     """Return the session of this process, in any thread, if there is one."""
     if (active := SparkSession.getActiveSession()) is not None:
         return active
@@ -261,7 +261,7 @@ def of_process() -> SparkSession | None:
     return getattr(SparkSession, "_instantiatedSession", None)
 
 
-def current(credentials: SparkCredentials) -> SparkSession:
+def python_session(credentials: SparkCredentials) -> SparkSession:
     """Return the session for Python models: the warehouse's, the process's, or a new one.
 
     Raises:
@@ -269,10 +269,10 @@ def current(credentials: SparkCredentials) -> SparkSession:
     """
     if _catalog:
         return _catalog.spark
-    if (session := of_process()) is not None:
+    if (session := process_session()) is not None:
         return session
-    if not has_place(credentials):
-        raise DbtRuntimeError(no_place(credentials, []))
+    if not has_session(credentials):
+        raise DbtRuntimeError(explain_missing_session(credentials, []))
     session = SparkSession.builder.getOrCreate()
     configure(
         session, credentials.server_side_parameters
@@ -280,13 +280,13 @@ def current(credentials: SparkCredentials) -> SparkSession:
     return session
 
 
-def has_place(credentials: SparkCredentials) -> bool:
+def has_session(credentials: SparkCredentials) -> bool:
     """Whether Python models have a session to run on."""
     is_session = credentials.method == SparkConnectionMethod.SESSION
-    return is_session or "SPARK_REMOTE" in os.environ or of_process() is not None
+    return is_session or "SPARK_REMOTE" in os.environ or process_session() is not None
 
 
-def no_place(credentials: SparkCredentials, models: Sequence[str]) -> str:
+def explain_missing_session(credentials: SparkCredentials, models: Sequence[str]) -> str:
     """Explain that Python models have no session to run on, and name them."""
     listed = f": {', '.join(sorted(models))}" if models else ""
     return (
@@ -295,7 +295,7 @@ def no_place(credentials: SparkCredentials, models: Sequence[str]) -> str:
     )
 
 
-def end() -> None:
+def release_warehouse() -> None:
     """Release the warehouse at the end of a dbt command."""
     if _catalog:
         _catalog.warehouse.end_writing()

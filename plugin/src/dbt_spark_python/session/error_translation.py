@@ -11,11 +11,11 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.python_model.stale_write_cleanup import over_unfinished
+from dbt_spark_python.python_model.stale_write_cleanup import retry_over_unfinished
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def raise_as_dbt_errors() -> Iterator[None]:
     """Raise the engine's errors as dbt errors."""
     try:
         yield
@@ -36,7 +36,7 @@ class OpenCursor(Cursor):
         Raises:
             DbtRuntimeError: The engine refuses it, or it fails.
         """
-        with told():
+        with raise_as_dbt_errors():
             self._df = self.session.sql(sql % parameters if parameters else sql)
         self._rows = None
 
@@ -65,7 +65,7 @@ class SessionHandle(SessionConnectionWrapper):
     def execute(self, sql: str, bindings: list[Any] | None = None) -> None:
         """Execute a statement."""
         execute = super().execute
-        over_unfinished(lambda: execute(sql, bindings))
+        retry_over_unfinished(lambda: execute(sql, bindings))
 
     @classmethod
     def _fix_binding(cls, value: Any) -> str:

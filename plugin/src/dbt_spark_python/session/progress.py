@@ -16,7 +16,7 @@ logger = AdapterLogger("Spark")
 INTERVAL = 15.0  # seconds between two lines
 
 
-def say(line: str) -> None:
+def show_line(line: str) -> None:
     """Show a progress line: through dbt's log if dbt shows its log, else on stdout, unless dbt is quiet."""
     flags = get_flags()
     if flags.LOG_LEVEL in ("debug", "info") and not flags.QUIET:
@@ -53,7 +53,7 @@ class RunProgress:
                 if now - self._last >= self.interval:
                     self._last = now
                     if get_flags().LOG_LEVEL not in ("debug", "info"):
-                        say(f"{len(self._ended)} of {self._total} steps done")
+                        show_line(f"{len(self._ended)} of {self._total} steps done")
 
 
 def _is_counted(event: EventMsg) -> bool:
@@ -108,7 +108,7 @@ class NodeProgress:
     def _report(self) -> None:
         while not self._done.wait(self.interval):
             for line in filter(None, [self.line(), *self._package_lines()]):
-                say(line)
+                show_line(line)
 
     def _package_lines(self) -> Iterator[str | None]:
         for package in self.packages:

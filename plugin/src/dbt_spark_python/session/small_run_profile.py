@@ -23,7 +23,7 @@ PREFIX = "spark.dbt.small."
 _MAX_FILES = 1000
 
 
-class Small(NamedTuple):
+class SmallRun(NamedTuple):
     """The settings of a small run: JVM options, Spark settings, and whether the current run is small."""
 
     java: str
@@ -31,7 +31,7 @@ class Small(NamedTuple):
     is_run: bool = True
 
 
-def take(parameters: dict[str, Any], variables: Mapping[str, Any]) -> Small | None:
+def take_settings(parameters: dict[str, Any], variables: Mapping[str, Any]) -> SmallRun | None:
     """Remove the keys of this module from a profile's parameters.
 
     Args:
@@ -47,7 +47,7 @@ def take(parameters: dict[str, Any], variables: Mapping[str, Any]) -> Small | No
     wanted, limit = {name.strip() for name in found.pop("inputs").split(",")}, int(found.pop("bytes"))
     scopes = [variables, *(scope for scope in variables.values() if isinstance(scope, Mapping))]
     paths = {str(scope[name]) for scope in scopes for name in wanted & scope.keys() if scope[name] is not None}
-    return Small(found.pop("java", ""), found, sum(measure(path, limit) for path in paths) <= limit)
+    return SmallRun(found.pop("java", ""), found, sum(measure(path, limit) for path in paths) <= limit)
 
 
 def measure(path: str, limit: int) -> float:

@@ -16,8 +16,8 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.counts import count_differing, count_rows
 from dbt_spark_python.python_model.columns import nullable, write_no_rows
-from dbt_spark_python.session.progress import say
-from dbt_spark_python.table_store.damage import complaints, is_damaged, note_damage
+from dbt_spark_python.session.progress import show_line
+from dbt_spark_python.table_store.damage import is_damaged, list_damaged, record_damage
 from dbt_spark_python.table_store.warehouse import Publication, PublishedTable, Warehouse, WarehouseError, is_delta
 
 # The key under which Spark stores a table's schema in parquet files.
@@ -34,43 +34,43 @@ class FolderCatalog:
     def __init__(self, spark: SparkSession, warehouse: Warehouse) -> None:
         self.spark = spark
         self.warehouse = warehouse
-        self._listed: dict[tuple[str, str], PublishedTable] = {}
+        self._registered: dict[tuple[str, str], PublishedTable] = {}
 
     def refresh(self) -> None:
         """Register the published tables and views; entries that are already registered and unchanged stay.
 
         Damaged tables are logged, one line each, and left out.
         """
-        for line in complaints(self.warehouse.root):
-            say(line)
+        for line in list_damaged(self.warehouse.root):
+            show_line(line)
         held = {(table.schema, table.name): table for table in self.warehouse.published()}
-        for key in self._listed.keys() - held.keys():
+        for key in self._registered.keys() - held.keys():
             self.spark.sql(f"drop table if exists {full_name(*key)}")
-            del self._listed[key]
+            del self._registered[key]
         for schema in sorted({schema for schema, _ in held}):
             self.make_schema(schema)
             known = {row["tableName"] for row in self.spark.sql(f"show tables in {quoted(schema)}").collect()}
             for key, table in held.items():
-                if key[0] == schema and (key[1] not in known or self._listed.get(key) != table):
-                    self._list_unless_damaged(table)
+                if key[0] == schema and (key[1] not in known or self._registered.get(key) != table):
+                    self._register_unless_damaged(table)
         self._make_views()
 
-    def _list_unless_damaged(self, table: PublishedTable) -> None:
+    def _register_unless_damaged(self, table: PublishedTable) -> None:
         """Register a published table, or log that it is damaged.
 
         Raises:
             WarehouseError: It cannot be registered, and its manifest does not tell whether it is damaged.
         """
         try:
-            self._list(table)
+            self._register(table)
         except Exception as error:
-            damage = note_damage(self.warehouse, table.schema, table.name)
+            damage = record_damage(self.warehouse, table.schema, table.name)
             if damage is None:
                 raise WarehouseError(
                     f"the table '{table.schema}.{table.name}' cannot be read: {error}. Remove its folder "
                     f"{str(table.folder)!r}; the next build of the table rebuilds it"
                 ) from error
-            say(f"{damage}. It counts as missing; the next build that selects it rebuilds it")
+            show_line(f"{damage}. It counts as missing; the next build that selects it rebuilds it")
 
     def _make_views(self) -> None:
         """Create the views in dependency order; a view over missing tables is left out."""
@@ -109,25 +109,25 @@ class FolderCatalog:
         """
         schema, name = schema.lower(), name.lower()  # Spark's folder names are in lower case
         place = self.warehouse.private_place(schema, name)
-        facts = {} if place.is_dir() else self._facts(schema, name)
+        facts = {} if place.is_dir() else self._describe(schema, name)
         if facts.get("Type") == "VIEW":
-            self._listed.pop((schema, name), None)
+            self._registered.pop((schema, name), None)
             statement = f"CREATE VIEW {full_name(schema, name)} AS {facts['View Text']}"
             self.warehouse.publish_view(schema, name, statement)
         # A new table without rows may still lack files.
         elif place.is_dir() or facts.get("Location", "").removeprefix("file:") == str(place):
             self._write_empty(schema, name)
             # The types of partition columns are recorded in the manifest, because files and folder names lack them.
-            said = self._columns_of(schema, name).json() if partition_columns(place) else None
-            grain = publication.grain
-            count = None if grain is None else self._unless_damaged(schema, name, self._count_changes)
-            self._list(
+            columns = self._columns_of(schema, name).json() if partition_columns(place) else None
+            key_columns = publication.key_columns
+            count = None if key_columns is None else self._unless_damaged(schema, name, self._count_changes)
+            self._register(
                 self.warehouse.publish(
-                    schema, name, run_id, publication, said, count and (lambda: count(schema, name, grain))
+                    schema, name, run_id, publication, columns, count and (lambda: count(schema, name, key_columns))
                 )
             )
 
-    def _count_changes(self, schema: str, name: str, grain: Sequence[str]) -> dict[str, int] | None:
+    def _count_changes(self, schema: str, name: str, key_columns: Sequence[str]) -> dict[str, int] | None:
         """Count the rows in which a new table differs from the published one; None if the old rows are unknown."""
         new, before = self.warehouse.private_place(schema, name), self.warehouse.find(schema, name)
         if is_delta(new) or (before is None and is_damaged(self.warehouse, schema, name)):
@@ -137,7 +137,7 @@ class FolderCatalog:
         if not self.warehouse.trusted_manifest(schema, name):
             return None
         old = self.reader(before).parquet(str(before.folder))
-        return count_differing(old, self.spark.table(full_name(schema, name)), grain)
+        return count_differing(old, self.spark.table(full_name(schema, name)), key_columns)
 
     def _unless_damaged(self, schema: str, name: str, compare: Callable) -> Callable:
         """Wrap a comparison with a published table so that it returns None if the table turns out to be damaged."""
@@ -146,10 +146,10 @@ class FolderCatalog:
             try:
                 return compare(*args)
             except Exception:
-                damage = note_damage(self.warehouse, schema, name)
+                damage = record_damage(self.warehouse, schema, name)
                 if damage is None:
                     raise
-                say(f"{damage}. It is rebuilt now")
+                show_line(f"{damage}. It is rebuilt now")
                 return None
 
         return compared
@@ -161,23 +161,23 @@ class FolderCatalog:
         if not place.is_dir():
             return False
         columns = self._columns_of(schema, name)
-        self.warehouse.forget(schema, other)
+        self.warehouse.clear_leftovers(schema, other)
         place.rename(to)
         self.spark.sql(f"drop table {full_name(schema, name)}")
-        self._declare(schema, other, to, columns)
+        self._create_over(schema, other, to, columns)
         return True
 
     def checkout(self, schema: str, name: str) -> None:
         """Copy a published table into this process's folder by links, for a model that adds rows to it."""
         schema, name = schema.lower(), name.lower()
-        table = self._listed.pop((schema, name), None)
+        table = self._registered.pop((schema, name), None)
         if table is None:
             return
         columns = self._columns_of(schema, name)
         self.spark.sql(f"drop table {full_name(schema, name)}")
-        self.warehouse.forget(schema, name)
+        self.warehouse.clear_leftovers(schema, name)
         self.warehouse.checkout(schema, name)
-        self._declare(schema, name, self.warehouse.private_place(schema, name), columns)
+        self._create_over(schema, name, self.warehouse.private_place(schema, name), columns)
 
     def append(self, schema: str, name: str, rows: DataFrame) -> None:
         """Add rows to a new table of this process; their columns are in the table's order."""
@@ -188,23 +188,23 @@ class FolderCatalog:
         columns = read_schema(table)
         return self.spark.read.schema(columns) if columns else self.spark.read
 
-    def part(self, schema: str, name: str) -> None:
+    def detach(self, schema: str, name: str) -> None:
         """Remove a published Delta table from the catalog, so that its replacement is written to another folder.
 
         Spark replaces such a table in place instead of dropping it.
         """
-        table = self._listed.get((schema.lower(), name.lower()))
+        table = self._registered.get((schema.lower(), name.lower()))
         if table and is_delta(table.folder):
             self.spark.sql(f"drop table {full_name(table.schema, table.name)}")
-            del self._listed[table.schema, table.name]
+            del self._registered[table.schema, table.name]
 
     def _columns_of(self, schema: str, name: str) -> StructType:
         return nullable(self.spark.table(full_name(schema, name)).schema)
 
-    def _facts(self, schema: str, name: str) -> dict[str, str]:
+    def _describe(self, schema: str, name: str) -> dict[str, str]:
         """Return the catalog's description of a table or view; empty if it does not exist."""
         try:
-            rows = sail.ask(self.spark, f"describe extended {full_name(schema, name)}").collect()
+            rows = sail.query_once(self.spark, f"describe extended {full_name(schema, name)}").collect()
         except AnalysisException:
             return {}
         return {row["col_name"]: row["data_type"] for row in rows}
@@ -215,19 +215,19 @@ class FolderCatalog:
         if not is_delta(place) and (not place.is_dir() or next(place.rglob("*.parquet"), None) is None):
             write_no_rows(place, self.spark.table(full_name(schema, name)).schema)
 
-    def make_room(self, schema: str, name: str) -> None:
+    def clear_leftovers(self, schema: str, name: str) -> None:
         """Remove files of a failed attempt from the place where a new table will be written."""
         left = self.warehouse.private_place(schema.lower(), name.lower())
         if left.is_dir() and not self.spark.catalog.tableExists(full_name(schema, name)):
-            self.warehouse.forget(schema.lower(), name.lower())
+            self.warehouse.clear_leftovers(schema.lower(), name.lower())
 
-    def _list(self, table: PublishedTable) -> None:
+    def _register(self, table: PublishedTable) -> None:
         name = full_name(table.schema, table.name)
         self.spark.sql(f"drop table if exists {name}")
-        self._declare(table.schema, table.name, table.folder, read_schema(table))
-        self._listed[table.schema, table.name] = table
+        self._create_over(table.schema, table.name, table.folder, read_schema(table))
+        self._registered[table.schema, table.name] = table
 
-    def _declare(self, schema: str, name: str, folder: Path, columns: StructType | None) -> None:
+    def _create_over(self, schema: str, name: str, folder: Path, columns: StructType | None) -> None:
         """Create a table over the files in a folder; without columns the schema is inferred."""
         if is_delta(folder):
             self.spark.sql(f"create table {full_name(schema, name)} using delta location '{literal(folder)}'")

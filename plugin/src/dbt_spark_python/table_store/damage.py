@@ -17,7 +17,7 @@ _UNREADABLE = re.compile(
 )
 
 
-def complaints(root: Path) -> Iterator[str]:
+def list_damaged(root: Path) -> Iterator[str]:
     """Yield a line for each damaged published table; rows are not read.
 
     Args:
@@ -32,8 +32,8 @@ def complaints(root: Path) -> Iterator[str]:
             )
         elif wrong:
             yield (
-                f"{str(folder / manifest.STAMP)!r} cannot be used: {wrong}. The table {name_of(folder)} can be read, "
-                "but its origin is unknown: the next build that selects it rebuilds it"
+                f"{str(folder / manifest.MANIFEST_FILE)!r} cannot be used: {wrong}. The table "
+                f"{name_of(folder)} can be read, but its origin is unknown: the next build that selects it rebuilds it"
             )
 
 
@@ -43,7 +43,7 @@ def is_damaged(warehouse: Warehouse, schema: str, name: str) -> bool:
     return is_public(folder) and bool(find_faults(folder, manifest.read(folder)))
 
 
-def note_damage(warehouse: Warehouse, schema: str, name: str) -> str | None:
+def record_damage(warehouse: Warehouse, schema: str, name: str) -> str | None:
     """Read all bytes of a published table, and record its damaged files in its manifest for the next command.
 
     Returns:
@@ -55,7 +55,7 @@ def note_damage(warehouse: Warehouse, schema: str, name: str) -> str | None:
         return None
     if warehouse.is_writing:
         with contextlib.suppress(OSError):
-            manifest.write(folder, noted | {"damaged": faults}, warehouse.draft())
+            manifest.write(folder, noted | {"damaged": faults}, warehouse.draft_path())
     return f"the table {name_of(folder)} is damaged: {list_faults(folder, faults)}"
 
 
@@ -74,7 +74,7 @@ def explain(warehouse: Warehouse, message: str, code: str) -> str | None:
         return None
     words = set(re.findall(r"\w+", code.lower()))
     read = (table for table in warehouse.published() if {table.schema.lower(), table.name.lower()} <= words)
-    found = [line for table in read if (line := note_damage(warehouse, table.schema, table.name))]
+    found = [line for table in read if (line := record_damage(warehouse, table.schema, table.name))]
     return "\n".join(f"{line}. Run again: the next build that selects it rebuilds it" for line in found) or None
 
 

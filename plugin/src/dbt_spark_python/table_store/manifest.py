@@ -11,7 +11,7 @@ from typing import Any
 
 from dbt_spark_python.table_store import durable_files
 
-STAMP = "_table.json"  # Parquet readers skip names that begin with an underscore.
+MANIFEST_FILE = "_table.json"  # Parquet readers skip names that begin with an underscore.
 
 
 def _is_text(value: Any) -> bool:
@@ -63,7 +63,7 @@ def load(folder: Path) -> tuple[dict[str, Any], str | None]:
         without a reason.
     """
     try:
-        found = durable_files.read_object(folder / STAMP)
+        found = durable_files.read_object(folder / MANIFEST_FILE)
     except (FileNotFoundError, NotADirectoryError):
         return {}, None
     except OSError as error:
@@ -94,4 +94,4 @@ def write(folder: Path, manifest: Mapping[str, Any], draft: Path) -> None:
     Raises:
         OSError: It cannot be written.
     """
-    durable_files.write_text(folder / STAMP, json.dumps(manifest), draft, sync=False)
+    durable_files.write_text(folder / MANIFEST_FILE, json.dumps(manifest), draft, sync=False)

@@ -30,7 +30,7 @@ from dbt_spark_python.table_store import durable_files, manifest
 from dbt_spark_python.table_store.atomic_swap import replace_folder, restore_folder
 from dbt_spark_python.table_store.integrity import data_files, digest_content, digest_files, find_faults, list_files
 from dbt_spark_python.table_store.locks import FileLock
-from dbt_spark_python.table_store.manifest import STAMP
+from dbt_spark_python.table_store.manifest import MANIFEST_FILE
 from dbt_spark_python.table_store.private_folders import restrict
 
 _ASIDE = ".replaced-"
@@ -74,14 +74,14 @@ class Publication(NamedTuple):
         definition: The digests of the parts of its node's definition.
         inputs: The digests of the contents of its inputs by name; None if they are unknown or do not count.
         groups: The group versions that it was built from: `history`, `since`, `upto`.
-        grain: The key columns; None if changes are not counted. Not written to the manifest.
+        key_columns: The key columns; None if changes are not counted. Not written to the manifest.
         changes: The numbers of added, changed and removed rows, if known. Not part of the origin.
     """
 
     definition: dict[str, str] | None = None
     inputs: dict[str, str] | None = None
     groups: dict[str, Any] | None = None
-    grain: list[str] | None = None
+    key_columns: list[str] | None = None
     changes: dict[str, int] | None = None
 
     def origin(self) -> dict[str, Any]:
@@ -98,30 +98,30 @@ class Warehouse:
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
-        with self._explained("make the warehouse"):
+        with self._translate_errors("make the warehouse"):
             self.root.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.root / ".lock")
         self._owner_only: set[tuple[str, str]] = set()
-        self.session = self._open_session()
+        self.process_folder = self._make_process_folder()
 
     # A process's own folder ---------------------------------------------------------------------------------------
 
     @property
     def tables(self) -> Path:
         """Return the folder for this process's new tables."""
-        return self.session / "tables"
+        return self.process_folder / "tables"
 
     @property
     def scratch(self) -> Path:
         """Return the folder for the engine's local files."""
-        return self.session / "scratch"
+        return self.process_folder / "scratch"
 
-    def _open_session(self) -> Path:
+    def _make_process_folder(self) -> Path:
         """Create this process's folder; a process without write access gets one elsewhere, for reading only."""
         sessions = self.root / ".sessions"
         try:
             sessions.mkdir(mode=0o700, exist_ok=True)
-            with _alone(sessions):
+            with _exclusive(sessions):
                 self._alive = FileLock(sessions / f"{uuid.uuid4().hex[:12]}.lock")
                 self._alive.acquire(_describe_process())
                 session = self._alive.path.with_suffix("")
@@ -137,7 +137,7 @@ class Warehouse:
 
     def close(self) -> None:
         """Remove this process's folder and give back its locks."""
-        shutil.rmtree(self.session, ignore_errors=True)
+        shutil.rmtree(self.process_folder, ignore_errors=True)
         if self._alive:
             self._alive.release()
             with contextlib.suppress(OSError):
@@ -164,7 +164,7 @@ class Warehouse:
             raise WarehouseError(
                 f"the warehouse {self.root} is not writable: check its owner, or use another warehouse"
             )
-        with self._explained("write to the warehouse"):
+        with self._translate_errors("write to the warehouse"):
             taken = self._lock.acquire(_describe_process())
         if not taken:
             holder = self._lock.read_holder() or "another process"
@@ -172,8 +172,8 @@ class Warehouse:
                 f"the warehouse {self.root} is being built by {holder}: wait until that ends, or use another warehouse "
                 f"(it stays readable meanwhile)"
             )
-        with self._explained("clear the warehouse"):
-            self._clear_dead_sessions()
+        with self._translate_errors("clear the warehouse"):
+            self._clear_dead_processes()
             self._restore_tables()
 
     def end_writing(self) -> None:
@@ -210,13 +210,13 @@ class Warehouse:
         publication = publication or Publication()
         new, place = self.private_place(schema, name), self.public_place(schema, name)
         aside = place.with_name(f"{_ASIDE}{place.name}")
-        with self._explained(f"publish {schema}.{name}"):
+        with self._translate_errors(f"publish {schema}.{name}"):
             before, files = manifest.read(place), list_files(new)
             faults, digests = find_faults(place, before), digest_files(new, files, before)
             content = digest_content(digests)
             is_same = before.get("content") == content and before.get("changed_in")
             changes = before.get("changes") if is_same else publication.changes or (count() if count else None)
-            stamp = {
+            entries = {
                 "run_id": run_id,
                 "built_at": _now(),
                 "changed_in": before["changed_in"] if is_same else run_id,
@@ -227,7 +227,7 @@ class Warehouse:
                 "digests": digests,
                 "columns": columns,
             }
-            manifest.write(new, stamp, self.draft())
+            manifest.write(new, entries, self.draft_path())
             if self.is_owner_only(schema, name):
                 restrict(new)
             durable_files.sync_tree(new, _synced(before, files))
@@ -238,9 +238,9 @@ class Warehouse:
                 self._set_aside(old, schema, name)
             shutil.rmtree(old, ignore_errors=True)
         self._view(schema, name).unlink(missing_ok=True)
-        return _published(place, stamp)
+        return _published(place, entries)
 
-    def keep(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
+    def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Record that a run reused a published table.
 
         Args:
@@ -254,9 +254,9 @@ class Warehouse:
         """
         self.begin_writing()
         place = self.public_place(schema, name)
-        with self._explained(f"keep {schema}.{name}"):
+        with self._translate_errors(f"keep {schema}.{name}"):
             noted = manifest.read(place) | {"run_id": run_id} | publication.origin()
-            manifest.write(place, noted, self.draft())
+            manifest.write(place, noted, self.draft_path())
 
     def mark_owner_only(self, schema: str, name: str, is_so: bool) -> None:
         """Set whether only its owner may read a table; its files are then 0600 and its folders 0700 once published.
@@ -268,7 +268,7 @@ class Warehouse:
         (marks.add if is_so else marks.discard)((schema.lower(), name.lower()))
         place = self.public_place(schema.lower(), name.lower())
         if is_so and place.is_dir():  # written by an earlier version, or in place (Delta)
-            with self._explained(f"take {schema}.{name} from other users"):
+            with self._translate_errors(f"take {schema}.{name} from other users"):
                 restrict(place)
 
     def is_owner_only(self, schema: str, name: str) -> bool:
@@ -283,9 +283,9 @@ class Warehouse:
         """
         self.begin_writing()
         view = self._view(schema, name)
-        with self._explained(f"publish {schema}.{name}"):
+        with self._translate_errors(f"publish {schema}.{name}"):
             view.parent.mkdir(parents=True, exist_ok=True)
-            durable_files.write_text(view, statement, self.draft())
+            durable_files.write_text(view, statement, self.draft_path())
         shutil.rmtree(self.public_place(schema, name), ignore_errors=True)
 
     def checkout(self, schema: str, name: str, new: str | None = None) -> bool:
@@ -297,28 +297,28 @@ class Warehouse:
         place, copy = self.public_place(schema, name), self.private_place(schema, new or name)
         if not place.is_dir():
             return False
-        with self._explained(f"copy {schema}.{name}"):
+        with self._translate_errors(f"copy {schema}.{name}"):
             link_folder(place, copy)
         return True
 
     def can_grow(self, schema: str, name: str) -> bool:
         """Whether rows may be added to a published table in new files: its files are intact and not too many."""
         place = self.public_place(schema.lower(), name.lower())
-        return bool(_trusted_stamp(place)) and len(data_files(place)) < MOST_FILES
+        return bool(_trusted_manifest(place)) and len(data_files(place)) < MOST_FILES
 
     def link_files(self, table: tuple[str, str], new: str, files: Collection[str]) -> None:
         """Link some files of a published table into a new table of this process."""
         place, copy = self.public_place(*table), self.private_place(table[0], new.lower())
-        with self._explained(f"link files of {'.'.join(table)}"):
+        with self._translate_errors(f"link files of {'.'.join(table)}"):
             copy.mkdir(parents=True, exist_ok=True)
             for file in files:
                 _link(str(place / file), str(copy / file))
 
-    def draft(self) -> Path:
+    def draft_path(self) -> Path:
         """Return a path for a small file that is renamed once it is complete."""
-        return self.session / f"{uuid.uuid4().hex}.draft"
+        return self.process_folder / f"{uuid.uuid4().hex}.draft"
 
-    def forget(self, schema: str, name: str) -> None:
+    def clear_leftovers(self, schema: str, name: str) -> None:
         """Remove files of a failed attempt from the place of a new table."""
         shutil.rmtree(self.private_place(schema, name), ignore_errors=True)
 
@@ -343,7 +343,7 @@ class Warehouse:
 
     def trusted_manifest(self, schema: str, name: str) -> dict[str, Any]:
         """Return the manifest of a published table; empty if its files have changed since, or if it does not exist."""
-        return _trusted_stamp(self.public_place(schema.lower(), name.lower()))
+        return _trusted_manifest(self.public_place(schema.lower(), name.lower()))
 
     def views(self) -> dict[tuple[str, str], str]:
         """Return the statements of the views by schema and name; special files are left out."""
@@ -368,11 +368,11 @@ class Warehouse:
 
     # ----------------------------------------------------------------------------------------------------------------
 
-    def _clear_dead_sessions(self) -> None:
+    def _clear_dead_processes(self) -> None:
         """Remove the folders of ended processes, recognised by their free locks."""
         sessions = self.root / ".sessions"
-        with _alone(sessions):
-            for folder in [path for path in sessions.iterdir() if path.is_dir() and path != self.session]:
+        with _exclusive(sessions):
+            for folder in [path for path in sessions.iterdir() if path.is_dir() and path != self.process_folder]:
                 alive = FileLock(folder.with_suffix(".lock"))
                 if alive.acquire():
                     # The JVM of a killed process may still be writing; the rest is removed next time.
@@ -389,7 +389,7 @@ class Warehouse:
                 shutil.rmtree(aside, ignore_errors=True)
 
     @contextlib.contextmanager
-    def _explained(self, doing: str):
+    def _translate_errors(self, doing: str):
         try:
             yield
         except OSError as error:
@@ -424,11 +424,11 @@ def link_folder(folder: Path, copy: Path) -> None:
     shutil.copytree(folder, copy, copy_function=_link, dirs_exist_ok=True, ignore=_hidden)
 
 
-def _trusted_stamp(folder: Path) -> dict:
+def _trusted_manifest(folder: Path) -> dict:
     """Return the manifest of a published table; empty if its data files have changed since."""
-    stamp = manifest.read(folder)
-    is_trusted = folder.is_dir() and not is_delta(folder) and stamp.get("files") == list_files(folder)
-    return stamp if is_trusted and not stamp.get("damaged") else {}
+    entries = manifest.read(folder)
+    is_trusted = folder.is_dir() and not is_delta(folder) and entries.get("files") == list_files(folder)
+    return entries if is_trusted and not entries.get("damaged") else {}
 
 
 def _find(folder: Path) -> PublishedTable | None:
@@ -451,9 +451,9 @@ def _synced(before: Mapping[str, Any], files: Mapping[str, list[int]]) -> set[st
     return {name for name, facts in files.items() if noted.get(name) == facts}
 
 
-def _published(folder: Path, stamp: dict) -> PublishedTable:
-    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "columns", "changes")}
-    return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **said)
+def _published(folder: Path, entries: dict) -> PublishedTable:
+    fields = {key: entries.get(key) for key in ("run_id", "built_at", "changed_in", "columns", "changes")}
+    return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **fields)
 
 
 def _describe_process() -> str:
@@ -465,7 +465,7 @@ def _now() -> str:
 
 
 @contextlib.contextmanager
-def _alone(sessions: Path):
+def _exclusive(sessions: Path):
     """Serialise the creation and the removal of session folders between processes."""
     turn = FileLock(sessions / ".turn")
     turn.acquire(wait=True)
@@ -483,4 +483,4 @@ def _link(source: str, target: str) -> None:
 
 
 def _hidden(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if name == STAMP]
+    return [name for name in names if name == MANIFEST_FILE]

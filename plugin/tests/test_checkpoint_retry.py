@@ -3,7 +3,7 @@
 import pytest
 
 from dbt_spark_python.python_model import checkpoint_retry
-from dbt_spark_python.python_model.checkpoint_retry import over_lost_rows
+from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 
 LOST = (
     "Job aborted due to stage failure: Task 1 in stage 9.0 failed 4 times …: org.apache.spark.SparkException: "
@@ -15,7 +15,7 @@ LOST = (
 def lines(monkeypatch) -> list[str]:
     """The logged lines."""
     said = []
-    monkeypatch.setattr(checkpoint_retry, "say", said.append)
+    monkeypatch.setattr(checkpoint_retry, "show_line", said.append)
     return said
 
 
@@ -32,7 +32,7 @@ def failing(*messages: str):
 
 def test_it_is_made_again(lines):
     make, left = failing(LOST)
-    over_lost_rows(make, "model.shop.orders")
+    retry_lost_rows(make, "model.shop.orders")
     assert left == []
     assert lines == ["orders: an executor with checkpointed rows was lost; the model runs again"]
 
@@ -41,5 +41,5 @@ def test_it_is_made_again(lines):
 def test_it_fails(messages, said):
     make, left = failing(*messages)
     with pytest.raises(RuntimeError, match=said):
-        over_lost_rows(make, "model.shop.orders")
+        retry_lost_rows(make, "model.shop.orders")
     assert left == messages[-1:]

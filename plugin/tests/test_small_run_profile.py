@@ -19,7 +19,7 @@ PROFILE = {
 def taken(**variables):
     """The settings of a run with these vars, None for a large run; Spark never sees the keys."""
     parameters = dict(PROFILE)
-    found = small_run_profile.take(parameters, variables)
+    found = small_run_profile.take_settings(parameters, variables)
     assert parameters == {"spark.master": "local[*]", "spark.sql.shuffle.partitions": "32"}
     return found if found.is_run else None
 
@@ -33,7 +33,7 @@ def log(tmp_path):
 
 
 def test_no_input_is_small():
-    assert taken() == small_run_profile.Small("-Xint", {"spark.sql.shuffle.partitions": "2"})
+    assert taken() == small_run_profile.SmallRun("-Xint", {"spark.sql.shuffle.partitions": "2"})
     assert taken(some_log=None, other_log=None, third_log="s3a://bucket/x") is not None
 
 
@@ -77,7 +77,7 @@ def test_many_files_are_large(tmp_path, monkeypatch):
 
 def test_profiles_without_the_keys():
     parameters = {"spark.master": "local[*]"}
-    assert small_run_profile.take(parameters, {}) is None
+    assert small_run_profile.take_settings(parameters, {}) is None
     assert parameters == {"spark.master": "local[*]"}
 
 
@@ -136,7 +136,7 @@ def test_unit_tests_of_a_large_run_are_small(project, tmp_path, monkeypatch):
         execute = kind.execute
 
         def look(self, sql, *parameters):
-            session = getattr(self, "session", None) or connection.of_process()
+            session = getattr(self, "session", None) or connection.process_session()
             seen.append((sql, session.conf.get("spark.sql.codegen.wholeStage")))
             return execute(self, sql, *parameters)
 

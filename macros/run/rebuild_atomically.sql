@@ -1,6 +1,6 @@
 {#- A table made anew from a query that may read it. Where tables are folders it is the old one until it is the new one;
     elsewhere a kill between the two last statements leaves the new one under the other name, where it is found. -#}
-{% macro remake(relation, query, file_format='parquet') %}
+{% macro rebuild_atomically(relation, query, file_format='parquet') %}
     {%- set next = tangles.beside(relation, 'next') -%}
     {% do adapter.drop_relation(next) %}
     {% do run_query('create table ' ~ next ~ ' using ' ~ file_format ~ ' as ' ~ query) %}
@@ -11,9 +11,9 @@
 {% endmacro %}
 
 
-{#- Brings back a table that was being replaced, by `remake` or as a table that goes on, when the run was killed, and has its other
+{#- Brings back a table that was being replaced, by `rebuild_atomically` or as a table that goes on, when the run was killed, and has its other
     name still; returns whether there is one now. -#}
-{% macro find_remade(relation) %}
+{% macro recover_interrupted_swap(relation) %}
     {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none -%}
         {{ return(true) }}
     {%- endif -%}

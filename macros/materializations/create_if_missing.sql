@@ -1,4 +1,4 @@
-{% materialization kept, adapter='spark', supported_languages=['sql'] %}
+{% materialization create_if_missing, adapter='spark', supported_languages=['sql'] %}
     {%- set target_relation = this.incorporate(type='table') -%}
     {{ run_hooks(pre_hooks) }}
     {%- if load_relation(this) is none -%}

@@ -83,7 +83,7 @@ _MODELS = {
           - name: sums
             config:
               materialized: replace_groups
-              meta: {group_versions: shop_versions, group_key: shop, grain: [shop]}
+              meta: {group_versions: shop_versions, group_key: shop, key_columns: [shop]}
             columns: [{name: total, data_tests: [is_positive]}]
           - name: days
             config:
@@ -97,15 +97,15 @@ _MACROS = {
             select * from {{ tangles.rows_to_test(model) }} where {{ column_name }} <= 0
         {% endtest %}
     """,
-    "counted_grain.sql": """
-        {% macro counted_grain() %}
-            {{ return(config.meta_get('grain')) }}
+    "counted_key_columns.sql": """
+        {% macro counted_key_columns() %}
+            {{ return(config.meta_get('key_columns')) }}
         {% endmacro %}
     """,
 }
 
 
-def make_grain_project(folder: Path) -> Path:
+def make_shop_project(folder: Path) -> Path:
     """Write the project."""
     make_project(folder, _MODELS)
     (folder / "dbt_project.yml").write_text(
@@ -117,7 +117,7 @@ def make_grain_project(folder: Path) -> Path:
     for file in [
         *MACROS.glob("incremental/*.sql"),
         *MACROS.glob("materializations/*.sql"),
-        MACROS / "run" / "remake.sql",
+        MACROS / "run" / "rebuild_atomically.sql",
     ]:
         (folder / "macros" / file.name).symlink_to(file)  # dbt does not follow links to folders
     return folder

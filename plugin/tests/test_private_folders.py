@@ -102,7 +102,7 @@ def test_a_table_is_closed_before_it_is_public(folders, umask, monkeypatch):
     folders.mark_owner_only("s", "keys", True)
     new_table(folders, "keys")
     folders.publish("s", "keys", "first")
-    folders.keep("s", "keys", "second", warehouse.Publication())
+    folders.record_reuse("s", "keys", "second", warehouse.Publication())
     assert seen == [CLOSED]
     assert modes(folders.public_place("s", "keys")) == CLOSED
 
