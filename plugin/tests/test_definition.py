@@ -9,7 +9,7 @@ import pytest
 
 from dbt_spark_python.incremental import definition
 from dbt_spark_python.incremental.definition import Definitions, changed_parts, digest_package
-from dbt_spark_python.local_files import digest_log
+from dbt_spark_python.input_files import digest_input
 
 SUMS = {
     "unique_id": "model.shop.sums",
@@ -178,21 +178,21 @@ def test_a_source_and_a_node_without_parents(project):
 def test_a_log_is_its_names_and_bytes(tmp_path):
     (tmp_path / "a.jsonl").write_text("one\n")
     pattern = str(tmp_path / "*.jsonl")
-    first = digest_log(pattern, "log")
+    first = digest_input(pattern, "log")
     stat = (tmp_path / "a.jsonl").stat()
     (tmp_path / "a.jsonl").write_text("two\n")
     os.utime(tmp_path / "a.jsonl", ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
-    second = digest_log(pattern, "log")
+    second = digest_input(pattern, "log")
     (tmp_path / "b.jsonl").touch()
-    third = digest_log(pattern, "log")
+    third = digest_input(pattern, "log")
     (tmp_path / "b.jsonl").rename(tmp_path / "c.jsonl")
     assert None not in (first, second, third)
-    assert len({first, second, third, digest_log(pattern, "log")}) == 4
+    assert len({first, second, third, digest_input(pattern, "log")}) == 4
 
 
 @pytest.mark.parametrize("path", ["s3a://bucket/log.jsonl", "/there/is/none"])
 def test_a_log_that_is_not_at_hand(path):
-    assert digest_log(path, "log") is None
+    assert digest_input(path, "log") is None
 
 
 def test_a_package_is_its_files(tmp_path, monkeypatch):

@@ -11,11 +11,11 @@ import fixture_seeds
 import reasons_page
 from bench import notebook
 from conftest import ROOT
-from dbt_spark_python.unpack import FAULTS
 from dbt_tangles.formats.autobase import verify_lines
 from dbt_tangles.formats.pzp import rules
 from dbt_tangles.formats.ssb.classic import Reason
 from dbt_tangles.formats.ssb.group_claims import GroupReason
+from dbt_tangles.ingest.file_faults import FAULTS
 from dbt_tangles.ingest.line_framing import Framing
 
 

@@ -21,7 +21,7 @@ from dbt_spark_python.incremental.fixpoint import Fixpoint, Names, SessionStore,
 from dbt_spark_python.incremental.passes import PassedTests
 from dbt_spark_python.incremental.plan import COMPLETE, LINES, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
 from dbt_spark_python.incremental.replace import replace_groups
-from dbt_spark_python.local_files import digest_log
+from dbt_spark_python.input_files import digest_input
 from dbt_spark_python.python_model import workers
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
@@ -216,7 +216,7 @@ class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from th
             macros = self._macro_resolver.macros
             engine = "sail" if sail.is_sail(catalog.spark) else "spark"
             self._definitions = Definitions(nodes, macros, self._vars_of, engine)
-            self._planner = Planner(nodes, self._definitions, self._manifest_of, set(selected), digest_log)
+            self._planner = Planner(nodes, self._definitions, self._manifest_of, set(selected), digest_input)
         if nodes[node_id]["resource_type"] == NodeType.Test:
             passes = PassedTests(catalog.warehouse)
             return passes.plan(self._planner, nodes[node_id], self._definitions.of(node_id), full_refresh)

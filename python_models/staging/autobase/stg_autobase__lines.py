@@ -1,10 +1,10 @@
 """Reads the autobase log line by line; the rules are in dbt_tangles.formats.autobase.verify_lines."""
 
 from dbt_spark_python.incremental.earlier import earlier
-from dbt_spark_python.lines import check_lines
-from dbt_spark_python.unpack import Reading
 from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, check_batches
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES
+from dbt_tangles.ingest.line_format import Reading
+from dbt_tangles.ingest.log_lines import check_lines
 
 
 def model(dbt, spark):

@@ -5,9 +5,9 @@ from functools import partial
 from pyspark.sql import functions as sf
 
 from dbt_spark_python.incremental.earlier import earlier
-from dbt_spark_python.lines import check_lines
-from dbt_spark_python.unpack import Reading
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.ingest.line_format import Reading
+from dbt_tangles.ingest.log_lines import check_lines
 
 
 def model(dbt, spark):

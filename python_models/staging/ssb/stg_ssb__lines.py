@@ -3,11 +3,11 @@
 from functools import partial
 
 from dbt_spark_python.incremental.earlier import earlier
-from dbt_spark_python.lines import check_lines
-from dbt_spark_python.python_model.shuffle_key import text_before
-from dbt_spark_python.unpack import Reading
 from dbt_tangles.formats.ssb.options import hmac_key
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
+from dbt_tangles.ingest.line_format import Reading
+from dbt_tangles.ingest.log_lines import check_lines
+from dbt_tangles.ingest.shuffle_key import text_before
 
 
 def model(dbt, spark):

@@ -67,7 +67,7 @@ class Planner:
         manifest_of: Returns the manifest of a node's table; empty if the table does not exist or its files have changed
             since they were published.
         selected: The ids of the nodes that the command builds.
-        digest_log: Digests a log by its path and name; returns None if the log cannot be read.
+        digest_input: Digests a log by its path and name; returns None if the log cannot be read.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class Planner:
         definitions: Definitions,
         manifest_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
         selected: set[str],
-        digest_log: Callable[[str, str], str | None],
+        digest_input: Callable[[str, str], str | None],
     ) -> None:
         self._nodes, self._definitions, self._manifest_of = nodes, definitions, manifest_of
-        self._selected, self._digest_log = selected, digest_log
+        self._selected, self._digest_input = selected, digest_input
         self._ids = {node["name"]: node_id for node_id, node in nodes.items() if node["resource_type"] == "model"}
         self._children: dict[str, list[str]] = {}
         self._current: set[str] = set()  # nodes found current; each is built before the nodes that read it are planned
@@ -130,7 +130,7 @@ class Planner:
         if found is None:
             return None
         for name in (meta.get("reads") or {}).get("paths", []):
-            content = self._digest_log(meta[name], name) if meta.get(name) else ""
+            content = self._digest_input(meta[name], name) if meta.get(name) else ""
             if content is None:
                 return None
             found[name] = content

@@ -1,4 +1,4 @@
-"""Files of this machine and their blocks, read in Python like Spark's readers do."""
+"""Blocks of files, read in Python: each line is in exactly one block."""
 
 import gzip
 import io
@@ -9,88 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_spark_python import unpack
-from dbt_spark_python.local_files import find_files, glob, uri
-
-NAMES = ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl", ".b.jsonl")
-
-
-@pytest.fixture
-def folder(tmp_path):
-    """Some files, including hidden ones."""
-    for name in NAMES:
-        (tmp_path / name).write_bytes(b"1\n")
-    for hidden in ("_below", ".below"):
-        (tmp_path / hidden).mkdir()
-        (tmp_path / hidden / "x.jsonl").write_bytes(b"1\n")
-    (tmp_path / "below").mkdir()
-    (tmp_path / "below" / "d.jsonl").write_bytes(b"12\n")
-    return tmp_path
-
-
-GLOBS = {
-    "a*.jsonl": "aa.jsonl ab.jsonl",
-    "a[ab].jsonl": "aa.jsonl ab.jsonl",
-    "a[!a].jsonl": "ab.jsonl",
-    "a[^b].jsonl": "aa.jsonl",
-    "{aa,b}.jsonl": "aa.jsonl b.jsonl",
-    "{a{a,b},below/d}.jsonl": "aa.jsonl ab.jsonl d.jsonl",
-    "c\\[1\\].jsonl": "c[1].jsonl",
-    "c[1].jsonl": "c[1].jsonl",
-    "*/d*": "d.jsonl",
-    "?.jsonl": "b.jsonl",
-    "*": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl d.jsonl x.jsonl x.jsonl",
-    "": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl d.jsonl",
-}
-
-
-@pytest.mark.parametrize("pattern", GLOBS)
-def test_what_a_path_leads_to(pattern, folder):
-    """A literal name comes first, then a glob; folders are read recursively without hidden files."""
-    found = find_files(f"{folder}/{pattern}", "some_log").files
-    assert sorted(path.rpartition("/")[2] for path, _ in found) == GLOBS[pattern].split()
-    assert all(size == (3 if path.endswith("d.jsonl") else 2) for path, size in found)
-
-
-@pytest.mark.parametrize(
-    ("path", "cause"),
-    [("_a.jsonl", "hidden"), ("no.jsonl", "does not exist"), ("no*", "does not exist")],
-)
-def test_no_file(path, cause, folder):
-    with pytest.raises(ValueError, match=f"some_log: .*{cause}"):
-        find_files(f"{folder}/{path}", "some_log")
-
-
-def test_other_file_systems():
-    with pytest.raises(ValueError, match=r"some_log: .*use Spark"):
-        find_files("s3a://bucket/log", "some_log")
-
-
-def test_links(folder):
-    """Cyclic links end, and dangling links are reported."""
-    (folder / "below" / "up").symlink_to(folder)
-    (folder / "gone.jsonl").symlink_to("nowhere")
-    found = find_files(str(folder), "some_log")
-    assert len(found.files) == 5
-    assert found.dangling == [str(folder / "gone.jsonl")]
-    with pytest.raises(ValueError, match="dangling links"):
-        find_files(f"{folder}/g*", "some_log")
-
-
-def test_braces_that_are_not_closed(folder):
-    assert glob(f"{folder}/{{a,b") == []
-
-
-def test_uris():
-    """As `java.net.URI` writes paths."""
-    assert uri("/a b/%20#?é😀+:&.x") == "file:/a%20b/%2520%23%3Fé😀+:&.x"
+from dbt_tangles.ingest import decompress, unpack
+from dbt_tangles.ingest.line_format import Reading
 
 
 def read(blocks, max_bytes=100) -> list[dict]:
     """Read some blocks of files."""
     names = ("source_file", "path", "start", "end", "fault")
     rows = [dict(zip(names, block, strict=True)) for block in blocks]
-    batches = partial(unpack.read_blocks, reading=unpack.Reading(max_bytes))(
+    batches = partial(unpack.read_blocks, reading=Reading(max_bytes))(
         iter(
             [
                 pa.RecordBatch.from_pylist(
@@ -141,10 +68,10 @@ def test_faults_and_packed_files(tmp_path):
 def test_a_line_too_long_near_the_end(tmp_path):
     """The line is cut, and the rest of the file does not count as another line."""
     path = tmp_path / "log"
-    path.write_bytes(b"x" * (2 * unpack.CHUNK_BYTES + 5) + b"\n12\n")
+    path.write_bytes(b"x" * (2 * decompress.CHUNK_BYTES + 5) + b"\n12\n")
     rows = read([("f", str(path), 0, path.stat().st_size, None)])
     assert [(row["raw"], row["raw_length"]) for row in rows] == [
-        (b"x" * 100, 2 * unpack.CHUNK_BYTES + 5),
+        (b"x" * 100, 2 * decompress.CHUNK_BYTES + 5),
         (b"12", 2),
     ]
 
@@ -166,7 +93,7 @@ def test_each_byte_is_read_twice_at_most(line, tmp_path, monkeypatch):
     """Also in a file without line ends: a block searches the beginning of a line only within itself."""
     path, size, block = tmp_path / "log", 2**14, 2**6
     path.write_bytes((b"x" * (line - 1) + b"\n") * (size // line))
-    monkeypatch.setattr(unpack, "CHUNK_BYTES", 16)
+    monkeypatch.setattr(decompress, "CHUNK_BYTES", 16)
     monkeypatch.setattr(unpack, "open", lambda path, *_, **__: CountingFile(path), raising=False)
     CountingFile.count = 0
     rows = read([("f", str(path), start, start + block, None) for start in range(0, size, block)], max_bytes=10)

@@ -17,10 +17,13 @@ WITHOUT = [b"", b"cd.end", b"no mark", b"\xff\xfe" * 40, b"\xff" * 40 + b"abcd.e
 
 
 @pytest.fixture(scope="module")
-def found(spark):
+def found(project):
     """Return the text found in each line."""
-    from dbt_spark_python.python_model.shuffle_key import text_before
+    project("shuffle_key").build("--select", "fixture_log", "--indirect-selection", "empty")
+    from dbt_spark_python.session.connection import process_session
+    from dbt_tangles.ingest.shuffle_key import text_before
 
+    spark = process_session()
     lines = spark.createDataFrame([(line,) for line in [*LINES, *WITHOUT]], "raw binary")
     rows = lines.select("raw", text_before(spark, "raw", MARK, LENGTH, WITHIN).alias("text")).collect()
     return {row["raw"] and bytes(row["raw"]): row["text"] for row in rows}

@@ -150,7 +150,7 @@ def _alternatives(pattern: str) -> list[str]:
     return [pattern]
 
 
-def digest_log(path: str, name: str) -> str | None:
+def digest_input(path: str, name: str) -> str | None:
     """Digest the names and bytes of the files that a path or glob leads to; None if they cannot be read."""
     try:
         found = find_files(path, name)

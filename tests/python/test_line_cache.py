@@ -7,10 +7,9 @@ import pyarrow as pa
 import pytest
 
 from dbt_spark_python.incremental.earlier import ExtendedTable
-from dbt_spark_python.lines import check_lines
 from dbt_spark_python.python_model.columns import write_no_rows
-from dbt_spark_python.unpack import Reading
-from plugin_projects import make_project
+from dbt_tangles.ingest.line_format import Reading
+from dbt_tangles.ingest.log_lines import check_lines
 
 SCHEMA = pa.schema(
     [
@@ -43,8 +42,8 @@ def checked_in(run: str):
 @pytest.fixture(scope="module")
 def runs(project, tmp_path_factory):
     """Build the table of a log from the table before, as often as requested."""
-    folder = tmp_path_factory.mktemp("known_lines")
-    project("known_lines", make_project(folder / "project", {"one.sql": "select 1 as id"})).build()
+    folder = tmp_path_factory.mktemp("line_cache")
+    project("line_cache").build("--select", "fixture_log", "--indirect-selection", "empty")
     from dbt_spark_python.session.connection import process_session
 
     spark = process_session()

@@ -9,8 +9,11 @@ import zlib
 import pyarrow as pa
 import pytest
 
-from dbt_spark_python import unpack as unpacking
-from dbt_spark_python.unpack import FREE_BYTES, LINE_COST, LINE_SCHEMA, SUFFIXES, Fault, Reading, unpack
+from dbt_tangles.ingest import decompress, line_format
+from dbt_tangles.ingest.decompress import SUFFIXES
+from dbt_tangles.ingest.file_faults import Fault
+from dbt_tangles.ingest.line_format import FREE_BYTES, LINE_COST, LINE_SCHEMA, Reading
+from dbt_tangles.ingest.unpack import unpack
 
 MAX_BYTES = 5000
 LINES = [b"%d %s" % (place, random.Random(place).randbytes(place % 90).hex().encode()) for place in range(5000)]
@@ -137,8 +140,8 @@ def test_damage_costs_no_line_before_it():
 @pytest.mark.parametrize("separator", ["\n", "\n\n"])
 def test_lines_do_not_depend_on_how_they_are_read(chunk, separator, monkeypatch):
     """With pieces that end inside lines, separators and byte order marks."""
-    monkeypatch.setattr(unpacking, "CHUNK_BYTES", chunk)
-    monkeypatch.setattr(unpacking, "PIECE_BYTES", min(chunk, 50))
+    monkeypatch.setattr(decompress, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(decompress, "PIECE_BYTES", min(chunk, 50))
     text = (
         b"\xef\xbb\xbf\n\n\n a \n\n\n\nb\r\n\r\nc\r\n\rd\r\re\r\n\xef\xbb\xbf\n\n\n"
         + b"x" * 99
@@ -192,7 +195,7 @@ def test_what_a_file_unpacks_to_is_bounded(suffix, unit):
 
 def test_files_up_to_the_limit_are_read_whole(monkeypatch):
     """Up to exactly the given ratio."""
-    monkeypatch.setattr(unpacking, "FREE_BYTES", 0)
+    monkeypatch.setattr(line_format, "FREE_BYTES", 0)
     for content in (GZ, BZ2, DEFLATE, ZST):
         suffix = next(name for name, whole in WHOLE.items() if whole is content)
         cost = len(TEXT) + LINE_COST * len(LINES)
@@ -209,7 +212,7 @@ def test_pretty_objects_with_any_line_ends(end, monkeypatch):
     objects = [b'{\n  "a": %d\n}' % number for number in range(50)]
     text = b"\n\n".join(objects) + b"\n\n"
     for chunk in (1, 2, 3, 7, 2**20):
-        monkeypatch.setattr(unpacking, "CHUNK_BYTES", chunk)
+        monkeypatch.setattr(decompress, "CHUNK_BYTES", chunk)
         rows = read("log.txt", text.replace(b"\n", end), "\n\n")
         assert [row["raw"].strip() for row in rows] == objects
 

@@ -3,30 +3,26 @@
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import pyarrow as pa
 from dbt.adapters.events.logging import AdapterLogger
-from pyspark import cloudpickle
-from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from dbt_spark_python import known_lines, unpack
 from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.earlier import ExtendedTable
 from dbt_spark_python.incremental.plan import VERSION
-from dbt_spark_python.local_files import find_files, is_hidden, uri
-from dbt_spark_python.session.progress import is_connect
-from dbt_spark_python.unpack import FAULTS, LINE_SCHEMA, SUFFIXES, Fault, Reading
+from dbt_spark_python.input_files import find_files, uri
+from dbt_tangles.ingest import line_cache, unpack
+from dbt_tangles.ingest.decompress import SUFFIXES
+from dbt_tangles.ingest.file_faults import FAULTS, Fault
+from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
+from dbt_tangles.ingest.log_files import find_log, list_dangling
 
 logger = AdapterLogger("Spark")
 
-# The module is sent to the workers by value: importing this package there would require dbt.
-cloudpickle.register_pickle_by_value(unpack)
 
 #: Larger compressed files that are not on a local disk are left to Spark, although Spark fails at damage: Python would
 #: need their content in one piece.
@@ -39,7 +35,6 @@ _UNPACKED = re.compile(rf"[.]({'|'.join(SUFFIXES)})$", re.IGNORECASE)
 # Spark would read these as text. It takes .lz4 and .snappy for Hadoop's own formats, and then tries to allocate
 # gigabytes for files of other tools.
 _NOT_READ = re.compile(r"[.](7z|br|lz|lz4|lzma|lzo|rar|snappy|sz|tbz2?|tgz|txz|xz|z|zip)$", re.IGNORECASE)
-_PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
 
 def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
@@ -65,7 +60,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
     """
     if sail.is_sail(spark):
         return _read_local_lines(spark, path, name, reading)
-    place, files = _find(spark, path, name)
+    place, files = find_log(spark, path, name)
     is_local = files[0].startswith("file:")
     not_read = list(filter(_NOT_READ.search, files))
     # Hadoop's local file system lists names with a colon, but cannot open them.
@@ -74,7 +69,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         for file in files
         if not reading.is_by_line or _UNPACKED.search(file) or (is_local and ":" in file.rpartition("/")[2])
     ]
-    links = _dangling_links(place)
+    links = list_dangling(place)
     _warn(name, {Fault.UNSUPPORTED: not_read, Fault.DANGLING_LINK: links})
     file_name, file_size = sf.col("_metadata.file_name"), sf.col("_metadata.file_size")
     is_not_read = file_name.rlike(f"(?i){_NOT_READ.pattern}")
@@ -150,7 +145,7 @@ def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
     if sail.is_sail(spark):
         files = find_files(path, name).files
         return spark.createDataFrame([(len(files), sum(size for _, size in files))], "files bigint, bytes bigint")
-    place, files = _find(spark, path, name)
+    place, files = find_log(spark, path, name)
     size = sf.coalesce(sf.sum("length"), sf.lit(0)).cast("bigint").alias("bytes")  # Spark skips empty files
     return place.read("binaryFile").agg(size).select(sf.lit(len(files)).cast("bigint").alias("files"), "bytes")
 
@@ -174,7 +169,7 @@ def check_lines(
         path: As for `read_lines`; None or empty without a log.
         fixtures: The lines used without a log, with the columns of `read_lines` and `log`, the name of their log.
         check: Takes the lines of a partition and returns rows of `schema`: the place and the digest of each line
-            (`known_lines`), and columns that depend only on the line's bytes.
+            (`line_cache`), and columns that depend only on the line's bytes.
         schema: The schema of the result.
         reading: As for `read_lines`.
         together: Lines with the same value of this column go into one partition.
@@ -189,9 +184,9 @@ def check_lines(
     """
     lines = read_lines(spark, path, name, reading) if path else fixtures.where(sf.col("log") == name)
     lines = cut(lines, reading.max_bytes)
-    digest, parted, last = known_lines.line_digest(reading.max_bytes), None, 0
+    digest, parted, last = line_cache.line_digest(reading.max_bytes), None, 0
     if known is not None:
-        parted = known_lines.part(lines, digest, known)
+        parted = line_cache.part(lines, digest, known)
         last = known.agg(sf.coalesce(sf.max(VERSION), sf.lit(0))).first()[0]
     lines = lines.select("*", digest) if parted is None else parted.unknown
     if together is not None:
@@ -238,90 +233,3 @@ def _faults(files: DataFrame, fault: str) -> DataFrame:
     return files.select(
         "source_file", *(sf.lit(row.get(field.name)).cast(field.dataType).alias(field.name) for field in _LINES[1:])
     )
-
-
-@dataclass(frozen=True)
-class _Place:
-    """The path to read, taken literally or as a pattern."""
-
-    spark: SparkSession
-    path: str
-    is_pattern: bool
-
-    def read(self, kind: str, **options: str) -> DataFrame:
-        # Spark's undocumented option for reading a name literally although it looks like a pattern.
-        options |= {"__globPaths__": str(self.is_pattern).lower(), "recursiveFileLookup": "true"}
-        return self.spark.read.format(kind).options(**options).load(self.path)
-
-
-def _find(spark: SparkSession, path: str, name: str) -> tuple[_Place, list[str]]:
-    """Decide how to read `path`, and list its files.
-
-    Raises:
-        ValueError: Files are missing at the path.
-    """
-    # A colon before any slash ends the scheme of a URI.
-    relative = f"./{path}" if re.match("[^/]*:(?!//)", path) else path
-    places = [_Place(spark, relative, False)]
-    if _PATTERN_MARK.search(path):
-        places.append(_Place(spark, path, True))
-    causes = []
-    for place in places:
-        try:
-            if files := place.read("text").inputFiles():
-                return place, files
-            causes.append("names that begin with _ or . are hidden")
-        except AnalysisException as error:
-            causes.append(error.getCondition() or "")
-        except IllegalArgumentException:
-            causes.append("a name there has a colon, which globs do not support: give the file or the whole folder")
-    if links := _dangling_links(places[-1]):
-        raise ValueError(f"{name}: {path!r} has only dangling links: {', '.join(links[:10])}")
-    raise ValueError(f"{name}: Spark finds no file at {path!r} ({causes[-1]})")
-
-
-def _dangling_links(place: _Place) -> list[str]:
-    """List the dangling links at a place, as URIs, because Hadoop silently omits them from its listings.
-
-    Only local disks have links. On Spark Connect the disk belongs to another machine, and dangling links stay
-    unnoticed.
-    """
-    if is_connect(place.spark):
-        return []
-    hadoop = place.spark._jvm.org.apache.hadoop.fs
-    path = hadoop.Path(place.path)
-    disk = path.getFileSystem(place.spark._jsc.hadoopConfiguration())
-    if disk.getUri().getScheme() != "file":
-        return []
-    path = disk.makeQualified(path)
-
-    def matches(pattern: Any) -> list[str]:
-        try:
-            return [status.getPath().toUri().getPath() for status in disk.globStatus(pattern) or ()]
-        except IllegalArgumentException:  # a colon
-            return []
-
-    if place.is_pattern:
-        accepts = hadoop.GlobFilter(path.getName()).accept
-        folders = matches(path.getParent())
-        links = [link for folder in folders for link in _dangling_in(folder) if accepts(hadoop.Path(link))]
-        roots = matches(path)
-    else:
-        roots = [path.toUri().getPath()]
-        links = [root for root in roots if _is_dangling(root)]
-    for root in roots:
-        for folder, folders, _ in os.walk(root):
-            folders[:] = [name for name in folders if not is_hidden(name)]
-            links += _dangling_in(folder)
-    return [disk.makeQualified(hadoop.Path(link)).toUri().toString() for link in sorted(set(links))]
-
-
-def _dangling_in(folder: str) -> list[str]:
-    if not os.path.isdir(folder):
-        return []
-    names = [os.path.join(folder, name) for name in os.listdir(folder) if not is_hidden(name)]
-    return list(filter(_is_dangling, names))
-
-
-def _is_dangling(path: str) -> bool:
-    return os.path.islink(path) and not os.path.exists(path)
