@@ -1,7 +1,7 @@
 {#- A table made anew from a query that may read it. Where tables are folders it is the old one until it is the new one;
     elsewhere a kill between the two last statements leaves the new one under the other name, where it is found. -#}
 {% macro rebuild_atomically(relation, query, file_format='parquet') %}
-    {%- set next = tangles.beside(relation, 'next') -%}
+    {%- set next = tangles.sibling_relation(relation, 'next') -%}
     {% do adapter.drop_relation(next) %}
     {% do run_query('create table ' ~ next ~ ' using ' ~ file_format ~ ' as ' ~ query) %}
     {% do adapter.drop_relation(relation) %}
@@ -17,7 +17,7 @@
     {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none -%}
         {{ return(true) }}
     {%- endif -%}
-    {%- set beside = tangles.beside(relation, 'next') -%}
+    {%- set beside = tangles.sibling_relation(relation, 'next') -%}
     {%- set next = adapter.get_relation(beside.database, beside.schema, beside.identifier) -%}
     {%- if next is none -%}
         {{ return(false) }}

@@ -159,7 +159,7 @@
     {%- set carried = [] -%}
     {%- for node in project_nodes() if node.resource_type == 'model' and node.name not in ['runs', 'run_changes'] -%}
         {%- set goes_on = (node.config.meta or {}).is_history
-            or (adapter.is_planned() and node.config.materialized in ['replace_groups', 'group_versions', 'checked_lines']) -%}
+            or (adapter.is_planned() and node.config.materialized in ['replace_groups', 'group_versions']) -%}
         {%- if node.unique_id not in selected_resources
             or (goes_on and not flags.FULL_REFRESH
                 and adapter.get_relation(node.database, node.schema, node.alias) is not none) -%}

@@ -4,7 +4,6 @@ import pytest
 
 from dbt_spark_python.incremental.plan import (
     COMPLETE,
-    LINES,
     REBUILD,
     REPLACE,
     REUSE,
@@ -18,7 +17,7 @@ from simulated_runs import Parts, graph, node
 
 LOG = {"reads": {"paths": ["log"]}, "log": "/somewhere"}
 NODES = [
-    node("lines", LINES, meta=LOG),
+    node("lines", VERSIONS, meta=LOG),
     node("orders", "table", "lines"),
     node("names", "table", "lines"),
     node("versions", VERSIONS, "orders"),
@@ -180,7 +179,7 @@ def test_versions_go_on_where_inputs_alone_have_changed():
     assert stand.edit("versions").plan("versions")[0:2] == (REBUILD, 0)
 
 
-def test_checked_lines_go_on_where_the_log_has_changed():
+def test_a_table_of_row_versions_continues_where_the_log_has_changed():
     stand = Stand()
     stand.logs["/somewhere"] = "log 2"
     assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", {"log": "log 2"})

@@ -19,7 +19,7 @@ from dbt_spark_python.incremental.definition import INPUTS, Definitions
 from dbt_spark_python.incremental.earlier import changed_groups, since_view_name
 from dbt_spark_python.incremental.fixpoint import Fixpoint, Names, SessionStore, Spec, TableStore
 from dbt_spark_python.incremental.passes import PassedTests
-from dbt_spark_python.incremental.plan import COMPLETE, LINES, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
+from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
 from dbt_spark_python.incremental.replace import replace_groups
 from dbt_spark_python.input_files import digest_input
 from dbt_spark_python.python_model import workers
@@ -38,7 +38,7 @@ OWNER_ONLY = "owner_only"
 
 # Materializations that never add rows to their existing table. All others may read and extend it.
 _WITHOUT_EARLIER_ROWS = frozenset(
-    {"fixpoint", "create_if_missing", "seed", "table", "test", "unit", "view", COMPLETE, LINES, VERSIONS, WORKING_SET}
+    {"fixpoint", "create_if_missing", "seed", "table", "test", "unit", "view", COMPLETE, VERSIONS, WORKING_SET}
 )
 
 

@@ -16,7 +16,7 @@ MOST_BROADCAST_ROWS = 500_000
 class ExtendedTable(NamedTuple):
     """The result of a model that keeps all its earlier rows: the new rows, and the whole table.
 
-    A model of the materialization `checked_lines` may return it.
+    A model of the materialization `group_versions` may return it.
 
     Attributes:
         added: The new rows. Only these are written if the files of the earlier table can be linked.

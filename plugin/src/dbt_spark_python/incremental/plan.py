@@ -22,13 +22,11 @@ from dbt_spark_python.incremental.definition import Definitions, changed_parts
 REUSE, REBUILD, REPLACE = "reuse", "rebuild", "replace"
 #: Materializations: a table of group versions, a complete table, a working set.
 VERSIONS, COMPLETE, WORKING_SET = "group_versions", "replace_groups", "working_set"
-#: Materialization of checked lines. Each line is a group, so the table is its own table of versions.
-LINES = "checked_lines"
 #: Materializations without a table: reading the model reads its inputs.
 _WITHOUT_TABLE = ("view", "ephemeral")
 #: Materializations that hold the changed groups only, if the model belongs to groups.
 _CHANGED_GROUPS_ONLY = (WORKING_SET, "fixpoint")
-#: Columns of a table of group versions; a table of checked lines has its own key column.
+#: Columns of a table of group versions. If each row is a group of its own, the key column has another name.
 KEY, VERSION = "group_key", "version"
 #: In a node's `meta`: the model with the versions of its groups.
 VERSIONS_MODEL = "group_versions"
@@ -119,7 +117,7 @@ class Planner:
         if inputs is not None and inputs == manifest.get("inputs"):
             return Plan(REUSE, inputs=inputs, **_group_versions(manifest))
         groups = _group_versions(manifest)
-        if self._nodes[node_id]["config"]["materialized"] in (VERSIONS, LINES) and groups["history"]:
+        if self._nodes[node_id]["config"]["materialized"] == VERSIONS and groups["history"]:
             return Plan(REPLACE, since=groups["upto"], history=groups["history"], inputs=inputs)
         return Plan(REBUILD, inputs=inputs)
 
