@@ -11,7 +11,7 @@ import pytest
 
 import port_attacks
 from conftest import TESTS
-from dbt_spark_python.engines import listeners, local_socket, relay, sail
+from dbt_spark_python.engines import listeners, local_socket, relay, sail_server
 from dbt_spark_python.session import connection
 from plugin_projects import make_project
 
@@ -220,11 +220,11 @@ def test_a_relay_passes_on_what_its_own_process_says():
 
 REFUSED = """
 import sys
-from dbt_spark_python.engines import local_socket, sail
+from dbt_spark_python.engines import local_socket, sail_server
 local_socket._ATTACH_FILTER = -1
 try:
-    print(sail.connect(eval(sys.argv[1]), sys.argv[2]).sql("select 1").first()[0])
-except sail.SailError as error:
+    print(sail_server.connect(eval(sys.argv[1]), sys.argv[2]).sql("select 1").first()[0])
+except sail_server.SailError as error:
     print(error)
 """
 IS_REFUSED = "other users of this machine could connect to Sail and run code as you: "
@@ -234,8 +234,10 @@ IS_REFUSED = "other users of this machine could connect to Sail and run code as 
     ("settings", "said"),
     [
         pytest.param({}, f"{IS_REFUSED}the system refuses a socket filter", id="refused"),
-        pytest.param({sail.OPEN_PORT: "false"}, f"{IS_REFUSED}the system refuses a socket filter", id="said not to"),
-        pytest.param({sail.OPEN_PORT: "True"}, "1", id="accepted"),  # a profile's YAML `true`
+        pytest.param(
+            {sail_server.OPEN_PORT: "false"}, f"{IS_REFUSED}the system refuses a socket filter", id="said not to"
+        ),
+        pytest.param({sail_server.OPEN_PORT: "True"}, "1", id="accepted"),  # a profile's YAML `true`
     ],
 )
 def test_where_the_port_cannot_be_closed_the_profile_has_to_accept_that(settings, said, tmp_path):
@@ -250,5 +252,7 @@ def test_modes_with_ports_for_workers_are_refused(tmp_path, monkeypatch):
     """Every user of the machine can connect to these ports."""
     pytest.importorskip("pysail")
     monkeypatch.delenv("SAIL_MODE", raising=False)
-    with pytest.raises(sail.SailError, match=r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"):
-        sail.start({"sail.mode": "local-cluster"}, str(tmp_path))
+    with pytest.raises(
+        sail_server.SailError, match=r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"
+    ):
+        sail_server.start({"sail.mode": "local-cluster"}, str(tmp_path))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from dbt_spark_python import adapter
-from dbt_spark_python.table_store.warehouse import Publication
+from dbt_spark_python.table_store.public_folders import Publication
 
 ORIGIN = Publication({"code": "1"}, {"model.shop.orders": "1"}, {"history": "h 0", "since": 1, "upto": 2})
 

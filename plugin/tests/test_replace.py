@@ -39,7 +39,7 @@ class Table:
 
     def publish(self) -> None:
         """Publish the new table."""
-        from dbt_spark_python.table_store.warehouse import Publication
+        from dbt_spark_python.table_store.public_folders import Publication
 
         self.catalog.warehouse.begin_writing()
         self.catalog.publish("replaced", self.name, "run", Publication())

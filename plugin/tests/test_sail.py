@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail, sail_server
 from dbt_spark_python.session.connection import process_session
 from plugin_projects import make_project
 
@@ -18,18 +18,20 @@ from plugin_projects import make_project
 @pytest.mark.parametrize("found", ["0.5.3", "0.7.2", "1.0.0"])
 def test_versions_that_do_not_fit_are_refused(found, monkeypatch):
     """The error names the remedy."""
-    monkeypatch.setattr(sail, "version", lambda package: found if package == "pysail" else "4.3.0")
-    with pytest.raises(sail.SailError, match=rf"pysail {found} does not fit pyspark 4.3.0: .*dbt-spark-python\[sail\]"):
-        sail.check_installed()
+    monkeypatch.setattr(sail_server, "version", lambda package: found if package == "pysail" else "4.3.0")
+    with pytest.raises(
+        sail_server.SailError, match=rf"pysail {found} does not fit pyspark 4.3.0: .*dbt-spark-python\[sail\]"
+    ):
+        sail_server.check_installed()
 
 
 def test_an_environment_without_it(monkeypatch):
     def missing(package):
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(sail, "version", missing)
-    with pytest.raises(sail.SailError, match=r"has none: pip install 'dbt-spark-python\[sail\]'"):
-        sail.check_installed()
+    monkeypatch.setattr(sail_server, "version", missing)
+    with pytest.raises(sail_server.SailError, match=r"which is not installed: pip install 'dbt-spark-python\[sail\]'"):
+        sail_server.check_installed()
 
 
 @pytest.mark.parametrize(
@@ -50,8 +52,8 @@ def test_statements_that_count(statement, counts):
 
 SERVER = """
 import glob, os, signal, sys
-from dbt_spark_python.engines import sail
-session = sail.connect({}, sys.argv[1])
+from dbt_spark_python.engines import sail_server
+session = sail_server.connect({}, sys.argv[1])
 print(session.sql("select 1").first()[0])
 listening = [line.split() for line in open("/proc/net/tcp").read().splitlines()[1:]]
 mine = {os.readlink(fd) for fd in glob.glob("/proc/self/fd/*") if os.path.islink(fd)}
@@ -73,15 +75,15 @@ def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
 
 BOUNDED = """
 import json, os, sys
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 from dbt_spark_python.session.memory import short_memory
 
 # One task at a time: of two, one may find that the other has all there is, and then its groups go nowhere.
 settings = {"sail.execution.default_parallelism": "1", **json.loads(sys.argv[2])}
 memory = int(sys.argv[3])
 if memory:
-    sail.machine_memory = lambda: memory
-spark = sail.connect(settings, sys.argv[1])
+    sail_server.machine_memory = lambda: memory
+spark = sail_server.connect(settings, sys.argv[1])
 many = "(select sha2(cast(id as string), 256) as k from range(1000000))"
 print(spark.sql(f"select count(*) from (select k from {many} group by k)").first()[0])
 try:
@@ -118,9 +120,9 @@ def test_its_variables_are_for_its_own_server_alone(tmp_path):
     pytest.importorskip("pysail")
     code = """
 import os, sys
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 before = dict(os.environ)
-sail.start({}, sys.argv[1])
+sail_server.start({}, sys.argv[1])
 print(sorted(before.items() ^ os.environ.items()))
 """
     done = subprocess.run(
@@ -137,14 +139,14 @@ from pyspark.sql.connect.client import core
 if hasattr(core, "RpcDeadlines"):  # as if ten minutes were one second
     core.RpcDeadlines = partial(core.RpcDeadlines, reattachable_execute_plan=1.0, reattach_execute=1.0)
 
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 
 def wait(batches):
     for batch in batches:
         time.sleep(3)
         yield batch
 
-spark = sail.connect({}, sys.argv[1])
+spark = sail_server.connect({}, sys.argv[1])
 rows = spark.range(0, 3, 1, 1).mapInArrow(wait, "id bigint")
 print(rows.count())
 rows.write.parquet(sys.argv[1] + "/rows")
@@ -163,7 +165,7 @@ def test_what_takes_long_comes_to_its_end(tmp_path):
 
 LEFT_RUNNING = """
 import tempfile, time
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 from dbt_spark_python.session import timeout
 
 def wait(batches):
@@ -172,7 +174,7 @@ def wait(batches):
             time.sleep(0.1)
         yield batch
 
-spark = sail.connect({}, tempfile.mkdtemp())
+spark = sail_server.connect({}, tempfile.mkdtemp())
 spark.addTag("slow")
 try:
     with timeout.Deadline(spark, "slow", 1):

@@ -17,9 +17,9 @@ from plugin_projects import make_project
 SERVER = """
 import sys
 from pysail.spark import SparkConnectServer
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 
-sail._patch_worker()
+sail_server._patch_worker()
 server = SparkConnectServer("127.0.0.1", 0)
 server.start(background=True)
 print("sc://{}:{}".format(*server.listening_address), flush=True)

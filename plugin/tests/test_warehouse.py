@@ -14,7 +14,9 @@ import pytest
 
 from dbt_spark_python.session import connection
 from dbt_spark_python.table_store import atomic_swap, durable_files
-from dbt_spark_python.table_store.warehouse import MANIFEST_FILE, Warehouse, WarehouseError
+from dbt_spark_python.table_store.errors import WarehouseError
+from dbt_spark_python.table_store.manifest import MANIFEST_FILE
+from dbt_spark_python.table_store.warehouse import Warehouse
 
 
 @pytest.fixture
@@ -38,7 +40,9 @@ def read(warehouse: Warehouse, schema: str, name: str) -> dict[str, str]:
 
 def in_another_process(code: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
     """Run code with the names of this package imported."""
-    preamble = "import os, sys\nfrom pathlib import Path\nfrom dbt_spark_python.table_store.warehouse import *\n"
+    modules = ("errors", "warehouse")
+    preamble = "import os, sys\nfrom pathlib import Path\n"
+    preamble += "".join(f"from dbt_spark_python.table_store.{name} import *\n" for name in modules)
     return subprocess.run(
         [sys.executable, "-c", preamble + textwrap.dedent(code), *arguments],
         capture_output=True,

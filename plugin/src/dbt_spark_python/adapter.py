@@ -17,7 +17,8 @@ from dbt_common.invocation import get_invocation_id
 from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
 from dbt_spark_python.incremental.earlier import changed_groups, since_view_name
-from dbt_spark_python.incremental.fixpoint import Fixpoint, Names, SessionStore, Spec, TableStore
+from dbt_spark_python.incremental.fixpoint import Fixpoint, Names, Spec
+from dbt_spark_python.incremental.fixpoint_stores import SessionStore, TableStore
 from dbt_spark_python.incremental.passes import PassedTests
 from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
 from dbt_spark_python.incremental.replace import replace_groups
@@ -28,7 +29,7 @@ from dbt_spark_python.python_model.submit import SessionPythonJob
 from dbt_spark_python.session import connection, error_translation
 from dbt_spark_python.session.progress import logger
 from dbt_spark_python.session.shell import shown_command, shown_path
-from dbt_spark_python.table_store.warehouse import Publication
+from dbt_spark_python.table_store.public_folders import Publication
 from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, find_unknown, names_of_others
 
 SUBMISSION_METHOD = "session"

@@ -17,14 +17,15 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.engines import local_socket, sail
+from dbt_spark_python.engines import local_socket, sail, sail_server
 from dbt_spark_python.python_model import ship_packages
 from dbt_spark_python.session import environment, error_translation, small_run_profile
 from dbt_spark_python.session.memory import short_memory
 from dbt_spark_python.session.progress import is_connect
 from dbt_spark_python.table_store import damage
 from dbt_spark_python.table_store.catalog import FolderCatalog
-from dbt_spark_python.table_store.warehouse import Warehouse, WarehouseError
+from dbt_spark_python.table_store.errors import WarehouseError
+from dbt_spark_python.table_store.warehouse import Warehouse
 
 #: In a profile's `server_side_parameters`: the warehouse folder. The key is removed before Spark sees it.
 WAREHOUSE = "spark.dbt.warehouse"
@@ -150,7 +151,7 @@ def prepare(credentials: SparkCredentials) -> None:
     global _catalog
     parameters = credentials.server_side_parameters
     with _opening:
-        is_sail = parameters.pop(sail.ENGINE, None) == "sail"
+        is_sail = parameters.pop(sail_server.ENGINE, None) == "sail"
         needs_java = not is_sail and process_session() is None
         root = parameters.pop(WAREHOUSE, None)
         options = [parameters.get("spark.driver.extraJavaOptions"), small_run_settings(parameters).java]
@@ -225,7 +226,7 @@ def open_sail(parameters: dict[str, str], warehouse: Warehouse) -> SparkSession:
     """
     if (active := SparkSession.getActiveSession()) and not is_connect(active):
         raise RuntimeError("this process has a Spark session: start another process for Sail")
-    return sail.connect(parameters, str(warehouse.scratch))
+    return sail_server.connect(parameters, str(warehouse.scratch))
 
 
 def spark_settings(warehouse: Warehouse) -> dict[str, str]:

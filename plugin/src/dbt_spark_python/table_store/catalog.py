@@ -18,7 +18,9 @@ from dbt_spark_python.incremental.counts import count_differing, count_rows
 from dbt_spark_python.python_model.columns import nullable, write_no_rows
 from dbt_spark_python.session.progress import show_line
 from dbt_spark_python.table_store.damage import is_damaged, list_damaged, record_damage
-from dbt_spark_python.table_store.warehouse import Publication, PublishedTable, Warehouse, WarehouseError, is_delta
+from dbt_spark_python.table_store.errors import WarehouseError
+from dbt_spark_python.table_store.public_folders import Publication, PublishedTable, is_delta
+from dbt_spark_python.table_store.warehouse import Warehouse
 
 # The key under which Spark stores a table's schema in parquet files.
 _SPARK_SCHEMA = b"org.apache.spark.sql.parquet.row.metadata"

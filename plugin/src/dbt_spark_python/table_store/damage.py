@@ -7,7 +7,8 @@ from pathlib import Path
 
 from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.integrity import find_altered, find_faults
-from dbt_spark_python.table_store.warehouse import Warehouse, is_public
+from dbt_spark_python.table_store.public_folders import is_public
+from dbt_spark_python.table_store.warehouse import Warehouse
 
 _SHOWN = 3
 

@@ -15,78 +15,34 @@ and the next process removes it. This module imports neither Spark nor dbt.
 """
 
 import contextlib
-import errno
 import os
 import shutil
-import tempfile
 import uuid
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dbt_spark_python.table_store import durable_files, manifest
 from dbt_spark_python.table_store.atomic_swap import replace_folder, restore_folder
+from dbt_spark_python.table_store.errors import WarehouseError, translate_os_errors
 from dbt_spark_python.table_store.integrity import data_files, digest_content, digest_files, find_faults, list_files
 from dbt_spark_python.table_store.locks import FileLock
 from dbt_spark_python.table_store.manifest import MANIFEST_FILE
 from dbt_spark_python.table_store.private_folders import restrict
+from dbt_spark_python.table_store.process_folder import ProcessFolder, describe_process, utc_now
+from dbt_spark_python.table_store.public_folders import (
+    Publication,
+    PublishedTable,
+    as_published,
+    find_table,
+    read_trusted_manifest,
+)
 
 _ASIDE = ".replaced-"
 _DAMAGED = ".damaged"
 
 #: A table with this many files is rewritten in full instead of extended.
 MOST_FILES = 64
-
-
-class WarehouseError(RuntimeError):
-    """The warehouse cannot be used; the message names it, the cause and the remedy."""
-
-
-@dataclass(frozen=True)
-class PublishedTable:
-    """A table in its public place. The fields from `run_id` on are None if the table lacks a manifest.
-
-    Attributes:
-        run_id: The last run that built or reused the table.
-        built_at: The time at which it was built (ISO 8601, UTC).
-        changed_in: The run that last changed its rows.
-        columns: Its schema as Spark's JSON, if the files do not contain all of it.
-        changes: The row counts of that change: `rows_added`, `rows_changed`, `rows_removed`; None if they were not
-            counted.
-    """
-
-    schema: str
-    name: str
-    folder: Path
-    run_id: str | None = None
-    built_at: str | None = None
-    changed_in: str | None = None
-    columns: str | None = None
-    changes: dict[str, int] | None = None
-
-
-class Publication(NamedTuple):
-    """The origin of a table, for its manifest; see `incremental.plan`.
-
-    Attributes:
-        definition: The digests of the parts of its node's definition.
-        inputs: The digests of the contents of its inputs by name; None if they are unknown or do not count.
-        groups: The group versions that it was built from: `history`, `since`, `upto`.
-        key_columns: The key columns; None if changes are not counted. Not written to the manifest.
-        changes: The numbers of added, changed and removed rows, if known. Not part of the origin.
-    """
-
-    definition: dict[str, str] | None = None
-    inputs: dict[str, str] | None = None
-    groups: dict[str, Any] | None = None
-    key_columns: list[str] | None = None
-    changes: dict[str, int] | None = None
-
-    def origin(self) -> dict[str, Any]:
-        """Return the entries for the manifest."""
-        return {"definition": self.definition, "inputs": self.inputs, "groups": self.groups}
 
 
 class Warehouse:
@@ -102,7 +58,8 @@ class Warehouse:
             self.root.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.root / ".lock")
         self._owner_only: set[tuple[str, str]] = set()
-        self.process_folder = self._make_process_folder()
+        self._process = ProcessFolder(self.root)
+        self.process_folder = self._process.path
 
     # A process's own folder ---------------------------------------------------------------------------------------
 
@@ -116,33 +73,9 @@ class Warehouse:
         """Return the folder for the engine's local files."""
         return self.process_folder / "scratch"
 
-    def _make_process_folder(self) -> Path:
-        """Create this process's folder; a process without write access gets one elsewhere, for reading only."""
-        sessions = self.root / ".sessions"
-        try:
-            sessions.mkdir(mode=0o700, exist_ok=True)
-            with _exclusive(sessions):
-                self._alive = FileLock(sessions / f"{uuid.uuid4().hex[:12]}.lock")
-                self._alive.acquire(_describe_process())
-                session = self._alive.path.with_suffix("")
-                session.mkdir(mode=0o700)
-        except OSError as error:
-            if error.errno == errno.ENOSPC:
-                raise self._error("make a folder for this process", error) from error
-            self._alive = None
-            session = Path(tempfile.mkdtemp(prefix="dbt_spark_python_"))
-        (session / "tables").mkdir()
-        (session / "scratch").mkdir()
-        return session
-
     def close(self) -> None:
         """Remove this process's folder and give back its locks."""
-        shutil.rmtree(self.process_folder, ignore_errors=True)
-        if self._alive:
-            self._alive.release()
-            with contextlib.suppress(OSError):
-                self._alive.path.unlink()
-            self._alive = None
+        self._process.close()
         self.end_writing()
 
     # Building -----------------------------------------------------------------------------------------------------
@@ -160,12 +93,12 @@ class Warehouse:
         """
         if self.is_writing:
             return
-        if self._alive is None:
+        if not self._process.is_writable:
             raise WarehouseError(
                 f"the warehouse {self.root} is not writable: check its owner, or use another warehouse"
             )
         with self._translate_errors("write to the warehouse"):
-            taken = self._lock.acquire(_describe_process())
+            taken = self._lock.acquire(describe_process())
         if not taken:
             holder = self._lock.read_holder() or "another process"
             raise WarehouseError(
@@ -173,7 +106,7 @@ class Warehouse:
                 f"(it stays readable meanwhile)"
             )
         with self._translate_errors("clear the warehouse"):
-            self._clear_dead_processes()
+            self._process.clear_dead()
             self._restore_tables()
 
     def end_writing(self) -> None:
@@ -218,7 +151,7 @@ class Warehouse:
             changes = before.get("changes") if is_same else publication.changes or (count() if count else None)
             entries = {
                 "run_id": run_id,
-                "built_at": _now(),
+                "built_at": utc_now(),
                 "changed_in": before["changed_in"] if is_same else run_id,
                 **publication.origin(),
                 "changes": changes,
@@ -238,7 +171,7 @@ class Warehouse:
                 self._set_aside(old, schema, name)
             shutil.rmtree(old, ignore_errors=True)
         self._view(schema, name).unlink(missing_ok=True)
-        return _published(place, entries)
+        return as_published(place, entries)
 
     def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Record that a run reused a published table.
@@ -304,7 +237,7 @@ class Warehouse:
     def can_grow(self, schema: str, name: str) -> bool:
         """Whether rows may be added to a published table in new files: its files are intact and not too many."""
         place = self.public_place(schema.lower(), name.lower())
-        return bool(_trusted_manifest(place)) and len(data_files(place)) < MOST_FILES
+        return bool(read_trusted_manifest(place)) and len(data_files(place)) < MOST_FILES
 
     def link_files(self, table: tuple[str, str], new: str, files: Collection[str]) -> None:
         """Link some files of a published table into a new table of this process."""
@@ -335,15 +268,15 @@ class Warehouse:
     def published(self, schema: str | None = None) -> list[PublishedTable]:
         """Return the published tables of one schema or of all, by name."""
         folders = sorted(self.root.glob(f"{schema or '*'}.db/*"))
-        return [table for folder in folders if (table := _find(folder))]
+        return [table for folder in folders if (table := find_table(folder))]
 
     def find(self, schema: str, name: str) -> PublishedTable | None:
         """Return a published table, if it exists."""
-        return _find(self.public_place(schema, name))
+        return find_table(self.public_place(schema, name))
 
     def trusted_manifest(self, schema: str, name: str) -> dict[str, Any]:
         """Return the manifest of a published table; empty if its files have changed since, or if it does not exist."""
-        return _trusted_manifest(self.public_place(schema.lower(), name.lower()))
+        return read_trusted_manifest(self.public_place(schema.lower(), name.lower()))
 
     def views(self) -> dict[tuple[str, str], str]:
         """Return the statements of the views by schema and name; special files are left out."""
@@ -361,25 +294,8 @@ class Warehouse:
             shutil.rmtree(place, ignore_errors=True)
             folder.rename(place)
 
-    # ----------------------------------------------------------------------------------------------------------------
-
     def _view(self, schema: str, name: str) -> Path:
         return self.root / f"{schema}.db" / ".views" / f"{name}.sql"
-
-    # ----------------------------------------------------------------------------------------------------------------
-
-    def _clear_dead_processes(self) -> None:
-        """Remove the folders of ended processes, recognised by their free locks."""
-        sessions = self.root / ".sessions"
-        with _exclusive(sessions):
-            for folder in [path for path in sessions.iterdir() if path.is_dir() and path != self.process_folder]:
-                alive = FileLock(folder.with_suffix(".lock"))
-                if alive.acquire():
-                    # The JVM of a killed process may still be writing; the rest is removed next time.
-                    shutil.rmtree(folder, ignore_errors=True)
-                    if not folder.exists():
-                        alive.path.unlink()
-                    alive.release()
 
     def _restore_tables(self) -> None:
         """Complete a table swap that a killed process left between two renames."""
@@ -388,35 +304,8 @@ class Warehouse:
             if not restore_folder(place, aside):
                 shutil.rmtree(aside, ignore_errors=True)
 
-    @contextlib.contextmanager
-    def _translate_errors(self, doing: str):
-        try:
-            yield
-        except OSError as error:
-            raise self._error(doing, error) from error
-
-    def _error(self, doing: str, error: OSError) -> WarehouseError:
-        remedy = {
-            errno.ENOSPC: "free some space and run again; all published tables are intact",
-            errno.EDQUOT: "free some space and run again; all published tables are intact",
-            errno.EACCES: "check its owner, or use another warehouse",
-            errno.EPERM: "check its owner, or use another warehouse",
-            errno.EROFS: "it is on a read-only file system; use another warehouse",
-            errno.EXDEV: "keep the warehouse in one file system",
-            errno.ENOTDIR: "a warehouse must be a folder",
-            errno.EEXIST: "a warehouse must be a folder",
-        }.get(error.errno, "check the disk, or use another warehouse")
-        return WarehouseError(f"cannot {doing} at {self.root}: {os.strerror(error.errno or 0)} ({remedy})")
-
-
-def is_delta(folder: Path) -> bool:
-    """Whether the table in a folder is a Delta Lake table, whose log lists its valid files."""
-    return (folder / "_delta_log").is_dir()
-
-
-def _is_whole(folder: Path) -> bool:
-    """Whether a public folder holds a table: a Delta log or a parquet file."""
-    return is_delta(folder) or any(folder.rglob("*.parquet"))
+    def _translate_errors(self, doing: str) -> contextlib.AbstractContextManager[None]:
+        return translate_os_errors(self.root, doing)
 
 
 def link_folder(folder: Path, copy: Path) -> None:
@@ -424,55 +313,10 @@ def link_folder(folder: Path, copy: Path) -> None:
     shutil.copytree(folder, copy, copy_function=_link, dirs_exist_ok=True, ignore=_hidden)
 
 
-def _trusted_manifest(folder: Path) -> dict:
-    """Return the manifest of a published table; empty if its data files have changed since."""
-    entries = manifest.read(folder)
-    is_trusted = folder.is_dir() and not is_delta(folder) and entries.get("files") == list_files(folder)
-    return entries if is_trusted and not entries.get("damaged") else {}
-
-
-def _find(folder: Path) -> PublishedTable | None:
-    if not is_public(folder) or not _is_whole(folder):
-        return None
-    noted = manifest.read(folder)
-    return None if find_faults(folder, noted) else _published(folder, noted)
-
-
-def is_public(folder: Path) -> bool:
-    """Whether readers take a folder for a table. A folder that this user may not read does not count."""
-    if folder.name.startswith((".", "_")) or not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
-        return False
-    return not (folder / "_temporary").exists()
-
-
 def _synced(before: Mapping[str, Any], files: Mapping[str, list[int]]) -> set[str]:
     """Return the files of a new table that are on disk already: unchanged files of the published table."""
     noted = before.get("files", {}) if before.get("digests") else {}
     return {name for name, facts in files.items() if noted.get(name) == facts}
-
-
-def _published(folder: Path, entries: dict) -> PublishedTable:
-    fields = {key: entries.get(key) for key in ("run_id", "built_at", "changed_in", "columns", "changes")}
-    return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **fields)
-
-
-def _describe_process() -> str:
-    return f"process {os.getpid()} since {_now()}"
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-@contextlib.contextmanager
-def _exclusive(sessions: Path):
-    """Serialise the creation and the removal of session folders between processes."""
-    turn = FileLock(sessions / ".turn")
-    turn.acquire(wait=True)
-    try:
-        yield
-    finally:
-        turn.release()
 
 
 def _link(source: str, target: str) -> None:
