@@ -9,7 +9,7 @@ import pytest
 from dbt_spark_python.incremental.earlier import ExtendedTable
 from dbt_spark_python.python_model.columns import write_no_rows
 from dbt_tangles.ingest.line_format import Reading
-from dbt_tangles.ingest.log_lines import check_lines
+from dbt_tangles.ingest.log_lines import LineCheck, Log, check_lines
 
 SCHEMA = pa.schema(
     [
@@ -58,7 +58,9 @@ def runs(project, tmp_path_factory):
             (log / name).write_bytes(text.encode())
         before = spark.read.parquet(tables[-1]) if tables and known else None
         run = f"run {len(tables)}"
-        made = check_lines(spark, "log", str(log), None, checked_in(run), SCHEMA, Reading(MAX_BYTES), known=before)
+        made = check_lines(
+            spark, Log("log", str(log), None), LineCheck(checked_in(run), SCHEMA), Reading(MAX_BYTES), known=before
+        )
         make.is_grown = isinstance(made, ExtendedTable)
         last = max([0, *(row.version for row in before.select("version").collect())]) if before else 0
         if make.is_grown:

@@ -6,7 +6,7 @@ from dbt_spark_python.incremental.earlier import earlier
 from dbt_tangles.formats.ssb.options import hmac_key
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, CheckOptions, check_batches
 from dbt_tangles.ingest.line_format import Reading
-from dbt_tangles.ingest.log_lines import check_lines
+from dbt_tangles.ingest.log_lines import LineCheck, Log, check_lines
 from dbt_tangles.ingest.shuffle_key import text_before
 
 
@@ -19,16 +19,9 @@ def model(dbt, spark):
 
     options = CheckOptions(verify_signatures=verify_signatures, hmac_key=hmac_key())
     fixtures = None if path else dbt.ref("stg_tables__lines")
-    return check_lines(
-        spark,
-        "ssb_log",
-        path,
-        fixtures,
-        partial(check_batches, options=options),
-        OUTPUT_SCHEMA,
-        Reading(options.max_line_bytes, "\n\n" if log_format == "pretty" else "\n", unpack_limit),
-        # Copies of a message carry the same signature: together in a partition, they are verified once. Its last
-        # characters do, and exports have little behind it.
-        together=text_before(spark, "raw", ".sig.ed25519", length=32, within=160),
-        known=earlier(spark, dbt.this),
-    )
+    # Copies of a message have the same signature, and in one partition they are verified once. The signature's last
+    # characters suffice as a key; exports have little text after them.
+    together = text_before(spark, "raw", ".sig.ed25519", length=32, within=160)
+    check = LineCheck(partial(check_batches, options=options), OUTPUT_SCHEMA, together)
+    reading = Reading(options.max_line_bytes, "\n\n" if log_format == "pretty" else "\n", unpack_limit)
+    return check_lines(spark, Log("ssb_log", path, fixtures), check, reading, known=earlier(spark, dbt.this))

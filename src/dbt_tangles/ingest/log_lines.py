@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import NamedTuple
 
 import pyarrow as pa
 from dbt.adapters.events.logging import AdapterLogger
@@ -84,13 +85,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         text = text.where(~(is_not_read | is_unpacked))
     if not reading.is_by_line:  # between two separators there may be blank text
         text = text.where("value rlike '\\\\S'")
-    lines = text.select(
-        sf.col("_metadata.file_path").alias("source_file"),
-        sf.col("_metadata.file_block_start").alias("block_start"),
-        sf.monotonically_increasing_id().alias("row_id"),
-        sf.col("value").cast("binary").alias("raw"),
-        *_whole(),
-    )
+    lines = _lines_of_text(text)
     if unpacked:
         content = [] if is_local else ["content"]  # workers read local files themselves, like Spark's readers
         packed = place.read("binaryFile").where(is_unpacked)
@@ -103,6 +98,17 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         paths = spark.createDataFrame([(link,) for link in links], "source_file string").coalesce(1)
         lines = lines.union(_faults(paths, Fault.DANGLING_LINK))
     return lines
+
+
+def _lines_of_text(text: DataFrame) -> DataFrame:
+    """Return the rows of Spark's text reader as lines with their places."""
+    return text.select(
+        sf.col("_metadata.file_path").alias("source_file"),
+        sf.col("_metadata.file_block_start").alias("block_start"),
+        sf.monotonically_increasing_id().alias("row_id"),
+        sf.col("value").cast("binary").alias("raw"),
+        *_whole(),
+    )
 
 
 def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
@@ -150,49 +156,67 @@ def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
     return place.read("binaryFile").agg(size).select(sf.lit(len(files)).cast("bigint").alias("files"), "bytes")
 
 
+class Log(NamedTuple):
+    """A log, and the lines that replace it.
+
+    Attributes:
+        name: The user's name for the log's path (a var).
+        path: As for `read_lines`; None or empty without a log.
+        fixtures: The lines used without a log, with the columns of `read_lines` and `log`, the name of their log.
+    """
+
+    name: str
+    path: str | None
+    fixtures: DataFrame | None
+
+
+class LineCheck(NamedTuple):
+    """A check of lines.
+
+    Attributes:
+        function: Takes the lines of a partition and returns rows of `schema`: the place and the digest of each line
+            (`line_cache`), and columns that depend only on the line's bytes.
+        schema: The schema of the result.
+        together: Lines with the same value of this column go into one partition.
+    """
+
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+    schema: pa.Schema
+    together: Column | None = None
+
+
 def check_lines(
-    spark: SparkSession,
-    name: str,
-    path: str | None,
-    fixtures: DataFrame | None,
-    check: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
-    schema: pa.Schema,
-    reading: Reading,
-    together: Column | None = None,
-    known: DataFrame | None = None,
+    spark: SparkSession, log: Log, check: LineCheck, reading: Reading, known: DataFrame | None = None
 ) -> DataFrame | ExtendedTable:
     """Read the lines of a log and check them in Python, except lines whose results are cached.
 
     Args:
         spark: The session.
-        name: The user's name for the log's path (a var).
-        path: As for `read_lines`; None or empty without a log.
-        fixtures: The lines used without a log, with the columns of `read_lines` and `log`, the name of their log.
-        check: Takes the lines of a partition and returns rows of `schema`: the place and the digest of each line
-            (`line_cache`), and columns that depend only on the line's bytes.
-        schema: The schema of the result.
+        log: The log.
+        check: The check of its lines.
         reading: As for `read_lines`.
-        together: Lines with the same value of this column go into one partition.
         known: The earlier version of the table, built with the same check; see `earlier`.
 
     Returns:
-        Rows of `schema` with their `version`: the number of the build in which the row was added. The result is an
-            `ExtendedTable` if all cached rows stay; if one goes, all rows get the new version.
+        Rows of the check's schema with their `version`: the number of the build in which the row was added. The result
+        is an `ExtendedTable` if all cached rows stay; if one goes, all rows get the new version.
 
     Raises:
         ValueError: Files are missing at the path.
     """
-    lines = read_lines(spark, path, name, reading) if path else fixtures.where(sf.col("log") == name)
+    lines = (
+        read_lines(spark, log.path, log.name, reading) if log.path else log.fixtures.where(sf.col("log") == log.name)
+    )
     lines = cut(lines, reading.max_bytes)
     digest, parted, last = line_cache.line_digest(reading.max_bytes), None, 0
     if known is not None:
         parted = line_cache.part(lines, digest, known)
         last = known.agg(sf.coalesce(sf.max(VERSION), sf.lit(0))).first()[0]
     lines = lines.select("*", digest) if parted is None else parted.unknown
-    if together is not None:
-        lines = sail.gather(lines, together)
+    if check.together is not None:
+        lines = sail.gather(lines, check.together)
     version = sf.lit(last + 1).cast("bigint").alias(VERSION)
-    new = lines.mapInArrow(check, from_arrow_schema(schema)).select("*", version)
+    new = lines.mapInArrow(check.function, from_arrow_schema(check.schema)).select("*", version)
     if parted is None:
         return new
     if parted.moved is not None:
