@@ -139,8 +139,7 @@ def test_what_is_known_stays(runs):
     assert {verdict[:5] for _, _, verdict in runs({"c.txt": "three\none\n"}, known=False)} == {"run 5"}
 
 
-@pytest.mark.both
-@pytest.mark.spark_at_length
+@pytest.mark.both_at_length
 def test_versions_of_rows(runs):
     """If the log grows, only new rows get a later version; if a row goes, all rows do."""
     first = [("a.txt", 0, 1), ("a.txt", 1, 1)]
