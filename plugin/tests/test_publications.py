@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dbt_spark_python import adapter
+from dbt_spark_python.incremental import adapter_methods
 from dbt_spark_python.table_store.public_folders import Publication
 
 ORIGIN = Publication({"code": "1"}, {"model.shop.orders": "1"}, {"history": "h 0", "since": 1, "upto": 2})
@@ -183,12 +183,12 @@ def test_groups_of_another_type_are_no_manifest(folders, groups):
 def test_histories_of_versions(monkeypatch):
     """A history continues while the first version stays; an empty table begins another one, with other numbers."""
     runs = (f"run-{number}" for number in count())
-    monkeypatch.setattr(adapter, "get_invocation_id", lambda: next(runs))
+    monkeypatch.setattr(adapter_methods, "get_invocation_id", lambda: next(runs))
 
     def note(history: str, first: int | None, last: int | None) -> tuple:
         building = {("s", "t"): Publication(groups={"history": history, "since": 0, "upto": 0})}
         relation = SimpleNamespace(schema="S", identifier="T")
-        adapter.SparkAdapter.record_versions(SimpleNamespace(_building=building), relation, first, last)
+        adapter_methods.PlannedRuns.record_versions(SimpleNamespace(_building=building), relation, first, last)
         groups = building["s", "t"].groups
         assert groups["since"] == 0
         return groups["history"], groups["upto"]
