@@ -1,5 +1,6 @@
-{#- A table made anew from a query that may read it. Where tables are folders it is the old one until it is the new one;
-    elsewhere a kill between the two last statements leaves the new one under the other name, where it is found. -#}
+{#- Rebuilds a table from a query that may read it. In a folder warehouse the new table replaces the old one in one step.
+    Elsewhere, a kill between the last two statements leaves the new table under its sibling name, and
+    `recover_interrupted_swap` finds it there. -#}
 {% macro rebuild_atomically(relation, query, file_format='parquet') %}
     {%- set next = tangles.sibling_relation(relation, 'next') -%}
     {% do adapter.drop_relation(next) %}
@@ -11,14 +12,13 @@
 {% endmacro %}
 
 
-{#- Brings back a table that was being replaced, by `rebuild_atomically` or as a table that goes on, when the run was killed, and has its other
-    name still; returns whether there is one now. -#}
+{#- Recovers a table if a killed run left its replacement under the sibling name; returns whether the table exists now. -#}
 {% macro recover_interrupted_swap(relation) %}
     {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none -%}
         {{ return(true) }}
     {%- endif -%}
-    {%- set beside = tangles.sibling_relation(relation, 'next') -%}
-    {%- set next = adapter.get_relation(beside.database, beside.schema, beside.identifier) -%}
+    {%- set sibling = tangles.sibling_relation(relation, 'next') -%}
+    {%- set next = adapter.get_relation(sibling.database, sibling.schema, sibling.identifier) -%}
     {%- if next is none -%}
         {{ return(false) }}
     {%- endif -%}

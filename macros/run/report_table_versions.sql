@@ -1,4 +1,4 @@
-{#- Says which run the tables are of, where they are not all of one that ended. -#}
+{#- Prints which run built which tables, unless all of them come from one completed run. -#}
 {% macro report_table_versions(relation, tables) %}
     {%- set query -%}
         select
