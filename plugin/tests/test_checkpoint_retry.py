@@ -30,7 +30,7 @@ def failing(*messages: str):
     return make, left
 
 
-def test_it_is_made_again(lines):
+def test_the_model_runs_again(lines):
     make, left = failing(LOST)
     retry_lost_rows(make, "model.shop.orders")
     assert left == []
@@ -38,7 +38,7 @@ def test_it_is_made_again(lines):
 
 
 @pytest.mark.parametrize(("messages", "said"), [([LOST, LOST, "late"], "rdd_21_1"), (["other", LOST], "other")])
-def test_it_fails(messages, said):
+def test_other_errors_are_raised(messages, said):
     make, left = failing(*messages)
     with pytest.raises(RuntimeError, match=said):
         retry_lost_rows(make, "model.shop.orders")

@@ -81,7 +81,7 @@ def test_a_damaged_table_is_named_and_counts_as_missing(folders, published, spoi
     assert (folders.published(), folders.find("s", "t"), folders.trusted_manifest("s", "t")) == ([], None, {})
 
 
-def test_it_is_made_anew_and_what_was_left_is_kept(folders, published):
+def test_a_damaged_table_is_rebuilt_and_its_folder_is_kept(folders, published):
     truncate(published)
     publish(folders, "c.parquet")
     assert [table.run_id for table in folders.published()] == ["run"]
@@ -116,7 +116,7 @@ def test_a_table_of_an_older_version_is_verified_as_a_whole(folders, published):
     assert "its files' bytes have changed since they were published" in record_damage(folders, "s", "t")
 
 
-def test_bytes_that_are_shared_with_the_table_before_keep_their_digest(folders, published):
+def test_linked_files_keep_their_published_digest(folders, published):
     """A flipped bit in a linked file is still found after the next publication."""
     flip_bit(published)
     folders.checkout("s", "t")
@@ -154,7 +154,7 @@ DEEP = "[" * 200_000
         ('{"changes": {"rows_added": true}}', "another type of value under changes"),
     ],
 )
-def test_a_manifest_may_say_anything(folders, published, text, said):
+def test_a_manifest_of_any_content_is_tolerated(folders, published, text, said):
     (published / MANIFEST_FILE).write_text(text)
     (line,) = list_damaged(folders.root)
     assert line.startswith(f"'{published / MANIFEST_FILE}' cannot be used: ")
@@ -163,7 +163,7 @@ def test_a_manifest_may_say_anything(folders, published, text, said):
     assert (table.run_id, folders.trusted_manifest("s", "t")) == (None, {})
 
 
-def test_a_manifest_that_is_no_file(folders, published):
+def test_a_manifest_that_is_not_a_file(folders, published):
     (published / MANIFEST_FILE).unlink()
     os.mkfifo(published / MANIFEST_FILE)
     assert "it is a pipe, not a file" in next(list_damaged(folders.root))
@@ -177,7 +177,7 @@ def test_a_manifest_that_is_no_file(folders, published):
     assert folders.published()[0].run_id is None
 
 
-def test_names_of_files_are_no_escapes(folders, published):
+def test_file_names_are_escaped_in_messages(folders, published):
     (published / "\x1b[31m\n.parquet").write_text("")
     assert all(line.isprintable() for line in list_damaged(folders.root))
 
@@ -188,7 +188,7 @@ def test_a_view_that_is_no_file_is_left_out(folders):
     assert folders.views() == {("s", "v"): "CREATE VIEW s.v AS SELECT 1"}
 
 
-def test_a_table_is_on_the_disk_before_it_counts(folders, monkeypatch):
+def test_a_table_is_synced_before_it_is_published(folders, monkeypatch):
     """Bytes are synced first, then file names, and last the name of the table."""
     done = []
     monkeypatch.setattr(

@@ -106,7 +106,7 @@ def test_a_pipe_keeps_no_build_waiting(built, capsys):
 
 @at_length
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"columns": "[", "files": {}}', '{"files": [[]]}'])
-def test_a_manifest_may_say_anything(built, text):
+def test_a_manifest_of_any_content_is_tolerated(built, text):
     _, folder = file_of(built, "numbers")
     (folder / "_table.json").write_text(text)
     built.build("--select", "counted", "python")
@@ -125,7 +125,7 @@ def test_bytes_that_an_engine_cannot_read_are_named_and_made_anew(built, capsys,
     assert [row["n"] for row in built.rows("counted")] == [20000]
 
 
-def test_an_end_of_a_file_that_says_something_else(built, capsys):
+def test_a_changed_footer(built, capsys):
     """The footer changes while size and time stay, so the quick check passes."""
     for path in file_of(built, "numbers")[1].glob("*.parquet"):
         found, content = path.stat(), path.read_bytes()
@@ -140,7 +140,7 @@ def test_an_end_of_a_file_that_says_something_else(built, capsys):
     assert len(built.rows("numbers")) == 20000
 
 
-def test_a_table_is_replaced_that_cannot_be_compared(project, built):
+def test_a_table_that_cannot_be_compared_is_replaced(project, built):
     path, _ = file_of(built, "counted")
     spoil(path)
     built.vars["version"] = 2

@@ -124,7 +124,7 @@ def test_a_part_changes_for_its_own_reason(project, part, change, monkeypatch):
         lambda shop: shop.sums["depends_on"]["nodes"].reverse(),
     ],
 )
-def test_what_decides_no_row_does_not_count(project, change, monkeypatch):
+def test_descriptions_and_paths_do_not_count(project, change, monkeypatch):
     monkeypatch.setenv("SHOP_OTHER", "before")
     before = project.of()
     change(project)
@@ -191,7 +191,7 @@ def test_a_log_is_its_names_and_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("path", ["s3a://bucket/log.jsonl", "/there/is/none"])
-def test_a_log_that_is_not_at_hand(path):
+def test_a_log_that_cannot_be_read(path):
     assert digest_input(path, "log") is None
 
 

@@ -19,7 +19,7 @@ MODELS = {
 }
 
 
-def test_it_is_said_in_a_line(project, tmp_path):
+def test_a_full_disk_is_reported_in_one_line(project, tmp_path):
     built = project("full_disk", make_project(tmp_path / "p", MODELS))
     result = built.invoke("run")
     said = {r.node.name: r.message for r in result.result}

@@ -54,14 +54,14 @@ PARTS = """
 
 
 @pytest.mark.spark
-def test_insert_overwrite_replaces_the_parts_that_it_brings(project, tmp_path):
+def test_insert_overwrite_replaces_the_partitions_of_new_rows(project, tmp_path):
     built = project("parts", make_project(tmp_path / "p", {"parts.py": PARTS})).build("--full-refresh").build()
     assert (built.warehouse / "parts.db" / "parts" / "part=1").is_dir()
     assert built.asked("select id from parts.parts") == [(0,), (2,), (3,), (5,), (6,), (7,), (8,)]
 
 
 @pytest.mark.sail
-def test_parts_are_refused_on_sail(project, tmp_path):
+def test_partitions_are_refused_on_sail(project, tmp_path):
     """The error names the cause and the remedy."""
     made = project("parts", make_project(tmp_path / "p", {"parts.py": PARTS}))
     assert "remove `partition_by`, or build with Spark" in made.failures("run")["parts"]
@@ -104,6 +104,6 @@ def test_tables_of_delta_lake_are_published_whole(project, tmp_path):
         assert built.asked("select * from of_delta.asks") == [(1,)] if fails else [(2,)]
 
 
-def test_merge_needs_a_format_that_can(project, tmp_path):
+def test_merge_needs_a_format_that_supports_it(project, tmp_path):
     made = project("no_merge", make_project(tmp_path / "p", {"merged.py": MERGED.replace("delta", "parquet")}))
     assert "file_format is set to 'delta' or 'iceberg' or 'hudi'" in made.failures("run")["merged"]

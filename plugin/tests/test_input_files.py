@@ -37,7 +37,7 @@ GLOBS = {
 
 
 @pytest.mark.parametrize("pattern", GLOBS)
-def test_what_a_path_leads_to(pattern, folder):
+def test_files_at_a_path(pattern, folder):
     """A literal name comes first, then a glob; folders are read recursively without hidden files."""
     found = find_files(f"{folder}/{pattern}", "some_log").files
     assert sorted(path.rpartition("/")[2] for path, _ in found) == GLOBS[pattern].split()

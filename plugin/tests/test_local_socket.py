@@ -148,7 +148,7 @@ def connects(address, source=None) -> bool:
         return stranger.connect_ex(address) == 0
 
 
-def test_a_door_is_open_for_its_own_connection_alone():
+def test_a_guarded_socket_accepts_its_own_connection_only():
     """Even while one port is admitted, the same port of another address is refused."""
     own = local_socket.GuardedSocket()
     with contextlib.closing(own), own.connect() as first, own.listener.accept()[0] as taken:
@@ -165,14 +165,14 @@ def test_a_door_is_open_for_its_own_connection_alone():
             assert own.listener.accept()[1] == second.getsockname()
 
 
-def test_a_filter_that_is_not_heeded_is_noticed(monkeypatch):
+def test_a_filter_that_is_ignored_is_noticed(monkeypatch):
     """Some systems accept a filter and ignore it."""
     monkeypatch.setattr(local_socket, "_DROP", local_socket._PASS)
     with pytest.raises(local_socket.GuardError, match="does not heed the filter"):
         local_socket.GuardedSocket()
 
 
-def test_an_address_that_can_be_reached_is_none_to_wait_at(monkeypatch):
+def test_a_reachable_address_is_refused(monkeypatch):
     monkeypatch.setattr(listeners, "UNREACHABLE", "127.0.0.1")
     with pytest.raises(local_socket.GuardError, match=r"127\.0\.0\.1 is an address like any other here"):
         listeners.check_unreachable()
@@ -197,7 +197,7 @@ def test_a_server_that_waits_in_another_way_is_not_replaced():
         listeners.replace_listener(server.getsockname(), own.listener)
 
 
-def test_a_relay_passes_on_what_its_own_process_says():
+def test_a_relay_serves_its_own_process_only():
     """The relay closes connections of other processes."""
     with (
         contextlib.closing(local_socket.GuardedSocket()) as own,
@@ -240,7 +240,7 @@ IS_REFUSED = "other users of this machine could connect to Sail and run code as 
         pytest.param({sail_server.OPEN_PORT: "True"}, "1", id="accepted"),  # a profile's YAML `true`
     ],
 )
-def test_where_the_port_cannot_be_closed_the_profile_has_to_accept_that(settings, said, tmp_path):
+def test_an_open_port_needs_consent_in_the_profile(settings, said, tmp_path):
     pytest.importorskip("pysail")
     command = [sys.executable, "-c", REFUSED, repr(settings), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

@@ -68,7 +68,7 @@ def nights(project, tmp_path, request):
 
 
 @pytest.mark.both
-def test_a_night_makes_the_groups_that_changed(nights, capsys):
+def test_a_night_rebuilds_changed_groups(nights, capsys):
     nights.run()
     nights.check()
     assert nights.facts("sums") == (0, 1, (4, 0, 0))
@@ -101,7 +101,7 @@ def test_a_night_makes_the_groups_that_changed(nights, capsys):
 
 
 @pytest.mark.sail
-def test_a_table_is_not_made_of_too_few_groups(nights):
+def test_a_table_is_not_built_from_too_few_groups(nights):
     nights.run()
     nights.change(("a", 3, 1))
     nights.run("--select", "orders")
@@ -164,7 +164,7 @@ def test_a_table_changed_from_outside_is_rebuilt_and_named(nights, capsys):
 
 
 @pytest.mark.sail
-def test_tables_without_rows_are_not_gone_on_from(nights):
+def test_empty_tables_are_not_continued(nights):
     """`--empty` builds such tables, to try the code of models."""
     nights.run()
     nights.change(("a", 3, 1))

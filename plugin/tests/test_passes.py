@@ -113,7 +113,7 @@ def test_a_test_of_another_table_runs_on_all_rows(shop, attached):
     assert shop.plan(attached_node=attached).action == REBUILD
 
 
-def test_what_is_unknown_is_not_noted(shop):
+def test_unknown_inputs_are_not_recorded(shop):
     outside = {"nodes": ["source.shop.outside"]}
     shop.passes(depends_on=outside)
     plan = shop.plan(depends_on=outside)
@@ -122,14 +122,14 @@ def test_what_is_unknown_is_not_noted(shop):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", json.dumps({"definition": "1", "groups": None})])
-def test_a_note_that_cannot_be_read(shop, text):
+def test_a_record_that_cannot_be_read(shop, text):
     shop.passes()
     (place,) = (shop.warehouse.root / ".passed").iterdir()
     place.write_text(text)
     assert shop.plan().action == REBUILD
 
 
-def test_a_note_without_versions(shop):
+def test_a_record_without_versions(shop):
     shop.passes()
     (place,) = (shop.warehouse.root / ".passed").iterdir()
     place.write_text(json.dumps(json.loads(place.read_text()) | {"groups": None}))
@@ -138,7 +138,7 @@ def test_a_note_without_versions(shop):
     assert shop.plan().action == REBUILD
 
 
-def test_where_a_note_cannot_be_written_the_test_runs_again(shop):
+def test_a_record_that_cannot_be_written(shop):
     (shop.warehouse.root / ".passed").write_text("a file in its place")
     shop.passes()
     assert shop.plan().action == REBUILD

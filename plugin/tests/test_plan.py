@@ -102,7 +102,7 @@ def refused(stand: Stand, name: str, lacks: str) -> None:
     assert str(error.value) == said
 
 
-def test_tables_that_stand_are_reused():
+def test_unchanged_tables_are_reused():
     stand = Stand()
     for each in NODES:
         plan = stand.plan(each["name"])
@@ -115,7 +115,7 @@ def test_tables_that_stand_are_reused():
 
 
 @pytest.mark.parametrize("name", [each["name"] for each in NODES])
-def test_full_refresh_makes_a_table_in_full(name):
+def test_full_refresh_rebuilds_a_table(name):
     """Without a log line. A complete table needs working sets with all groups, and these have them."""
     plan = Stand().plan(name, full_refresh=True)
     assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, "")
@@ -135,7 +135,7 @@ def test_a_changed_definition_rebuilds_and_is_named(name):
     assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, "code")
 
 
-def test_a_changed_working_set_is_made_for_its_readers():
+def test_a_changed_working_set_is_rebuilt_for_its_readers():
     """Their definitions change with it, so they need all of its groups."""
     stand = Stand().edit("changed")
     assert stand.plan("changed") == Plan(REBUILD, 0, 5, "h 0", reason="code")
@@ -169,7 +169,7 @@ def test_a_plain_table_follows_the_content_of_its_inputs():
     assert stand.plan("orders") == Plan(REBUILD, inputs={"model.shop.lines": "lines 2"})
 
 
-def test_versions_go_on_where_inputs_alone_have_changed():
+def test_versions_continue_if_only_inputs_have_changed():
     stand = Stand()
     stand.of("orders")["content"] = "orders 2"
     assert stand.plan("versions") == Plan(REPLACE, 5, 0, "h 0", {"model.shop.orders": "orders 2"})
@@ -187,7 +187,7 @@ def test_a_table_of_row_versions_continues_where_the_log_has_changed():
     assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", None)
 
 
-def test_a_log_that_is_not_given_is_an_input_all_the_same():
+def test_a_missing_log_is_an_input_as_well():
     stand = Stand()
     stand.nodes["model.shop.lines"]["config"]["meta"]["log"] = None
     assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", {"log": ""})
@@ -196,7 +196,7 @@ def test_a_log_that_is_not_given_is_an_input_all_the_same():
 
 
 @pytest.mark.parametrize("noted", [None, {"source.shop.outside": "x"}, {}])
-def test_what_reads_an_unknown_table_is_rebuilt(noted):
+def test_a_reader_of_an_unknown_table_is_rebuilt(noted):
     outside = node("outside", "table")
     outside["depends_on"]["nodes"] = ["source.shop.outside"]
     stand = Stand(outside)
@@ -204,7 +204,7 @@ def test_what_reads_an_unknown_table_is_rebuilt(noted):
     assert stand.plan("outside") == Plan(REBUILD)
 
 
-def test_what_reads_a_table_without_content_is_rebuilt():
+def test_a_reader_of_a_table_without_content_is_rebuilt():
     stand = Stand()
     del stand.of("lines")["content"]
     assert stand.plan("orders") == Plan(REBUILD)
@@ -225,7 +225,7 @@ def test_a_night():
     assert stand.plan("counts") == Plan(REPLACE, 5, 6, "h 0")
 
 
-def test_a_working_set_with_too_few_groups_is_made_again():
+def test_a_working_set_with_too_few_groups_is_rebuilt():
     stand = Stand()
     stand.of("changed")["groups"] = groups(5, since=4)
     stand.of("counts")["groups"] = groups(3)
@@ -357,7 +357,7 @@ def test_a_table_without_group_versions_is_refused(materialized, versions):
     assert rounds.action == REBUILD
 
 
-def test_versions_that_a_test_goes_by():
+def test_group_versions_for_a_test():
     stand = Stand()
     planner = stand.planner()
     assert planner.groups_of("model.shop.sums") == groups(5)

@@ -37,7 +37,7 @@ def test_the_model(project, tmp_path):
         assert made.build("--select", "daily").asked("select day, count from readme.daily") == expected
 
 
-def test_the_macro_that_asks_workers(project, tmp_path):
+def test_the_macro_that_checks_workers(project, tmp_path):
     """It refuses a run before its first model, and only for selected models."""
     (hook,) = re.findall(r"```yaml\n(on-run-start: .*\n)```", README)
     (macro,) = re.findall(r"```jinja\n(.*?)```", README, re.S)

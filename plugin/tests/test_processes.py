@@ -75,7 +75,7 @@ def small(tmp_path):
     return make_project(tmp_path / "project", {name: textwrap.dedent(text) for name, text in MODELS.items()})
 
 
-def test_what_one_process_built_the_next_one_finds(small, tmp_path):
+def test_a_process_finds_the_tables_of_an_earlier_one(small, tmp_path):
     """Tables, views on views, partitions and stored failures, in a path that Derby could not use."""
     warehouse = tmp_path / "a \"ware\";house %20 'of' ünits #1"
     said = dbt(small, "run", "--exclude", "count", warehouse=warehouse, DBT_LOG_LEVEL="warn")
@@ -97,7 +97,7 @@ def test_what_one_process_built_the_next_one_finds(small, tmp_path):
     assert "20" in shown
 
 
-def test_a_busy_warehouse_is_said_at_once(small, tmp_path):
+def test_a_busy_warehouse_is_reported_at_once(small, tmp_path):
     first = Warehouse(tmp_path / "warehouse")
     first.begin_writing()
     started = time.monotonic()
@@ -110,7 +110,7 @@ def test_a_busy_warehouse_is_said_at_once(small, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\udcff"])
-def test_a_path_that_engines_take_for_something_else_is_refused(small, tmp_path, name):
+def test_a_path_that_engines_misread_is_refused(small, tmp_path, name):
     """`test_warehouse.py` covers more names; here dbt prints the error."""
     said = dbt(small, "run", code=2, warehouse=tmp_path / name)
     (line,) = (line for line in said.splitlines() if "the warehouse cannot be" in line)
@@ -119,7 +119,7 @@ def test_a_path_that_engines_take_for_something_else_is_refused(small, tmp_path,
     assert not (tmp_path / name).exists()
 
 
-def test_nothing_is_looked_for_before_a_session_is_opened(small):
+def test_java_is_not_searched_before_a_session_is_opened(small):
     """A command without a session needs no JVM, whatever JAVA_HOME is."""
     nowhere = {"JAVA_HOME": "/nowhere", jvm.REAL_JAVA: ""}  # this process's own JVM is not passed on
     for command in ("deps", "parse", "list"):

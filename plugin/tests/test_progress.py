@@ -60,7 +60,7 @@ def event(name: str, **data) -> SimpleNamespace:
     return SimpleNamespace(info=SimpleNamespace(name=name), data=SimpleNamespace(**data))
 
 
-def test_threads_never_say_less_than_was_said(monkeypatch):
+def test_counts_never_decrease(monkeypatch):
     said = []
     monkeypatch.setattr(progress, "show_line", said.append)
     monkeypatch.setattr(progress, "get_flags", lambda: SimpleNamespace(LOG_LEVEL="warn", WHICH="run"))
@@ -97,7 +97,7 @@ def test_parts_of_a_model_count_up():
     assert line(2, 1, 0, 4) == "m: 8 of 12"
 
 
-def test_a_package_of_the_model_says_how_far_it_is(monkeypatch):
+def test_a_package_reports_its_progress(monkeypatch):
     """Also on Spark Connect, which reports no parts."""
     asked, said = [], threading.Event()
     lines: list[str] = []

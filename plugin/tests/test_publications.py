@@ -68,7 +68,7 @@ def test_a_table_that_comes_out_the_same_has_not_changed(folders):
     assert (table.run_id, table.changed_in) == ("third", "third")
 
 
-def test_a_table_that_is_kept_is_of_the_run_that_kept_it(folders):
+def test_a_reused_table_has_the_run_that_reused_it(folders):
     before = publish(folders, "rows", "first", count=lambda: {"rows_added": 1})
     later = ORIGIN._replace(groups={"history": "h 0", "since": 1, "upto": 3})
     folders.record_reuse("s", "t", "second", later)

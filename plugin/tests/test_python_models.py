@@ -148,7 +148,7 @@ def test_a_table_without_rows(built):
 
 
 @pytest.mark.spark
-def test_what_is_of_spark_alone(project, tmp_path):
+def test_spark_only_features(project, tmp_path):
     """Job groups, pandas on Spark, and the storage of a table."""
     built = project("of_spark", make_project(tmp_path / "p", SPARK_MODELS)).build()
     assert built.rows("job_group") == [{"job_group": "model.plugin.job_group"}]
@@ -216,7 +216,7 @@ def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
     assert shipped == [["numpy"]]
 
 
-def test_a_projects_own_way_to_write(project, tmp_path):
+def test_a_projects_own_write_macro(project, tmp_path):
     """A project's own macro `py_write_table` is used unchanged."""
     folder = make_project(tmp_path / "p", {"mine.py": "def model(dbt, spark):\n    return spark.range(3)\n"})
     (folder / "macros").mkdir()

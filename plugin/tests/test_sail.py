@@ -16,7 +16,7 @@ from plugin_projects import make_project
 
 
 @pytest.mark.parametrize("found", ["0.5.3", "0.7.2", "1.0.0"])
-def test_versions_that_do_not_fit_are_refused(found, monkeypatch):
+def test_unsupported_versions_are_refused(found, monkeypatch):
     """The error names the remedy."""
     monkeypatch.setattr(sail_server, "version", lambda package: found if package == "pysail" else "4.3.0")
     with pytest.raises(
@@ -25,7 +25,7 @@ def test_versions_that_do_not_fit_are_refused(found, monkeypatch):
         sail_server.check_installed()
 
 
-def test_an_environment_without_it(monkeypatch):
+def test_an_environment_without_sail(monkeypatch):
     def missing(package):
         raise PackageNotFoundError(package)
 
@@ -46,7 +46,7 @@ def test_an_environment_without_it(monkeypatch):
         ("\n  merge into a using b on a.x = b.x when matched then delete", True),
     ],
 )
-def test_statements_that_count(statement, counts):
+def test_statements_that_return_counts(statement, counts):
     assert bool(sail._COUNTING.match(statement)) == counts
 
 
@@ -64,7 +64,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
+def test_the_server_is_local_and_ends_with_its_process(tmp_path):
     """It listens only on 127.0.0.1, and ends if its process is killed."""
     pytest.importorskip("pysail")
     done = subprocess.run(
@@ -103,7 +103,7 @@ REFUSED = "Sail reached its memory limit"
         pytest.param({MOST: "60000000"}, 0, REFUSED, id="a setting of the user's"),
     ],
 )
-def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
+def test_the_memory_of_queries_is_bounded(settings, memory, joined, tmp_path):
     """Too many groups spill to files, and a join that is too large fails with a remedy."""
     pytest.importorskip("pysail")
     command = [sys.executable, "-c", BOUNDED, str(tmp_path), json.dumps(settings), str(memory)]
@@ -115,7 +115,7 @@ def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
     assert done.stdout.splitlines() == ["1000000", joined], done.stderr
 
 
-def test_its_variables_are_for_its_own_server_alone(tmp_path):
+def test_settings_do_not_reach_child_processes(tmp_path):
     """A child process does not inherit the server's settings, which it would take for the user's."""
     pytest.importorskip("pysail")
     code = """
@@ -154,7 +154,7 @@ print(spark.read.parquet(sys.argv[1] + "/rows").count())
 """
 
 
-def test_what_takes_long_comes_to_its_end(tmp_path):
+def test_long_statements_complete(tmp_path):
     """Reading and writing continue beyond the client's time limit."""
     pytest.importorskip("pysail")
     done = subprocess.run(
@@ -215,7 +215,7 @@ def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
 
 @pytest.mark.both
 @pytest.mark.parametrize("rows_before", [0, 5])
-def test_what_goes_wrong_is_told(project, tmp_path, rows_before):
+def test_errors_reach_the_client(project, tmp_path, rows_before):
     """Also after the first rows were sent, so that a partial result never passes as complete."""
     project("told", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
 

@@ -67,7 +67,7 @@ def test_a_table_is_the_old_one_or_the_new_one(warehouse, monkeypatch, can_excha
     assert not warehouse.private_place("s", "t").exists()
 
 
-def test_a_reader_never_finds_nothing(warehouse):
+def test_a_reader_always_finds_a_table(warehouse):
     """While tables are published over each other, readers always find one complete table."""
     write(warehouse, "s", "t", {"a.parquet": "0", "b.parquet": "0"})
     warehouse.publish("s", "t", "0")
@@ -113,7 +113,7 @@ def test_a_process_killed_between_two_renames_loses_nothing(warehouse):
     assert [path.name for path in place.parent.iterdir()] == ["t"]
 
 
-def test_what_a_killed_process_left_goes_with_the_next(tmp_path):
+def test_leftovers_of_a_killed_process_are_removed(tmp_path):
     killed = in_another_process(
         """
         warehouse = Warehouse(Path(sys.argv[1]))
@@ -207,7 +207,7 @@ def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
     assert left == "False"
 
 
-def test_a_file_is_no_warehouse(tmp_path):
+def test_a_file_is_not_a_warehouse(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(WarehouseError, match=r"cannot make the warehouse at .*/file: .*a warehouse must be a folder"):
         Warehouse(tmp_path / "file")
@@ -215,7 +215,7 @@ def test_a_file_is_no_warehouse(tmp_path):
         Warehouse(tmp_path / "file" / "below")
 
 
-def test_a_full_disk_is_said_and_loses_nothing(warehouse, monkeypatch):
+def test_a_full_disk_is_reported_and_loses_no_table(warehouse, monkeypatch):
     write(warehouse, "s", "t", {"old.parquet": "old"})
     warehouse.publish("s", "t", "old")
     write(warehouse, "s", "t", {"new.parquet": "new"})
@@ -229,7 +229,7 @@ def test_a_full_disk_is_said_and_loses_nothing(warehouse, monkeypatch):
     assert read(warehouse, "s", "t") == {"old.parquet": "old"}
 
 
-def test_a_half_written_folder_is_no_table(warehouse):
+def test_a_half_written_folder_is_not_a_table(warehouse):
     """Killed processes of older versions left such folders."""
     for name, file in [("half", "_temporary/0/part.parquet"), ("empty", "_SUCCESS"), ("whole", "part.parquet")]:
         path = warehouse.public_place("s", name) / file
@@ -238,7 +238,7 @@ def test_a_half_written_folder_is_no_table(warehouse):
     assert [table.name for table in warehouse.published()] == ["whole"]
 
 
-def test_a_stamp_that_says_nothing(warehouse):
+def test_an_empty_manifest(warehouse):
     for text in ("", "{", "[1]", "{}", json.dumps({"run_id": None})):
         warehouse.private_place("s", "t").mkdir(parents=True)
         pq.write_table(pa.table({"id": [1]}), warehouse.private_place("s", "t") / "a.parquet")
@@ -260,7 +260,7 @@ def test_a_copy_to_add_to_leaves_the_public_table_alone(warehouse):
     assert read(warehouse, "s", "t") == {"b.parquet": "b"}
 
 
-def test_a_table_that_grows_has_its_files_still(warehouse, monkeypatch):
+def test_an_extended_table_keeps_its_files(warehouse, monkeypatch):
     """It is rewritten in full if it has too many files, or files that have changed since they were published."""
     write(warehouse, "s", "t", {"a.parquet": "a"})
     warehouse.publish("s", "t", "first")
@@ -292,7 +292,7 @@ def test_a_view_and_a_table_take_each_others_place(warehouse):
 
 
 @pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}", "a\nb", "a\x1b[31m", "a\x85", "a\udcff"])
-def test_a_path_that_engines_take_for_something_else_is_refused(tmp_path, name):
+def test_a_path_that_engines_misread_is_refused(tmp_path, name):
     """The message is printable and names the path; the folder is not created."""
     with pytest.raises(WarehouseError) as refused:
         connection.open_warehouse(str(tmp_path / name))

@@ -50,7 +50,7 @@ def look(python, *names, **variables) -> dict:
     return json.loads(done.stdout)
 
 
-def test_what_is_there_and_what_is_not(bare):
+def test_installed_and_missing_packages(bare):
     assert json.loads(probe.look(["pyarrow", "PyYAML"], 7))["faults"] == {}
     report = look(bare, "pyarrow", "PyYAML")
     assert report["faults"] == {"pyarrow": "not installed", "PyYAML": "not installed"}
@@ -67,7 +67,7 @@ def test_a_package_that_is_there_and_cannot_be_imported(bare, tmp_path):
     assert faults == {"Broken": "cannot be imported: ImportError: wrong ELF class"}
 
 
-def test_what_pip_calls_a_package_and_python_calls_another(bare, tmp_path):
+def test_a_package_whose_module_has_another_name(bare, tmp_path):
     """The module is found in the file list if the distribution does not declare it."""
     of_package = tmp_path / "spelled_otherwise-1.dist-info"
     of_package.mkdir()
@@ -90,7 +90,7 @@ def test_a_run_is_refused_by_the_names_of_worker_and_packages():
     assert "python -m dbt_spark_python.pack workers.zip pyarrow numba" in str(refused.value)
 
 
-def test_nothing_is_asked_for_a_run_without_python():
+def test_a_run_without_python_models_is_not_checked():
     """The session is not opened either: the method does not exist."""
     workers.check(SimpleNamespace(method="pigeon"), [])
 
@@ -188,7 +188,7 @@ def test_where_derby_goes(place, option):
     assert environment.catalog_option({"spark.sql.warehouse.dir": place}) == option
 
 
-def test_what_python_says_that_cannot_start_is_the_cause():
+def test_the_cause_of_a_failed_worker():
     """Spark's own line, whose colon has an empty text behind it, is not the cause."""
     message = """An error occurred while calling o97.collectToPython.
 : org.apache.spark.SparkException: Lost task 1.3 in stage 0.0 (TID 7): org.apache.spark.SparkException:

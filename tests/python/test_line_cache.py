@@ -86,7 +86,7 @@ def runs(project, tmp_path_factory):
 
 
 @pytest.mark.both
-def test_what_is_known_stays(runs):
+def test_cached_results_stay(runs):
     """Covers unchanged, moved, copied, new, removed and overlong lines, and lines of a damaged file."""
     assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\n", "b.gz": "not packed\n"}) == [
         ("a.txt", 0, "run 0: one"),
@@ -167,7 +167,7 @@ def test_versions_of_rows(runs):
 
 
 @pytest.mark.both
-def test_more_rows_than_are_sent(runs, monkeypatch):
+def test_more_rows_than_are_broadcast(runs, monkeypatch):
     """The join without a broadcast gives the same result."""
     monkeypatch.setattr("dbt_spark_python.incremental.earlier.MOST_BROADCAST_ROWS", 0)
     runs({"a.txt": "one\ntwo\n"}, known=False)

@@ -128,7 +128,7 @@ def test_damage_inside(suffix):
         assert lines[:1000] == LINES[:1000] or suffix == "bz2"
 
 
-def test_damage_costs_no_line_before_it():
+def test_lines_before_damage_are_read():
     """A decoder that fails at the last byte of a piece has unpacked the bytes before it."""
     stored = zlib.compressobj(0, zlib.DEFLATED, -15)
     stored = stored.compress(TEXT) + stored.flush(zlib.Z_FULL_FLUSH)  # uncompressed, so that its end is known
@@ -178,7 +178,7 @@ def bomb(unit: bytes, count: int, suffix: str) -> bytes:
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate", "zst"])
 @pytest.mark.parametrize("unit", [b"\n", b"x\n", b"\0", b"x" * 1000 + b"\n"])
-def test_what_a_file_unpacks_to_is_bounded(suffix, unit):
+def test_unpacked_size_is_bounded(suffix, unit):
     """The limits count bytes and lines, and a row tells where reading stopped."""
     # Twice the free amount, in bytes and in lines.
     cost_of_byte = 1 if unit == b"\0" else 1 + LINE_COST / len(unit)
