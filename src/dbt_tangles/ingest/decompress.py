@@ -17,8 +17,9 @@ from typing import Any
 import pyarrow as pa
 
 from dbt_tangles.ingest import line_format
-from dbt_tangles.ingest.file_faults import Fault, FaultError
+from dbt_tangles.ingest.file_faults import FaultError
 from dbt_tangles.ingest.line_format import LINE_COST, Reading
+from dbt_tangles.reasons import FileFault
 
 # The bytes read from a file at a time. 8 KB of DEFLATE data unpack to at most 8.5 MB.
 PIECE_BYTES = 2**13
@@ -55,7 +56,7 @@ def _bounded(chunks: Iterator[bytes], reading: Reading, stored: int) -> Iterator
             end = kept.rfind(separator)
             yield kept[: end + len(separator)] if end >= 0 else kept
             raise FaultError(
-                Fault.OVER_LIMIT,
+                FileFault.OVER_UNPACK_LIMIT,
                 f"{stored:,} bytes unpack to more than {most:,} (each line counts for {LINE_COST} more than it has):"
                 f" the rest is not read. unpack_limit, {reading.unpack_ratio} now, says how many times its size a file"
                 " may unpack to",
@@ -105,10 +106,12 @@ def _streams(new_decoder: Callable[[], Any], magic: bytes, file: Any) -> Iterato
             return
         if lead != magic:
             if magic.startswith(lead):
-                raise FaultError(Fault.TRUNCATED)
+                raise FaultError(FileFault.TRUNCATED_FILE)
             if start:
-                raise FaultError(Fault.TRAILING_GARBAGE, f"the compressed data end at byte {start}, the file does not")
-            raise FaultError(Fault.NOT_COMPRESSED)
+                raise FaultError(
+                    FileFault.TRAILING_GARBAGE, f"the compressed data end at byte {start}, the file does not"
+                )
+            raise FaultError(FileFault.NOT_COMPRESSED)
         start = yield from _stream(new_decoder, file, start)
 
 
@@ -129,14 +132,14 @@ def _stream(new_decoder: Callable[[], Any], file: Any, start: int) -> Iterator[b
     while not decoder.eof:
         piece = file.read(PIECE_BYTES)
         if not piece:
-            raise FaultError(Fault.TRUNCATED, f"the compressed data go on behind byte {at}, the file does not")
+            raise FaultError(FileFault.TRUNCATED_FILE, f"the compressed data go on behind byte {at}, the file does not")
         try:
             for text in _unpacked(decoder, piece):
                 given += len(text)
                 yield text
         except (zlib.error, OSError) as error:
             yield from _last_bytes(new_decoder, file, start, at, given)
-            raise FaultError(Fault.CORRUPT, f"from byte {at} on: {error}") from error
+            raise FaultError(FileFault.CORRUPT_FILE, f"from byte {at} on: {error}") from error
         at += len(piece)
     return at - len(decoder.unused_data)
 
@@ -171,8 +174,10 @@ def _zstd(file: Any) -> Iterator[bytes]:
                 yield text
     except OSError as error:
         if "Truncated" in str(error):
-            raise FaultError(Fault.TRUNCATED) from error
-        raise FaultError(Fault.CORRUPT, str(error)) if is_begun else FaultError(Fault.NOT_COMPRESSED) from error
+            raise FaultError(FileFault.TRUNCATED_FILE) from error
+        raise (
+            FaultError(FileFault.CORRUPT_FILE, str(error)) if is_begun else FaultError(FileFault.NOT_COMPRESSED)
+        ) from error
 
 
 _UNPACKERS: dict[str, Callable[[Any], Iterator[bytes]]] = {

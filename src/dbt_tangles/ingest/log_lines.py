@@ -18,9 +18,9 @@ from dbt_spark_python.incremental.plan import VERSION
 from dbt_spark_python.input_files import find_files, uri
 from dbt_tangles.ingest import line_cache, unpack
 from dbt_tangles.ingest.decompress import SUFFIXES
-from dbt_tangles.ingest.file_faults import FAULTS, Fault
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
 from dbt_tangles.ingest.log_files import find_log, list_dangling
+from dbt_tangles.reasons import FileFault
 
 logger = AdapterLogger("Spark")
 
@@ -54,7 +54,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         `source_file` string; `block_start` bigint, the first byte of the block in which the line was read; `row_id`
         bigint, which grows by one from line to line within a block; `raw` binary; `raw_length` bigint, null if `raw` is
         the whole line; `fault` and `fault_detail` string. A row with a `fault` is not a line but the last row of a file
-        that was not read completely: `fault` is a code of `FAULTS`, `fault_detail` an explanation.
+        that was not read completely: `fault` is a code of `FileFault`, `fault_detail` an explanation.
 
     Raises:
         ValueError: Files are missing at the path.
@@ -71,7 +71,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         if not reading.is_by_line or _UNPACKED.search(file) or (is_local and ":" in file.rpartition("/")[2])
     ]
     links = list_dangling(place)
-    _warn(name, {Fault.UNSUPPORTED: not_read, Fault.DANGLING_LINK: links})
+    _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: links})
     file_name, file_size = sf.col("_metadata.file_name"), sf.col("_metadata.file_size")
     is_not_read = file_name.rlike(f"(?i){_NOT_READ.pattern}")
     is_unpacked = (file_name.rlike(f"(?i){_UNPACKED.pattern}") | sf.lit(not reading.is_by_line)) & ~is_not_read
@@ -93,10 +93,12 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         lines = lines.union(packed.mapInArrow(partial(unpack.unpack, reading=reading), _LINES))
     if not_read:
         file = sf.col("_metadata.file_path").alias("source_file")
-        lines = lines.union(_faults(place.read("binaryFile").where(is_not_read).select(file), Fault.UNSUPPORTED))
+        lines = lines.union(
+            _faults(place.read("binaryFile").where(is_not_read).select(file), FileFault.UNSUPPORTED_COMPRESSION)
+        )
     if links:
         paths = spark.createDataFrame([(link,) for link in links], "source_file string").coalesce(1)
-        lines = lines.union(_faults(paths, Fault.DANGLING_LINK))
+        lines = lines.union(_faults(paths, FileFault.DANGLING_LINK))
     return lines
 
 
@@ -115,9 +117,9 @@ def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Readin
     """Read files like `read_lines`, in Python only: Sail's readers do not report a line's place (until 0.6.6)."""
     found = find_files(path, name)
     not_read = [file for file, _ in found.files if _NOT_READ.search(file)]
-    _warn(name, {Fault.UNSUPPORTED: not_read, Fault.DANGLING_LINK: found.dangling})
-    blocks = [(file, 0, None, Fault.UNSUPPORTED) for file in not_read]
-    blocks += [(file, 0, None, Fault.DANGLING_LINK) for file in found.dangling]
+    _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: found.dangling})
+    blocks = [(file, 0, None, FileFault.UNSUPPORTED_COMPRESSION.value) for file in not_read]
+    blocks += [(file, 0, None, FileFault.DANGLING_LINK.value) for file in found.dangling]
     for file, size in found.files:
         if _NOT_READ.search(file):
             continue
@@ -135,11 +137,11 @@ def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Readin
     return table.mapInArrow(partial(unpack.read_blocks, reading=reading), _LINES)
 
 
-def _warn(name: str, faults: dict[str, list[str]]) -> None:
+def _warn(name: str, faults: dict[FileFault, list[str]]) -> None:
     """Log a warning that lists the files that are skipped."""
     for fault, files in faults.items():
         if files:
-            logger.warning(f"{name}: not read ({fault}): {', '.join(files[:10])}{', …' if files[10:] else ''}")
+            logger.warning(f"{name}: not read ({fault.value}): {', '.join(files[:10])}{', …' if files[10:] else ''}")
 
 
 def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
@@ -251,9 +253,9 @@ def _whole() -> list[Column]:
     return [sf.lit(None).cast(field.dataType).alias(field.name) for field in _LINES[4:]]
 
 
-def _faults(files: DataFrame, fault: str) -> DataFrame:
+def _faults(files: DataFrame, fault: FileFault) -> DataFrame:
     """Return a row for each of some files that are not read."""
-    row = {"block_start": 0, "row_id": 0, "fault": fault, "fault_detail": FAULTS[fault]}
+    row = {"block_start": 0, "row_id": 0, "fault": fault.value, "fault_detail": fault.description}
     return files.select(
         "source_file", *(sf.lit(row.get(field.name)).cast(field.dataType).alias(field.name) for field in _LINES[1:])
     )

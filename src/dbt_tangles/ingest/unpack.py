@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from dbt_tangles.ingest import decompress
 from dbt_tangles.ingest.decompress import read_chunks
-from dbt_tangles.ingest.file_faults import FAULTS, FaultError
+from dbt_tangles.ingest.file_faults import FaultError
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
+from dbt_tangles.reasons import FileFault
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The pattern avoids backtracking over long runs of carriage returns; text-mode copies turn one into at most two.
@@ -71,7 +72,7 @@ def read_blocks(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator
     for batch in batches:
         for name, path, start, end, fault in zip(*(batch.column(key).to_pylist() for key in columns), strict=True):
             if fault:
-                yield _batch(name, [0], [None], [None], [fault], [FAULTS[fault]])
+                yield _batch(name, [0], [None], [None], [fault], [FileFault(fault).description])
                 continue
             try:
                 with open(path, "rb", buffering=0) as file:

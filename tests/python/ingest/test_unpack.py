@@ -11,9 +11,9 @@ import pytest
 
 from dbt_tangles.ingest import decompress, line_format
 from dbt_tangles.ingest.decompress import SUFFIXES
-from dbt_tangles.ingest.file_faults import Fault
 from dbt_tangles.ingest.line_format import FREE_BYTES, LINE_COST, LINE_SCHEMA, Reading
 from dbt_tangles.ingest.unpack import unpack
+from dbt_tangles.reasons import FileFault
 
 MAX_BYTES = 5000
 LINES = [b"%d %s" % (place, random.Random(place).randbytes(place % 90).hex().encode()) for place in range(5000)]
@@ -63,7 +63,7 @@ def test_padding_is_no_damage(suffix):
     whole, zeros = WHOLE[suffix], b"\0" * 20_000
     assert lines_and_fault(f"log.{suffix}", whole + zeros) == (LINES, None)
     assert lines_and_fault(f"log.{suffix}", whole + zeros + whole) == (LINES * 2, None)
-    assert lines_and_fault(f"log.{suffix}", whole + zeros + b"y") == (LINES, Fault.TRAILING_GARBAGE)
+    assert lines_and_fault(f"log.{suffix}", whole + zeros + b"y") == (LINES, FileFault.TRAILING_GARBAGE)
 
 
 def prefix_of(lines, whole=LINES):
@@ -77,7 +77,7 @@ def test_files_that_end_early(suffix):
     whole, least = WHOLE[suffix], 0
     for size in sorted({*range(1, 12), *range(100, len(whole), 9973), *range(len(whole) - 12, len(whole))}):
         lines, fault = lines_and_fault(f"log.{suffix}", whole[:size])
-        assert fault == Fault.TRUNCATED, size
+        assert fault == FileFault.TRUNCATED_FILE, size
         assert prefix_of(lines)
         assert len(lines) >= least
         least = len(lines)
@@ -87,8 +87,11 @@ def test_files_that_end_early(suffix):
 @pytest.mark.parametrize("suffix", ["gz", "deflate"])
 def test_nothing_is_lost_before_the_end(suffix):
     """Only the checksum is missing, so all lines are read."""
-    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix][:-1]) == (LINES, Fault.TRUNCATED)
-    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix] * 2 + WHOLE[suffix][:1]) == (LINES * 2, Fault.TRUNCATED)
+    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix][:-1]) == (LINES, FileFault.TRUNCATED_FILE)
+    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix] * 2 + WHOLE[suffix][:1]) == (
+        LINES * 2,
+        FileFault.TRUNCATED_FILE,
+    )
 
 
 @pytest.mark.parametrize("garbage", [b"y", b"abcd", b"\x1e\x8b", b"{}\n" * 9999, b"\0\0y", b"\xff" * 9])
@@ -96,24 +99,24 @@ def test_nothing_is_lost_before_the_end(suffix):
 def test_garbage_after_the_end(suffix, garbage):
     lines, fault = lines_and_fault(f"log.{suffix}", WHOLE[suffix] + garbage)
     if suffix.startswith("zst"):  # zstd's errors are less specific
-        assert fault in (Fault.CORRUPT, Fault.TRUNCATED, Fault.TRAILING_GARBAGE)
+        assert fault in (FileFault.CORRUPT_FILE, FileFault.TRUNCATED_FILE, FileFault.TRAILING_GARBAGE)
         assert prefix_of(lines)
     else:
-        assert (lines, fault) == (LINES, Fault.TRAILING_GARBAGE)
+        assert (lines, fault) == (LINES, FileFault.TRAILING_GARBAGE)
 
 
 @pytest.mark.parametrize("content", [TEXT, b"{", b"\0" * 100, b"PK\x03\x04", b"\x1f\x8b\x07" + GZ[3:]])
 @EVERY_KIND
 def test_files_that_are_something_else(suffix, content):
-    assert lines_and_fault(f"log.{suffix}", content) == ([], Fault.NOT_COMPRESSED)
+    assert lines_and_fault(f"log.{suffix}", content) == ([], FileFault.NOT_COMPRESSED)
 
 
 def test_wrong_checksums():
     """All lines are read; the checksum cannot tell which line is wrong."""
-    assert lines_and_fault("a.gz", GZ[:-8] + b"\1\2\3\4" + GZ[-4:]) == (LINES, Fault.CORRUPT)
-    assert lines_and_fault("a.gz", GZ[:-4] + b"\1\2\3\4") == (LINES, Fault.CORRUPT)
-    assert lines_and_fault("a.gz", GZ + GZ[:-4] + b"\1\2\3\4") == (LINES * 2, Fault.CORRUPT)
-    assert lines_and_fault("a.deflate", DEFLATE[:-4] + b"\1\2\3\4") == (LINES, Fault.CORRUPT)
+    assert lines_and_fault("a.gz", GZ[:-8] + b"\1\2\3\4" + GZ[-4:]) == (LINES, FileFault.CORRUPT_FILE)
+    assert lines_and_fault("a.gz", GZ[:-4] + b"\1\2\3\4") == (LINES, FileFault.CORRUPT_FILE)
+    assert lines_and_fault("a.gz", GZ + GZ[:-4] + b"\1\2\3\4") == (LINES * 2, FileFault.CORRUPT_FILE)
+    assert lines_and_fault("a.deflate", DEFLATE[:-4] + b"\1\2\3\4") == (LINES, FileFault.CORRUPT_FILE)
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate"])
@@ -124,7 +127,7 @@ def test_damage_inside(suffix):
         at = rng.randrange(len(whole) // 2, len(whole))
         content = whole[:at] + rng.randbytes(16) + whole[at + 16 :]
         lines, fault = lines_and_fault(f"log.{suffix}", content, max_bytes=2**30)
-        assert fault in (Fault.CORRUPT, Fault.TRUNCATED, Fault.TRAILING_GARBAGE)
+        assert fault in (FileFault.CORRUPT_FILE, FileFault.TRUNCATED_FILE, FileFault.TRAILING_GARBAGE)
         assert lines[:1000] == LINES[:1000] or suffix == "bz2"
 
 
@@ -133,7 +136,7 @@ def test_lines_before_damage_are_read():
     stored = zlib.compressobj(0, zlib.DEFLATED, -15)
     stored = stored.compress(TEXT) + stored.flush(zlib.Z_FULL_FLUSH)  # uncompressed, so that its end is known
     lines, fault = lines_and_fault("a.gz", GZ[:10] + stored + b"\xff" * 9)
-    assert (lines, fault) == (LINES, Fault.CORRUPT)
+    assert (lines, fault) == (LINES, FileFault.CORRUPT_FILE)
 
 
 @pytest.mark.parametrize("chunk", [3, 7, 100, 2**20])
@@ -184,7 +187,7 @@ def test_unpacked_size_is_bounded(suffix, unit):
     cost_of_byte = 1 if unit == b"\0" else 1 + LINE_COST / len(unit)
     content = bomb(unit, 1 + int(2 * FREE_BYTES / cost_of_byte) // 2**20, suffix)
     *rows, last = read(f"bomb.{suffix}", content, max_bytes=100)
-    assert last["fault"] == Fault.OVER_LIMIT
+    assert last["fault"] == FileFault.OVER_UNPACK_LIMIT
     assert last["fault_detail"].startswith(f"{len(content):,} bytes unpack to more than ")
     most = max(FREE_BYTES, 200 * len(content))
     length = sum(row["raw_length"] + 1 for row in rows)
@@ -202,7 +205,7 @@ def test_files_up_to_the_limit_are_read_whole(monkeypatch):
         least = -(-cost // len(content))
         assert lines_and_fault(f"log.{suffix}", content, unpack_ratio=least) == (LINES, None)
         lines, fault = lines_and_fault(f"log.{suffix}", content, unpack_ratio=least - 1)
-        assert fault == Fault.OVER_LIMIT
+        assert fault == FileFault.OVER_UNPACK_LIMIT
         assert lines == LINES[: len(lines)] and len(lines) > len(LINES) // 2
 
 
