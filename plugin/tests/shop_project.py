@@ -119,7 +119,9 @@ def make_shop_project(folder: Path) -> Path:
         *MACROS.glob("materializations/*.sql"),
         MACROS / "run" / "rebuild_atomically.sql",
     ]:
-        (folder / "macros" / file.name).symlink_to(file)  # dbt does not follow links to folders
+        link = folder / "macros" / file.relative_to(MACROS)  # dbt does not follow links to folders
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(file)
     return folder
 
 
