@@ -132,7 +132,7 @@ def test_a_changed_footer(built, capsys):
         length = int.from_bytes(content[-8:-4], "little")
         path.write_bytes(content[: -8 - length] + bytes(length) + content[-8:])
         os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
-    connection._catalog._listed.pop((built.schema, "numbers"))  # as in a new process
+    connection._catalog._registered.pop((built.schema, "numbers"))  # as in a new process
     built.build()
     said = capsys.readouterr().out
     assert f"the table '{built.schema}.numbers' is damaged: " in said
