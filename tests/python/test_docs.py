@@ -15,8 +15,8 @@ from dbt_tangles.formats.autobase import verify_lines
 from dbt_tangles.formats.pzp import rules
 from dbt_tangles.formats.ssb.classic import Reason
 from dbt_tangles.formats.ssb.group_claims import GroupReason
-from dbt_tangles.reasons import FileFault
 from dbt_tangles.ingest.line_framing import Framing
+from dbt_tangles.reasons import FileFault
 
 
 def test_every_reason_is_documented():
