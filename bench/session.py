@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from bench.machine import ROOT
 from bench.report import RESULTS
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail, sail_server
 from dbt_spark_python.session import environment, small_run_profile
 from dbt_spark_python.session.connection import WAREHOUSE, guard_ports
 from dbt_spark_python.table_store.catalog import literal
@@ -37,7 +37,7 @@ def settings(environ: Mapping[str, str], target: str = "local") -> dict[str, str
     return {
         name: jinja.from_string(value).render() if isinstance(value, str) else str(value)
         for name, value in profile["server_side_parameters"].items()
-        if name not in (WAREHOUSE, sail.ENGINE) and not name.startswith(small_run_profile.PREFIX)
+        if name not in (WAREHOUSE, sail_server.ENGINE) and not name.startswith(small_run_profile.PREFIX)
     }
 
 
@@ -63,7 +63,7 @@ def start(name: str, engine: str = "spark") -> SparkSession:
     environment.prepare(needs_java=engine == "spark")
     parameters = settings(os.environ, ENGINES[engine])
     if engine == "sail":
-        spark = sail.connect(parameters, str(warehouse))
+        spark = sail_server.connect(parameters, str(warehouse))
     else:
         guard_ports(parameters)
         of_warehouse = {"spark.sql.catalogImplementation": "in-memory", "spark.sql.warehouse.dir": str(warehouse)}

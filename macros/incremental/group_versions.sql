@@ -1,9 +1,8 @@
-{#- The query of a table of group versions: a row per group, with the digest of its rows and the version at which the digest
-    last changed. A group without rows keeps its row, with a digest of null.
+{#- The query of a table of group versions: one row per group, with the digest of the group's rows and the version at which the
+    digest last changed. A group that has lost its rows keeps its own row, with a null digest.
 
-    rows: a relation or CTE with a row for each row that the groups are made of. key: its column that names the group.
-    columns: its columns that the digest covers. has_large_groups: the rows of a group may be too many for one task, and
-    are digested by parts. -#}
+    rows: a relation or CTE with the rows of the groups. key: its column that names the group. columns: its columns that the
+    digest covers. has_large_groups: a group may be too large for one task; its rows are then digested in parts. -#}
 {% macro group_versions(rows, key, columns, has_large_groups=false) %}
 digested as (
     select
@@ -48,8 +47,8 @@ from now
 {% endmacro %}
 
 
-{#- The SHA-256 of some columns of a row, as a text. The length of each value stands before it, so that no two rows of other
-    values are alike. -#}
+{#- The SHA-256 of some columns of a row, as a text. Each value is preceded by its length, so that different rows have
+    different texts. -#}
 {% macro row_digest(columns) -%}
     sha2(concat_ws(','
         {%- for column in columns -%}

@@ -1,6 +1,7 @@
-{#- What this command does with the node that is being compiled or built: `action` is `reuse`, `rebuild` or `replace`. A model
-    that is only compiled, or tested by a unit test, is planned in full. So is one of a build with `--empty` or `--sample`,
-    whose tables lack rows: the next build does not go on from them. -#}
+{#- The plan for the node that is being compiled or built; its `action` is `reuse`, `rebuild` or `replace`.
+
+    The plan is a full rebuild if the model is only compiled or unit-tested, and in builds with `--empty` or `--sample`: their
+    tables lack rows, so later builds do not continue from them. -#}
 {% macro plan_node() %}
     {%- if adapter is not defined or not execute or model.resource_type == 'unit_test' or not adapter.is_planned()
         or flags.WHICH not in ['build', 'run', 'seed', 'retry'] or flags.EMPTY or flags.SAMPLE -%}
@@ -10,10 +11,10 @@
 {% endmacro %}
 
 
-{#- The condition that a row is of a group which changed since the table of this model was built; true in a full build.
+{#- The condition that a row's group has changed since this model's table was built; true in a full build.
 
-    key: the column or expression that names the group of a row. versions: the model with the versions of groups.
-    column: the column there that names a group. -#}
+    key: the column or expression that names a row's group. versions: the model with the versions of groups.
+    column: the column of that model that names a group. -#}
 {% macro is_changed(key, versions, column='group_key') -%}
     {%- set plan = plan_node() -%}
     {%- if plan.action == 'replace' -%}
@@ -26,41 +27,39 @@
 {%- endmacro %}
 
 
-{#- The model with the versions of the groups of a node, the column there that names a group, and the column or expression that
-    names it in the node's own rows. -#}
-{% macro grain_of_groups(node) %}
+{#- Where a node's groups are named: `versions` is the model with their versions, `column` its column that names a group, and
+    `key` the column or expression that names the group of the node's own rows. -#}
+{% macro group_columns(node) %}
     {%- set meta = node.config.meta -%}
     {%- for id in graph.nodes if graph.nodes[id].name == meta.group_versions and graph.nodes[id].resource_type == 'model' -%}
         {%- set versions = graph.nodes[id] -%}
-        {%- set is_lines = versions.config.materialized == 'checked_lines' -%}
         {{ return({
             'versions': versions.relation_name,
-            'column': meta.group_key if is_lines else 'group_key',
+            'column': meta.group_key if versions.config.meta.row_versions else 'group_key',
             'key': meta.group_key
         }) }}
     {%- endfor -%}
     {% do exceptions.raise_compiler_error(
-        node.name ~ ': meta names no model of versions; say group_versions: <model> and group_key: <column>'
+        node.name ~ ' lacks a model of group versions: set group_versions: <model> and group_key: <column> in its meta'
     ) %}
 {% endmacro %}
 
 
-{#- The rows of a model at which the test that is being compiled has to look: in a build those of groups that changed since it
-    passed, and otherwise all. -#}
+{#- The rows of a model that the current test reads: in a build, the rows of groups that changed since it passed; else all. -#}
 {% macro rows_to_test(relation) %}
     {%- set plan = tangles.plan_node() -%}
     {%- if plan.action != 'replace' -%}
         {{ return(relation) }}
     {%- endif -%}
-    {%- set grain = tangles.grain_of_groups(graph.nodes[model.attached_node]) -%}
+    {%- set columns = tangles.group_columns(graph.nodes[model.attached_node]) -%}
     {{ return(
-        '(select * from ' ~ relation ~ ' where ' ~ tangles.is_changed(grain.key, grain.versions, grain.column) ~ ')'
+        '(select * from ' ~ relation ~ ' where ' ~ tangles.is_changed(columns.key, columns.versions, columns.column) ~ ')'
     ) }}
 {% endmacro %}
 
 
-{#- Whether rows with the same values of some columns are of the same group, in the model that is being tested. -#}
-{% macro names_group(columns) %}
+{#- Whether rows of the tested model with equal values of these columns belong to the same group. -#}
+{% macro is_group_key(columns) %}
     {%- set node = graph.nodes.get(model.attached_node) if execute else none -%}
     {{ return(node is not none and node.config.meta.group_key in columns) }}
 {% endmacro %}

@@ -1,3 +1,4 @@
+{#- A table that iterates a step query to its fixpoint; `adapter.run_fixpoint` runs the rounds. -#}
 {% materialization fixpoint, adapter='spark', supported_languages=['sql'] %}
     {%- set plan = tangles.plan_node() -%}
     {%- set target_relation = tangles.prepare_table(plan) -%}
@@ -8,14 +9,14 @@
     {%- set queries = compiled_code.split(tangles.next_query() | trim) -%}
     {%- if queries | length not in [2, 3] -%}
         {% do exceptions.raise_compiler_error(
-            model['name'] ~ ' has ' ~ queries | length ~ ' queries; a fixpoint has a base, a step and perhaps what waits,'
-            ~ ' with tangles.next_query() between them'
+            model['name'] ~ ' has ' ~ queries | length ~ ' queries: give a fixpoint a base query, a step query and optionally a query for waiting rows,'
+            ~ ' separated by tangles.next_query()'
         ) %}
     {%- endif -%}
     {%- set frontier = config.meta_get('frontier_column') -%}
     {%- set columns = config.meta_require('result_columns') -%}
     {%- set result = '__fixpoint_result__' -%}
-    {#- The changed groups of a night may be few rows of many rounds: an input counts as small in a full build alone. -#}
+    {#- The changed groups of a night may be few rows with many rounds, so only the input of a full build counts as small. -#}
     {% do adapter.run_fixpoint(
         target_relation,
         queries,
@@ -43,18 +44,3 @@
 
     {{ return(tangles.finish_table(plan, target_relation)) }}
 {% endmaterialization %}
-
-
-{#- The name of a table beside the model's own. -#}
-{% macro beside(relation, suffix) %}
-    {{ return(relation.incorporate(path={'identifier': relation.identifier ~ '__' ~ suffix}, type='table')) }}
-{% endmacro %}
-
-
-{#- Drops a table if dbt knows of it: one that an earlier run has left. -#}
-{% macro drop_known(relation) %}
-    {%- set known = adapter.get_relation(relation.database, relation.schema, relation.identifier) -%}
-    {%- if known is not none -%}
-        {% do adapter.drop_relation(known) %}
-    {%- endif -%}
-{% endmacro %}

@@ -1,10 +1,9 @@
 {#- A project may change the materialization of whole folders, but not of models that set their own. -#}
 {% macro check_materializations() %}
     {%- for node in graph.nodes.values() if node.package_name == 'tangles' and node.resource_type == 'model' -%}
-        {%- set chosen = ['checked_lines'] if 'check_lines(' in node.raw_code
+        {%- set chosen = ['group_versions'] if 'check_lines(' in node.raw_code or 'group_versions(' in node.raw_code
             else ['replace_groups'] if 'earlier(spark, dbt.this)' in node.raw_code
-            else ['group_versions'] if 'group_versions(' in node.raw_code
-            else modules.re.findall("materialized='([a-z]+)'", node.raw_code) -%}
+            else modules.re.findall("materialized='([a-z_]+)'", node.raw_code) -%}
         {%- if chosen and node.config.materialized not in chosen + ['view', 'table'] * (node.name == 'stg_tables__lines') -%}
             {% do exceptions.raise_compiler_error(
                 node.name ~ ' of tangles must be ' ~ chosen[0] ~ ', and cannot be made as ' ~ node.config.materialized

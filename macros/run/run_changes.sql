@@ -1,8 +1,8 @@
 {#- In a materialization, the columns by which a row of a public table of this project is the same one, if changes are
     counted. -#}
-{% macro counted_grain() %}
+{% macro counted_key_columns() %}
     {%- if model.package_name == 'tangles' and model.access == 'public' and var('count_changes') -%}
-        {{ return(tangles.grain_of(model)) }}
+        {{ return(tangles.key_columns_of(model)) }}
     {%- endif -%}
     {{ return(none) }}
 {% endmacro %}
@@ -24,7 +24,7 @@
 
 
 {#- The columns, or the one, that a test of a model says to be unique; none where no test does. -#}
-{% macro grain_of(node) %}
+{% macro key_columns_of(node) %}
     {%- for test in graph.nodes.values() if test.resource_type == 'test' and test.attached_node == node.unique_id
         and test.test_metadata -%}
         {%- for key in tangles.unique_keys(test.test_metadata) -%}
@@ -43,7 +43,7 @@
         {{ return('') }}
     {%- endif -%}
     {%- set relation = api.Relation.create(schema=model.schema, identifier=model.alias, type='table') -%}
-    {%- set stands = find_remade(relation) -%}
+    {%- set stands = recover_interrupted_swap(relation) -%}
     {%- set known, rows = [], [] -%}
     {%- if stands -%}
         {%- for row in run_query('select run_id, table_name from ' ~ relation) -%}
@@ -70,7 +70,7 @@
             select run_id, table_name, rows_added, rows_changed, rows_removed from {{ relation }}
             {%- endif %}
         {%- endset -%}
-        {% do remake(relation, query, model.config.get('file_format') or 'parquet') %}
+        {% do rebuild_atomically(relation, query, model.config.get('file_format') or 'parquet') %}
     {%- endif -%}
 {% endmacro %}
 

@@ -27,8 +27,8 @@
         {% do adapter.create_schema(relation) %}
         {%- set tables, changed = standing_tables(), standing_tables('changed_in') -%}
         {%- set begun = run_row() -%}
-        {%- if find_remade(relation) -%}
-            {% do say_what_stands(relation, tables) %}
+        {%- if recover_interrupted_swap(relation) -%}
+            {% do report_table_versions(relation, tables) %}
             {%- set earlier -%}
                 select
                     run_id,
@@ -43,9 +43,9 @@
                     {{ tables_of_runs(changed, column='changed_tables') }} as changed_tables
                 from {{ relation }}
             {%- endset -%}
-            {% do remake(relation, earlier ~ ' union all ' ~ begun, runs_format()) %}
+            {% do rebuild_atomically(relation, earlier ~ ' union all ' ~ begun, runs_format()) %}
         {%- else -%}
-            {% do remake(relation, begun, runs_format()) %}
+            {% do rebuild_atomically(relation, begun, runs_format()) %}
         {%- endif -%}
     {%- endif -%}
 {% endmacro %}
@@ -71,7 +71,7 @@
                 {{ tables_of_runs(standing_tables('changed_in'), results, 'changed_tables') }} as changed_tables
             from {{ relation }}
         {%- endset -%}
-        {% do remake(relation, query, runs_format()) %}
+        {% do rebuild_atomically(relation, query, runs_format()) %}
         {% do record_changes() %}
     {%- endif -%}
 {% endmacro %}
@@ -159,7 +159,7 @@
     {%- set carried = [] -%}
     {%- for node in project_nodes() if node.resource_type == 'model' and node.name not in ['runs', 'run_changes'] -%}
         {%- set goes_on = (node.config.meta or {}).is_history
-            or (adapter.is_planned() and node.config.materialized in ['replace_groups', 'group_versions', 'checked_lines']) -%}
+            or (adapter.is_planned() and node.config.materialized in ['replace_groups', 'group_versions']) -%}
         {%- if node.unique_id not in selected_resources
             or (goes_on and not flags.FULL_REFRESH
                 and adapter.get_relation(node.database, node.schema, node.alias) is not none) -%}

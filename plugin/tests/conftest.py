@@ -1,7 +1,7 @@
-"""Drives dbt from pytest: one session for all tests, a schema for each project.
+"""Runs dbt from pytest: one session for all tests, and a schema for each project.
 
-DBT_SPARK_PYTHON_TEST_ENGINE=sail runs the builds on Sail, in a fraction of the time; tests marked `spark` are about
-Spark itself and are left out there.
+DBT_SPARK_PYTHON_TEST_ENGINE=sail runs the builds on Sail, in a fraction of the time; tests marked `spark` need Spark
+itself and are skipped there.
 """
 
 import json
@@ -21,14 +21,14 @@ ENGINE = os.environ.get("DBT_SPARK_PYTHON_TEST_ENGINE", "local")
 
 
 def pytest_configure(config):
-    """Refuse an engine that there is not."""
+    """Refuse an unknown engine."""
     if ENGINE not in ("local", "sail"):
         raise pytest.UsageError(f"DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE!r}, but must be local or sail")
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` selects by what is marked
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects by markers
 def pytest_collection_modifyitems(items):
-    """Leave out what is about another engine than the one that runs."""
+    """Skip tests that need the other engine."""
     left_out = {"local": "sail", "sail": "spark"}[ENGINE]
     for item in items:
         if item.get_closest_marker(left_out):
@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items):
 
 @dataclass
 class DbtProject:
-    """A dbt project whose tables go to a schema of their own."""
+    """A dbt project with its own schema."""
 
     warehouse: Path
     schema: str
@@ -45,7 +45,7 @@ class DbtProject:
     vars: dict = field(default_factory=dict)
 
     def invoke(self, *args: str):
-        """Run a dbt command in this process and return its result, whatever it is."""
+        """Run a dbt command in this process and return its result."""
         from dbt.cli.main import dbtRunner
 
         os.environ["DBT_SPARK_PYTHON_TEST_SCHEMA"] = self.schema
@@ -62,26 +62,26 @@ class DbtProject:
         return dbtRunner().invoke([*args, *options, *paths, *logs])
 
     def build(self, *args: str) -> "DbtProject":
-        """Run `dbt build` and fail with what failed, unless everything is green."""
+        """Run `dbt build`, and fail with the messages of failed nodes."""
         said = self.failures("build", *args)
         assert not said, "\n".join(said.values())
         return self
 
     def failures(self, *args: str) -> dict[str, str]:
-        """Run a dbt command; what failed says, by the name of the node."""
+        """Run a dbt command; return the messages of failed nodes by name."""
         result = self.invoke(*args)
         assert result.exception is None, result.exception
         return {r.node.name: r.message for r in result.result if r.status in ("error", "fail", "runtime error")}
 
     def rows(self, name: str) -> list[dict]:
-        """Read a built table the way a notebook would: plain parquet files."""
+        """Read a built table as a notebook would: plain parquet files."""
         return ds.dataset(self.warehouse / f"{self.schema}.db" / name, format="parquet").to_table().to_pylist()
 
     def asked(self, sql: str) -> list[tuple]:
-        """Ask the process's session, as a notebook beside dbt would."""
-        from dbt_spark_python.session.connection import of_process
+        """Query the process's session, as a notebook beside dbt would."""
+        from dbt_spark_python.session.connection import process_session
 
-        return sorted(map(tuple, of_process().sql(sql).collect()))
+        return sorted(map(tuple, process_session().sql(sql).collect()))
 
 
 @pytest.fixture(scope="session")
@@ -107,14 +107,14 @@ def project(warehouse):
 def spark(project, tmp_path_factory):
     """The session of a build."""
     project("one", make_project(tmp_path_factory.mktemp("one"), {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.session.connection import of_process
+    from dbt_spark_python.session.connection import process_session
 
-    return of_process()
+    return process_session()
 
 
 @pytest.fixture
 def folders(tmp_path) -> Warehouse:
-    """A warehouse of its own, which this process writes."""
+    """A separate warehouse, locked by this process."""
     made = Warehouse(tmp_path / "warehouse")
     made.begin_writing()
     yield made

@@ -1,11 +1,11 @@
-"""Writes dbt projects that have nothing but the plugin."""
+"""Writes dbt projects that use only the plugin."""
 
 import textwrap
 from pathlib import Path
 
 
 def make_project(folder: Path, models: dict[str, str]) -> Path:
-    """Write a small dbt project, with models by the names of their files."""
+    """Write a small dbt project; `models` has the texts of models by file name."""
     (folder / "models").mkdir(parents=True)
     (folder / "dbt_project.yml").write_text("name: plugin\nprofile: plugin\nmodels:\n  +file_format: parquet\n")
     for name, text in models.items():

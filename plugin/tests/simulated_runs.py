@@ -1,6 +1,6 @@
-"""A warehouse of dictionaries in which runs follow the plans of `incremental.plan`, without dbt and without an engine.
+"""A warehouse of dictionaries in which runs follow the plans of `incremental.plan`, without dbt and an engine.
 
-Tables are sets of rows of a group and a value. `full` says what a full computation of the graph would give.
+Tables are sets of rows with a group and a value. `full` gives the result of a full computation of the graph.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ _runs = count()
 
 
 def node(name: str, materialized: str, *parents: str, versions: str | None = None, **more: Any) -> dict[str, Any]:
-    """A node of dbt's graph, with what a plan reads of it."""
+    """A node of dbt's graph, with the fields that a plan reads."""
     meta = {"group_versions": versions} if versions else {}
     return {
         "name": name,
@@ -33,13 +33,13 @@ def graph(*nodes: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 class Parts:
-    """The definitions of nodes: one part each, and the definitions of all inputs, as `Definitions` has them."""
+    """The definitions of nodes, like `Definitions`: one part for the code, one for the definitions of inputs."""
 
     def __init__(self, nodes: Mapping[str, Mapping[str, Any]]) -> None:
         self.nodes, self.codes = nodes, {}
 
     def of(self, node_id: str) -> dict[str, str]:
-        """The definition of a node; empty of a source."""
+        """The definition of a node; empty for a source."""
         if node_id not in self.nodes:
             return {}
         parents = [self.of(parent) for parent in self.nodes[node_id]["depends_on"]["nodes"]]
@@ -50,8 +50,8 @@ class Simulation:
     """A warehouse, its log, and the graph.
 
     Args:
-        nodes: The graph, in an order in which inputs come first.
-        compute: Computes the rows of a node from those of its inputs, by their short names, and the node's code.
+        nodes: The graph; inputs come before their readers.
+        compute: Computes the rows of a node from the rows of its inputs by short name, and from the node's code.
     """
 
     def __init__(
@@ -60,11 +60,13 @@ class Simulation:
         self.nodes, self._compute = nodes, compute
         self.definitions = Parts(nodes)
         self.log: Rows = frozenset()
-        self.tables: dict[str, Any] = {}  # rows by the nodes' ids; of group versions, digests and versions by group
+        self.tables: dict[str, Any] = {}  # rows by node id; for group versions, digest and version by group
         self.manifests: dict[str, dict[str, Any]] = {}
         self.refused: dict[str, str] = {}
 
-    def run(self, selected: set[str], failing: frozenset[str] = frozenset(), anew: bool = False) -> dict[str, str]:
+    def run(
+        self, selected: set[str], failing: frozenset[str] = frozenset(), full_refresh: bool = False
+    ) -> dict[str, str]:
         """Run some nodes, of which some fail, and those behind these are skipped; returns the actions by name."""
         chosen = {node_id for node_id in self.nodes if self.nodes[node_id]["name"] in selected}
         planner = Planner(
@@ -84,7 +86,7 @@ class Simulation:
                 lost.add(node_id)
                 continue
             try:
-                plan = planner.plan(node_id, anew)
+                plan = planner.plan(node_id, full_refresh)
             except PlanError as error:
                 self.refused[name] = str(error)
                 lost.add(node_id)
@@ -94,7 +96,7 @@ class Simulation:
         return done
 
     def full(self) -> dict[str, Rows]:
-        """The rows of all tables as a full computation has them; of group versions the digests by group."""
+        """The rows of all tables by a full computation; for group versions, the digests by group."""
         found: dict[str, Rows] = {}
         for node_id, each in self.nodes.items():
             rows = {parent: found[parent] for parent in self._inputs_of(node_id)}
@@ -105,14 +107,14 @@ class Simulation:
         return found
 
     def rows(self, name: str) -> Rows:
-        """The rows of a table; of group versions the digests of groups that have rows, by group."""
+        """The rows of a table; for group versions, the digests of groups with rows."""
         table = self.tables[f"model.shop.{name}"]
         if isinstance(table, dict):
             return frozenset((group, digest) for group, (digest, _) in table.items() if digest)
         return table
 
     def drop(self, name: str) -> None:
-        """Lose a table."""
+        """Delete a table."""
         self.tables.pop(f"model.shop.{name}", None)
         self.manifests.pop(f"model.shop.{name}", None)
 
@@ -155,7 +157,7 @@ class Simulation:
         }
 
     def _replaced(self, node_id: str, plan: Any, rows: Rows) -> Rows:
-        """The rows that a table gets: of the changed groups alone where the plan says so."""
+        """The new rows of a table: all rows, or those of changed groups, according to the plan."""
         if plan.action == REBUILD:
             return rows
         versions = self.tables[f"model.shop.{self.nodes[node_id]['config']['meta']['group_versions']}"]

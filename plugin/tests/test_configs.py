@@ -46,7 +46,7 @@ SLOW = {
 
 
 def test_a_model_that_takes_too_long(project, tmp_path):
-    """In Python or on the engine: it ends, says where it was, and the others are built."""
+    """A timed-out model ends, in Python or on the engine; the error has its line, and the other models are built."""
     made = project("slow", make_project(tmp_path / "p", SLOW))
     started = time.monotonic()
     said = made.failures("run")
@@ -55,7 +55,7 @@ def test_a_model_that_takes_too_long(project, tmp_path):
     assert all("it took longer than its `timeout` of 1 seconds" in message for message in said.values())
     assert "models/python.py:7 in model" in said["python"]
     assert made.rows("fast") == [{"id": 0}]
-    assert made.failures("run", "--select", "fast") == {}  # the session is as well as before
+    assert made.failures("run", "--select", "fast") == {}  # the session still works
 
 
 @pytest.mark.parametrize("given", [0, -1, "soon", float("nan"), float("inf"), []])
@@ -83,12 +83,12 @@ def test_packages_that_are_not(package, fault):
 
 
 def test_packages_that_pip_does_not_take():
-    with pytest.raises(DbtRuntimeError, match="'one two', which pip does not take"):
+    with pytest.raises(DbtRuntimeError, match="'one two', which is not a valid requirement"):
         requirements.check(["one two"])
 
 
 def test_packages_and_methods_of_a_model(project, tmp_path):
-    """One model's packages are not there, one goes to a cluster of Databricks, one by a method that there is not."""
+    """Three models fail: for a missing package, for a Databricks cluster, and for an unknown submission method."""
     configs = {
         "needy": "packages=['no-such-package']",
         "sent": "submission_method='job_cluster'",

@@ -1,4 +1,4 @@
-"""How many rows of a table are new, other and gone; and the texts by which rows are told apart."""
+"""Counts of added, changed and removed rows, and the texts of rows that are hashed for them."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +16,7 @@ def row(shop, day, amount, notes=None, rates=None):
 
 @pytest.mark.both
 def test_rows_by_key(spark):
-    """Null is a value of a key; what differs may be in any column; a row may be there several times."""
+    """Null is a valid key; any column may differ; rows may occur several times."""
 
     def count(before, after, keys=("shop", "day"), columns=COLUMNS):
         frames = spark.createDataFrame(before, COLUMNS), spark.createDataFrame(after, columns)
@@ -56,7 +56,7 @@ def test_rows_by_key(spark):
     ],
 )
 def test_every_column_counts(spark, other):
-    """In all its digits and bytes, and null is a value of its own."""
+    """Every digit and byte counts, and null differs from all other values."""
     columns = "shop string, amount bigint, notes array<string>, paid double, slip binary"
     before, after = (
         spark.createDataFrame([("a", *values), ("b", 1, None, None, None)], columns)
@@ -67,7 +67,7 @@ def test_every_column_counts(spark, other):
 
 @pytest.mark.both
 def test_no_two_rows_have_one_text(spark):
-    """Whatever strings look like, and wherever a value ends."""
+    """Different rows have different texts, for any strings and any boundaries between values."""
     strings = [None, "", "-", "1:", "1:-", ",", "-,-", "0:,0:", "\u00e9", "e\u0301", '"', "{}"]
     numbers = [None, 0, -1, 1]
     rows = [(a, n, b, None if b is None else [b]) for a in strings for n in numbers for b in strings]
@@ -79,7 +79,7 @@ def test_no_two_rows_have_one_text(spark):
 
 
 def test_rows_of_a_folder(tmp_path):
-    """At any depth, without an engine."""
+    """Files at any depth are counted, without an engine."""
     assert count_rows(tmp_path) == 0
     (tmp_path / "part=1").mkdir()
     for number, name in enumerate(("a.parquet", "part=1/b.parquet", "c.parquet")):

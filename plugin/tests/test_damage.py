@@ -1,4 +1,4 @@
-"""Tables whose files are damaged, and manifests with any content: without an engine."""
+"""Tables with damaged files, and manifests of any content, without an engine."""
 
 import json
 import os
@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from dbt_spark_python.table_store import durable_files, manifest, warehouse
-from dbt_spark_python.table_store.damage import complaints, explain, is_damaged, note_damage
-from dbt_spark_python.table_store.manifest import STAMP
+from dbt_spark_python.table_store.damage import explain, is_damaged, list_damaged, record_damage
+from dbt_spark_python.table_store.manifest import MANIFEST_FILE
 
 ROWS = pa.table({"id": range(1000)})
 ORIGIN = warehouse.Publication({"code": "1"})
@@ -53,7 +53,7 @@ def add_dangling_link(folder: Path) -> None:
 
 
 def flip_bit(folder: Path) -> None:
-    """Change a byte of the values; size and time of change stay."""
+    """Change a byte of the values; keep size and modification time."""
     path = folder / "b.parquet"
     found, content = path.stat(), bytearray(path.read_bytes())
     content[500] ^= 1
@@ -64,30 +64,30 @@ def flip_bit(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (truncate, "/t/b.parquet' is no parquet file ("),
-        (empty, "/t/b.parquet' is no parquet file (0 bytes)"),
+        (truncate, "/t/b.parquet' is not a parquet file ("),
+        (empty, "/t/b.parquet' is not a parquet file (0 bytes)"),
         (remove, "/t/b.parquet' is missing"),
-        (add_pipe, "/t/c.parquet' is a pipe and no file"),
-        (add_dangling_link, "/t/c.parquet' is a link that leads nowhere and no file"),
+        (add_pipe, "/t/c.parquet' is a pipe, not a file"),
+        (add_dangling_link, "/t/c.parquet' is a dangling link, not a file"),
     ],
 )
 def test_a_damaged_table_is_named_and_counts_as_missing(folders, published, spoil, said):
     spoil(published)
-    (line,) = complaints(folders.root)
+    (line,) = list_damaged(folders.root)
     assert line.startswith("the table 's.t' is damaged and counts as missing: ")
     assert said in line
-    assert line.endswith("A build that selects it makes it anew")
+    assert line.endswith("The next build that selects it rebuilds it")
     assert is_damaged(folders, "S", "T")
     assert (folders.published(), folders.find("s", "t"), folders.trusted_manifest("s", "t")) == ([], None, {})
 
 
-def test_it_is_made_anew_and_what_was_left_is_kept(folders, published):
+def test_a_damaged_table_is_rebuilt_and_its_folder_is_kept(folders, published):
     truncate(published)
     publish(folders, "c.parquet")
     assert [table.run_id for table in folders.published()] == ["run"]
-    assert list(complaints(folders.root)) == []
+    assert list(list_damaged(folders.root)) == []
     assert sorted(path.name for path in (published.parent / ".damaged" / "t").iterdir()) == [
-        STAMP,
+        MANIFEST_FILE,
         "a.parquet",
         "b.parquet",
     ]
@@ -95,11 +95,11 @@ def test_it_is_made_anew_and_what_was_left_is_kept(folders, published):
 
 def test_flipped_bits_are_found_by_all_bytes_and_remembered(folders, published):
     original = (published / "b.parquet").read_bytes()
-    assert note_damage(folders, "s", "t") is None
+    assert record_damage(folders, "s", "t") is None
     flip_bit(published)
     assert folders.trusted_manifest("s", "t")["definition"] == {"code": "1"}, "a quick look finds no fault"
-    said = f"the table 's.t' is damaged: '{published}/b.parquet' its bytes are not those that were published"
-    assert note_damage(folders, "s", "t") == said
+    said = f"the table 's.t' is damaged: '{published}/b.parquet' has changed since it was published"
+    assert record_damage(folders, "s", "t") == said
     assert (folders.published(), folders.trusted_manifest("s", "t")) == ([], {})
 
     (published / "b.parquet").write_bytes(original)
@@ -110,19 +110,19 @@ def test_flipped_bits_are_found_by_all_bytes_and_remembered(folders, published):
 def test_a_table_of_an_older_version_is_verified_as_a_whole(folders, published):
     noted = manifest.read(published)
     del noted["digests"]
-    manifest.write(published, noted, folders.draft())
-    assert note_damage(folders, "s", "t") is None
+    manifest.write(published, noted, folders.draft_path())
+    assert record_damage(folders, "s", "t") is None
     flip_bit(published)
-    assert "the bytes of its files are not those that were published" in note_damage(folders, "s", "t")
+    assert "its files' bytes have changed since they were published" in record_damage(folders, "s", "t")
 
 
-def test_bytes_that_are_shared_with_the_table_before_keep_their_digest(folders, published):
-    """A bit that flipped is not taken over as if it had been meant."""
+def test_linked_files_keep_their_published_digest(folders, published):
+    """A flipped bit in a linked file is still found after the next publication."""
     flip_bit(published)
     folders.checkout("s", "t")
     pq.write_table(ROWS, folders.private_place("s", "t") / "c.parquet")
     folders.publish("s", "t", "next")
-    assert "/b.parquet' its bytes are not" in note_damage(folders, "s", "t")
+    assert "/b.parquet' has changed since it was" in record_damage(folders, "s", "t")
 
 
 def test_an_engines_error_is_explained_by_the_tables_that_were_read(folders, published):
@@ -142,9 +142,9 @@ DEEP = "[" * 200_000
     [
         (DEEP, "nested too deep"),
         ('{"files": ' + DEEP, "nested too deep"),
-        ("{", "it is no JSON"),
-        ("\xff", "it is no JSON"),
-        ("[1]", "its JSON is no object"),
+        ("{", "it is not JSON"),
+        ("\xff", "it is not JSON"),
+        ("[1]", "its JSON is not an object"),
         ('{"files": [1]}', "another type of value under files"),
         ('{"files": {"a.parquet": "x"}}', "another type of value under files"),
         ('{"files": null, "run_id": 7, "inputs": []}', "another type of value under run_id, inputs, files"),
@@ -154,32 +154,32 @@ DEEP = "[" * 200_000
         ('{"changes": {"rows_added": true}}', "another type of value under changes"),
     ],
 )
-def test_a_manifest_may_say_anything(folders, published, text, said):
-    (published / STAMP).write_text(text)
-    (line,) = complaints(folders.root)
-    assert line.startswith(f"'{published / STAMP}' cannot be used: ")
+def test_a_manifest_of_any_content_is_tolerated(folders, published, text, said):
+    (published / MANIFEST_FILE).write_text(text)
+    (line,) = list_damaged(folders.root)
+    assert line.startswith(f"'{published / MANIFEST_FILE}' cannot be used: ")
     assert said in line
     (table,) = folders.published()
     assert (table.run_id, folders.trusted_manifest("s", "t")) == (None, {})
 
 
-def test_a_manifest_that_is_no_file(folders, published):
-    (published / STAMP).unlink()
-    os.mkfifo(published / STAMP)
-    assert "it is a pipe and no file" in next(complaints(folders.root))
-    (published / STAMP).unlink()
-    (published / STAMP).mkdir()
-    assert "it is a folder and no file" in next(complaints(folders.root))
-    (published / STAMP).rmdir()
-    with (published / STAMP).open("w") as file:
+def test_a_manifest_that_is_not_a_file(folders, published):
+    (published / MANIFEST_FILE).unlink()
+    os.mkfifo(published / MANIFEST_FILE)
+    assert "it is a pipe, not a file" in next(list_damaged(folders.root))
+    (published / MANIFEST_FILE).unlink()
+    (published / MANIFEST_FILE).mkdir()
+    assert "it is a folder, not a file" in next(list_damaged(folders.root))
+    (published / MANIFEST_FILE).rmdir()
+    with (published / MANIFEST_FILE).open("w") as file:
         file.truncate(durable_files.MOST_BYTES + 1)
-    assert "at most 16,777,216 are read" in next(complaints(folders.root))
+    assert "at most 16,777,216 are read" in next(list_damaged(folders.root))
     assert folders.published()[0].run_id is None
 
 
-def test_names_of_files_are_no_escapes(folders, published):
+def test_file_names_are_escaped_in_messages(folders, published):
     (published / "\x1b[31m\n.parquet").write_text("")
-    assert all(line.isprintable() for line in complaints(folders.root))
+    assert all(line.isprintable() for line in list_damaged(folders.root))
 
 
 def test_a_view_that_is_no_file_is_left_out(folders):
@@ -188,8 +188,8 @@ def test_a_view_that_is_no_file_is_left_out(folders):
     assert folders.views() == {("s", "v"): "CREATE VIEW s.v AS SELECT 1"}
 
 
-def test_a_table_is_on_the_disk_before_it_counts(folders, monkeypatch):
-    """Bytes first, then names; and at last the name of the table."""
+def test_a_table_is_synced_before_it_is_published(folders, monkeypatch):
+    """Bytes are synced first, then file names, and last the name of the table."""
     done = []
     monkeypatch.setattr(
         durable_files.os, "fsync", lambda descriptor: done.append(os.readlink(f"/proc/self/fd/{descriptor}"))
@@ -205,9 +205,9 @@ def test_a_table_is_on_the_disk_before_it_counts(folders, monkeypatch):
         pq.write_table(ROWS, new / "day=1" / f"{run}.parquet")
         folders.publish("s", "t", run)
         before, after = done[: done.index("move")], done[done.index("move") + 1 :]
-        # Files linked from the public table are on the disk since its own publication.
+        # Files linked from the published table were synced when that table was published.
         assert [path for path in before if path.endswith(".parquet")] == [str(new / "day=1" / f"{run}.parquet")]
         assert before.index(str(new / "day=1")) < before.index(str(new))
-        assert before.index(str(new / STAMP)) < before.index(str(new))
-        assert json.loads((folders.public_place("s", "t") / STAMP).read_text())["run_id"] == run
+        assert before.index(str(new / MANIFEST_FILE)) < before.index(str(new))
+        assert json.loads((folders.public_place("s", "t") / MANIFEST_FILE).read_text())["run_id"] == run
         assert after == [str(folders.public_place("s", "t").parent)]

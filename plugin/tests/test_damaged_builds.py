@@ -1,4 +1,4 @@
-"""Builds over a warehouse with a damaged table: it is named, and made anew."""
+"""Builds over a warehouse with a damaged table: the table is reported and rebuilt."""
 
 import os
 
@@ -34,7 +34,7 @@ MODELS = {
 
 @pytest.fixture
 def built(project, tmp_path, request):
-    """A project that was built, in a schema of its own."""
+    """A built project in its own schema."""
     name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
     return project(name, make_project(tmp_path / "p", MODELS)).build()
 
@@ -46,12 +46,12 @@ def file_of(built, table):
 
 
 def spoil(path):
-    """Write zeros over the first half, which has pages of values; size and times stay."""
+    """Overwrite the first half of a file, its value pages, with zeros; keep size and times."""
     found, content = path.stat(), bytearray(path.read_bytes())
     half = len(content) // 2
     content[4:half] = bytes(half - 4)
     path.write_bytes(content)
-    (path.with_name(f".{path.name}.crc")).unlink(missing_ok=True)  # Spark's own, of the bytes that were
+    (path.with_name(f".{path.name}.crc")).unlink(missing_ok=True)  # Spark's checksum file of the old bytes
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
@@ -66,7 +66,9 @@ def test_a_truncated_file_blocks_no_build(built, capsys, table, options):
     os.truncate(path, path.stat().st_size // 2)
     built.build(*options)
     said = capsys.readouterr().out
-    assert f"the table '{built.schema}.{table}' is damaged and counts as missing: '{path}' is no parquet file" in said
+    assert (
+        f"the table '{built.schema}.{table}' is damaged and counts as missing: '{path}' is not a parquet file" in said
+    )
     assert len(built.rows("numbers")) == 20000
     assert [row["n"] for row in built.rows("counted")] == [20000]
     assert folder.parent.joinpath(".damaged", table, path.name).exists()
@@ -79,12 +81,12 @@ def test_a_build_of_other_tables_says_which_is_damaged(built, capsys):
     path, _ = file_of(built, "python")
     os.truncate(path, 10)
     built.build("--select", "numbers", "counted")
-    assert f"'{path}' is no parquet file (10 bytes)" in capsys.readouterr().out
+    assert f"'{path}' is not a parquet file (10 bytes)" in capsys.readouterr().out
 
     path, _ = file_of(built, "numbers")
     os.truncate(path, 10)
     assert built.failures("run", "--select", "counted").keys() == {"counted"}
-    assert f"'{path}' is no parquet file (10 bytes)" in capsys.readouterr().out
+    assert f"'{path}' is not a parquet file (10 bytes)" in capsys.readouterr().out
     built.build("--select", "numbers", "python")
     assert len(built.rows("numbers")) == 20000
 
@@ -98,13 +100,13 @@ def test_a_pipe_keeps_no_build_waiting(built, capsys):
     os.mkfifo(folder.parent / "counted" / "_table.json")
     built.build()
     said = capsys.readouterr().out
-    assert "part-9.parquet' is a pipe and no file" in said
-    assert "counted/_table.json' cannot be used: it is a pipe and no file" in said
+    assert "part-9.parquet' is a pipe, not a file" in said
+    assert "counted/_table.json' cannot be used: it is a pipe, not a file" in said
 
 
 @at_length
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"columns": "[", "files": {}}', '{"files": [[]]}'])
-def test_a_manifest_may_say_anything(built, text):
+def test_a_manifest_of_any_content_is_tolerated(built, text):
     _, folder = file_of(built, "numbers")
     (folder / "_table.json").write_text(text)
     built.build("--select", "counted", "python")
@@ -117,30 +119,28 @@ def test_bytes_that_an_engine_cannot_read_are_named_and_made_anew(built, capsys,
     path, _ = file_of(built, "numbers")
     spoil(path)
     said = built.failures("run", "--select", reader)[reader]
-    assert (
-        f"the table '{built.schema}.numbers' is damaged: '{path}' its bytes are not those that were published" in said
-    )
+    assert f"the table '{built.schema}.numbers' is damaged: '{path}' has changed since it was published" in said
     built.build()
     assert len(built.rows("numbers")) == 20000
     assert [row["n"] for row in built.rows("counted")] == [20000]
 
 
-def test_an_end_of_a_file_that_says_something_else(built, capsys):
-    """With the size and the time that it had, so that a quick look finds no fault."""
+def test_a_changed_footer(built, capsys):
+    """The footer changes while size and time stay, so the quick check passes."""
     for path in file_of(built, "numbers")[1].glob("*.parquet"):
         found, content = path.stat(), path.read_bytes()
         length = int.from_bytes(content[-8:-4], "little")
         path.write_bytes(content[: -8 - length] + bytes(length) + content[-8:])
         os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
-    connection._catalog._listed.pop((built.schema, "numbers"))  # as in a process that has not listed the table yet
+    connection._catalog._registered.pop((built.schema, "numbers"))  # as in a new process
     built.build()
     said = capsys.readouterr().out
     assert f"the table '{built.schema}.numbers' is damaged: " in said
-    assert "It counts as missing; a build that selects it makes it anew" in said
+    assert "It counts as missing; the next build that selects it rebuilds it" in said
     assert len(built.rows("numbers")) == 20000
 
 
-def test_a_table_is_replaced_that_cannot_be_compared(project, built):
+def test_a_table_that_cannot_be_compared_is_replaced(project, built):
     path, _ = file_of(built, "counted")
     spoil(path)
     built.vars["version"] = 2

@@ -1,4 +1,4 @@
-"""The definition of a node: each part changes for its own reason, and no other part with it."""
+"""The definition of a node: each part changes for one kind of change only."""
 
 import copy
 import importlib.metadata
@@ -9,7 +9,7 @@ import pytest
 
 from dbt_spark_python.incremental import definition
 from dbt_spark_python.incremental.definition import Definitions, changed_parts, digest_package
-from dbt_spark_python.local_files import digest_log
+from dbt_spark_python.input_files import digest_input
 
 SUMS = {
     "unique_id": "model.shop.sums",
@@ -37,7 +37,7 @@ ORDERS = {
 
 
 def macro(name: str, sql: str, *calls: str, package: str = "shop") -> SimpleNamespace:
-    """A macro as dbt has it."""
+    """A macro with the attributes that dbt's macros have."""
     return SimpleNamespace(
         unique_id=f"macro.{package}.{name}",
         macro_sql=sql,
@@ -56,7 +56,7 @@ VARS = {"limit": 1, "digits": 2, "mode": "up", "colour": "red", "of_dbt": 1}
 
 
 class Project:
-    """What definitions are made of, as a test changes it."""
+    """The inputs of definitions; tests change them."""
 
     def __init__(self) -> None:
         self.sums, self.orders, self.vars, self.engine = copy.deepcopy(SUMS), copy.deepcopy(ORDERS), dict(VARS), "spark"
@@ -104,7 +104,7 @@ def test_a_part_changes_for_its_own_reason(project, part, change, monkeypatch):
     before = project.of()
     change(project)
     now = project.of()
-    # Packages are named in the config, and a table of another engine has inputs of that engine.
+    # Packages are named in the config, and another engine also changes the definitions of inputs.
     alone = {"packages": {"config", "packages"}, "versions": {"versions", "inputs"}, "macros": {"macros", "inputs"}}
     assert {each for each in before if before[each] != now[each]} == alone.get(part, {part})
     assert changed_parts(before, now) == sorted(alone.get(part, {part}) - ({"inputs"} if part != "inputs" else set()))
@@ -124,7 +124,7 @@ def test_a_part_changes_for_its_own_reason(project, part, change, monkeypatch):
         lambda shop: shop.sums["depends_on"]["nodes"].reverse(),
     ],
 )
-def test_what_decides_no_row_does_not_count(project, change, monkeypatch):
+def test_descriptions_and_paths_do_not_count(project, change, monkeypatch):
     monkeypatch.setenv("SHOP_OTHER", "before")
     before = project.of()
     change(project)
@@ -148,7 +148,7 @@ def test_versions_of_libraries_count(project, monkeypatch):
 
 
 def test_changed_parts():
-    """Inputs alone where no other part did; a part that is new counts as changed."""
+    """`inputs` is named only if all other parts are equal; a new part counts as changed."""
     now = {"code": "1", "config": "1", "inputs": "1"}
     assert changed_parts(now, now) == []
     assert changed_parts(now | {"inputs": "0"}, now) == ["inputs"]
@@ -157,7 +157,7 @@ def test_changed_parts():
 
 
 def test_a_large_seed_is_its_file(project, tmp_path):
-    """Of which dbt has no checksum."""
+    """For a large seed dbt stores a path instead of a checksum."""
     file = tmp_path / "seeds" / "shops.csv"
     project.sums |= {"root_path": str(tmp_path), "original_file_path": "seeds/shops.csv"}
     project.sums["checksum"] = {"name": "path", "checksum": "seeds/shops.csv"}
@@ -178,21 +178,21 @@ def test_a_source_and_a_node_without_parents(project):
 def test_a_log_is_its_names_and_bytes(tmp_path):
     (tmp_path / "a.jsonl").write_text("one\n")
     pattern = str(tmp_path / "*.jsonl")
-    first = digest_log(pattern, "log")
+    first = digest_input(pattern, "log")
     stat = (tmp_path / "a.jsonl").stat()
     (tmp_path / "a.jsonl").write_text("two\n")
     os.utime(tmp_path / "a.jsonl", ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
-    second = digest_log(pattern, "log")
+    second = digest_input(pattern, "log")
     (tmp_path / "b.jsonl").touch()
-    third = digest_log(pattern, "log")
+    third = digest_input(pattern, "log")
     (tmp_path / "b.jsonl").rename(tmp_path / "c.jsonl")
     assert None not in (first, second, third)
-    assert len({first, second, third, digest_log(pattern, "log")}) == 4
+    assert len({first, second, third, digest_input(pattern, "log")}) == 4
 
 
 @pytest.mark.parametrize("path", ["s3a://bucket/log.jsonl", "/there/is/none"])
-def test_a_log_that_is_not_at_hand(path):
-    assert digest_log(path, "log") is None
+def test_a_log_that_cannot_be_read(path):
+    assert digest_input(path, "log") is None
 
 
 def test_a_package_is_its_files(tmp_path, monkeypatch):

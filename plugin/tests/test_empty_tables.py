@@ -1,4 +1,4 @@
-"""A table loses all its rows and gets them back: all kinds of columns, on both engines."""
+"""A table loses all its rows and gets them back, with all kinds of columns, on both engines."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from plugin_projects import make_project
 
 pytestmark = pytest.mark.both
 
-# Columns that are never null, as those of public models often are, and some that may be.
+# Columns declared as not null, as in public models, and nullable ones.
 MODELS = {
     "lists.sql": """
         {{ config(materialized='table') }}
@@ -55,7 +55,7 @@ def test_rows_go_and_come_back(project, tmp_path):
         warehouse.close()
         before = {row["id"] for row in (seen[-2] if len(seen) > 1 else [])}
         now = {row["id"] for row in seen[-1]}
-        if before != now:  # else it keeps the counts of its last change
+        if before != now:  # an unchanged table keeps the counts of its last change
             counted = {"rows_added": len(now - before), "rows_changed": 0, "rows_removed": len(before - now)}
             assert changes == [counted, counted]
     assert sorted(map(repr, seen[0])) == sorted(map(repr, seen[-1]))

@@ -1,4 +1,4 @@
-"""Which distributions of pyspark make an engine, and what is said where they make none."""
+"""Which distributions of pyspark form an engine, and the messages if they do not."""
 
 import sys
 
@@ -14,7 +14,7 @@ from dbt_spark_python.session import engine
     [
         ({"pyspark"}, True, None),
         ({"pyspark-client"}, True, None),
-        (set(), True, None),  # a cluster's own, on the path
+        (set(), True, None),  # a cluster's own pyspark on the path
         (set(), False, "no engine"),
         ({"pyspark", "pyspark-client"}, True, "pip uninstall pyspark pyspark-client"),
     ],
@@ -28,7 +28,7 @@ def test_one_pyspark_is_an_engine(installed, is_there, fault, monkeypatch):
 
 
 def test_a_client_alone_is_no_spark(monkeypatch):
-    """Whichever of the two modules a version of Spark has is enough."""
+    """Spark is present if either of two modules exists; versions differ in which one they have."""
     for there in ({"pyspark.core"}, {"pyspark.context"}):
         monkeypatch.setattr(engine, "find_spec", lambda name, there=there: name in there or None)
         assert engine.find_fault_of_spark() is None
@@ -37,7 +37,7 @@ def test_a_client_alone_is_no_spark(monkeypatch):
 
 
 def test_the_stand_in_refuses_sessions_alone(monkeypatch):
-    """It opens what dbt-spark opens without pyspark."""
+    """The stand-in adapter still opens connections that work without pyspark."""
 
     class Connection:
         class credentials:
@@ -56,7 +56,7 @@ def test_the_stand_in_refuses_sessions_alone(monkeypatch):
 
 
 def test_the_modules_are_where_they_are_looked_for():
-    """In the pyspark that runs these tests, which is whole."""
+    """In the complete pyspark that runs these tests."""
     assert engine.find_fault() is None
     assert "pyspark" in sys.modules or engine.find_spec("pyspark")
     assert engine.find_fault_of_spark() is None

@@ -1,4 +1,4 @@
-"""What the plugin sets before a JVM starts."""
+"""The environment that the plugin sets before a JVM starts."""
 
 import os
 import stat

@@ -1,11 +1,12 @@
-"""Rounds of a fixpoint: each store gives the same rows, and each limit stops the rounds for its own stated reason."""
+"""Rounds of a fixpoint: both stores give the same rows, and each limit stops the rounds with its own reason."""
 
 import pytest
 
-from dbt_spark_python.incremental.fixpoint import ROUNDS_AT_ONCE, Fixpoint, Names, SessionStore, Spec, TableStore
+from dbt_spark_python.incremental.fixpoint import ROUNDS_AT_ONCE, Fixpoint, Names, Spec
+from dbt_spark_python.incremental.fixpoint_stores import SessionStore, TableStore
 
 NAMES = Names("<this>", "<all>", "<done>", "<number>", "<waiting>")
-# Each number follows the one before it, and every tenth its half as well.
+# Each number follows the one before it, and every tenth number also follows its half.
 BASE = "select 0 as n, 0 as depth, 1 as met, true as is_settled from <waiting>edges limit 1"
 STEP = """
     with met as (
@@ -30,7 +31,7 @@ def edges(spark):
 
 @pytest.fixture
 def stores(edges):
-    """A session's store, and tables beside one of the default schema, made through statements alone."""
+    """A session's store, and a store of tables in the default schema that only runs statements."""
     rows = {"dropped": [], "made": []}
 
     def execute(sql: str) -> list:
@@ -40,7 +41,7 @@ def stores(edges):
                 rows["dropped"].append(words[-1])
                 edges.catalog.dropTempView(words[-1])
             return []
-        if words[0] == "create":  # a view stands for the table: a session of its own has no place for tables
+        if words[0] == "create":  # a view replaces the table, since the session has no place for tables
             rows["made"].append(words[2])
             frame = edges.sql(sql.partition(" as ")[2])
             edges.createDataFrame(frame.collect(), frame.schema).createOrReplaceTempView(words[2])
@@ -51,7 +52,7 @@ def stores(edges):
 
 
 def run(spark, store, **spec) -> tuple[dict, list[str]]:
-    """Run the rounds; the settled rows by number, as (depth, is_frontier), and the lines that were logged."""
+    """Run the rounds; return the settled rows by number, as (depth, is_frontier), and the logged lines."""
     lines: list[str] = []
     rounds = Fixpoint(store, [BASE, STEP, WAITING], NAMES, Spec(["n", "depth"], "is_frontier", **spec), lines.append)
     found = {row["n"]: (row["depth"], row["is_frontier"]) for row in spark.sql(rounds.run()).collect()}
@@ -62,12 +63,12 @@ def run(spark, store, **spec) -> tuple[dict, list[str]]:
 @pytest.mark.parametrize("kind", ["session", "tables"])
 @pytest.mark.parametrize("small_rows", [0, len(EDGES)])
 def test_every_row_settles_in_its_round(edges, stores, kind, small_rows):
-    """More rounds than are stored one by one, with and without one partition for all rows."""
+    """With more rounds than are stored separately; with and without a single partition."""
     found, lines = run(edges, stores[0][kind], small_rows=small_rows)
     assert found == {n: (n, False) for n in range(LAST + 1)}
     assert lines[0] == "round 0: 1 rows settled"
     assert lines[10] == "round 10: 1 rows settled"
-    assert lines[6] == "round 6: 1 rows settled, 1 wait"  # 10 has met its half
+    assert lines[6] == "round 6: 1 rows settled, 1 wait"  # 10 waits for its half, which is settled
     measure = f"{len(EDGES)} input rows are at most {len(EDGES)}, and " if small_rows else ""
     assert lines[-2:] == [
         f"round {LAST + 1}: 0 rows settled",

@@ -1,4 +1,4 @@
-"""A disk that is full while tables are written: one line says so, from SQL and from Python."""
+"""A disk that is full while tables are written: SQL and Python models report it in one line."""
 
 import pytest
 
@@ -19,11 +19,11 @@ MODELS = {
 }
 
 
-def test_it_is_said_in_a_line(project, tmp_path):
+def test_a_full_disk_is_reported_in_one_line(project, tmp_path):
     built = project("full_disk", make_project(tmp_path / "p", MODELS))
     result = built.invoke("run")
     said = {r.node.name: r.message for r in result.result}
-    line = f"no space is left at {built.warehouse}: free some and run again; nothing that was there is lost"
+    line = f"no space is left at {built.warehouse}: free some and run again; all published tables are intact"
     assert said.keys() == {"from_sql", "from_python"}
     assert all(line in message for message in said.values())
     assert len(said["from_sql"].strip().splitlines()) <= 2

@@ -1,4 +1,4 @@
-"""Incremental Python models: append, insert_overwrite, merge, and what is refused."""
+"""Incremental Python models: append, insert_overwrite, merge, and refused combinations."""
 
 import textwrap
 
@@ -25,7 +25,7 @@ MODELS = {
 
 @pytest.fixture
 def built(project, tmp_path):
-    """Two models without partitions, built three times in one process: what one run leaves is in no later one's way."""
+    """Two models without partitions, built three times in one process, to find leftovers of earlier runs."""
     built = project("incremental", make_project(tmp_path / "p", MODELS)).build("--full-refresh")
     first = {name: ids(built, name) for name in ("growing", "replaced")}
     assert first == {"growing": [0, 1], "replaced": [0, 1, 2, 3, 4]}
@@ -54,17 +54,17 @@ PARTS = """
 
 
 @pytest.mark.spark
-def test_insert_overwrite_replaces_the_parts_that_it_brings(project, tmp_path):
+def test_insert_overwrite_replaces_the_partitions_of_new_rows(project, tmp_path):
     built = project("parts", make_project(tmp_path / "p", {"parts.py": PARTS})).build("--full-refresh").build()
     assert (built.warehouse / "parts.db" / "parts" / "part=1").is_dir()
     assert built.asked("select id from parts.parts") == [(0,), (2,), (3,), (5,), (6,), (7,), (8,)]
 
 
 @pytest.mark.sail
-def test_parts_are_refused_on_sail(project, tmp_path):
-    """By what they need, and with the remedy."""
+def test_partitions_are_refused_on_sail(project, tmp_path):
+    """The error names the cause and the remedy."""
     made = project("parts", make_project(tmp_path / "p", {"parts.py": PARTS}))
-    assert "leave `partition_by` out, or build with Spark" in made.failures("run")["parts"]
+    assert "remove `partition_by`, or build with Spark" in made.failures("run")["parts"]
 
 
 MERGED = """
@@ -75,9 +75,9 @@ MERGED = """
 """
 
 
-@pytest.mark.sail  # with Spark it takes the jar of Delta Lake, which no wheel has
+@pytest.mark.sail  # Spark needs Delta Lake's jar, which wheels do not contain
 def test_merge(project, tmp_path):
-    """Rows of the key are replaced, others are added; a run from the start makes the table anew."""
+    """Rows with the same key are replaced, others are added; a full refresh rebuilds the table."""
     built = project("merged", make_project(tmp_path / "p", {"merged.py": MERGED})).build().build()
     sql = "select id, state from merged.merged"
     assert built.asked(sql) == [(0, "old"), (1, "new"), (2, "old"), (7, "new")]
@@ -88,7 +88,7 @@ def test_merge(project, tmp_path):
 
 @pytest.mark.sail
 def test_tables_of_delta_lake_are_published_whole(project, tmp_path):
-    """One that fails leaves the old one as it was; the next takes its place, with other columns."""
+    """A failed build leaves the old table; the next build replaces it, with other columns."""
     model = """
         def model(dbt, spark):
             dbt.config(materialized="table", file_format="delta")
@@ -104,6 +104,6 @@ def test_tables_of_delta_lake_are_published_whole(project, tmp_path):
         assert built.asked("select * from of_delta.asks") == [(1,)] if fails else [(2,)]
 
 
-def test_merge_needs_a_format_that_can(project, tmp_path):
+def test_merge_needs_a_format_that_supports_it(project, tmp_path):
     made = project("no_merge", make_project(tmp_path / "p", {"merged.py": MERGED.replace("delta", "parquet")}))
     assert "file_format is set to 'delta' or 'iceberg' or 'hudi'" in made.failures("run")["merged"]

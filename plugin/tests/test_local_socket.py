@@ -1,4 +1,4 @@
-"""A server within the process takes connections of this process, and of no other."""
+"""A server within the process accepts connections of this process only."""
 
 import contextlib
 import os
@@ -9,13 +9,13 @@ import time
 
 import pytest
 
-import strangers
+import port_attacks
 from conftest import TESTS
-from dbt_spark_python.engines import listeners, local_socket, relay, sail
+from dbt_spark_python.engines import listeners, local_socket, relay, sail_server
 from dbt_spark_python.session import connection
 from plugin_projects import make_project
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="filters of sockets are Linux's")
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="socket filters need Linux")
 
 SECRET = "for the builder alone"
 
@@ -51,18 +51,18 @@ def secret(tmp_path):
 
 
 def test_another_user_reads_a_secret_through_an_open_port(secret):
-    """Without the door the attack works; this shows that the attack of the tests below is a real one."""
+    """Without the guard the attack succeeds, which shows that the attack of the other tests is effective."""
     pytest.importorskip("pysail")
     with subprocess.Popen([sys.executable, "-c", OPEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        targets = strangers.listening(int(server.stdout.readline()))
-        said = strangers.ask_connect(targets, secret)
+        targets = port_attacks.listening(int(server.stdout.readline()))
+        said = port_attacks.ask_connect(targets, secret)
         server.stdin.close()
     assert [SECRET in answer for answer in said.values()] == [True]
 
 
 @contextlib.contextmanager
 def building(folder):
-    """The id of a process that builds a model until the block ends; then the build has to end well."""
+    """The id of a process that builds a model until the block ends; the build must then succeed."""
     project = make_project(folder / "project", {"waits.py": WAITING})
     places = ["--project-dir", str(project), "--profiles-dir", str(TESTS)]
     command = [sys.executable, "-m", "dbt.cli.main", "build", *places]
@@ -82,9 +82,9 @@ def building(folder):
 
 @pytest.mark.sail
 def test_another_user_is_refused_during_a_build(tmp_path, secret):
-    """The other user tries each port and socket of the process while a model runs."""
+    """Another user tries each port and socket of the process while a model runs."""
     with building(tmp_path) as pid:
-        said = strangers.ask_connect(strangers.listening(pid), secret)
+        said = port_attacks.ask_connect(port_attacks.listening(pid), secret)
     assert {target.partition(":")[0] for target in said} == {"127.0.0.1", "unix-abstract"}
     assert set(said.values()) <= {"UNAVAILABLE", "DEADLINE_EXCEEDED"}
 
@@ -99,15 +99,15 @@ SparkSession.builder.master("local[1]").config(map=here).getOrCreate()
 print(os.getpid(), flush=True)
 sys.stdin.read()
 """
-NO_SECRET = "Expected SaslMessage"  # Spark's answer to a message without one
-NO_TOKEN = "Authentication error"  # py4j's answer to a call without one
+NO_SECRET = "Expected SaslMessage"  # Spark's answer to a message without a secret
+NO_TOKEN = "Authentication error"  # py4j's answer to a call without a token
 
 
 @pytest.mark.spark
 def test_another_user_is_heard_by_a_spark_that_asks_for_no_secret():
-    """Its driver and its block manager read what another user sends; py4j always asks for its token."""
+    """Without a secret, the driver and its block manager read another user's bytes; py4j always requires its token."""
     with subprocess.Popen([sys.executable, "-c", OF_SPARK], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as session:
-        said = strangers.ask_jvm(strangers.jvm_of(int(session.stdout.readline())))
+        said = port_attacks.ask_jvm(port_attacks.jvm_of(int(session.stdout.readline())))
         session.stdin.close()
     assert sum("org.apache.spark" in answer and NO_SECRET not in answer for answer in said) == 2
     assert sum(NO_TOKEN in answer for answer in said) == 1
@@ -117,7 +117,7 @@ def test_another_user_is_heard_by_a_spark_that_asks_for_no_secret():
 def test_another_user_is_refused_by_spark_during_a_build(tmp_path):
     """On every port of the JVM."""
     with building(tmp_path) as pid:
-        said = strangers.ask_jvm(strangers.jvm_of(pid))
+        said = port_attacks.ask_jvm(port_attacks.jvm_of(pid))
     assert len(said) == 3
     assert all(NO_SECRET in answer or NO_TOKEN in answer for answer in said), said
 
@@ -140,7 +140,7 @@ def test_which_sessions_ask_for_a_secret(given, asks, host):
 
 
 def connects(address, source=None) -> bool:
-    """Whether a connection can be opened, within a time that is plenty on one machine."""
+    """Whether a connection can be opened, within a time that is ample on one machine."""
     with socket.socket() as stranger:
         stranger.settimeout(0.2)
         if source:
@@ -148,9 +148,9 @@ def connects(address, source=None) -> bool:
         return stranger.connect_ex(address) == 0
 
 
-def test_a_door_is_open_for_its_own_connection_alone():
-    """Even while it is open for one port, the same port of another address is refused."""
-    own = local_socket.Door()
+def test_a_guarded_socket_accepts_its_own_connection_only():
+    """Even while one port is admitted, the same port of another address is refused."""
+    own = local_socket.GuardedSocket()
     with contextlib.closing(own), own.connect() as first, own.listener.accept()[0] as taken:
         assert not connects(own.listener.getsockname())
         own._admit(first.getsockname()[1])
@@ -165,41 +165,44 @@ def test_a_door_is_open_for_its_own_connection_alone():
             assert own.listener.accept()[1] == second.getsockname()
 
 
-def test_a_filter_that_is_not_heeded_is_noticed(monkeypatch):
+def test_a_filter_that_is_ignored_is_noticed(monkeypatch):
     """Some systems accept a filter and ignore it."""
     monkeypatch.setattr(local_socket, "_DROP", local_socket._PASS)
-    with pytest.raises(local_socket.DoorError, match="does not heed the filter"):
-        local_socket.Door()
+    with pytest.raises(local_socket.GuardError, match="does not heed the filter"):
+        local_socket.GuardedSocket()
 
 
-def test_an_address_that_can_be_reached_is_none_to_wait_at(monkeypatch):
+def test_a_reachable_address_is_refused(monkeypatch):
     monkeypatch.setattr(listeners, "UNREACHABLE", "127.0.0.1")
-    with pytest.raises(local_socket.DoorError, match=r"127\.0\.0\.1 is an address like any other here"):
+    with pytest.raises(local_socket.GuardError, match=r"127\.0\.0\.1 is an address like any other here"):
         listeners.check_unreachable()
 
 
 def test_a_server_that_is_not_found_is_not_replaced():
     with (
-        contextlib.closing(local_socket.Door()) as own,
-        pytest.raises(local_socket.DoorError, match="no file of this process listens"),
+        contextlib.closing(local_socket.GuardedSocket()) as own,
+        pytest.raises(local_socket.GuardError, match="no file of this process listens"),
     ):
         listeners.replace_listener((listeners.UNREACHABLE, 1), own.listener)
 
 
 def test_a_server_that_waits_in_another_way_is_not_replaced():
     """Without an epoll the new socket cannot be registered."""
-    refused = pytest.raises(local_socket.DoorError, match="registered with epoll in 0 ways")
+    refused = pytest.raises(local_socket.GuardError, match="registered with epoll in 0 ways")
     with (
-        contextlib.closing(local_socket.Door()) as own,
+        contextlib.closing(local_socket.GuardedSocket()) as own,
         socket.create_server((listeners.UNREACHABLE, 0)) as server,
         refused,
     ):
         listeners.replace_listener(server.getsockname(), own.listener)
 
 
-def test_a_relay_passes_on_what_its_own_process_says():
-    """And hangs up on another process."""
-    with contextlib.closing(local_socket.Door()) as own, contextlib.closing(relay.Relay(own.connect)) as passing:
+def test_a_relay_serves_its_own_process_only():
+    """The relay closes connections of other processes."""
+    with (
+        contextlib.closing(local_socket.GuardedSocket()) as own,
+        contextlib.closing(relay.Relay(own.connect)) as passing,
+    ):
         name = "\0" + passing.target.partition(":")[2]
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(name)
@@ -217,11 +220,11 @@ def test_a_relay_passes_on_what_its_own_process_says():
 
 REFUSED = """
 import sys
-from dbt_spark_python.engines import local_socket, sail
+from dbt_spark_python.engines import local_socket, sail_server
 local_socket._ATTACH_FILTER = -1
 try:
-    print(sail.connect(eval(sys.argv[1]), sys.argv[2]).sql("select 1").first()[0])
-except sail.SailError as error:
+    print(sail_server.connect(eval(sys.argv[1]), sys.argv[2]).sql("select 1").first()[0])
+except sail_server.SailError as error:
     print(error)
 """
 IS_REFUSED = "other users of this machine could connect to Sail and run code as you: "
@@ -230,12 +233,14 @@ IS_REFUSED = "other users of this machine could connect to Sail and run code as 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        pytest.param({}, f"{IS_REFUSED}the system takes no filter of a socket", id="refused"),
-        pytest.param({sail.OPEN_PORT: "false"}, f"{IS_REFUSED}the system takes no filter", id="said not to"),
-        pytest.param({sail.OPEN_PORT: "True"}, "1", id="accepted"),  # as YAML's true comes from a profile
+        pytest.param({}, f"{IS_REFUSED}the system refuses a socket filter", id="refused"),
+        pytest.param(
+            {sail_server.OPEN_PORT: "false"}, f"{IS_REFUSED}the system refuses a socket filter", id="said not to"
+        ),
+        pytest.param({sail_server.OPEN_PORT: "True"}, "1", id="accepted"),  # a profile's YAML `true`
     ],
 )
-def test_where_the_port_cannot_be_closed_the_profile_has_to_accept_that(settings, said, tmp_path):
+def test_an_open_port_needs_consent_in_the_profile(settings, said, tmp_path):
     pytest.importorskip("pysail")
     command = [sys.executable, "-c", REFUSED, repr(settings), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
@@ -247,5 +252,7 @@ def test_modes_with_ports_for_workers_are_refused(tmp_path, monkeypatch):
     """Every user of the machine can connect to these ports."""
     pytest.importorskip("pysail")
     monkeypatch.delenv("SAIL_MODE", raising=False)
-    with pytest.raises(sail.SailError, match=r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"):
-        sail.start({"sail.mode": "local-cluster"}, str(tmp_path))
+    with pytest.raises(
+        sail_server.SailError, match=r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"
+    ):
+        sail_server.start({"sail.mode": "local-cluster"}, str(tmp_path))

@@ -1,4 +1,4 @@
-"""Kernels on groups of rows: a call of one has all rows of its groups."""
+"""Kernels on groups of rows: one call gets all rows of its groups."""
 
 import pyarrow as pa
 import pytest
@@ -12,10 +12,10 @@ ORDERS = "shop string, town string, amount int, notes array<string>"
 
 @pytest.fixture
 def count_orders():
-    """A kernel, which workers get by value."""
+    """A kernel that is pickled by value."""
 
     def count_orders(batches):
-        """The orders of each group of a call; columns in another order, and numbers in a smaller type."""
+        """Count the orders of each group; the columns come in another order and with smaller number types."""
         counts, notes = {}, {}
         for batch in batches:
             for row in batch.to_pylist():
@@ -44,7 +44,7 @@ SCHEMAS = [
 @pytest.mark.both
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["sql", "arrow", "spark"])
 def test_all_rows_of_a_group_reach_one_call(spark, count_orders, schema):
-    """Null is a key, and null lists are null; the table has the columns and types that were asked for."""
+    """Null is a valid key, null lists stay null, and the table has the requested columns and types."""
     rows = [
         (shop, town, n, [] if n % 2 else None) for n in range(50) for shop in ("a", "b", None) for town in ("x", None)
     ]
@@ -71,7 +71,7 @@ def test_a_kernel_without_a_column(spark, count_orders):
 
 @pytest.mark.spark
 def test_groups_stay_together_behind_a_join(spark):
-    """Spark divides what is large in a join; a group's rows are in one partition all the same."""
+    """Spark splits large partitions of a join, but all rows of a group stay in one partition."""
     settings = {
         "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",

@@ -1,4 +1,4 @@
-"""Errors that are about memory say so in a line, with what to do; errors that are not stay as they are."""
+"""Errors of short memory are explained in one line with a remedy; other errors stay as they are."""
 
 import pytest
 
@@ -32,13 +32,13 @@ HEAP = "Task 1 in stage 2.0 failed 4 times …: java.lang.OutOfMemoryError: Java
     [
         (PYTHON, "Python ran out of memory on a worker (numpy._core._exceptions._ArrayMemoryError: ", "pyspark.memory"),
         ("Traceback …\nMemoryError\n", "Python ran out of memory on a worker (MemoryError): ", "memoryOverhead"),
-        (LOST, "executors were lost again and again (Command exited with code 137), as ", "memoryOverhead"),
+        (LOST, "executors were lost repeatedly (Command exited with code 137), as ", "memoryOverhead"),
         (
             UNFETCHED,
-            "executors were lost again and again (Missing an output location ",
+            "executors were lost repeatedly (Missing an output location ",
             "spark.executor.memory for",
         ),
-        (CRASHED, "Python was ended on a worker again and again (Python worker exited ", "memoryOverhead"),
+        (CRASHED, "Python was killed on a worker repeatedly (Python worker exited ", "memoryOverhead"),
         (HEAP, "Spark ran out of memory (java.lang.OutOfMemoryError: Java heap space): ", "spark.executor.memory;"),
     ],
 )
@@ -62,15 +62,15 @@ SAIL = (
 
 
 def test_short_memory_of_sail():
-    """What is said is what Sail may take, and where to change it."""
+    """The message has Sail's limit and its setting."""
     said = short_memory(SAIL)
-    assert said.startswith("Sail ran out of the memory that it may take (Failed to allocate additional 276.8 KB")
+    assert said.startswith("Sail reached its memory limit (Failed to allocate additional 276.8 KB")
     assert "`sail.runtime.memory_pool.greedy.max_size`" in said
 
 
 @pytest.mark.parametrize(("said", "is_less"), [("1048576\n", True), ("max\n", False), (None, False)])
 def test_the_memory_of_a_container(said, is_less, tmp_path, monkeypatch):
-    """Is that of the machine, unless there is a bound."""
+    """A container without a limit has the machine's memory."""
     monkeypatch.setattr(memory, "_CONTAINER", tmp_path / "memory.max")
     if said:
         (tmp_path / "memory.max").write_text(said)

@@ -1,4 +1,4 @@
-"""Nights of a project of one grain, on the engine: whatever came between, its tables are those of a full build."""
+"""Nightly runs of a project with one kind of group, on the engine; any sequence of runs gives a full build's tables."""
 
 import json
 import os
@@ -9,31 +9,31 @@ import sys
 import pytest
 
 from conftest import ENGINE, TESTS
-from grain_project import DIES, FAILS, expected_days, expected_sums, make_grain_project, write_orders
+from shop_project import DIES, FAILS, expected_days, expected_sums, make_shop_project, write_orders
 
 FIRST = [("a", 1, 5), ("a", 2, 6), ("b", 1, 7), ("c", 3, 8), (None, 1, 9)]
 
 
 class Nights:
-    """The project, its log, and a schema of its own."""
+    """The project, its log, and its own schema."""
 
     def __init__(self, project, folder, schema: str) -> None:
         self.log = folder / "orders.csv"
         self.orders = list(FIRST)
         write_orders(self.log, self.orders)
-        self.built = project(schema, make_grain_project(folder / "project"), log=str(self.log))
+        self.built = project(schema, make_shop_project(folder / "project"), log=str(self.log))
 
     def rows(self, name: str) -> list[tuple]:
         """The rows of a table."""
         return sorted((tuple(row.values()) for row in self.built.rows(name)), key=repr)
 
     def change(self, *orders: tuple, gone: tuple = ()) -> None:
-        """Add orders; and have those of some shops be gone."""
+        """Add orders, and remove the orders of some shops."""
         self.orders = [order for order in self.orders if order[0] not in gone] + list(orders)
         write_orders(self.log, self.orders)
 
     def run(self, *arguments: str) -> dict[str, str]:
-        """Build; what each node said by its name: a message of its own, or that it is `skipped` or `unchanged`."""
+        """Build, and return a message per node: its error, `skipped`, or `unchanged`."""
         result = self.built.invoke("build", *arguments)
         assert result.exception is None, result.exception
         skipped = {each.node.name: "skipped" for each in result.result if each.status == "skipped"}
@@ -41,13 +41,13 @@ class Nights:
         return said | skipped
 
     def lose(self, *names: str) -> None:
-        """Lose the data files of some tables."""
+        """Delete the data files of some tables."""
         for name in names:
             for file in (self.built.warehouse / f"{self.built.schema}.db" / name).glob("*.parquet"):
                 file.unlink()
 
     def check(self) -> None:
-        """The tables are those of a full build."""
+        """Assert that the tables equal a full build."""
         assert self.rows("sums") == expected_sums(self.orders)
         assert self.rows("days") == expected_days(self.orders)
 
@@ -56,19 +56,19 @@ class Nights:
         return json.loads((self.built.warehouse / f"{self.built.schema}.db" / name / "_table.json").read_text())
 
     def facts(self, name: str) -> tuple:
-        """The versions that a table notes: since and upto; and the counts of its last change."""
+        """The recorded versions of a table, since and upto, and the counts of its last change."""
         noted = self.manifest(name)
         return noted["groups"]["since"], noted["groups"]["upto"], noted["changes"] and tuple(noted["changes"].values())
 
 
 @pytest.fixture
 def nights(project, tmp_path, request):
-    """A project that has not been built yet."""
+    """A project before its first build."""
     return Nights(project, tmp_path, "".join(c if c.isalnum() else "_" for c in request.node.name.lower()))
 
 
 @pytest.mark.both
-def test_a_night_makes_the_groups_that_changed(nights, capsys):
+def test_a_night_rebuilds_changed_groups(nights, capsys):
     nights.run()
     nights.check()
     assert nights.facts("sums") == (0, 1, (4, 0, 0))
@@ -80,7 +80,7 @@ def test_a_night_makes_the_groups_that_changed(nights, capsys):
     assert nights.rows("changed_orders") == [order for order in nights.rows("orders") if order[0] in ("a", "new")]
     assert nights.facts("changed_orders")[:2] == (1, 2)
     assert nights.facts("sums") == (1, 2, (1, 1, 0))
-    assert "rebuilding" not in capsys.readouterr().out
+    assert "Rebuilding" not in capsys.readouterr().out
 
     nights.change(gone=("b", None))
     nights.run()
@@ -88,7 +88,7 @@ def test_a_night_makes_the_groups_that_changed(nights, capsys):
     assert nights.rows("changed_orders") == []
     assert nights.facts("sums") == (2, 3, (0, 0, 2))
 
-    # A part of the project; then the others catch up, from where they are.
+    # A part of the project is built; then the others catch up from their own versions.
     nights.change(("a", 4, 1))
     nights.run("--select", "+sums")
     assert nights.rows("sums") == expected_sums(nights.orders)
@@ -101,13 +101,13 @@ def test_a_night_makes_the_groups_that_changed(nights, capsys):
 
 
 @pytest.mark.sail
-def test_a_table_is_not_made_of_too_few_groups(nights):
+def test_a_table_is_not_built_from_too_few_groups(nights):
     nights.run()
     nights.change(("a", 3, 1))
     nights.run("--select", "orders")
     nights.lose("changed_orders", "sums")
     said = nights.run("--select", "changed_orders", "sums")
-    assert "changed_orders needs rows that shop_versions does not have now." in said["changed_orders"]
+    assert "changed_orders needs rows that shop_versions lacks." in said["changed_orders"]
     assert said["sums"] == "skipped"
     nights.run("--select", "+sums")
     assert nights.rows("sums") == expected_sums(nights.orders)
@@ -144,8 +144,8 @@ def test_a_changed_model_is_rebuilt_and_named(nights, capsys):
     path = nights.built.project_dir / "models" / "sums.sql"
     path.write_text(path.read_text().replace("sum(amount)", "2 * sum(amount)"))
     nights.run()
-    (line,) = (line for line in capsys.readouterr().out.splitlines() if "rebuilding" in line)
-    assert "rebuilding sums" in line
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "Rebuilding" in line)
+    assert "Rebuilding sums" in line
     assert "its code changed" in line
     assert nights.rows("sums") == [(shop, 2 * total, orders) for shop, total, orders in expected_sums(nights.orders)]
     assert nights.rows("days") == expected_days(nights.orders)
@@ -157,15 +157,15 @@ def test_a_table_changed_from_outside_is_rebuilt_and_named(nights, capsys):
     for file in (nights.built.warehouse / f"{nights.built.schema}.db" / "days").glob("*.parquet"):
         os.utime(file, ns=(0, 0))
     assert nights.run()["sums"] == "unchanged"
-    (line,) = (line for line in capsys.readouterr().out.splitlines() if "rebuilding" in line)
-    assert "rebuilding days" in line
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "Rebuilding" in line)
+    assert "Rebuilding days" in line
     assert "its files changed" in line
     nights.check()
 
 
 @pytest.mark.sail
-def test_tables_without_rows_are_not_gone_on_from(nights):
-    """Such as `--empty` makes of all inputs, to try the code of models."""
+def test_empty_tables_are_not_continued(nights):
+    """`--empty` builds such tables, to try the code of models."""
     nights.run()
     nights.change(("a", 3, 1))
     nights.run("--empty")
@@ -176,7 +176,7 @@ def test_tables_without_rows_are_not_gone_on_from(nights):
 
 @pytest.mark.sail
 def test_a_test_looks_at_the_groups_that_changed(nights):
-    """And at all of them once it has failed, as it has not passed then."""
+    """After a failure it looks at all groups, because its last run did not pass."""
     (name,) = {name for name in nights.run() if name.startswith("is_positive")}
     assert nights.run()[name] == "unchanged"
     nights.change(("a", 3, 1))
@@ -196,7 +196,7 @@ def test_a_test_looks_at_the_groups_that_changed(nights):
 
 @pytest.mark.sail
 def test_a_process_that_is_killed(nights):
-    """Between two tables: the next build ends in the tables of a full one."""
+    """It is killed between two tables; the next build gives the tables of a full build."""
     nights.run()
     nights.change(("a", 3, 1), gone=("b",))
     built = nights.built
@@ -239,7 +239,7 @@ SELECTIONS = [
 
 
 def change_orders(nights: Nights, chance: random.Random) -> None:
-    """Change the log at random: a few orders, and perhaps the shops that are gone."""
+    """Change the log at random: add a few orders, and sometimes remove shops."""
     shops = ["a", "b", "c", "d", None]
     new = [(chance.choice(shops), chance.randrange(4), chance.randrange(1, 9)) for _ in range(chance.randrange(3))]
     nights.change(*new, gone=tuple(chance.sample(shops, chance.choice([0, 0, 1]))))
@@ -248,7 +248,7 @@ def change_orders(nights: Nights, chance: random.Random) -> None:
 @pytest.mark.both
 @pytest.mark.spark_at_length
 def test_any_nights_end_in_the_tables_of_a_full_build(nights, monkeypatch):
-    """Runs of parts, ones that fail, tables that are lost."""
+    """With partial and failing runs and with lost tables."""
     chance = random.Random(7)
     nights.run()
     for _ in range(8 if ENGINE == "sail" else 4):

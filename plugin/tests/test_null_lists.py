@@ -1,4 +1,4 @@
-"""Lists that are null reach Python functions as they are, though Spark sends them as empty ones."""
+"""Null lists reach Python functions as null, although Spark sends empty lists."""
 
 import pyarrow as pa
 import pytest
@@ -17,7 +17,7 @@ ROWS = [
 
 
 def test_nulls_are_put_back():
-    """Of each list by its own bit; other columns, and batches without nulls, stay what they are."""
+    """Each list has its own bit; other columns, and batches without nulls, stay unchanged."""
     lists = pa.array([[], ["a"], []], pa.list_(pa.string()))
     columns, schemas = [pa.array([1, 2, 3]), lists, lists], set()
     schema = pa.schema([("id", pa.int64()), *(pa.field(name, lists.type, False) for name in ("first", "second"))])
@@ -38,7 +38,7 @@ def test_nulls_are_put_back():
 
 @pytest.mark.both
 def test_a_function_gets_the_rows(spark):
-    """And the same columns, in their order."""
+    """With the same columns in the same order."""
     rows = spark.createDataFrame(ROWS, COLUMNS)
     seen = "columns array<string>"
 

@@ -1,10 +1,10 @@
-"""Tests that passed: which run again, over which rows."""
+"""Tests that passed: whether they run again, and over which rows."""
 
 import json
 
 import pytest
 
-from dbt_spark_python.incremental.passes import Passes
+from dbt_spark_python.incremental.passes import PassedTests
 from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REPLACE, REUSE, VERSIONS, Planner
 from simulated_runs import Parts, graph, node
 
@@ -21,7 +21,7 @@ DEFINITION = {"code": "1"}
 
 
 class Shop:
-    """A warehouse with one complete table, a test of it, and its versions."""
+    """A warehouse with one complete table, a test of it, and its table of versions."""
 
     def __init__(self, folders) -> None:
         versions, sums = node("versions", VERSIONS), node("sums", COMPLETE, "versions", versions="versions")
@@ -38,17 +38,17 @@ class Shop:
             "model.shop.sums": {"groups": groups, "content": content},
         }
 
-    def plan(self, definition=DEFINITION, anew=False, **more):
-        """Plan the test, with other things about it."""
+    def plan(self, definition=DEFINITION, full_refresh=False, **more):
+        """Plan the test after changing its inputs."""
         test = self.nodes[TEST["unique_id"]] = TEST | more
         planner = Planner(
             self.nodes, Parts(self.nodes), lambda each: self.manifests.get(each["unique_id"], {}), set(), str
         )
-        return Passes(self.warehouse).plan(planner, test, definition, anew)
+        return PassedTests(self.warehouse).plan(planner, test, definition, full_refresh)
 
     def passes(self, **more) -> None:
-        """Have the test pass."""
-        Passes(self.warehouse).note(TEST["schema"], TEST["unique_id"], DEFINITION, self.plan(**more))
+        """Record that the test passed."""
+        PassedTests(self.warehouse).record(TEST["schema"], TEST["unique_id"], DEFINITION, self.plan(**more))
 
 
 @pytest.fixture
@@ -66,12 +66,12 @@ def test_a_test_that_passed_is_reused(shop):
     shop.passes()
     assert shop.plan().action == REUSE
     assert shop.plan(definition={"code": "2"}).action == REBUILD
-    assert shop.plan(anew=True).action == REBUILD
+    assert shop.plan(full_refresh=True).action == REBUILD
     assert shop.warehouse.published() == []
 
 
 def test_it_looks_at_the_groups_that_changed_since(shop):
-    """Whatever nights were left out between."""
+    """Even if nights without the test lie in between."""
     shop.passes()
     shop.build(2, "two")
     shop.build(5, "five")
@@ -91,7 +91,7 @@ def test_a_history_that_began_anew(shop):
 
 
 def test_versions_that_began_anew_before_the_table_did(shop):
-    """They do not say which groups of the table changed."""
+    """The new versions cannot tell which groups of the table changed."""
     shop.passes()
     shop.build(2, "two")
     shop.manifests["model.shop.versions"] = {"groups": {"history": "other 0", "since": 0, "upto": 1}}
@@ -113,7 +113,7 @@ def test_a_test_of_another_table_runs_on_all_rows(shop, attached):
     assert shop.plan(attached_node=attached).action == REBUILD
 
 
-def test_what_is_unknown_is_not_noted(shop):
+def test_unknown_inputs_are_not_recorded(shop):
     outside = {"nodes": ["source.shop.outside"]}
     shop.passes(depends_on=outside)
     plan = shop.plan(depends_on=outside)
@@ -122,14 +122,14 @@ def test_what_is_unknown_is_not_noted(shop):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", json.dumps({"definition": "1", "groups": None})])
-def test_a_note_that_cannot_be_read(shop, text):
+def test_a_record_that_cannot_be_read(shop, text):
     shop.passes()
     (place,) = (shop.warehouse.root / ".passed").iterdir()
     place.write_text(text)
     assert shop.plan().action == REBUILD
 
 
-def test_a_note_without_versions(shop):
+def test_a_record_without_versions(shop):
     shop.passes()
     (place,) = (shop.warehouse.root / ".passed").iterdir()
     place.write_text(json.dumps(json.loads(place.read_text()) | {"groups": None}))
@@ -138,7 +138,7 @@ def test_a_note_without_versions(shop):
     assert shop.plan().action == REBUILD
 
 
-def test_where_a_note_cannot_be_written_the_test_runs_again(shop):
+def test_a_record_that_cannot_be_written(shop):
     (shop.warehouse.root / ".passed").write_text("a file in its place")
     shop.passes()
     assert shop.plan().action == REBUILD

@@ -4,7 +4,6 @@ import pytest
 
 from dbt_spark_python.incremental.plan import (
     COMPLETE,
-    LINES,
     REBUILD,
     REPLACE,
     REUSE,
@@ -18,7 +17,7 @@ from simulated_runs import Parts, graph, node
 
 LOG = {"reads": {"paths": ["log"]}, "log": "/somewhere"}
 NODES = [
-    node("lines", LINES, meta=LOG),
+    node("lines", VERSIONS, meta=LOG),
     node("orders", "table", "lines"),
     node("names", "table", "lines"),
     node("versions", VERSIONS, "orders"),
@@ -32,12 +31,12 @@ NODES = [
 
 
 def groups(upto: int, since: int = 0, history: str = "h 0") -> dict:
-    """The versions that a manifest tells of."""
+    """The group versions in a manifest."""
     return {"history": history, "since": since, "upto": upto}
 
 
 class Stand:
-    """The tables of a graph, all of which stand and are of one state: group version 5, towns 2."""
+    """The tables of a graph, all built and in one state: group version 5, towns 2."""
 
     def __init__(self, *more: dict) -> None:
         self.nodes = graph(*NODES, *more)
@@ -45,11 +44,11 @@ class Stand:
         self.manifests = {}
         for node_id, each in self.nodes.items():
             inputs = {parent: f"{parent} 1" for parent in each["depends_on"]["nodes"]}
-            in_grain = each["config"]["materialized"] in (COMPLETE, WORKING_SET, "fixpoint")
+            has_groups = each["config"]["materialized"] in (COMPLETE, WORKING_SET, "fixpoint")
             inputs |= {"log": "log 1"} if each["name"] == "lines" else {}
             self.manifests[node_id] = {
                 "definition": self.parts.of(node_id),
-                "inputs": None if in_grain else inputs,
+                "inputs": None if has_groups else inputs,
                 "content": f"{node_id} 1",
             }
         for name in ("versions", "changed", "rounds", "sums", "counts"):
@@ -63,7 +62,7 @@ class Stand:
         return self.manifests[f"model.shop.{name}"]
 
     def lose(self, *names: str) -> "Stand":
-        """Lose tables."""
+        """Delete tables."""
         for name in names:
             del self.manifests[f"model.shop.{name}"]
         return self
@@ -74,7 +73,7 @@ class Stand:
         return self
 
     def planner(self) -> Planner:
-        """A planner of this moment."""
+        """Return a planner for the current state."""
         return Planner(
             self.nodes,
             self.parts,
@@ -83,27 +82,27 @@ class Stand:
             lambda path, name: self.logs.get(path),
         )
 
-    def plan(self, name: str, anew: bool = False) -> Plan:
+    def plan(self, name: str, full_refresh: bool = False) -> Plan:
         """The plan of one table."""
-        return self.planner().plan(f"model.shop.{name}", anew)
+        return self.planner().plan(f"model.shop.{name}", full_refresh)
 
 
 def versions_go_on(stand: Stand, upto: int = 6) -> Stand:
-    """Let orders change, and their versions with them."""
+    """Change orders, and their versions accordingly."""
     stand.of("orders")["content"] = stand.of("versions")["inputs"]["model.shop.orders"] = "orders 2"
     stand.of("versions")["groups"] = groups(upto)
     return stand
 
 
 def refused(stand: Stand, name: str, lacks: str) -> None:
-    """A table is refused, as an input lacks rows; the message says how it can be built."""
+    """Assert that a table is refused because an input lacks rows, with the remedy in the message."""
     with pytest.raises(PlanError) as error:
         stand.plan(name)
-    said = f"{name} needs rows that {lacks} does not have now. Build {name} with its inputs: --select +{name}"
+    said = f"{name} needs rows that {lacks} lacks. Build {name} with its inputs: --select +{name}"
     assert str(error.value) == said
 
 
-def test_tables_that_stand_are_reused():
+def test_unchanged_tables_are_reused():
     stand = Stand()
     for each in NODES:
         plan = stand.plan(each["name"])
@@ -116,17 +115,17 @@ def test_tables_that_stand_are_reused():
 
 
 @pytest.mark.parametrize("name", [each["name"] for each in NODES])
-def test_full_refresh_makes_a_table_in_full(name):
-    """With no word of it; a complete table needs working sets with all groups, and these have them."""
-    plan = Stand().plan(name, anew=True)
+def test_full_refresh_rebuilds_a_table(name):
+    """Without a log line. A complete table needs working sets with all groups, and these have them."""
+    plan = Stand().plan(name, full_refresh=True)
     assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, "")
 
 
 def test_full_refresh_of_a_working_set_whose_readers_stand():
-    """It has all groups, as the readers that are selected with it are made in full."""
+    """It has all groups, because the selected readers are rebuilt in full."""
     stand = versions_go_on(Stand())
     assert stand.plan("changed") == Plan(REPLACE, 5, 6, "h 0")
-    assert stand.plan("changed", anew=True) == Plan(REBUILD, 0, 6, "h 0")
+    assert stand.plan("changed", full_refresh=True) == Plan(REBUILD, 0, 6, "h 0")
 
 
 @pytest.mark.parametrize("name", [each["name"] for each in NODES if each["name"] not in ("changed", "rounds")])
@@ -136,8 +135,8 @@ def test_a_changed_definition_rebuilds_and_is_named(name):
     assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, "code")
 
 
-def test_a_changed_working_set_is_made_for_its_readers():
-    """Whose definitions have changed with it, so that they need all of its groups."""
+def test_a_changed_working_set_is_rebuilt_for_its_readers():
+    """Their definitions change with it, so they need all of its groups."""
     stand = Stand().edit("changed")
     assert stand.plan("changed") == Plan(REBUILD, 0, 5, "h 0", reason="code")
     stand.of("changed").update(definition=stand.parts.of("model.shop.changed"))
@@ -170,25 +169,25 @@ def test_a_plain_table_follows_the_content_of_its_inputs():
     assert stand.plan("orders") == Plan(REBUILD, inputs={"model.shop.lines": "lines 2"})
 
 
-def test_versions_go_on_where_inputs_alone_have_changed():
+def test_versions_continue_if_only_inputs_have_changed():
     stand = Stand()
     stand.of("orders")["content"] = "orders 2"
     assert stand.plan("versions") == Plan(REPLACE, 5, 0, "h 0", {"model.shop.orders": "orders 2"})
-    del stand.of("versions")["groups"]  # of an earlier release, say
+    del stand.of("versions")["groups"]  # for example from an earlier release
     assert stand.plan("versions").action == REBUILD
     stand.of("versions")["groups"] = groups(5)
     assert stand.edit("versions").plan("versions")[0:2] == (REBUILD, 0)
 
 
-def test_checked_lines_go_on_where_the_log_has_changed():
+def test_a_table_of_row_versions_continues_where_the_log_has_changed():
     stand = Stand()
     stand.logs["/somewhere"] = "log 2"
     assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", {"log": "log 2"})
-    del stand.logs["/somewhere"]  # a log that is not at hand
+    del stand.logs["/somewhere"]  # a log that cannot be read
     assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", None)
 
 
-def test_a_log_that_is_not_given_is_an_input_all_the_same():
+def test_a_missing_log_is_an_input_as_well():
     stand = Stand()
     stand.nodes["model.shop.lines"]["config"]["meta"]["log"] = None
     assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", {"log": ""})
@@ -197,7 +196,7 @@ def test_a_log_that_is_not_given_is_an_input_all_the_same():
 
 
 @pytest.mark.parametrize("noted", [None, {"source.shop.outside": "x"}, {}])
-def test_what_reads_an_unknown_table_is_rebuilt(noted):
+def test_a_reader_of_an_unknown_table_is_rebuilt(noted):
     outside = node("outside", "table")
     outside["depends_on"]["nodes"] = ["source.shop.outside"]
     stand = Stand(outside)
@@ -205,14 +204,14 @@ def test_what_reads_an_unknown_table_is_rebuilt(noted):
     assert stand.plan("outside") == Plan(REBUILD)
 
 
-def test_what_reads_a_table_without_content_is_rebuilt():
+def test_a_reader_of_a_table_without_content_is_rebuilt():
     stand = Stand()
     del stand.of("lines")["content"]
     assert stand.plan("orders") == Plan(REBUILD)
 
 
 def test_a_night():
-    """Each table of a grain is made for the versions that are later than its own, or those of its readers."""
+    """Each table is built for the versions that are later than its own, or than those of its readers."""
     stand = versions_go_on(Stand())
     stand.of("sums")["groups"] = groups(4)
     assert stand.plan("changed") == Plan(REPLACE, 4, 6, "h 0")
@@ -221,12 +220,12 @@ def test_a_night():
     assert stand.plan("rounds") == Plan(REPLACE, 4, 6, "h 0")
     stand.of("rounds")["groups"] = groups(6, since=4)
     assert stand.plan("sums") == Plan(REPLACE, 4, 6, "h 0")
-    refused(stand, "counts", "sums")  # a complete table of the grain that is not built yet
+    refused(stand, "counts", "sums")  # a complete table of these groups that is not built yet
     stand.of("sums")["groups"] = groups(6)
     assert stand.plan("counts") == Plan(REPLACE, 5, 6, "h 0")
 
 
-def test_a_working_set_with_too_few_groups_is_made_again():
+def test_a_working_set_with_too_few_groups_is_rebuilt():
     stand = Stand()
     stand.of("changed")["groups"] = groups(5, since=4)
     stand.of("counts")["groups"] = groups(3)
@@ -237,7 +236,7 @@ def test_a_working_set_with_too_few_groups_is_made_again():
 
 
 def test_readers_of_a_working_set():
-    """Missing ones count if they are selected; ones whose definition changed need all groups."""
+    """Missing readers count if they are selected; readers with a changed definition need all groups."""
     stand = versions_go_on(Stand()).lose("sums")
     stand.selected = {"model.shop.changed"}
     assert stand.plan("changed") == Plan(REPLACE, 5, 6, "h 0")
@@ -255,7 +254,7 @@ def test_a_working_set_without_readers_has_all_groups():
 
 
 def test_a_reader_of_another_kind_needs_all_groups():
-    """If it stands or is built; a view always does. Tests are no readers."""
+    """It counts if its table exists or is built; a view always counts, a test never."""
     stand = versions_go_on(Stand(node("report", "table", "changed")))
     assert stand.plan("changed") == Plan(REBUILD, 0, 6, "h 0")
     stand.lose("report").selected.remove("model.shop.report")
@@ -270,19 +269,19 @@ def test_a_reader_of_another_kind_needs_all_groups():
 
 def test_a_plain_table_reads_a_working_set_that_has_all_groups():
     stand = Stand(node("report", "table", "changed"))
-    assert stand.plan("report", anew=True).action == REBUILD
+    assert stand.plan("report", full_refresh=True).action == REBUILD
     for too_few in (groups(5, since=1), groups(4), groups(5, history="other 0")):
         stand.of("changed")["groups"] = too_few
         refused(stand.lose("report") if "model.shop.report" in stand.manifests else stand, "report", "changed")
 
 
-def test_a_working_set_of_another_grain_is_refused():
+def test_a_working_set_of_other_groups_is_refused():
     stand = Stand(node("mixed", COMPLETE, "changed", "town_versions", versions="town_versions")).lose("mixed")
-    with pytest.raises(PlanError, match="mixed reads changed, a working set of another grain: it may read complete"):
+    with pytest.raises(PlanError, match="mixed reads changed, a working set of other groups: read a complete"):
         stand.plan("mixed")
 
 
-def test_a_history_that_began_anew_rebuilds_the_grain():
+def test_a_history_that_began_anew_rebuilds_its_tables():
     stand = Stand()
     stand.of("versions")["groups"] = groups(5, history="other 0")
     assert stand.plan("changed") == Plan(REBUILD, 0, 5, "other 0")
@@ -293,7 +292,7 @@ def test_a_history_that_began_anew_rebuilds_the_grain():
     assert stand.plan("towns").action == REUSE
 
 
-def test_a_grain_without_versions_is_rebuilt():
+def test_a_complete_table_without_versions_is_rebuilt():
     stand = Stand().lose("versions")
     for name in ("changed", "sums"):
         stand.of(name)["groups"] = groups(0, history="")
@@ -301,25 +300,25 @@ def test_a_grain_without_versions_is_rebuilt():
 
 
 @pytest.mark.parametrize("table", ["orders", "lines", "versions"])
-def test_a_grain_is_not_made_of_inputs_of_another_state(table):
-    """Its rows would be noted under versions that describe other rows."""
+def test_a_complete_table_is_not_built_from_inputs_of_another_state(table):
+    """Otherwise its rows would be recorded under versions that describe other rows."""
     stand = Stand().lose("changed")
     stand.of(table)["content"] = "another"
-    if table == "versions":  # which alone says by its own content no more than which version it has
+    if table == "versions":  # whose own content only tells its version
         stand.of("versions")["inputs"] = {"model.shop.orders": "another"}
-    with pytest.raises(PlanError, match=r"changed needs rows that (orders|versions) does not have now"):
+    with pytest.raises(PlanError, match=r"changed needs rows that (orders|versions) lacks"):
         stand.plan("changed")
 
 
-def test_a_grain_is_not_made_of_inputs_of_another_definition():
+def test_a_complete_table_is_not_built_from_inputs_of_another_definition():
     stand = Stand().edit("names")
-    with pytest.raises(PlanError, match="sums needs rows that names does not have now"):
+    with pytest.raises(PlanError, match="sums needs rows that names lacks"):
         stand.plan("sums")
     stand.of("names")["definition"] = stand.parts.of("model.shop.names")
     assert stand.plan("sums") == Plan(REBUILD, 0, 5, "h 0", reason="inputs")
 
 
-def test_a_grain_is_not_made_of_a_stale_table_of_another_grain():
+def test_a_complete_table_is_not_built_from_a_stale_table_of_other_groups():
     stand = versions_go_on(Stand().lose("towns"))
     refused(stand, "towns", "sums")
     for name in ("changed", "rounds", "sums"):
@@ -328,7 +327,7 @@ def test_a_grain_is_not_made_of_a_stale_table_of_another_grain():
 
 
 def test_a_seed_that_was_edited():
-    """Its file counts; that its macros or versions are others since is no reason to load it again."""
+    """Only its file counts; changed macros or versions do not reload it."""
     seed = node("shops", "seed", resource_type="seed")
     stand = Stand(seed, node("shop_sums", COMPLETE, "shops", "versions", versions="versions")).lose("shop_sums")
     stand.of("shops")["definition"] = {"code": "0", "inputs": "other"}
@@ -350,15 +349,15 @@ def test_unknown_inputs_count_as_current():
 
 @pytest.mark.parametrize("materialized", [COMPLETE, WORKING_SET])
 @pytest.mark.parametrize("versions", [None, "gone"])
-def test_a_table_without_a_grain_is_refused(materialized, versions):
-    """The model of versions is not named, or is turned off."""
-    with pytest.raises(PlanError, match="lost has no grain: `group_versions` in its meta names no model that is on"):
+def test_a_table_without_group_versions_is_refused(materialized, versions):
+    """The model of versions is not named, or is disabled."""
+    with pytest.raises(PlanError, match="lost lacks a model of group versions: set `group_versions` in its meta"):
         Stand(node("lost", materialized, "orders", versions=versions)).lose("lost").plan("lost")
-    rounds = Stand(node("lost", "fixpoint", "orders")).lose("lost").plan("lost")  # which needs none
+    rounds = Stand(node("lost", "fixpoint", "orders")).lose("lost").plan("lost")  # a plain table needs no versions
     assert rounds.action == REBUILD
 
 
-def test_versions_that_a_test_goes_by():
+def test_group_versions_for_a_test():
     stand = Stand()
     planner = stand.planner()
     assert planner.groups_of("model.shop.sums") == groups(5)

@@ -1,4 +1,4 @@
-"""Any sequence of runs ends in the tables of a full computation, by a simulation of the warehouse."""
+"""Any sequence of runs gives the tables of a full computation, in a simulated warehouse."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, WORKING_SET
 from simulated_runs import Rows, Simulation, graph, node
 
-# Orders of shops, and prices that orders name; a second grain of towns, to which shops belong.
+# Orders of shops, and prices that orders name; a second kind of group, towns, to which shops belong.
 NODES = graph(
     node("lines", "table", meta={"reads": {"paths": ["log"]}, "log": "somewhere"}),
     node("orders", "table", "lines"),
@@ -37,7 +37,7 @@ def _with_code(rows: Mapping[str, str] | set, code: str) -> Rows:
 
 
 def compute(name: str, code: str, inputs: Mapping[str, Rows]) -> Rows:
-    """The rows of a table; each table's rows have its code in them, so that no change of it goes unnoticed."""
+    """The rows of a table. Each row contains the table's code, so that every code change is visible."""
     read = {each: dict(rows) for each, rows in inputs.items()}
     if name == "shop_versions":
         return inputs["orders"]
@@ -63,7 +63,7 @@ def compute(name: str, code: str, inputs: Mapping[str, Rows]) -> Rows:
     return _with_code({f"{town} {value}": "" for town, value in inputs["towns"]}, code)
 
 
-# A part of the graph, or all but one table.
+# A part of the graph, or all tables but one.
 PARTS = st.one_of(
     st.tuples(st.integers(0, len(NAMES) - 1), st.integers(1, 6)).map(lambda at: frozenset(NAMES[at[0] : sum(at)])),
     st.sampled_from(NAMES).map(lambda name: frozenset(NAMES) - {name}),
@@ -114,7 +114,7 @@ def test_any_runs_end_in_the_tables_of_a_full_computation(runs):
 
 
 def check(simulation: Simulation) -> None:
-    """All tables that are made in full are those of a full computation."""
+    """Assert that all tables with all groups equal a full computation."""
     assert simulation.refused == {}
     full = simulation.full()
     for name in NAMES:

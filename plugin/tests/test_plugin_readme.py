@@ -1,4 +1,4 @@
-"""The README's model and profile do what it says."""
+"""The README's model and profile work as described."""
 
 import re
 
@@ -21,13 +21,13 @@ def test_the_profile():
 
 @pytest.mark.both
 def test_the_model(project, tmp_path):
-    """Built twice: the second time of what is new alone."""
+    """Built twice; the second build adds only new rows."""
     (model,) = re.findall(r"```python\n# models/daily\.py\n(.*?)```", README, re.S)
     folder = make_project(tmp_path / "p", {"daily.py": model, "first.sql": "select 1 as id"})
     (folder / "models" / "sources.yml").write_text("sources: [{name: shop, tables: [{name: orders}]}]\n")
     made = project("readme", folder)
     assert made.invoke("run", "--select", "first").success  # starts the session
-    spark = connection.of_process()
+    spark = connection.process_session()
     spark.sql("create schema if not exists shop")
     for days, expected in (("1, 1, 2", [(1, 2), (2, 1)]), ("1, 2, 2, 3", [(1, 2), (2, 1), (3, 1)])):
         place = tmp_path / f"orders {days}"
@@ -37,8 +37,8 @@ def test_the_model(project, tmp_path):
         assert made.build("--select", "daily").asked("select day, count from readme.daily") == expected
 
 
-def test_the_macro_that_asks_workers(project, tmp_path):
-    """It refuses a run before any model of it, and only for the models that are selected."""
+def test_the_macro_that_checks_workers(project, tmp_path):
+    """It refuses a run before its first model, and only for selected models."""
     (hook,) = re.findall(r"```yaml\n(on-run-start: .*\n)```", README)
     (macro,) = re.findall(r"```jinja\n(.*?)```", README, re.S)
     needy = "def model(dbt, spark):\n    dbt.config(packages=['no-such-package'])\n    return spark.range(1)\n"

@@ -1,4 +1,4 @@
-"""The warehouse from outside: dbt in processes of their own, as users start it."""
+"""The warehouse from outside: dbt in separate processes, as users start it."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ MODELS = {
 
 
 def run(folder, project, arguments, environment):
-    """Run dbt in a process of its own, with what it writes below `folder`."""
+    """Run dbt in its own process, with its files below `folder`."""
     places = ["--project-dir", project, "--profiles-dir", TESTS, "--log-path", folder / "logs"]
     places += ["--target-path", folder / "target"] if arguments[0] != "deps" else []
     return subprocess.run(
@@ -52,12 +52,12 @@ def run(folder, project, arguments, environment):
     )
 
 
-#: The variables of the profile that the tests of this file set.
+#: The environment variables that the tests of this file set for the profile.
 PLACES = {"warehouse": "DBT_SPARK_PYTHON_TEST_WAREHOUSE", "most": "DBT_SPARK_PYTHON_TEST_SMALL"}
 
 
 def dbt(project, *arguments, code=0, **environment):
-    """Run dbt on a small project; returns what it said."""
+    """Run dbt on a small project and return its output."""
     given = {PLACES.get(name, name): str(value) for name, value in environment.items()}
     done = run(project, project, arguments, {"DBT_SPARK_PYTHON_TEST_SCHEMA": "s"} | given)
     assert done.returncode == code, done.stdout + done.stderr
@@ -75,12 +75,12 @@ def small(tmp_path):
     return make_project(tmp_path / "project", {name: textwrap.dedent(text) for name, text in MODELS.items()})
 
 
-def test_what_one_process_built_the_next_one_finds(small, tmp_path):
-    """Tables, views on views, partitions and stored failures, in a warehouse whose path Derby could not take."""
+def test_a_process_finds_the_tables_of_an_earlier_one(small, tmp_path):
+    """Tables, views on views, partitions and stored failures, in a path that Derby could not use."""
     warehouse = tmp_path / "a \"ware\";house %20 'of' ünits #1"
     said = dbt(small, "run", "--exclude", "count", warehouse=warehouse, DBT_LOG_LEVEL="warn")
     assert "OK created" not in said
-    # Nothing but what reads the views, and adds to the parts.
+    # Only models that read the views and extend the partitions.
     dbt(small, "run", "--select", "count", "parts", warehouse=warehouse)
     said = dbt(small, "test", code=1, warehouse=warehouse, DBT_LOG_LEVEL="warn")
     assert "Got 7 results, configured to fail if != 0" in said
@@ -97,7 +97,7 @@ def test_what_one_process_built_the_next_one_finds(small, tmp_path):
     assert "20" in shown
 
 
-def test_a_busy_warehouse_is_said_at_once(small, tmp_path):
+def test_a_busy_warehouse_is_reported_at_once(small, tmp_path):
     first = Warehouse(tmp_path / "warehouse")
     first.begin_writing()
     started = time.monotonic()
@@ -110,18 +110,18 @@ def test_a_busy_warehouse_is_said_at_once(small, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\udcff"])
-def test_a_path_that_engines_take_for_something_else_is_refused(small, tmp_path, name):
-    """As `test_warehouse.py` has it of more names; here dbt prints it."""
+def test_a_path_that_engines_misread_is_refused(small, tmp_path, name):
+    """`test_warehouse.py` covers more names; here dbt prints the error."""
     said = dbt(small, "run", code=2, warehouse=tmp_path / name)
     (line,) = (line for line in said.splitlines() if "the warehouse cannot be" in line)
     assert repr(str(tmp_path / name)) in line
-    assert line.endswith("in a path for something else; use a folder without it")
+    assert line.endswith("in a path; use a folder without it")
     assert not (tmp_path / name).exists()
 
 
-def test_nothing_is_looked_for_before_a_session_is_opened(small):
-    """A project that never opens a session needs no JVM, whatever JAVA_HOME says."""
-    nowhere = {"JAVA_HOME": "/nowhere", jvm.REAL_JAVA: ""}  # what this process has found is not for others
+def test_java_is_not_searched_before_a_session_is_opened(small):
+    """A command without a session needs no JVM, whatever JAVA_HOME is."""
+    nowhere = {"JAVA_HOME": "/nowhere", jvm.REAL_JAVA: ""}  # this process's own JVM is not passed on
     for command in ("deps", "parse", "list"):
         dbt(small, command, PATH="/usr/bin:/bin", **nowhere)
     said = dbt(small, "run", code=2, warehouse=small / "warehouse", **nowhere)
@@ -139,8 +139,11 @@ JAVA = """
     ("most", "is_small"), [(10_000, True), pytest.param(-1, False, marks=pytest.mark.spark_at_length)]
 )
 def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path, monkeypatch):
-    """By the profile's options; a large run has none of them. Both have those that Spark knows a setting for."""
-    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)  # what this process has set is not for others
+    """It has the profile's small-run JVM options; a large run lacks them.
+
+    Both have the options that Spark has settings for.
+    """
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)  # this process's own settings are not passed on
     project = make_project(tmp_path / "project", {"java.py": JAVA})
     dbt(project, "run", warehouse=tmp_path / "warehouse", most=most)
     options = {row["option"] for row in rows(tmp_path / "warehouse", "java")}

@@ -1,4 +1,4 @@
-"""Lines of progress: of a run, and of a Python model in it."""
+"""Progress lines of a run, and of a Python model."""
 
 import json
 import os
@@ -33,14 +33,14 @@ COLUMNS = [{"name": f"m{n}", "columns": [{"name": "id", "data_tests": ["not_null
 
 @pytest.fixture(scope="module")
 def built(project, tmp_path_factory):
-    """A project whose models have unit tests, so that dbt states its total while models start."""
+    """A project with unit tests, so that dbt's total would grow while models start."""
     made = make_project(tmp_path_factory.mktemp("progress") / "p", MODELS)
     (made / "models" / "tests.yml").write_text(json.dumps({"unit_tests": UNIT_TESTS, "models": COLUMNS}))
     return project("progress", made)
 
 
 def lines_of(built, capfd, *command: str) -> list[tuple[int, int]]:
-    """Run a command on two threads, with a line for each step, and return what the lines say."""
+    """Run a command on two threads with a line for each step, and return the lines."""
     os.environ["DBT_SPARK_PYTHON_TEST_SCHEMA"] = built.schema
     options = ["--project-dir", str(built.project_dir), "--profiles-dir", str(TESTS), "--threads", "2"]
     options += ["--log-level", "warn", "--target-path", str(built.warehouse / "target" / "progress")]
@@ -52,7 +52,7 @@ def lines_of(built, capfd, *command: str) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize(("command", "total"), [("build", 9 + 12), ("test", 12 + 12), ("run", 9)])
 def test_a_run_counts_up_to_a_total_that_stays(built, capfd, command, total):
-    """All but ephemeral models, those that fail and are skipped among them; of a build no unit tests either."""
+    """All but ephemeral models count, also failed and skipped ones; in a build unit tests do not."""
     assert lines_of(built, capfd, command) == [(done, total) for done in range(1, total + 1)]
 
 
@@ -60,14 +60,14 @@ def event(name: str, **data) -> SimpleNamespace:
     return SimpleNamespace(info=SimpleNamespace(name=name), data=SimpleNamespace(**data))
 
 
-def test_threads_never_say_less_than_was_said(monkeypatch):
+def test_counts_never_decrease(monkeypatch):
     said = []
-    monkeypatch.setattr(progress, "say", said.append)
+    monkeypatch.setattr(progress, "show_line", said.append)
     monkeypatch.setattr(progress, "get_flags", lambda: SimpleNamespace(LOG_LEVEL="warn", WHICH="run"))
     counted = RunProgress(interval=0)
     for total in (500, 300):  # two commands in one process
         counted(event("ConcurrencyLine", node_count=total))
-        names = [f"m{n // 2}" for n in range(2 * total)]  # each twice, as a model that is made in two batches
+        names = [f"m{n // 2}" for n in range(2 * total)]  # each twice, like a model with two batches
         nodes = [SimpleNamespace(unique_id=name, resource_type="model", materialized="table") for name in names]
         with ThreadPoolExecutor(2) as pool:
             [*pool.map(lambda node: counted(event("NodeFinished", node_info=node)), nodes)]
@@ -77,7 +77,7 @@ def test_threads_never_say_less_than_was_said(monkeypatch):
 
 
 def test_parts_of_a_model_count_up():
-    """Stages that have ended are still counted, and one that begins again takes back no part."""
+    """Finished stages still count, and a restarted stage does not lower the count."""
     stages = {}
     tracker = SimpleNamespace(
         getJobIdsForGroup=lambda group: [1, 2],
@@ -97,13 +97,13 @@ def test_parts_of_a_model_count_up():
     assert line(2, 1, 0, 4) == "m: 8 of 12"
 
 
-def test_a_package_of_the_model_says_how_far_it_is(monkeypatch):
-    """Also on Spark Connect, which says nothing of its own."""
+def test_a_package_reports_its_progress(monkeypatch):
+    """Also on Spark Connect, which reports no parts."""
     asked, said = [], threading.Event()
     lines: list[str] = []
     package = SimpleNamespace(progress_line=lambda since: asked.append(since) or (len(asked) > 1 and "3 of 9 packed"))
     monkeypatch.setitem(sys.modules, "packer", package)
-    monkeypatch.setattr(progress, "say", lambda line: (lines.append(line), said.set()))
+    monkeypatch.setattr(progress, "show_line", lambda line: (lines.append(line), said.set()))
     monkeypatch.setattr(progress, "is_connect", lambda spark: True)
     session = SimpleNamespace(addTag=lambda tag: None, removeTag=lambda tag: None)
     began = time.time()

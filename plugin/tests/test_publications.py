@@ -1,4 +1,4 @@
-"""What the manifest of a table tells, without an engine: content, origin, counts; and when it is not trusted."""
+"""The manifest of a table, without an engine: content, origin, counts, and cases in which it is not trusted."""
 
 import json
 import os
@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from dbt_spark_python import adapter
-from dbt_spark_python.table_store.warehouse import Publication
+from dbt_spark_python.incremental import adapter_methods
+from dbt_spark_python.table_store.public_folders import Publication
 
 ORIGIN = Publication({"code": "1"}, {"model.shop.orders": "1"}, {"history": "h 0", "since": 1, "upto": 2})
 
 
 def write(folders, files: dict[str, str], name: str = "t") -> None:
-    """Put the files of a new table where an engine would have written them."""
+    """Write the files of a new table in the engine's place."""
     for file, text in files.items():
         path = folders.private_place("s", name) / file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -22,13 +22,13 @@ def write(folders, files: dict[str, str], name: str = "t") -> None:
 
 
 def publish(folders, text: str, run: str = "run", publication: Publication | None = ORIGIN, **options):
-    """Publish a table whose one file holds this text, under a new name as an engine's files have."""
+    """Publish a table of one file with this text, under a new file name, as engines do."""
     write(folders, {f"part-{os.urandom(8).hex()}.parquet": text})
     return folders.publish("s", "t", run, publication, **options)
 
 
 def origin_of(folders, name: str = "t") -> dict:
-    """The origin that a table's manifest tells of."""
+    """The origin in a table's manifest."""
     noted = folders.trusted_manifest("s", name)
     return {key: noted[key] for key in ("definition", "inputs", "groups")} if noted else {}
 
@@ -68,10 +68,10 @@ def test_a_table_that_comes_out_the_same_has_not_changed(folders):
     assert (table.run_id, table.changed_in) == ("third", "third")
 
 
-def test_a_table_that_is_kept_is_of_the_run_that_kept_it(folders):
+def test_a_reused_table_has_the_run_that_reused_it(folders):
     before = publish(folders, "rows", "first", count=lambda: {"rows_added": 1})
     later = ORIGIN._replace(groups={"history": "h 0", "since": 1, "upto": 3})
-    folders.keep("s", "t", "second", later)
+    folders.record_reuse("s", "t", "second", later)
     (table,) = folders.published("s")
     assert (table.run_id, table.changed_in, table.built_at) == ("second", "first", before.built_at)
     assert table.changes == {"rows_added": 1}
@@ -80,7 +80,7 @@ def test_a_table_that_is_kept_is_of_the_run_that_kept_it(folders):
 
 
 def test_a_table_keeps_its_counts_until_it_changes_again(folders):
-    """Counts that come with the publication are taken as they are; of a table that did not change no row is counted."""
+    """Counts in the publication are used; the rows of an unchanged table are not counted."""
     asked = []
 
     def changes(text: str, run: str, counted: dict | None, publication: Publication = ORIGIN) -> dict | None:
@@ -126,13 +126,15 @@ def cut_manifest(folder, file):
     (folder / "_table.json").write_text('{"definition": "')
 
 
-def note_damage(folder, file):
+def record_damage(folder, file):
     noted = json.loads((folder / "_table.json").read_text())
     (folder / "_table.json").write_text(json.dumps(noted | {"damaged": {file.name: "is damaged"}}))
 
 
 @pytest.mark.parametrize(
-    "change", [add, remove, rewrite, touch, move, lose_manifest, cut_manifest, note_damage], ids=lambda it: it.__name__
+    "change",
+    [add, remove, rewrite, touch, move, lose_manifest, cut_manifest, record_damage],
+    ids=lambda it: it.__name__,
 )
 def test_a_table_changed_from_outside_is_not_trusted(folders, change):
     publish(folders, "rows")
@@ -179,14 +181,14 @@ def test_groups_of_another_type_are_no_manifest(folders, groups):
 
 
 def test_histories_of_versions(monkeypatch):
-    """One goes on while the first version stays; a table that had no rows begins another one, of other numbers."""
+    """A history continues while the first version stays; an empty table begins another one, with other numbers."""
     runs = (f"run-{number}" for number in count())
-    monkeypatch.setattr(adapter, "get_invocation_id", lambda: next(runs))
+    monkeypatch.setattr(adapter_methods, "get_invocation_id", lambda: next(runs))
 
     def note(history: str, first: int | None, last: int | None) -> tuple:
         building = {("s", "t"): Publication(groups={"history": history, "since": 0, "upto": 0})}
         relation = SimpleNamespace(schema="S", identifier="T")
-        adapter.SparkAdapter.note_versions(SimpleNamespace(_building=building), relation, first, last)
+        adapter_methods.PlannedRuns.record_versions(SimpleNamespace(_building=building), relation, first, last)
         groups = building["s", "t"].groups
         assert groups["since"] == 0
         return groups["history"], groups["upto"]

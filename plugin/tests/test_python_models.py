@@ -1,4 +1,4 @@
-"""Python models on an embedded session: what dbt promises them, what they return, errors, threads, interpreters."""
+"""Python models on an embedded session: dbt's promises, returned types, errors, threads, interpreters."""
 
 import sys
 from pathlib import Path
@@ -110,11 +110,11 @@ BROKEN = {
 
 @pytest.fixture(scope="module")
 def built(project, tmp_path_factory):
-    """The small project, built once; nothing in it says how Python models are submitted."""
+    """The small project, built once; it does not set the submission method."""
     folder = tmp_path_factory.mktemp("plugin")
     built = project("plugin", make_project(folder / "p", MODELS))
     assert built.invoke("run", "--select", "numbers").success  # starts the session
-    spark = connection.of_process()
+    spark = connection.process_session()
     spark.sql("create schema if not exists plugin_outside")
     spark.range(5, 6).write.mode("overwrite").parquet(str(folder / "outside"))
     spark.sql("drop table if exists plugin_outside.numbers")
@@ -148,8 +148,8 @@ def test_a_table_without_rows(built):
 
 
 @pytest.mark.spark
-def test_what_is_of_spark_alone(project, tmp_path):
-    """Job groups, pandas on Spark, and how a table is stored."""
+def test_spark_only_features(project, tmp_path):
+    """Job groups, pandas on Spark, and the storage of a table."""
     built = project("of_spark", make_project(tmp_path / "p", SPARK_MODELS)).build()
     assert built.rows("job_group") == [{"job_group": "model.plugin.job_group"}]
     assert sorted(row["id"] for row in built.rows("from_pandas_on_spark")) == [1, 2]
@@ -171,7 +171,7 @@ PARTED_MODELS = {
 
 
 def test_partitions(project, tmp_path):
-    """In folders of their own; whoever opens the warehouse later finds the columns and types that were written."""
+    """In separate folders; a later session finds the columns and types that were written."""
     built = project("parted", make_project(tmp_path / "p", PARTED_MODELS)).build()
     places = {
         path.parent.relative_to(built.warehouse).as_posix() for path in built.warehouse.rglob("parted*/**/*.parquet")
@@ -180,7 +180,7 @@ def test_partitions(project, tmp_path):
         *(f"parted.db/parted/day=2026-11-23/part={part}" for part in (0, 1)),
         *(f"parted.db/parted_sql/part={part}" for part in (0, 1)),
     }
-    later = FolderCatalog(connection.of_process(), Warehouse(built.warehouse))
+    later = FolderCatalog(connection.process_session(), Warehouse(built.warehouse))
     later.refresh()
     assert sorted(built.asked("select id, cast(day as string), part from parted.parted")) == [
         (id, "2026-11-23", id % 2) for id in range(4)
@@ -216,8 +216,8 @@ def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
     assert shipped == [["numpy"]]
 
 
-def test_a_projects_own_way_to_write(project, tmp_path):
-    """A macro `py_write_table` in a project is run as it stands."""
+def test_a_projects_own_write_macro(project, tmp_path):
+    """A project's own macro `py_write_table` is used unchanged."""
     folder = make_project(tmp_path / "p", {"mine.py": "def model(dbt, spark):\n    return spark.range(3)\n"})
     (folder / "macros").mkdir()
     (folder / "macros" / "write.sql").write_text(

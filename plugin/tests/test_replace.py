@@ -1,4 +1,4 @@
-"""The rows of changed groups are replaced; files without such a row stay as they are."""
+"""The rows of changed groups are replaced; files without such rows stay unchanged."""
 
 import pytest
 
@@ -17,7 +17,7 @@ ROWS = {  # by file
 
 
 class Table:
-    """A public table of four files, whose rows are replaced by those of another one."""
+    """A published table of four files, in which rows are replaced."""
 
     def __init__(self, catalog, spark, name: str, by: str = "") -> None:
         self.catalog, self.spark, self.name, self.by = catalog, spark, name, by
@@ -29,7 +29,7 @@ class Table:
 
     def _write(self, name: str, rows: list) -> None:
         self.spark.sql(f"drop table if exists replaced.{name}")
-        self.catalog.make_room("replaced", name)
+        self.catalog.clear_leftovers("replaced", name)
         self.spark.sql(f"create table replaced.{name} ({COLUMNS}) using parquet {self.by}")
         if rows:
             self._add(name, rows)
@@ -39,7 +39,7 @@ class Table:
 
     def publish(self) -> None:
         """Publish the new table."""
-        from dbt_spark_python.table_store.warehouse import Publication
+        from dbt_spark_python.table_store.public_folders import Publication
 
         self.catalog.warehouse.begin_writing()
         self.catalog.publish("replaced", self.name, "run", Publication())
@@ -52,13 +52,13 @@ class Table:
         found = {path.stat().st_ino: pq.read_metadata(path).num_rows for path in place.glob("*.parquet")}
         return {inode: count for inode, count in found.items() if count}
 
-    def replace(self, rows: list, *groups: str, grain=("shop", "day"), key: str = "shop") -> dict | None:
-        """Replace groups by other rows, as a materialization does it."""
+    def replace(self, rows: list, *groups: str, key_columns=("shop", "day"), key: str = "shop") -> dict | None:
+        """Replace the rows of groups, as a materialization does."""
         new = f"{self.name}__next"
         self._write(new, rows)
         keys = self.spark.createDataFrame([(group,) for group in groups], "group_key string")
         name = "replaced", self.name
-        changes = replace_groups(self.catalog, name, new, key, keys, grain and list(grain))
+        changes = replace_groups(self.catalog, name, new, key, keys, key_columns and list(key_columns))
         self.spark.sql(f"drop table replaced.{self.name}")
         if not self.catalog.rename("replaced", new, self.name):
             self.spark.sql(f"alter table replaced.{new} rename to replaced.{self.name}")
@@ -75,7 +75,7 @@ ALL = sorted((row for rows in ROWS.values() for row in rows), key=repr)
 
 @pytest.fixture
 def make_table(spark, request):
-    """Makes a table of the test's own, in the warehouse of this process."""
+    """Create a table for one test, in the warehouse of this process."""
     from dbt_spark_python.session import connection
 
     name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
@@ -89,19 +89,19 @@ def table(make_table):
 
 
 def but(*shops) -> list[tuple]:
-    """The rows of other groups."""
+    """The rows of all other groups."""
     return [row for row in ALL if row[0] not in shops]
 
 
 def test_files_without_a_changed_group_stay(table):
-    """Of a group with rows in two files both are written again; the counts are those of its rows."""
+    """If a group has rows in two files, both are rewritten; the counts are those of its rows."""
     before = table.files()
     assert table.rows() == ALL
     assert table.replace([("a", 1, 1), ("a", 2, 20), ("a", 4, 8)], "a") == (1, 1, 1)
     assert table.rows() == sorted([*but("a"), ("a", 1, 1), ("a", 2, 20), ("a", 4, 8)], key=repr)
     assert len(before.keys() & table.files().keys()) == 2
 
-    # Once more: its rows are together now, and one row of another group.
+    # Again: its rows are now in one file, with one row of another group.
     before = table.files()
     assert table.replace([("c", 1, 50)], "c") == (0, 1, 0)
     assert len(before.keys() - table.files().keys()) == 1
@@ -125,7 +125,7 @@ def test_a_key_that_is_null_is_the_empty_text(table):
 
 
 def test_a_key_that_is_an_expression(table):
-    """Of another type than text."""
+    """With another type than string."""
     assert table.replace([("a", 1, 10)], "1", key="day") == (0, 1, 4)
     assert table.rows() == [("a", 1, 10), ("a", 2, 2), ("a", 3, 7)]
 
@@ -138,7 +138,7 @@ def test_no_group_has_changed(table):
 
 
 def test_changes_need_not_be_counted(table):
-    assert table.replace([("c", 1, 50)], "c", grain=None) is None
+    assert table.replace([("c", 1, 50)], "c", key_columns=None) is None
     assert table.rows() == sorted([*but("c"), ("c", 1, 50)], key=repr)
 
 
@@ -152,7 +152,7 @@ def test_too_many_files_are_written_again(table, monkeypatch):
 
 
 def test_a_table_in_partitions(make_table):
-    """Each file is written again, and each row keeps its partition."""
+    """Every file is rewritten, and each row keeps its partition."""
     table = make_table("partitioned by (amount)")
     assert table.rows() == ALL
     assert table.replace([("a", 1, 1), ("a", 2, 20)], "a") == (0, 1, 1)
@@ -164,5 +164,5 @@ def test_a_table_in_partitions(make_table):
 def test_rows_of_groups(table):
     rows = table.spark.table(f"replaced.{table.name}")
     groups = table.spark.createDataFrame([("",), ("a",)], "group_key string")
-    assert {row.shop for row in replace.of_groups(rows, "shop", groups).collect()} == {None, "a"}
-    assert {row.shop for row in replace.of_groups(rows, "shop", groups, "left_anti").collect()} == {"b", "c", "d"}
+    assert {row.shop for row in replace.rows_of_groups(rows, "shop", groups).collect()} == {None, "a"}
+    assert {row.shop for row in replace.rows_of_groups(rows, "shop", groups, "left_anti").collect()} == {"b", "c", "d"}

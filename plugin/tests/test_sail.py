@@ -1,4 +1,4 @@
-"""What is different on Sail; the builds of all other tests run on it with DBT_SPARK_PYTHON_TEST_ENGINE=sail."""
+"""Differences on Sail; DBT_SPARK_PYTHON_TEST_ENGINE=sail runs the builds of all other tests on Sail."""
 
 import json
 import os
@@ -10,26 +10,28 @@ import pyarrow as pa
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_spark_python.engines import sail
-from dbt_spark_python.session.connection import of_process
+from dbt_spark_python.engines import sail, sail_server
+from dbt_spark_python.session.connection import process_session
 from plugin_projects import make_project
 
 
 @pytest.mark.parametrize("found", ["0.5.3", "0.7.2", "1.0.0"])
-def test_versions_that_do_not_fit_are_refused(found, monkeypatch):
-    """With the remedy."""
-    monkeypatch.setattr(sail, "version", lambda package: found if package == "pysail" else "4.3.0")
-    with pytest.raises(sail.SailError, match=rf"pysail {found} does not fit pyspark 4.3.0: .*dbt-spark-python\[sail\]"):
-        sail.check_installed()
+def test_unsupported_versions_are_refused(found, monkeypatch):
+    """The error names the remedy."""
+    monkeypatch.setattr(sail_server, "version", lambda package: found if package == "pysail" else "4.3.0")
+    with pytest.raises(
+        sail_server.SailError, match=rf"pysail {found} does not fit pyspark 4.3.0: .*dbt-spark-python\[sail\]"
+    ):
+        sail_server.check_installed()
 
 
-def test_an_environment_without_it(monkeypatch):
+def test_an_environment_without_sail(monkeypatch):
     def missing(package):
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(sail, "version", missing)
-    with pytest.raises(sail.SailError, match=r"has none: pip install 'dbt-spark-python\[sail\]'"):
-        sail.check_installed()
+    monkeypatch.setattr(sail_server, "version", missing)
+    with pytest.raises(sail_server.SailError, match=r"which is not installed: pip install 'dbt-spark-python\[sail\]'"):
+        sail_server.check_installed()
 
 
 @pytest.mark.parametrize(
@@ -44,14 +46,14 @@ def test_an_environment_without_it(monkeypatch):
         ("\n  merge into a using b on a.x = b.x when matched then delete", True),
     ],
 )
-def test_statements_that_count(statement, counts):
+def test_statements_that_return_counts(statement, counts):
     assert bool(sail._COUNTING.match(statement)) == counts
 
 
 SERVER = """
 import glob, os, signal, sys
-from dbt_spark_python.engines import sail
-session = sail.connect({}, sys.argv[1])
+from dbt_spark_python.engines import sail_server
+session = sail_server.connect({}, sys.argv[1])
 print(session.sql("select 1").first()[0])
 listening = [line.split() for line in open("/proc/net/tcp").read().splitlines()[1:]]
 mine = {os.readlink(fd) for fd in glob.glob("/proc/self/fd/*") if os.path.islink(fd)}
@@ -62,8 +64,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
-def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
-    """It listens on 127.0.0.1 alone, and a process that is killed takes it along."""
+def test_the_server_is_local_and_ends_with_its_process(tmp_path):
+    """It listens only on 127.0.0.1, and ends if its process is killed."""
     pytest.importorskip("pysail")
     done = subprocess.run(
         [sys.executable, "-c", SERVER, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
@@ -73,15 +75,15 @@ def test_the_server_is_of_this_machine_and_of_its_process(tmp_path):
 
 BOUNDED = """
 import json, os, sys
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 from dbt_spark_python.session.memory import short_memory
 
 # One task at a time: of two, one may find that the other has all there is, and then its groups go nowhere.
 settings = {"sail.execution.default_parallelism": "1", **json.loads(sys.argv[2])}
 memory = int(sys.argv[3])
 if memory:
-    sail.machine_memory = lambda: memory
-spark = sail.connect(settings, sys.argv[1])
+    sail_server.machine_memory = lambda: memory
+spark = sail_server.connect(settings, sys.argv[1])
 many = "(select sha2(cast(id as string), 256) as k from range(1000000))"
 print(spark.sql(f"select count(*) from (select k from {many} group by k)").first()[0])
 try:
@@ -90,7 +92,7 @@ except Exception as error:
     print(short_memory(str(error)).partition(" (")[0])
 """
 MOST = "sail.runtime.memory_pool.greedy.max_size"
-REFUSED = "Sail ran out of the memory that it may take"
+REFUSED = "Sail reached its memory limit"
 
 
 @pytest.mark.parametrize(
@@ -101,26 +103,26 @@ REFUSED = "Sail ran out of the memory that it may take"
         pytest.param({MOST: "60000000"}, 0, REFUSED, id="a setting of the user's"),
     ],
 )
-def test_what_queries_may_take_is_bounded(settings, memory, joined, tmp_path):
-    """Groups that are too many go to files, and a join that is too large is an error with what to do."""
+def test_the_memory_of_queries_is_bounded(settings, memory, joined, tmp_path):
+    """Too many groups spill to files, and a join that is too large fails with a remedy."""
     pytest.importorskip("pysail")
     command = [sys.executable, "-c", BOUNDED, str(tmp_path), json.dumps(settings), str(memory)]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SAIL_")}
     try:
         done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
-    except subprocess.TimeoutExpired:  # once in many runs, short of memory as it is: apache/datafusion#24883
+    except subprocess.TimeoutExpired:  # rarely, as memory is short: apache/datafusion#24883
         done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.splitlines() == ["1000000", joined], done.stderr
 
 
-def test_its_variables_are_for_its_own_server_alone(tmp_path):
-    """A process that this one starts has no setting of this one's, which would pass for its user's."""
+def test_settings_do_not_reach_child_processes(tmp_path):
+    """A child process does not inherit the server's settings, which it would take for the user's."""
     pytest.importorskip("pysail")
     code = """
 import os, sys
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 before = dict(os.environ)
-sail.start({}, sys.argv[1])
+sail_server.start({}, sys.argv[1])
 print(sorted(before.items() ^ os.environ.items()))
 """
     done = subprocess.run(
@@ -137,14 +139,14 @@ from pyspark.sql.connect.client import core
 if hasattr(core, "RpcDeadlines"):  # as if ten minutes were one second
     core.RpcDeadlines = partial(core.RpcDeadlines, reattachable_execute_plan=1.0, reattach_execute=1.0)
 
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 
 def wait(batches):
     for batch in batches:
         time.sleep(3)
         yield batch
 
-spark = sail.connect({}, sys.argv[1])
+spark = sail_server.connect({}, sys.argv[1])
 rows = spark.range(0, 3, 1, 1).mapInArrow(wait, "id bigint")
 print(rows.count())
 rows.write.parquet(sys.argv[1] + "/rows")
@@ -152,8 +154,8 @@ print(spark.read.parquet(sys.argv[1] + "/rows").count())
 """
 
 
-def test_what_takes_long_comes_to_its_end(tmp_path):
-    """Reading and writing, where the client would lose its patience."""
+def test_long_statements_complete(tmp_path):
+    """Reading and writing continue beyond the client's time limit."""
     pytest.importorskip("pysail")
     done = subprocess.run(
         [sys.executable, "-c", SLOW, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
@@ -163,7 +165,7 @@ def test_what_takes_long_comes_to_its_end(tmp_path):
 
 LEFT_RUNNING = """
 import tempfile, time
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 from dbt_spark_python.session import timeout
 
 def wait(batches):
@@ -172,7 +174,7 @@ def wait(batches):
             time.sleep(0.1)
         yield batch
 
-spark = sail.connect({}, tempfile.mkdtemp())
+spark = sail_server.connect({}, tempfile.mkdtemp())
 spark.addTag("slow")
 try:
     with timeout.Deadline(spark, "slow", 1):
@@ -184,7 +186,7 @@ except TimeoutError:
 
 @pytest.mark.sail
 def test_a_process_ends_though_a_function_runs():
-    """That of a model which took too long."""
+    """The function belongs to a timed-out model."""
     done = subprocess.run([sys.executable, "-c", LEFT_RUNNING], capture_output=True, text=True, timeout=40)
     assert (done.returncode, done.stdout) == (0, "took too long\n"), done.stderr
 
@@ -192,15 +194,15 @@ def test_a_process_ends_though_a_function_runs():
 @pytest.mark.both
 @pytest.mark.skipif((os.cpu_count() or 1) == 1, reason="with one core there is one partition")
 def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
-    """A partition has all rows of its keys, and no partition has all keys."""
+    """A partition has all rows of its keys, and there is more than one partition."""
     project("gathered", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
 
     def tell(batches):
         ids = [id for batch in batches for id in batch.column("id").to_pylist()]
         yield pa.RecordBatch.from_pydict({"ids": pa.array([ids], pa.list_(pa.int64()))})
 
-    spark = of_process()
-    if not sail.is_sail(spark):  # Spark would make small partitions one
+    spark = process_session()
+    if not sail.is_sail(spark):  # Spark would coalesce small partitions
         spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     rows = spark.range(300).selectExpr("id % 100 as id")
     parts = [row.ids for row in sail.gather(rows, "id").mapInArrow(tell, "ids array<bigint>").collect()]
@@ -213,8 +215,8 @@ def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
 
 @pytest.mark.both
 @pytest.mark.parametrize("rows_before", [0, 5])
-def test_what_goes_wrong_is_told(project, tmp_path, rows_before):
-    """Also once rows are on their way: half an answer is none."""
+def test_errors_reach_the_client(project, tmp_path, rows_before):
+    """Also after the first rows were sent, so that a partial result never passes as complete."""
     project("told", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
 
     def fail(batches):
@@ -223,15 +225,15 @@ def test_what_goes_wrong_is_told(project, tmp_path, rows_before):
         raise ValueError("no more of them")
 
     with pytest.raises(Exception, match="no more of them"):
-        of_process().range(0, 10, numPartitions=1).mapInArrow(fail, "id bigint").collect()
+        process_session().range(0, 10, numPartitions=1).mapInArrow(fail, "id bigint").collect()
 
 
 @pytest.mark.sail
 def test_a_query_is_sent_once(project, tmp_path, monkeypatch):
-    """Its columns come with its rows; what does more than answer is sent as a statement."""
+    """Its columns come with its rows; statements with effects are sent as statements."""
     project("asked", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
-    connection = sail.handle(of_process()).cursor()
-    client, sent = of_process().client, []
+    connection = sail.handle(process_session()).cursor()
+    client, sent = process_session().client, []
     for name in ("_execute_and_fetch", "_analyze"):
         call = getattr(client, name)
 

@@ -1,4 +1,4 @@
-"""What the cells of a seed become in SQL, on a session."""
+"""The SQL literals of seed cells, on a session."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -25,7 +25,7 @@ from dbt_spark_python.session.error_translation import SessionHandle
         (datetime(2024, 2, 29, 1, 2, 3), "'2024-02-29 01:02:03.000'"),
     ],
 )
-def test_a_cell_is_a_literal_that_says_the_same(value, literal):
+def test_a_cell_becomes_an_exact_literal(value, literal):
     class Cursor:
         def execute(self, sql, *values):
             self.sql = sql % values

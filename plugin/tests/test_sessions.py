@@ -1,6 +1,6 @@
-"""Whose session it is: a notebook's, a Spark Connect server's, or none that Python models could run on.
+"""The choice of the session: a notebook's, a Spark Connect server's, or an error if Python models have none.
 
-The server is Sail's, in a process of its own; it speaks Spark Connect as Spark's does.
+The server is Sail's, in a separate process; it speaks Spark Connect like Spark's own.
 """
 
 import json
@@ -17,9 +17,9 @@ from plugin_projects import make_project
 SERVER = """
 import sys
 from pysail.spark import SparkConnectServer
-from dbt_spark_python.engines import sail
+from dbt_spark_python.engines import sail_server
 
-sail._teach_worker()
+sail_server._patch_worker()
 server = SparkConnectServer("127.0.0.1", 0)
 server.start(background=True)
 print("sc://{}:{}".format(*server.listening_address), flush=True)
@@ -42,7 +42,7 @@ print(json.dumps([list(row) for row in spark.table("s.looks").collect() + spark.
 """
 
 MODELS = {
-    # From here on a project without Python would do as well.
+    # From here on, a project without Python models would work as well.
     "looks.py": "def model(dbt, spark):\n    return spark.table('made_in_a_cell')\n",
     "asks.sql": "{{ config(materialized='table') }} select answer + 1 as answer from {{ ref('looks') }}",
 }
@@ -50,7 +50,7 @@ MODELS = {
 
 @pytest.fixture
 def server(tmp_path):
-    """A Spark Connect server; its address."""
+    """The address of a Spark Connect server."""
     process = subprocess.Popen(
         [sys.executable, "-c", SERVER],
         stdin=subprocess.PIPE,
@@ -65,7 +65,7 @@ def server(tmp_path):
 
 
 def run(code: list[str], target: str, folder, **variables) -> subprocess.CompletedProcess:
-    """Run dbt on a project, in a process of its own."""
+    """Run dbt on a project, in a separate process."""
     options = ["--project-dir", str(folder), "--profiles-dir", str(TESTS), "--target", target]
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
     return subprocess.run(
@@ -80,18 +80,18 @@ def run(code: list[str], target: str, folder, **variables) -> subprocess.Complet
 
 @pytest.mark.sail
 def test_a_notebooks_session_is_the_one(server, tmp_path):
-    """Models see what its cells made, and the cells what models made; no JVM is looked for."""
+    """Models see the views of cells, and cells the tables of models; no JVM is searched."""
     assert in_a_notebook(server, tmp_path) == ([], [[42], [43]])
 
 
 @pytest.mark.spark
 def test_a_notebooks_session_that_is_no_server(tmp_path):
-    """As above; its JVM is there already, and is the notebook's."""
+    """As above, with a notebook whose JVM is already running."""
     assert in_a_notebook("local[1]", tmp_path, **java()) == ([], [[42], [43]])
 
 
 def in_a_notebook(place: str, folder, **variables) -> tuple[list, list]:
-    """Run dbt from Python that has a session; what failed, and what the session says of the tables."""
+    """Run dbt from Python with an open session; return the failures and the session's view of the tables."""
     done = run(["-c", NOTEBOOK, place], "connect", make_project(folder / "p", MODELS), **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     failed, zone, rows = map(json.loads, done.stdout.splitlines()[-3:])
@@ -100,24 +100,24 @@ def in_a_notebook(place: str, folder, **variables) -> tuple[list, list]:
 
 
 def java() -> dict[str, str]:
-    """What a process needs to start a JVM by itself, also where the machine has none but the packaged one."""
+    """The environment that lets a process start a JVM, also on a machine with only the packaged one."""
     return {"JAVA_HOME": str(environment.HERE / "java_home"), jvm.REAL_JAVA: str(jvm.find())}
 
 
 @pytest.mark.sail
 def test_a_server(server, tmp_path):
-    """Both languages by SPARK_REMOTE, and the table of one is the other's."""
+    """SQL and Python models use SPARK_REMOTE, and each reads the other's table."""
     on_a_server(server, tmp_path)
 
 
 @pytest.mark.spark
 def test_a_server_of_sparks_own(tmp_path):
-    """As above, with the Spark Connect server that pyspark starts by itself."""
+    """As above, with the Spark Connect server that pyspark starts itself."""
     on_a_server("local[1]", tmp_path, **java())
 
 
 def on_a_server(address: str, folder, **variables) -> None:
-    """Build a project of both languages."""
+    """Build a project with SQL and Python models."""
     models = MODELS | {"looks.py": "def model(dbt, spark):\n    return spark.sql('select 1 as answer')\n"}
     folder = make_project(folder / "p", models)
     done = run(["-m", "dbt.cli.main", "build"], "connect", folder, SPARK_REMOTE=address, **variables)
@@ -128,13 +128,13 @@ def on_a_server(address: str, folder, **variables) -> None:
 CURRENT = """
 from types import SimpleNamespace
 from dbt_spark_python.session import connection
-connection.current(SimpleNamespace(method="thrift"))
+connection.python_session(SimpleNamespace(method="thrift"))
 """
 
 
 @pytest.mark.both
 def test_sql_on_a_server_and_nothing_for_python():
-    """No session of its own is started, whose tables would be nowhere."""
+    """A separate session, with its tables out of reach, is not started."""
     done = subprocess.run([sys.executable, "-c", CURRENT], capture_output=True, text=True, timeout=120)
     assert "DbtRuntimeError" in done.stderr
     assert "set SPARK_REMOTE to its address" in done.stderr

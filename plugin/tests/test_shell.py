@@ -1,4 +1,4 @@
-"""Paths and commands as lines of advice show them."""
+"""Paths and commands as messages show them."""
 
 import os
 import shlex
@@ -12,7 +12,7 @@ from dbt_spark_python.session.shell import shown_command, shown_path
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """A command beside a Python of its own, in a folder with a space; the shell is in the folder above."""
+    """A command beside its own Python, in a folder with a space; the shell is in the parent folder."""
     place = tmp_path / "my env" / "bin"
     place.mkdir(parents=True)
     (place / "asked").write_text("#!/bin/sh\n")
@@ -35,7 +35,7 @@ def test_a_command_is_shown_as_the_shell_finds_it(program, monkeypatch):
     assert shown_command(["asked", "status"]) == "asked status"
     other = program.parents[2] / "other"
     other.mkdir()
-    (other / "asked").symlink_to("/bin/true")  # of another environment
+    (other / "asked").symlink_to("/bin/true")  # from another environment
     monkeypatch.setenv("PATH", str(other), prepend=os.pathsep)
     assert shown_command(["asked"]) == "'my env/bin/asked'"
     assert shown_command(["nowhere", "status"]) == "nowhere status"
@@ -44,5 +44,5 @@ def test_a_command_is_shown_as_the_shell_finds_it(program, monkeypatch):
 def test_a_path_is_relative_to_the_folder_of_the_shell_alone(program, monkeypatch, tmp_path):
     assert shown_path(tmp_path / "warehouse") == shown_path(Path("warehouse")) == "warehouse"
     assert shown_path(tmp_path.parent / "warehouse") == str(tmp_path.parent / "warehouse")
-    monkeypatch.chdir(tmp_path / "my env")  # as dbt does for --project-dir
+    monkeypatch.chdir(tmp_path / "my env")  # dbt changes its folder for --project-dir
     assert shown_path(Path("warehouse")) == str(tmp_path / "my env" / "warehouse")

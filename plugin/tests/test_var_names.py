@@ -1,4 +1,4 @@
-"""Names of vars that a package does not have, by what is given where."""
+"""Unknown names of vars, by the place where they are set."""
 
 import pytest
 from hypothesis import given
@@ -37,7 +37,7 @@ def places(found: list[dict]) -> dict[tuple[str, str], str]:
     ],
 )
 def test_a_near_name_is_found_everywhere(name, nearest):
-    """On the command line, among the vars of all packages, and among those of the one."""
+    """On the command line, among the vars of all packages, and among those of one package."""
     given_vars = {COMMAND_LINE: {name: 1}, PROJECT: {name: 1, "shop": {name: 1}}}
     expected = dict.fromkeys([(COMMAND_LINE, name), (PROJECT, name), (f"{PROJECT} shop:", name)], nearest)
     assert places(find_unknown("shop", KNOWN, given_vars, set())) == expected
@@ -45,7 +45,7 @@ def test_a_near_name_is_found_everywhere(name, nearest):
 
 @pytest.mark.parametrize("name", ["colour", "order", "log", "cart", "paper_log", "start_date", "dbt_utils"])
 def test_another_name_is_found_where_it_can_be_of_one_package_alone(name):
-    """Elsewhere it is somebody else's."""
+    """Elsewhere it may belong to another package."""
     given_vars = {COMMAND_LINE: {name: 1}, PROJECT: {name: 1, "shop": {name: 1}}}
     (found,) = find_unknown("shop", KNOWN, given_vars, set())
     assert (found["place"], found["name"]) == (f"{PROJECT} shop:", name)
@@ -60,7 +60,7 @@ def test_known_names_and_those_of_others_are_right():
 
 
 def test_the_command_line_has_no_scopes():
-    """What is given there below the package's name is read by nobody, whoever has that name."""
+    """Vars that are set there below the package's name are ignored by dbt."""
     for others in (None, {"shop"}):
         found = find_unknown("shop", KNOWN, {COMMAND_LINE: {"shop": {"order_log": 1}}}, others)
         assert places(found) == {(COMMAND_LINE, "shop"): "shop"}
@@ -77,7 +77,7 @@ def test_names_that_are_read():
 
 
 def slowly(one: str, other: str) -> int:
-    """What `count_errors` counts, by its definition."""
+    """The distance of `count_errors`, by its recursive definition."""
     if not one or not other:
         return len(one) + len(other)
     ways = [slowly(one[1:], other) + 1, slowly(one, other[1:]) + 1, slowly(one[1:], other[1:]) + (one[0] != other[0])]

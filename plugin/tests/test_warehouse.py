@@ -1,4 +1,4 @@
-"""A warehouse of folders, without Spark: publishing, leftovers, locks, errors that name cause and remedy."""
+"""A warehouse of folders, without Spark: publishing, leftovers, locks, and errors with cause and remedy."""
 
 import json
 import os
@@ -14,7 +14,9 @@ import pytest
 
 from dbt_spark_python.session import connection
 from dbt_spark_python.table_store import atomic_swap, durable_files
-from dbt_spark_python.table_store.warehouse import STAMP, Warehouse, WarehouseError
+from dbt_spark_python.table_store.errors import WarehouseError
+from dbt_spark_python.table_store.manifest import MANIFEST_FILE
+from dbt_spark_python.table_store.warehouse import Warehouse
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def warehouse(folders):
 
 
 def write(warehouse: Warehouse, schema: str, name: str, files: dict[str, str]) -> None:
-    """Put a table where Spark would have written it."""
+    """Write a table in Spark's place."""
     place = warehouse.private_place(schema, name)
     place.mkdir(parents=True)
     for file, text in files.items():
@@ -31,14 +33,16 @@ def write(warehouse: Warehouse, schema: str, name: str, files: dict[str, str]) -
 
 
 def read(warehouse: Warehouse, schema: str, name: str) -> dict[str, str]:
-    """What a reader finds of a table: readers of parquet pass over hidden names."""
+    """The content of a table for a reader; parquet readers skip hidden names."""
     place = warehouse.public_place(schema, name)
     return {file.name: file.read_text() for file in place.iterdir() if file.name[0] not in "._"}
 
 
 def in_another_process(code: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
-    """Run code that has the names of this package at hand."""
-    preamble = "import os, sys\nfrom pathlib import Path\nfrom dbt_spark_python.table_store.warehouse import *\n"
+    """Run code with the names of this package imported."""
+    modules = ("errors", "warehouse")
+    preamble = "import os, sys\nfrom pathlib import Path\n"
+    preamble += "".join(f"from dbt_spark_python.table_store.{name} import *\n" for name in modules)
     return subprocess.run(
         [sys.executable, "-c", preamble + textwrap.dedent(code), *arguments],
         capture_output=True,
@@ -63,8 +67,8 @@ def test_a_table_is_the_old_one_or_the_new_one(warehouse, monkeypatch, can_excha
     assert not warehouse.private_place("s", "t").exists()
 
 
-def test_a_reader_never_finds_nothing(warehouse):
-    """While tables are published over each other there is always one, and it is whole."""
+def test_a_reader_always_finds_a_table(warehouse):
+    """While tables are published over each other, readers always find one complete table."""
     write(warehouse, "s", "t", {"a.parquet": "0", "b.parquet": "0"})
     warehouse.publish("s", "t", "0")
     seen, done = set(), threading.Event()
@@ -72,7 +76,7 @@ def test_a_reader_never_finds_nothing(warehouse):
     def look():
         folder = warehouse.public_place("s", "t")
         while not done.is_set():
-            descriptor = os.open(folder, os.O_RDONLY)  # the folder that stood there at one moment
+            descriptor = os.open(folder, os.O_RDONLY)  # the folder that was public at one moment
             try:
                 names = {name for name in os.listdir(descriptor) if name[0] not in "._"}
                 seen.add(frozenset(names))
@@ -88,7 +92,7 @@ def test_a_reader_never_finds_nothing(warehouse):
     reader.join()
     whole = {frozenset({"a.parquet", "b.parquet"})}
     whole |= {frozenset({f"a{number}.parquet", f"b{number}.parquet"}) for number in range(1, 200)}
-    # A folder that was open while it was removed may have lost files; one that stands in the public place has not.
+    # A folder that was removed while open may have lost files; the public folder is complete.
     assert all(any(names <= table for table in whole) for names in seen)
 
 
@@ -102,21 +106,21 @@ def test_a_process_killed_between_two_renames_loses_nothing(warehouse):
     warehouse.begin_writing()
     assert read(warehouse, "s", "t") == {"old.parquet": "old"}
 
-    # ... and one killed after both leaves nothing behind.
+    # ... and one killed after both renames leaves no trace.
     place.with_name(".replaced-t").mkdir()
     warehouse.end_writing()
     warehouse.begin_writing()
     assert [path.name for path in place.parent.iterdir()] == ["t"]
 
 
-def test_what_a_killed_process_left_goes_with_the_next(tmp_path):
+def test_leftovers_of_a_killed_process_are_removed(tmp_path):
     killed = in_another_process(
         """
         warehouse = Warehouse(Path(sys.argv[1]))
         warehouse.begin_writing()
         (warehouse.private_place("s", "t") / "_temporary").mkdir(parents=True)
         (warehouse.scratch / "shuffle.data").write_text("text of messages")
-        print(warehouse.session, flush=True)
+        print(warehouse.process_folder, flush=True)
         os.kill(os.getpid(), 9)
         """,
         str(tmp_path),
@@ -130,7 +134,7 @@ def test_what_a_killed_process_left_goes_with_the_next(tmp_path):
     warehouse = Warehouse(tmp_path)
     warehouse.begin_writing()
     assert not left.exists()
-    assert warehouse.session.exists()
+    assert warehouse.process_folder.exists()
     assert not left.with_suffix(".lock").exists()
     warehouse.close()
     assert sorted(path.name for path in (tmp_path / ".sessions").iterdir()) == [".turn"]
@@ -144,7 +148,7 @@ def test_the_folder_of_a_living_process_stays(warehouse, tmp_path):
         reader.close()
         """,
         str(warehouse.root),
-        str(warehouse.session),
+        str(warehouse.process_folder),
     )
     assert other.stdout == "True\n"
     warehouse.end_writing()
@@ -169,7 +173,7 @@ def test_a_second_builder_is_told_who_the_first_is(warehouse):
 
 
 def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
-    """It gets a folder of its own elsewhere; asked to write, it says what is wrong."""
+    """It gets a folder elsewhere; an attempt to write raises an error with the cause."""
     write(warehouse, "s", "t", {"a.parquet": ""})
     warehouse.publish("s", "t", "run")
     warehouse.end_writing()
@@ -179,13 +183,13 @@ def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
             os.setgid(65534), os.setuid(65534)
         reader = Warehouse(Path(sys.argv[1]))
         print([table.name for table in reader.published()])
-        print(oct(reader.session.stat().st_mode & 0o777), reader.session.is_relative_to(reader.root))
+        print(oct(reader.process_folder.stat().st_mode & 0o777), reader.process_folder.is_relative_to(reader.root))
         try:
             reader.begin_writing()
         except WarehouseError as error:
             print(error)
         reader.close()
-        print(reader.session.exists())
+        print(reader.process_folder.exists())
     """
     for folder in [warehouse.root, *warehouse.root.parents][:4]:
         folder.chmod(folder.stat().st_mode | 0o055)
@@ -199,19 +203,19 @@ def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
             folder.chmod(mode)
     assert listed == "['t']"
     assert session == "0o700 False"
-    assert f"the warehouse {warehouse.root} cannot be written to: see who owns it" in told
+    assert f"the warehouse {warehouse.root} is not writable: check its owner" in told
     assert left == "False"
 
 
-def test_a_file_is_no_warehouse(tmp_path):
+def test_a_file_is_not_a_warehouse(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(WarehouseError, match=r"cannot make the warehouse at .*/file: .*a warehouse is a folder"):
+    with pytest.raises(WarehouseError, match=r"cannot make the warehouse at .*/file: .*a warehouse must be a folder"):
         Warehouse(tmp_path / "file")
-    with pytest.raises(WarehouseError, match="a warehouse is a folder"):
+    with pytest.raises(WarehouseError, match="a warehouse must be a folder"):
         Warehouse(tmp_path / "file" / "below")
 
 
-def test_a_full_disk_is_said_and_loses_nothing(warehouse, monkeypatch):
+def test_a_full_disk_is_reported_and_loses_no_table(warehouse, monkeypatch):
     write(warehouse, "s", "t", {"old.parquet": "old"})
     warehouse.publish("s", "t", "old")
     write(warehouse, "s", "t", {"new.parquet": "new"})
@@ -225,8 +229,8 @@ def test_a_full_disk_is_said_and_loses_nothing(warehouse, monkeypatch):
     assert read(warehouse, "s", "t") == {"old.parquet": "old"}
 
 
-def test_a_half_written_folder_is_no_table(warehouse):
-    """Such as older versions left when they were killed."""
+def test_a_half_written_folder_is_not_a_table(warehouse):
+    """Killed processes of older versions left such folders."""
     for name, file in [("half", "_temporary/0/part.parquet"), ("empty", "_SUCCESS"), ("whole", "part.parquet")]:
         path = warehouse.public_place("s", name) / file
         path.parent.mkdir(parents=True)
@@ -234,12 +238,12 @@ def test_a_half_written_folder_is_no_table(warehouse):
     assert [table.name for table in warehouse.published()] == ["whole"]
 
 
-def test_a_stamp_that_says_nothing(warehouse):
+def test_an_empty_manifest(warehouse):
     for text in ("", "{", "[1]", "{}", json.dumps({"run_id": None})):
         warehouse.private_place("s", "t").mkdir(parents=True)
         pq.write_table(pa.table({"id": [1]}), warehouse.private_place("s", "t") / "a.parquet")
         warehouse.publish("s", "t", "run")
-        (warehouse.public_place("s", "t") / STAMP).write_text(text)
+        (warehouse.public_place("s", "t") / MANIFEST_FILE).write_text(text)
         assert warehouse.published("s")[0].run_id is None
 
 
@@ -256,8 +260,8 @@ def test_a_copy_to_add_to_leaves_the_public_table_alone(warehouse):
     assert read(warehouse, "s", "t") == {"b.parquet": "b"}
 
 
-def test_a_table_that_grows_has_its_files_still(warehouse, monkeypatch):
-    """And is written whole where it has too many of them, or others than were published."""
+def test_an_extended_table_keeps_its_files(warehouse, monkeypatch):
+    """It is rewritten in full if it has too many files, or files that have changed since they were published."""
     write(warehouse, "s", "t", {"a.parquet": "a"})
     warehouse.publish("s", "t", "first")
     write(warehouse, "s", "t__next", {"b.parquet": "b"})
@@ -288,11 +292,11 @@ def test_a_view_and_a_table_take_each_others_place(warehouse):
 
 
 @pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}", "a\nb", "a\x1b[31m", "a\x85", "a\udcff"])
-def test_a_path_that_engines_take_for_something_else_is_refused(tmp_path, name):
-    """The message is printable and names the path; no folder is made."""
+def test_a_path_that_engines_misread_is_refused(tmp_path, name):
+    """The message is printable and names the path; the folder is not created."""
     with pytest.raises(WarehouseError) as refused:
         connection.open_warehouse(str(tmp_path / name))
     said = str(refused.value)
     assert said.isprintable() and repr(str(tmp_path / name)) in said
-    assert said.endswith("in a path for something else; use a folder without it")
+    assert said.endswith("in a path; use a folder without it")
     assert not (tmp_path / name).exists()

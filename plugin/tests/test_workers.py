@@ -1,4 +1,4 @@
-"""Workers that lack what models need: what is asked of them, what is said, and what is sent."""
+"""Workers that lack packages of models: the check, the messages, and the packed file."""
 
 import json
 import os
@@ -21,7 +21,7 @@ LOOK = "import sys; sys.path.insert(0, sys.argv[1]); import probe; print(probe.l
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of a package that no index has; its folder."""
+    """The folder with the wheel of a package that is on no index."""
     folder = tmp_path_factory.mktemp("wheels")
     texts = {
         "carried/__init__.py": "weight = 5\n",
@@ -37,20 +37,20 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    """A Python that has no packages."""
+    """A Python without packages."""
     place = tmp_path_factory.mktemp("bare")
     venv.create(place, with_pip=False)
     return place / "bin" / "python"
 
 
 def look(python, *names, **variables) -> dict:
-    """What another Python says of packages."""
+    """The report of another Python on packages."""
     command = [python, "-c", LOOK, environment.HERE / "python_model", *names]
     done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
-def test_what_is_there_and_what_is_not(bare):
+def test_installed_and_missing_packages(bare):
     assert json.loads(probe.look(["pyarrow", "PyYAML"], 7))["faults"] == {}
     report = look(bare, "pyarrow", "PyYAML")
     assert report["faults"] == {"pyarrow": "not installed", "PyYAML": "not installed"}
@@ -58,7 +58,7 @@ def test_what_is_there_and_what_is_not(bare):
 
 
 def test_a_package_that_is_there_and_cannot_be_imported(bare, tmp_path):
-    """One of another platform looks like that."""
+    """A package built for another platform behaves like this."""
     (tmp_path / "broken-2.0.dist-info").mkdir()
     (tmp_path / "broken-2.0.dist-info" / "METADATA").write_text("Name: Broken\nVersion: 2.0\n")
     (tmp_path / "broken-2.0.dist-info" / "top_level.txt").write_text("_broken\nbroken\n")
@@ -67,8 +67,8 @@ def test_a_package_that_is_there_and_cannot_be_imported(bare, tmp_path):
     assert faults == {"Broken": "cannot be imported: ImportError: wrong ELF class"}
 
 
-def test_what_pip_calls_a_package_and_python_calls_another(bare, tmp_path):
-    """By its list of files, where it says no name itself."""
+def test_a_package_whose_module_has_another_name(bare, tmp_path):
+    """The module is found in the file list if the distribution does not declare it."""
     of_package = tmp_path / "spelled_otherwise-1.dist-info"
     of_package.mkdir()
     (of_package / "METADATA").write_text("Name: spelled-otherwise\nVersion: 1\n")
@@ -90,8 +90,8 @@ def test_a_run_is_refused_by_the_names_of_worker_and_packages():
     assert "python -m dbt_spark_python.pack workers.zip pyarrow numba" in str(refused.value)
 
 
-def test_nothing_is_asked_for_a_run_without_python():
-    """No session is opened either: there is no such method."""
+def test_a_run_without_python_models_is_not_checked():
+    """The session is not opened either: the method does not exist."""
     workers.check(SimpleNamespace(method="pigeon"), [])
 
 
@@ -111,16 +111,16 @@ def test_a_server_that_takes_sql_alone():
 
 
 def test_a_model_that_meets_a_module_that_is_not_there():
-    """Whoever says no `packages` is told the module, and not a trace of Spark's."""
+    """Without the config `packages`, the error names the module instead of Spark's trace."""
     trace = "Job aborted\nTraceback (most recent call last):\nModuleNotFoundError: No module named 'numba.core'\n\n"
     said = explain(RuntimeError(trace), "models/a.py", "")
-    assert said.startswith("a worker's Python has no module numba.core: the config `packages`")
+    assert said.startswith("a worker's Python has no module numba.core. Install it there")
     assert "Job aborted" not in said
     assert explain(ModuleNotFoundError("No module named 'here'"), "models/a.py", "").startswith("ModuleNotFoundError: ")
 
 
 def test_packages_are_packed_as_they_are_here(wheel, bare, tmp_path, monkeypatch):
-    """In this environment's versions, and so that another Python finds them."""
+    """In this environment's versions, and importable by another Python."""
     file = tmp_path / "workers.zip"
     assert pack.main([str(file), "carried", "--", "--no-index", "--find-links", str(wheel)]) == 0
     zipfile.ZipFile(file).extractall(tmp_path / "unpacked")
@@ -147,7 +147,7 @@ def test_only_zip_files_are_made(capsys):
 def test_a_packed_file_goes_to_the_workers(tmp_path):
     file = tmp_path / "workers.zip"
     given = {"spark.master": "spark://host:7077", ship_packages.PACKED: str(file)}
-    with pytest.raises(DbtRuntimeError, match=r"spark.dbt.packed .* is '.*workers.zip', and there is no such file"):
+    with pytest.raises(DbtRuntimeError, match=r"spark.dbt.packed .* is '.*workers.zip', which does not exist"):
         ship_packages.send_packed(dict(given))
     file.touch()
     parameters = dict(given) | {"spark.archives": "mine.zip", "spark.executorEnv.PYTHONPATH": "mine"}
@@ -161,7 +161,7 @@ def test_a_packed_file_goes_to_the_workers(tmp_path):
 
 @pytest.mark.parametrize(("master", "given"), [("yarn", ""), ("local[2]", "nowhere.zip"), ("local", "nowhere.zip")])
 def test_without_a_packed_file_nothing_is_set(master, given):
-    """Nor for workers that have this very environment."""
+    """The same holds for workers that share this environment."""
     parameters = {"spark.master": master, ship_packages.PACKED: given}
     ship_packages.send_packed(parameters)
     assert parameters == {"spark.master": master}
@@ -184,12 +184,12 @@ def test_a_packed_file_may_be_in_the_clusters_file_system():
     ],
 )
 def test_where_derby_goes(place, option):
-    """Beside the tables, if these are on this machine."""
+    """Beside the tables, if they are on this machine."""
     assert environment.catalog_option({"spark.sql.warehouse.dir": place}) == option
 
 
-def test_what_python_says_that_cannot_start_is_the_cause():
-    """And not the line of Spark's that has nothing behind its colon."""
+def test_the_cause_of_a_failed_worker():
+    """Spark's own line, whose colon has an empty text behind it, is not the cause."""
     message = """An error occurred while calling o97.collectToPython.
 : org.apache.spark.SparkException: Lost task 1.3 in stage 0.0 (TID 7): org.apache.spark.SparkException:
 Error from python worker:

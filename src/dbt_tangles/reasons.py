@@ -261,7 +261,7 @@ class Framing(Reasons):
 
 
 class FileFault(Reasons):
-    """Reasons why a file was not read completely; the reader of log files, `dbt_spark_python.unpack`, sets them."""
+    """Reasons why a file was not read completely; the reader of log files, `dbt_tangles.ingest`, sets them."""
 
     TRUNCATED_FILE = "truncated_file", "The compressed file ends early. What is there is read."
     TRAILING_GARBAGE = (

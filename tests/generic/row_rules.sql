@@ -36,7 +36,7 @@ where not (
 union all
 {% endif %}
 {{ tangles.find_repeated_keys(
-    rows_to_test if tangles.names_group(key.columns or key) else model, key.columns or key, key.where
+    rows_to_test if tangles.is_group_key(key.columns or key) else model, key.columns or key, key.where
 ) }}
 {%- endfor %}
 

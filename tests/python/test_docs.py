@@ -11,12 +11,12 @@ import fixture_seeds
 import reasons_page
 from bench import notebook
 from conftest import ROOT
-from dbt_spark_python.unpack import FAULTS
 from dbt_tangles.formats.autobase import verify_lines
 from dbt_tangles.formats.pzp import rules
 from dbt_tangles.formats.ssb.classic import Reason
 from dbt_tangles.formats.ssb.group_claims import GroupReason
 from dbt_tangles.ingest.line_framing import Framing
+from dbt_tangles.reasons import FileFault
 
 
 def test_every_reason_is_documented():
@@ -36,7 +36,7 @@ def test_every_reason_is_documented():
     (tested,) = [test["row_rules"] for test in rejects["models"][0]["data_tests"] if "row_rules" in test]
     values = tested["arguments"]["accepted_values"]["reason"]
     assert {name for name, _ in page["event"] + page["file"]} == set(values)
-    assert page["file"] == list(FAULTS.items())
+    assert page["file"] == [(fault.value, fault.description) for fault in FileFault]
     assert page["any"] == [(reason.value, reason.description) for reason in Framing]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT
 from dbt_spark_python.python_model.submit import unread_file
-from dbt_spark_python.unpack import Reading
+from dbt_tangles.ingest.line_format import Reading
 from event_builds import TABLES as TIMELINES
 from odd_files import FAULTS, LOGS
 
@@ -101,7 +101,7 @@ def spark(fixtures):
 
 def files_at(spark, path) -> Counter:
     """Read a path, and count the lines of each file, by its name."""
-    from dbt_spark_python.lines import read_lines
+    from dbt_tangles.ingest.log_lines import read_lines
 
     rows = read_lines(spark, str(path), "some_log", Reading(100)).collect()
     return Counter(unquote(row["source_file"]).rpartition("/")[2] for row in rows if row["fault"] is None)
@@ -147,7 +147,7 @@ def test_globs(glob, spark, tmp_path):
 
 def test_links_that_globs_match(spark, tmp_path):
     """Those that lead nowhere are said, if the glob, or a folder that it matches, has them."""
-    from dbt_spark_python.lines import read_lines
+    from dbt_tangles.ingest.log_lines import read_lines
 
     (tmp_path / "a").mkdir()
     (tmp_path / "a.jsonl").write_bytes(b"1\n")
@@ -176,7 +176,7 @@ def test_globs_and_colons(spark, tmp_path):
 @pytest.mark.spark
 def test_plain_logs_are_spark_s(spark, tmp_path):
     """A log without compressed files takes neither Python nor a job to be read."""
-    from dbt_spark_python.lines import read_lines
+    from dbt_tangles.ingest.log_lines import read_lines
 
     (tmp_path / "log.jsonl").write_bytes(b"1\n")
     jobs = spark.sparkContext.statusTracker().getJobIdsForGroup(None)
@@ -190,18 +190,18 @@ def test_plain_logs_are_spark_s(spark, tmp_path):
 @pytest.mark.spark
 def test_files_on_other_file_systems(spark, tmp_path, monkeypatch):
     """What is not on a local disk comes through Spark, if it is small; and else is Spark's own to read."""
-    from dbt_spark_python import lines
+    from dbt_tangles.ingest import log_lines as lines
 
     packed = gzip.compress(b"1\n2\n3\n")
     (tmp_path / "small.gz").write_bytes(packed[:-1])
     (tmp_path / "large.gz").write_bytes(packed + gzip.compress(b"4\n"))
-    found = lines._find
+    found = lines.find_log
 
     def elsewhere(*arguments):
         place, files = found(*arguments)
         return place, [file.replace("file:", "hdfs:") for file in files]
 
-    monkeypatch.setattr(lines, "_find", elsewhere)
+    monkeypatch.setattr(lines, "find_log", elsewhere)
     monkeypatch.setattr(lines, "MAX_CONTENT_BYTES", len(packed))
     rows = lines.read_lines(spark, str(tmp_path), "some_log", Reading(100))
     assert Counter(row["fault"] for row in rows.collect()) == {None: 7, "truncated_file": 1}
@@ -217,7 +217,7 @@ def test_files_on_other_file_systems(spark, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["log.jsonl", "log.gz"])
 def test_a_file_that_vanishes(name, spark, tmp_path):
     """Between the listing and the reading: the error says which."""
-    from dbt_spark_python.lines import read_lines
+    from dbt_tangles.ingest.log_lines import read_lines
 
     (tmp_path / name).write_bytes(gzip.compress(b"1\n"))
     rows = read_lines(spark, str(tmp_path), "some_log", Reading(100))

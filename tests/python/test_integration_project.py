@@ -304,7 +304,7 @@ def test_a_model_with_a_way_of_its_own_keeps_it(changed):
     project = changed(lambda settings: settings["models"]["tangles"]["marts"].update({"+materialized": "view"}))
     said = refused(project.invoke("run", "--select", "ssb_messages"))
     assert "runs of tangles must be kept, and cannot be made as view" in said
-    assert "{+materialized: kept} for marts.runs.runs" in said
+    assert "{+materialized: create_if_missing} for marts.runs.runs" in said
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_known_lines_and_other_groups_stay(project, logs, capsys):
     grow(folder, [b"no JSON", *(json.dumps(line).encode() for line in (base, node))], "autobase")
     capsys.readouterr()
     built.run(*models)
-    assert "rebuilding" not in capsys.readouterr().out
+    assert "Rebuilding" not in capsys.readouterr().out
     lines, nodes = built.rows("stg_autobase__lines"), built.rows("autobase_nodes")
     details = {row["detail"] for row in lines if row["detail"] != "marked"}
     assert details == {None, "not JSON at column 1: expecting value"}
@@ -144,8 +144,8 @@ def test_known_lines_and_other_groups_stay(project, logs, capsys):
     built.vars["verify_signatures"] = True
     built.run(*models)
     said = capsys.readouterr().out
-    assert "rebuilding stg_pzp__lines: its config changed" in said
-    assert "rebuilding stg_autobase__lines" not in said
+    assert "Rebuilding stg_pzp__lines: its config changed" in said
+    assert "Rebuilding stg_autobase__lines" not in said
     assert "marked" not in {row["data_kind"] for row in built.rows("stg_pzp__lines")}
     assert "marked" in {row["detail"] for row in built.rows("stg_autobase__lines")}
 
@@ -201,7 +201,7 @@ def test_rows_of_changed_groups_are_replaced(project, logs):
     shutil.rmtree(place_of(built, "feed_messages"))
     result = built.invoke_parsed("run", "--select", "feed_messages").result
     (message,) = [each.message for each in result if each.status == "error"]
-    assert "feed_messages needs rows that int_feed_links does not have now" in message
+    assert "feed_messages needs rows that int_feed_links lacks" in message
     assert f"{BUILD_INPUTS}feed_messages" in message
     built.run(*FEEDS)
     assert not authors()[1]

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from dbt_spark_python.lines import read_lines
-from dbt_spark_python.unpack import Reading
+from dbt_tangles.ingest.line_format import Reading
+from dbt_tangles.ingest.log_lines import read_lines
 
 pytestmark = pytest.mark.both_at_length
 

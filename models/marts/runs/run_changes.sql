@@ -1,5 +1,5 @@
 {#- The columns of the table. Its rows are written by a hook when a run ends (macros/run). -#}
-{{ config(materialized='kept') }}
+{{ config(materialized='create_if_missing') }}
 
 select
     cast(null as string) as run_id,

@@ -1,9 +1,9 @@
-"""Packs packages for a cluster's workers: `python -m dbt_spark_python.pack workers.zip pyarrow pandas`.
+"""Packs Python packages for a cluster's workers: `python -m dbt_spark_python.pack workers.zip pyarrow pandas`.
 
-pip installs them, with what they need, in the versions that this environment has, into a folder, which becomes a zip
-file. `spark.dbt.packed` in the profile sends that to the workers; they need a Python of this version and nothing else.
-What follows `--` goes to pip: `-- --platform manylinux_2_28_x86_64 --only-binary :all:` where the workers are not as
-this machine is.
+pip installs the packages and their dependencies into a folder, in the versions of this environment. The folder becomes
+a zip file, and `spark.dbt.packed` in the profile sends that file to the workers. Workers need only a Python of the same
+version. Arguments after `--` go to pip: use `-- --platform manylinux_2_28_x86_64 --only-binary :all:` if the workers'
+platform differs from this machine's.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from pathlib import Path
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; pip's exit code."""
+    """Run the command and return pip's exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m dbt_spark_python.pack", description=__doc__.partition("\n\n")[2].strip()
     )
-    parser.add_argument("file", type=Path, help="the file to make, .zip")
-    parser.add_argument("packages", nargs="+", help="what is to be in it, as pip takes it")
+    parser.add_argument("file", type=Path, help="the zip file to write")
+    parser.add_argument("packages", nargs="+", help="requirements in pip's notation")
     given = list(sys.argv[1:] if argv is None else argv)
     split = given.index("--") if "--" in given else len(given)
     options = parser.parse_args(given[:split])
     if options.file.suffix != ".zip":
-        parser.error(f"the file is {options.file}, but its name must end in .zip")
+        parser.error(f"the file is {options.file}: its name must end in .zip")
     code = pack(options.file, options.packages, given[split + 1 :])
     if code == 0:
         megabytes = options.file.stat().st_size / 1e6
-        print(f"{options.file}: {megabytes:.0f} MB; spark.dbt.packed in the profile names it")
+        print(f"{options.file}: {megabytes:.0f} MB; set spark.dbt.packed in the profile to this path")
     return code
 
 
 def pack(file: Path, packages: Sequence[str], for_pip: Sequence[str] = ()) -> int:
-    """Make a zip file of packages and what they need.
+    """Make a zip file of packages and their dependencies.
 
     Args:
-        file: The file; one that is there is replaced when the new one is whole.
-        packages: Requirements, as pip takes them.
+        file: The file to write. An existing file is replaced once the new one is complete.
+        packages: Requirements in pip's notation.
         for_pip: More options for pip.
 
     Returns:
-        pip's exit code; if it is not 0 there is no new file.
+        pip's exit code. The file is written only if it is 0.
     """
     with tempfile.TemporaryDirectory(prefix="dbt_spark_python_") as place:
         folder, constraints = Path(place) / "packages", Path(place) / "constraints.txt"
@@ -61,7 +61,7 @@ def pack(file: Path, packages: Sequence[str], for_pip: Sequence[str] = ()) -> in
 
 
 def versions() -> set[str]:
-    """The versions of all that this environment has, as pip takes them for constraints."""
+    """Return the version of every distribution in this environment, as pip constraints."""
     return {f"{found.metadata['Name']}=={found.version}\n" for found in distributions() if "+" not in found.version}
 
 

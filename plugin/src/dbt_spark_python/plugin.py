@@ -1,4 +1,4 @@
-"""The dbt plugin: puts the adapter with Python models in the place of dbt-spark's own."""
+"""Registers the plugin's adapter with dbt in place of dbt-spark's own."""
 
 import logging
 import warnings
@@ -12,13 +12,13 @@ from dbt_spark_python.session.progress import RunProgress
 
 
 class SparkPythonPlugin(dbtPlugin):
-    """Adds `submission_method: session`, warehouses of folders and lines of progress to the Spark adapter."""
+    """Adds `submission_method: session`, folder warehouses and progress lines to the Spark adapter."""
 
     def initialize(self) -> None:
-        """Run when dbt loads its plugins, for any project and command: nothing is looked for or started here."""
+        """Replace dbt-spark's adapter class. dbt calls this for every command; the engine starts later."""
         # pyspark 4 logs every failed query a second time, as JSON; dbt reports the failure itself.
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-        # dbt-spark asks every session for Hive's catalog; that of a Spark Connect server is the server's.
+        # dbt-spark sets Hive's catalog on every session; a Spark Connect server refuses that.
         warnings.filterwarnings("ignore", message="Failed to set spark.sql.catalogImplementation")
         dbt.adapters.spark.Plugin.adapter = SparkAdapter
         add_callback_to_manager(RunProgress())

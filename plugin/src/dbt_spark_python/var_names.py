@@ -1,4 +1,4 @@
-"""Finds names of vars that a package does not have: dbt takes any name, and a misspelt one has no effect."""
+"""Finds misspelt names of vars; dbt itself accepts any name and ignores a misspelt var."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -9,30 +9,30 @@ from dbt.config import RuntimeConfig
 COMMAND_LINE = "--vars"
 PROJECT = "vars:"
 
-# Letters of a name from which on it may have two errors; a shorter one may have one.
+# Names with at least this many letters may differ in two letters and still count as near; shorter names in one.
 _LONG = 12
 
-# Letters of a name's beginning that are enough to know it by.
+# A prefix of this many letters is enough to recognise a name.
 _BEGINNING = 6
 
 
 def find_unknown(
     package: str, known: Collection[str], given: Mapping[str, Mapping[str, Any]], others: Collection[str] | None
 ) -> list[dict[str, str]]:
-    """Find names of vars that are meant for a package and that it does not have.
+    """Find var names that are meant for a package and that the package does not define.
 
     Args:
         package: The package.
-        known: The names that it has.
-        given: All vars, by where they stand: `COMMAND_LINE` or `PROJECT`, where those of the package alone are a
-            mapping of its name.
-        others: None where the package is the project that runs, so that every name is meant for it. Otherwise the
-            names that other packages read, and their own: a name is meant for the package where it stands below the
-            package's own, or is near to a known one and none of these.
+        known: The names that the package defines.
+        given: All vars by the place where they are set: `COMMAND_LINE` or `PROJECT`. In the project, a mapping under
+            the package's name holds vars for that package alone.
+        others: None if the package is the project that runs; then every name is meant for it. Otherwise the names of
+            the other packages and of the vars they read. A name is then meant for the package if it is set below the
+            package's own name, or if it is near a known name and not in `others`.
 
     Returns:
-        For each: `name`, `place`, and `nearest`, the known name that is the nearest; the name itself where that is the
-        package's own, which is no scope on the command line.
+        A dictionary for each unknown name: `name`, `place`, and `nearest`, the most similar known name. `nearest` is
+            the package's own name if that was used as a scope on the command line, where scopes do not exist.
     """
     found = []
     places = {**given, f"{PROJECT} {package}:": given.get(PROJECT, {}).get(package) or {}}
@@ -48,12 +48,12 @@ def find_unknown(
 
 
 def names_of_others(package: str, config: RuntimeConfig, codes: Iterable[str]) -> set[str]:
-    """The names of projects other than a package, and of the vars that they set or read.
+    """Return the names of the other projects, and of the vars that they set or read.
 
     Args:
-        package: The package.
-        config: Of the project that runs, and through it of all that it installs.
-        codes: The code of these projects.
+        package: The package to leave out.
+        config: The configuration of the project that runs; it leads to all installed packages.
+        codes: The source code of the other projects.
     """
     names = find_read(codes)
     for name, project in config.load_dependencies().items():
@@ -64,17 +64,17 @@ def names_of_others(package: str, config: RuntimeConfig, codes: Iterable[str]) -
 
 
 def find_read(codes: Iterable[str]) -> set[str]:
-    """The names of vars that are read in some code."""
+    """Return the names of vars that source code reads."""
     return {name for code in codes for name in re.findall(r"\bvar\(\s*['\"]([^'\"]+)['\"]", code or "")}
 
 
 def find_nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that is the nearest; the first where several are."""
+    """Return the most similar known name; the first one if several are equally similar."""
     return min(known, key=lambda each: (not is_near(name, each), count_errors(_plain(name), _plain(each))))
 
 
 def is_near(name: str, known: str) -> bool:
-    """Whether a name is probably another one, misspelt, cut, or with something behind it."""
+    """Whether a name is probably a misspelt, shortened or extended form of a known name."""
     one, other = _plain(name), _plain(known)
     if count_errors(one, other) <= (1 if len(other) < _LONG else 2):
         return True
@@ -82,9 +82,10 @@ def is_near(name: str, known: str) -> bool:
 
 
 def count_errors(one: str, other: str) -> int:
-    """The fewest letters to be added, left out, replaced or exchanged with their neighbour to make one text the other.
+    """Compute the optimal string alignment distance of two texts.
 
-    No letter is changed twice (the optimal string alignment distance).
+    It is the smallest number of insertions, deletions, replacements and swaps of neighbouring letters that turn one
+    text into the other, where each letter changes at most once.
     """
     before, last = [], [*range(len(other) + 1)]
     for row, letter in enumerate(one, 1):

@@ -2,7 +2,7 @@
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.lines import measure_files
+from dbt_tangles.ingest.log_lines import measure_files
 
 
 def model(dbt, spark):

@@ -5,9 +5,9 @@ from functools import partial
 from pyspark.sql import functions as sf
 
 from dbt_spark_python.incremental.earlier import earlier
-from dbt_spark_python.lines import check_lines
-from dbt_spark_python.unpack import Reading
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
+from dbt_tangles.ingest.line_format import Reading
+from dbt_tangles.ingest.log_lines import LineCheck, Log, check_lines
 
 
 def model(dbt, spark):
@@ -17,14 +17,7 @@ def model(dbt, spark):
 
     options = VerifyOptions(verify_signatures=verify_signatures)
     fixtures = None if path else dbt.ref("stg_tables__lines")
-    return check_lines(
-        spark,
-        "pzp_log",
-        path,
-        fixtures,
-        partial(verify_batches, options=options),
-        OUTPUT_SCHEMA,
-        Reading(options.max_line_bytes, unpack_ratio=unpack_limit),
-        together=sf.xxhash64("raw"),  # equal lines together in a partition are verified once
-        known=earlier(spark, dbt.this),
-    )
+    # Equal lines in one partition are verified once.
+    check = LineCheck(partial(verify_batches, options=options), OUTPUT_SCHEMA, together=sf.xxhash64("raw"))
+    reading = Reading(options.max_line_bytes, unpack_ratio=unpack_limit)
+    return check_lines(spark, Log("pzp_log", path, fixtures), check, reading, known=earlier(spark, dbt.this))

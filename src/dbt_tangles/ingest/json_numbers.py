@@ -1,4 +1,4 @@
-"""Whole numbers of JSON: by value, as JavaScript and JSON Schema have them, however they are written.
+"""Reads whole numbers of JSON by their value, like JavaScript and JSON Schema, in any notation.
 
 Source: ECMA-262, ``Number.isInteger`` and ``Number.isSafeInteger``; JSON Schema, "integer".
 """
@@ -17,16 +17,16 @@ def whole_number(value: Any, least: int, most: int) -> int | None:
     """Read a parsed JSON value as a whole number.
 
     Args:
-        value: As a JSON parser returns it. ``1.0`` and ``1e0`` are 1; ``true`` and ``"1"`` are not numbers. A
-            number with a fraction or exponent, and one that the parser reads as a float, counts up to `MAX_SAFE`.
-        least: The lowest number that is let in.
-        most: The highest.
+        value: As a JSON parser returns it. ``1.0`` and ``1e0`` are 1; ``true`` and ``"1"`` are not numbers. A number
+            with a fraction or exponent, or one that the parser reads as a float, is accepted up to `MAX_SAFE`.
+        least: The lowest accepted number.
+        most: The highest accepted number.
 
     Returns:
-        The number, or None for any other value.
+        The number; None for any other value.
     """
     if type(value) is float:
-        # Beyond that a parser may have rounded another number to this one.
+        # A parser may have rounded a larger number to this one.
         if not value.is_integer() or abs(value) > MAX_SAFE:
             return None
         value = int(value)
@@ -44,5 +44,5 @@ def int64(value: Any) -> int | None:
 
 
 def safe_integer(value: Any) -> int | None:
-    """Read a number that ``Number.isSafeInteger`` lets in; see `whole_number`."""
+    """Read a number that ``Number.isSafeInteger`` accepts; see `whole_number`."""
     return whole_number(value, -MAX_SAFE, MAX_SAFE)

@@ -1,4 +1,4 @@
-"""What every check of a log's lines takes, and how it goes through them."""
+"""Runs a check over batches of a log's lines: input and output schemas, slices, and rows about files."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,40 +12,40 @@ from dbt_tangles.kernel_runtime.row_schema import array_of, fields_of
 #: The longest line that is read, in bytes.
 MAX_LINE_BYTES = 2**21
 
-#: Where a line is; what the checks pass on.
+#: The place of a line; checks pass it on.
 PLACE = (
     pa.field("source_file", pa.string()),
     pa.field("block_start", pa.int64()),
     pa.field("row_id", pa.int64()),
 )
 
-#: May come with the lines, and is passed on too: of a line's bytes, null where that is not known.
+#: An optional input column that is passed on: the digest of a line's bytes, null if unknown.
 DIGEST = pa.field("line_digest", pa.binary())
 
-#: `raw` may be cut by the caller where `raw_length`, in bytes, exceeds the longest line that is read.
+#: The required input. The caller may cut `raw` if `raw_length`, in bytes, exceeds the longest line that is read.
 INPUT_SCHEMA = pa.schema([*PLACE, pa.field("raw", pa.binary()), pa.field("raw_length", pa.int64())])
 
-#: May come with the lines. Where `fault` is not null a row is no line: it says what is wrong with its file.
+#: Optional input columns. A row with a `fault` is about a file instead of a line, and states the fault.
 FAULT = (pa.field("fault", pa.string()), pa.field("fault_detail", pa.string()))
 
-# A batch of more bytes is worked on in slices of few rows, so that no column outgrows Arrow's 32-bit offsets.
+# A larger batch is processed in slices of few rows, so that columns stay within Arrow's 32-bit offsets.
 SLICE_BYTES = 2**26
 SLICE_ROWS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
 class LineOptions:
-    """How the lines of any log are checked.
+    """Options for checking the lines of any log.
 
     Attributes:
-        max_line_bytes: Longer lines are refused unread.
+        max_line_bytes: Longer lines are rejected unread.
     """
 
     max_line_bytes: int = MAX_LINE_BYTES
 
 
 def schema_of(row: type) -> pa.Schema:
-    """The schema of checked lines: where each is, its digest, and what came of it, a row of this class."""
+    """Return the schema of checked lines: place, digest, and the fields of the row class."""
     return pa.schema([*PLACE, DIGEST, *fields_of(row)])
 
 
@@ -56,20 +56,20 @@ def check_in_turns(
     schema: pa.Schema,
     reason: str = "reject_reason",
 ) -> Iterator[pa.RecordBatch]:
-    """Check the lines of a log, some at a time.
+    """Check the lines of a log, a limited number at a time.
 
     Args:
-        batches: Record batches with the columns of `INPUT_SCHEMA`, and perhaps `DIGEST` and those of `FAULT`.
-        check_turn: Takes some lines and their lengths, and returns columns by name, or what `array_of` makes them of.
-            Those that it leaves out are null.
-        turn_rows: How many lines at most it is given.
-        schema: Of the result, see `schema_of`.
-        reason: The column of the result that says why a line is not used.
+        batches: Record batches with the columns of `INPUT_SCHEMA`, and optionally `DIGEST` and those of `FAULT`.
+        check_turn: Takes some lines and their lengths, and returns columns by name, as arrays or as inputs of
+            `array_of`. Missing columns are null.
+        turn_rows: The most lines per call.
+        schema: The schema of the result, see `schema_of`.
+        reason: The column of the result with the reason why a line is rejected.
 
     Yields:
-        Record batches of `schema`: one row for each input row, in the same order. A very large batch comes back as
-        several. A row about a file is that of an empty line, but for `reason`, which is the fault, and `detail` if the
-        result has that column.
+        Record batches of `schema`: one row per input row, in the same order; a very large batch is divided. A row about
+            a file equals that of an empty line, except that `reason` is the fault, and `detail`, if the result has this
+            column, its detail.
     """
     results = list(schema)[len(PLACE) + 1 :]
     for batch in batches:

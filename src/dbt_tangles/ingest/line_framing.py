@@ -1,8 +1,8 @@
-"""Lines that hold no message because the file is cut into lines at the wrong places, or is no text at all.
+"""Finds framing mistakes: files that are cut into lines at the wrong places, or that are not text.
 
-One mistake of this kind makes a single line of any number of messages. The parser reports its symptom (a character too
-many at some column); here the mistake itself is named. Only lines that gave no message come here, so a line of any
-other kind costs as much as before.
+One such mistake merges any number of messages into a single line. The parser reports only a symptom (an unexpected
+character at some column); this module names the mistake itself. It gets only lines that failed to parse, so all other
+lines cost as much as without it.
 
 Source: flumelog-offset 3.4, frames (length, data, length, offset: big-endian); bipf 1.9, tags; the first bytes of
 compressed files and databases, as `file` (magic) lists them.
@@ -17,12 +17,12 @@ from typing import Any
 
 from dbt_tangles.reasons import Framing
 
-#: A mistake, and a sentence about this line.
+#: A mistake, and a sentence about the line.
 Mistake = tuple[Framing, str]
 
-_SOUGHT_BYTES = 2**12  # how much of a line is looked at for an encoding
+_SOUGHT_BYTES = 2**12  # bytes of a line that are examined for an encoding
 _LEAST_UTF16_BYTES = 6
-_LEAST_NUL_SHARE = 0.25  # of all bytes: half of those in every other place
+_LEAST_NUL_SHARE = 0.25  # of all bytes: half of the bytes at even or at odd places
 _MOST_TRIES = 8
 
 _MAGICS = {
@@ -34,25 +34,25 @@ _MAGICS = {
     b"SQLite format 3\0": "an SQLite database",
     b"PAR1": "a parquet file",
 }
-# A frame's length before an object, or after it: big-endian, and below 16 MiB, so that its first byte is 0.
+# A frame's length before or after an object: big-endian and below 16 MiB, so its first byte is 0.
 _FRAME = re.compile(rb'\0[^\0].{0,2}\{"|\}\0{1,2}[^\0{]', re.DOTALL)
 _BIPF = (b"\x18key", b"\x28value")
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-# Between objects that stand one after another: line ends, commas of a list, NUL and the separator of RFC 7464.
+# Text between consecutive objects: line ends, commas of a list, NUL and the separator of RFC 7464.
 _GAP = re.compile(r"[ \t\r\n,\0\x1e]*")
 _FIRST_KEY = re.compile(r'\{\s*"[^"\\]*"\s*:')
 _decoder = json.JSONDecoder()
 
 
 def framing_mistake(raw: bytes) -> Mistake | None:
-    """Find the mistake by which a line is not one JSON value.
+    """Find the mistake because of which a line is not one JSON value.
 
     Args:
-        raw: A line that is not one, or the beginning of a line that is too long to be read.
+        raw: A line that failed to parse, or the beginning of a line that is too long to be read.
 
     Returns:
-        The mistake, or None if the line shows no known one. Its sentence has numbers and no part of the line.
+        The mistake, if it is a known one. Its sentence contains numbers, but never a part of the line.
     """
     if _is_utf16(raw):
         return Framing.UTF16, "text in UTF-16: convert the file to UTF-8 (iconv -f UTF-16 -t UTF-8)"
@@ -74,24 +74,24 @@ def framing_mistake(raw: bytes) -> Mistake | None:
 
 
 def array_mistake(document: Any) -> Mistake | None:
-    """Judge a parsed line: the mistake is that it is an array of objects."""
+    """Return the mistake that a parsed line is an array of objects, if it is one."""
     if type(document) is not list or not document or type(document[0]) is not dict:
         return None
     return Framing.JSON_ARRAY, _array_detail(f"{len(document):,} values")
 
 
 def refusal(raw: bytes, reason: Any, detail: str) -> tuple[Any, str]:
-    """Say why a line cannot be read: its mistake in framing if there is one, else the reason and detail given."""
+    """Return why a line cannot be read: its framing mistake if there is one, else the given reason and detail."""
     return framing_mistake(raw) or (reason, detail)
 
 
 def too_long(raw: bytes, reason: Any, max_bytes: int) -> tuple[Any, str]:
-    """Say why a line longer than `max_bytes` is refused, of which `raw` is at least the beginning; see `refusal`."""
+    """Return why a line longer than `max_bytes` is rejected; `raw` has at least its first bytes. See `refusal`."""
     return refusal(raw[:max_bytes], reason, f"line longer than {max_bytes} bytes")
 
 
 def _is_utf16(raw: bytes) -> bool:
-    """Whether bytes have the mark of UTF-16, or NUL in nearly every other place, as JSON has in that encoding."""
+    """Whether bytes begin with the mark of UTF-16, or have NUL in nearly every other place like JSON in UTF-16."""
     head = raw[:_SOUGHT_BYTES]
     if len(head) < _LEAST_UTF16_BYTES:
         return False
@@ -105,7 +105,7 @@ def _array_detail(size: str) -> str:
 
 
 def _array_begun(text: str, start: int) -> Mistake | None:
-    """Judge an array that is cut or does not end well, from behind its bracket."""
+    """Check for an array that is cut or ends badly, from the character after its bracket."""
     start = _SPACE.match(text, start).end()  # type: ignore[union-attr]
     end = _object_end(text, start)
     if end is None or not text.startswith((",", "]"), _SPACE.match(text, end).end()):  # type: ignore[union-attr]
@@ -114,7 +114,7 @@ def _array_begun(text: str, start: int) -> Mistake | None:
 
 
 def _several(text: str, start: int) -> Mistake | None:
-    """Judge a text that begins with an object."""
+    """Check a text that begins with an object for a second object."""
     end = _object_end(text, start)
     if end is None:
         return _torn(text, start)
@@ -133,7 +133,7 @@ def _several(text: str, start: int) -> Mistake | None:
 
 
 def _torn(text: str, start: int) -> Mistake | None:
-    """Judge an object that does not end well: a whole one that begins alike may follow it, to the end of the line."""
+    """Check whether an object that is cut off is followed by a complete object with the same first key."""
     key = _FIRST_KEY.match(text, start)
     if key is None:
         return None
@@ -152,7 +152,7 @@ def _torn(text: str, start: int) -> Mistake | None:
 
 
 def _object_end(text: str, start: int) -> int | None:
-    """The place behind the whole object that begins at `start`, or None."""
+    """Return the position after the complete object that begins at `start`, if there is one."""
     if not text.startswith("{", start):
         return None
     try:

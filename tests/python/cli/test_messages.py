@@ -5,11 +5,10 @@ import yaml
 
 import reasons_page
 from conftest import ROOT
-from dbt_spark_python.unpack import FAULTS
 from dbt_tangles.algorithms.graph.topological_generations import CLAIM_ERROR, REASONS
 from dbt_tangles.cli import messages
 from dbt_tangles.formats.ssb.group_claims import MAX_ADD_RECPS, MIN_ADD_RECPS
-from dbt_tangles.reasons import COLUMNS, FileFault, GroupReason, Reasons, TangleReason, meanings
+from dbt_tangles.reasons import COLUMNS, GroupReason, Reasons, TangleReason, meanings
 
 
 def accepted_values() -> dict[str, set[str]]:
@@ -31,7 +30,6 @@ def test_models_accept_the_codes_of_the_table():
 
 def test_kernels_return_codes_of_the_table():
     assert {*REASONS[CLAIM_ERROR + 1 :]} < {reason.value for reason in TangleReason}
-    assert {fault.value: fault.description for fault in FileFault} == FAULTS
     assert f"{MIN_ADD_RECPS} to {MAX_ADD_RECPS} (adds)" in GroupReason.BAD_RECPS_COUNT.description
 
 

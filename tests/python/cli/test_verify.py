@@ -61,7 +61,7 @@ def test_a_flipped_bit_is_found(built):
     assert pq.read_table(path).num_rows == 1000, "whoever reads the table notices no fault"
     found, code, text = ask(built)
     assert code == 1
-    fault = "its bytes are not those that were published"
+    fault = "has changed since it was published"
     assert found["damaged"] == [{"table": "feeds", "file": str(path), "fault": fault}]
     assert f"  feeds: {path} {fault}" in text.splitlines()
     command = shlex.split(text.splitlines()[-1])
@@ -87,8 +87,8 @@ def test_other_damage(built):
     assert code == 1
     faults = {row["file"].rpartition("/")[2]: row["fault"] for row in found["damaged"] if row["table"] == "feeds"}
     assert faults.keys() == {"part-0.parquet", "part-2.parquet"}
-    assert faults["part-0.parquet"].startswith("is no parquet file (100 bytes): ")
-    assert faults["part-2.parquet"] == "is a pipe and no file"
+    assert faults["part-0.parquet"].startswith("is not a parquet file (100 bytes): ")
+    assert faults["part-2.parquet"] == "is a pipe, not a file"
     (missing,) = (row for row in found["damaged"] if row["table"] == "tangles")
     assert missing["file"].endswith("/tangles/part-0.parquet") and missing["fault"] == "is missing"
     assert "--select feeds+ tangles+" in text

@@ -1,4 +1,7 @@
-"""Engines other than the embedded Spark: Sail, a server that runs in the process of dbt.
+"""Runs Sail, an engine other than Spark, as a server inside the dbt process.
 
-`sail` starts the server; `relay`, `listeners` and `local_socket` make sure that no other process connects to it.
+`session.connection` starts it for profiles with `spark.dbt.engine: sail`; models and macros use the functions of `sail`
+that hide its differences from Spark. `sail` starts the server. `local_socket`, `listeners` and `relay` ensure that
+other processes cannot connect to it: `local_socket` filters a listening socket, `listeners` puts that socket in place
+of the server's own, and `relay` connects the gRPC client to it.
 """

@@ -1,10 +1,10 @@
-"""Replaces the listening socket of a server that is a library in this process (Linux alone).
+"""Replaces the listening socket of a server that is a library in this process (Linux only).
 
-Such a server opens its port itself and takes connections at once, so a filter that is attached afterwards comes too
-late. Therefore the server is given an address that no packet reaches, and then a guarded socket is put under the
-number of the server's socket. The server waits for connections with epoll, which knows the old socket alone. /proc
-lists the events and the data that were registered for the old socket; the new one is registered with the same. The
-server itself needs no change, and the only assumption about it is that it uses epoll.
+Such a server opens its port itself and accepts connections at once, so a filter attached afterwards comes too late.
+Therefore the server gets an address that packets never reach, and then a guarded socket is put under the file
+descriptor of the server's socket. The server waits for connections with epoll, which still refers to the old socket.
+/proc lists the events and data registered for the old socket; the new one is registered with the same. The only
+assumption about the server is that it uses epoll.
 """
 
 import contextlib
@@ -18,9 +18,9 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from dbt_spark_python.engines.local_socket import DoorError
+from dbt_spark_python.engines.local_socket import GuardError
 
-#: The broadcast address of the loopback device: a socket can listen there, and the kernel drops TCP that is sent there.
+#: The broadcast address of the loopback device: a socket can listen there, and the kernel drops TCP packets sent to it.
 UNREACHABLE = "127.255.255.255"
 
 _ADD = 1  # EPOLL_CTL_ADD
@@ -29,40 +29,40 @@ _REGISTERED = re.compile(r"^tfd:\s*(\d+) events:\s*([0-9a-f]+) data:\s*([0-9a-f]
 
 
 def check_unreachable() -> None:
-    """See that no connection to `UNREACHABLE` can be opened.
+    """Check that connections to `UNREACHABLE` fail.
 
     Raises:
-        DoorError: One can, or a socket cannot listen there.
+        GuardError: A connection succeeds, or a socket cannot listen there.
     """
     try:
         with socket.create_server((UNREACHABLE, 0)) as listener, socket.socket() as stranger:
             stranger.settimeout(1)
             failed = stranger.connect_ex(listener.getsockname())
     except OSError as error:
-        raise DoorError(f"no socket can listen on {UNREACHABLE} ({error})") from error
+        raise GuardError(f"no socket can listen on {UNREACHABLE} ({error})") from error
     if failed not in (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EACCES):
-        raise DoorError(f"{UNREACHABLE} is an address like any other here")
+        raise GuardError(f"{UNREACHABLE} is an address like any other here")
 
 
 def replace_listener(address: tuple[str, int], listener: socket.socket) -> None:
-    """Put a listening socket in the place of the one of this process that listens on an address.
+    """Replace this process's socket that listens on an address by another listening socket.
 
     Args:
-        address: Where the other one listens; it is closed.
-        listener: The new one. It stays open beside the server's, and is the same socket.
+        address: The address of the old socket, which is closed.
+        listener: The new socket. It stays open and shares its file with the server's descriptor.
 
     Raises:
-        DoorError: The other one is not found, or the server does not wait for it with one epoll.
+        GuardError: The old socket is not found, or is not registered with exactly one epoll.
     """
     number = _find_listening(address)
-    known = {registered: loop for loop, registered in _registrations(number)}  # one epoll may have several numbers
+    known = {registered: loop for loop, registered in _registrations(number)}  # one epoll may have several descriptors
     if len(known) != 1:
-        raise DoorError(f"the server's socket is registered with epoll in {len(known)} ways, and not in one")
+        raise GuardError(f"the server's socket is registered with epoll in {len(known)} ways, and not in one")
     [(registered, loop)] = known.items()
     os.dup2(listener.fileno(), number, inheritable=False)
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.epoll_ctl(loop, _ADD, number, struct.pack(_EVENT, *registered)):
-        raise DoorError(f"the server cannot wait for connections: {os.strerror(ctypes.get_errno())}")
+        raise GuardError(f"the server cannot wait for connections: {os.strerror(ctypes.get_errno())}")
 
 
 def _find_listening(address: tuple[str, int]) -> int:
@@ -76,11 +76,11 @@ def _find_listening(address: tuple[str, int]) -> int:
                     return number
         except OSError:  # closed by another thread
             continue
-    raise DoorError(f"the server's socket is not found: no file of this process listens on {address}")
+    raise GuardError(f"the server's socket is not found: no file of this process listens on {address}")
 
 
 def _registrations(number: int) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Each epoll of this process that waits for a file, with the events and the data registered for that file."""
+    """Yield each epoll of this process that waits for a file, with the events and data registered for the file."""
     for loop, target in _open_files():
         if target != "anon_inode:[eventpoll]":
             continue
@@ -91,11 +91,11 @@ def _registrations(number: int) -> Iterator[tuple[int, tuple[int, int]]]:
 
 
 def _open_files() -> Iterator[tuple[int, str]]:
-    """The numbers of this process's open files, and the names that /proc gives them."""
+    """Yield this process's open file descriptors, with their names from /proc."""
     try:
         names = os.listdir("/proc/self/fd")
     except OSError as error:
-        raise DoorError(f"the open files of this process cannot be listed ({error})") from error
+        raise GuardError(f"the open files of this process cannot be listed ({error})") from error
     for name in names:
-        with contextlib.suppress(OSError):  # closed meanwhile
+        with contextlib.suppress(OSError):  # closed by another thread meanwhile
             yield int(name), os.readlink(f"/proc/self/fd/{name}")

@@ -1,9 +1,9 @@
-"""A listening socket on 127.0.0.1 that takes connections of this process and of no other (Linux alone).
+"""A listening socket on 127.0.0.1 that accepts connections of this process only (Linux only).
 
-The kernel applies a filter of the listening socket (SO_ATTACH_FILTER) to each packet. This filter drops every packet
-that asks for a new connection, except from one address and port. This process has bound that port before, without
-sharing it, so no other process can send from it. The filter is attached before the socket listens, so the socket is
-never open to other processes. Packets of existing connections pass. No privilege is needed for any of this.
+The kernel applies a listening socket's filter (SO_ATTACH_FILTER) to each packet. This filter drops every connection
+request except those from one address and port. This process has bound that port exclusively, so other processes cannot
+send from it. The filter is attached before the socket listens, so the socket is never open to other processes. Packets
+of existing connections pass. All this works without privileges.
 """
 
 import ctypes
@@ -16,31 +16,31 @@ import threading
 HOST = "127.0.0.1"
 
 _ATTACH_FILTER = 26  # SO_ATTACH_FILTER, which Python's `socket` does not name
-_NO_PORT = 0  # no packet comes from this port
-_PATIENCE = 10.0  # seconds for a connection to this process itself
-_PROBE = 20  # milliseconds in which a connection that the filter lets pass would be there
+_NO_PORT = 0  # packets never come from this port
+_PATIENCE = 10.0  # seconds to wait for a connection to this process itself
+_PROBE = 20  # milliseconds within which an unfiltered connection would succeed
 
-# Instructions of a filter (linux/filter.h), and what they look at.
+# Instructions of a socket filter (linux/filter.h), and the offsets of the fields they load.
 _LOAD_WORD, _LOAD_HALF, _LOAD_BYTE, _IF_EQUAL, _IF_BITS, _RETURN = 0x20, 0x28, 0x30, 0x15, 0x45, 0x06
-_SOURCE_PORT, _FLAGS, _SOURCE_ADDRESS = 0, 13, 0xFFF00000 + 12  # in the header of TCP, and in that of IP
+_SOURCE_PORT, _FLAGS, _SOURCE_ADDRESS = 0, 13, 0xFFF00000 + 12  # offsets in the TCP header, and in the IP header
 _SYN = 0x02
 _DROP, _PASS = 0, 0xFFFFFFFF
 
 
-class DoorError(RuntimeError):
+class GuardError(RuntimeError):
     """This system cannot keep other users away from a listening socket; the message says why."""
 
 
-class Door:
-    """The listening socket.
+class GuardedSocket:
+    """The guarded listening socket.
 
     Raises:
-        DoorError: The system has no such filters, or does not heed them.
+        GuardError: The system lacks socket filters, or ignores them.
     """
 
     def __init__(self) -> None:
         if not sys.platform.startswith("linux"):
-            raise DoorError(f"filters of sockets are Linux's, and this is {sys.platform}")
+            raise GuardError(f"socket filters need Linux, and this is {sys.platform}")
         self._turn = threading.Lock()
         self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
@@ -51,20 +51,20 @@ class Door:
             self._try_out()
         except OSError as error:
             self.listener.close()
-            raise DoorError(f"the system takes no filter of a socket ({error})") from error
-        except DoorError:
+            raise GuardError(f"the system refuses a socket filter ({error})") from error
+        except GuardError:
             self.listener.close()
             raise
 
     def connect(self) -> socket.socket:
-        """Open a connection to the socket, the one that it takes.
+        """Open a connection to the socket from this process.
 
         Raises:
             OSError: It cannot be opened.
         """
         own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            own.bind((HOST, 0))  # without SO_REUSEADDR: no other process can have the same address and port
+            own.bind((HOST, 0))  # without SO_REUSEADDR, so that other processes cannot bind the same port
             own.settimeout(_PATIENCE)
             with self._turn:
                 self._admit(own.getsockname()[1])
@@ -80,13 +80,13 @@ class Door:
         return own
 
     def close(self) -> None:
-        """Listen no longer."""
+        """Close the socket."""
         self.listener.close()
 
     def _admit(self, port: int) -> None:
-        """Replace the filter by one that lets connections from 127.0.0.1 and this port pass, and no others."""
+        """Replace the filter by one that accepts connections from 127.0.0.1 and this port only."""
         address = int.from_bytes(socket.inet_aton(HOST), "big")
-        instructions = [  # operation, where to go on if it holds and if not (counted from the next), value
+        instructions = [  # operation, instructions to skip if true and if false, value
             (_LOAD_BYTE, 0, 0, _FLAGS),
             (_IF_BITS, 0, 5, _SYN),
             (_LOAD_HALF, 0, 0, _SOURCE_PORT),
@@ -101,10 +101,10 @@ class Door:
         self.listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, given)
 
     def _try_out(self) -> None:
-        """See that the filter is heeded: some systems take one and do not apply it.
+        """Check that the system applies the filter: some systems accept a filter and ignore it.
 
         Raises:
-            DoorError: A connection was taken that should not have been.
+            GuardError: A filtered connection was accepted.
         """
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as stranger:
             stranger.setblocking(False)
@@ -113,8 +113,8 @@ class Door:
                 asked = select.poll()
                 asked.register(stranger, select.POLLOUT)
                 if asked.poll(_PROBE):
-                    raise DoorError("the system does not heed the filter of a socket")
+                    raise GuardError("the system does not heed the filter of a socket")
                 taken, source = self.listener.accept()
                 taken.close()
                 if source != own.getsockname():
-                    raise DoorError("the system does not heed the filter of a socket")
+                    raise GuardError("the system does not heed the filter of a socket")

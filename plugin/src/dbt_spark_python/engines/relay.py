@@ -1,8 +1,8 @@
-"""Passes the bytes of a gRPC client of this process on to a server that only this process can connect to.
+"""Relays the bytes of this process's gRPC client to a server that only this process can connect to.
 
-A gRPC client cannot be given the port to connect from, which the server's door
-(`dbt_spark_python.engines.local_socket`) depends on. So it connects to a Unix socket. The kernel tells which process is
-at the other end; connections of other processes are closed at once.
+The server's socket (`dbt_spark_python.engines.local_socket`) accepts connections from one source port, and a gRPC
+client cannot choose its source port. The client therefore connects to a Unix socket of this module. The kernel tells
+which process is at the other end; connections of other processes are closed at once.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _CREDENTIALS = "iII"  # `struct ucred`: process, user, group
 
 
 class Relay:
-    """A Unix socket whose connections are passed on to a server.
+    """A Unix socket whose connections are relayed to a server.
 
     Args:
         connect: Opens a connection to the server.
@@ -27,7 +27,7 @@ class Relay:
 
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
         self._connect = connect
-        # An abstract name and no file: it needs no folder with a short path, and it ends with the process.
+        # An abstract name instead of a file: its length is not limited by a folder path, and it ends with the process.
         self._name = f"dbt-spark-python-{secrets.token_hex(16)}"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(f"\0{self._name}")
@@ -41,7 +41,7 @@ class Relay:
         return f"unix-abstract:{self._name}"
 
     def close(self) -> None:
-        """Take no more connections."""
+        """Stop accepting connections."""
         self._is_open = False
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -51,7 +51,7 @@ class Relay:
         while self._is_open:
             try:
                 client, _ = self._socket.accept()
-            except OSError:  # closed, or this process has too many files open for now
+            except OSError:  # the socket is closed, or this process has too many open files
                 time.sleep(0.05)
                 continue
             self._pass_on(client)
@@ -69,7 +69,7 @@ class Relay:
 
 
 def peer(connection: socket.socket) -> int:
-    """The id of the process that opened a connection to a Unix socket; 0 where that is in another container."""
+    """Return the process id of a Unix socket's client; 0 if it is in another container."""
     size = struct.calcsize(_CREDENTIALS)
     return struct.unpack(_CREDENTIALS, connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0]
 
@@ -83,7 +83,7 @@ def _converse(client: socket.socket, server: socket.socket) -> None:
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
-    """Pass bytes on until one side ends, then end both."""
+    """Copy bytes until one side ends, then end both."""
     buffer = bytearray(_CHUNK)
     with contextlib.suppress(OSError):
         while count := source.recv_into(buffer):

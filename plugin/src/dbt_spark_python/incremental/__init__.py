@@ -1,6 +1,12 @@
-"""Incremental runs: which tables a run reuses, rebuilds, or replaces in part, and the reasons.
+"""Decides which tables a run reuses, rebuilds or replaces in part, and carries that out.
 
-`plan.py` decides for one node. `definition.py` describes what a node's rows depend on besides its inputs, `replace.py`
-replaces the rows of changed groups, `counts.py` counts what that changed, and `passes.py` remembers tests that passed.
-The macros and materializations that call them are in the project's `macros/incremental` and `macros/materializations`.
+`adapter_methods` is the part of the adapter that materializations call for every node of a build. `plan` decides for
+one node; it compares the node's definition (`definition`: digests of code, config, vars and versions) and its inputs
+with the manifest of the published table. `replace` replaces the rows of changed groups in a complete table, `counts`
+counts the rows that changed, and `passes` remembers tests that passed, so that they run again only on changed rows.
+`earlier` and `fixpoint` serve models: Python models that read their own earlier table, and SQL models that iterate to a
+fixpoint.
+
+The materializations and macros that call the adapter are in the project's `macros/materializations` and
+`macros/incremental`.
 """

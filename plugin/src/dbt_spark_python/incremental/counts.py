@@ -13,20 +13,20 @@ _ROW, _KEY, _NOW = "__row", "__key", "__now"
 COUNTS = "rows_added", "rows_changed", "rows_removed"
 
 
-def count_differing(before: DataFrame, after: DataFrame, grain: Sequence[str]) -> dict[str, int]:
-    """Count the rows that are new in a table, those that say something else, and those that are gone, by their keys.
+def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[str]) -> dict[str, int]:
+    """Count the rows that were added, changed and removed between two versions of a table, by their keys.
 
-    Keys and rows are compared by hashes of 64 bits: of ten million rows, a count is off by one in less than one case of
-    a hundred thousand, unless the author of the rows wants it so. Only these counts rest on it.
+    Keys and rows are compared by 64-bit hashes. For ten million rows a count is off by one with a probability below 1
+    in 100,000, unless the rows' author constructs collisions. Only these counts depend on the hashes.
 
     Args:
-        before: The table as it was.
-        after: As it is now.
-        grain: The columns by which a row is the same one; null is a value. With none of them, or where the table lacked
-            some, a row that says something else is another row. Of rows that share a key the least and the greatest
-            hash are compared.
+        before: The earlier version.
+        after: The new version.
+        key_columns: The key columns; null counts as a value. If the list is empty, or the earlier version lacks these
+            columns, a changed row counts as one removed and one added row. Among rows with the same key, the smallest
+            and the largest hash are compared.
     """
-    keys = [key for key in grain if key in before.columns]
+    keys = [key for key in key_columns if key in before.columns]
     sides = [
         rows.select(
             _hash(rows, keys or rows.columns).alias(_KEY),
@@ -51,7 +51,7 @@ def count_differing(before: DataFrame, after: DataFrame, grain: Sequence[str]) -
 
 
 def count_rows(folder: Path) -> int:
-    """Count the rows of the parquet files in a folder, as their ends tell."""
+    """Count the rows of the parquet files in a folder, from the files' footers."""
     return sum(pq.read_metadata(file).num_rows for file in folder.rglob("*.parquet"))
 
 

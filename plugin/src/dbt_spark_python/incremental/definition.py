@@ -1,4 +1,4 @@
-"""The definition of a node: all that decides its rows, apart from the rows of its inputs, as digests by part."""
+"""Digests the definition of a node: everything that decides its rows apart from the rows of its inputs."""
 
 import hashlib
 import importlib.metadata
@@ -13,18 +13,18 @@ from typing import Any
 
 from dbt_spark_python.table_store.integrity import digest_file
 
-#: The distributions whose versions are part of every definition.
+#: Distributions whose versions are part of every definition.
 _VERSIONED = ("dbt-core", "dbt-spark", "pyspark", "pysail", "pyarrow", "numpy", "numba")
 _VAR = re.compile(r"\bvar\(\s*['\"](\w+)['\"]")
 _CODE = ("raw_code", "language", "checksum", "test_metadata")
-#: The name of the part that stands for the definitions of all inputs.
+#: The part of a definition that digests the definitions of all inputs.
 INPUTS = "inputs"
 
 Definition = dict[str, str]
 
 
 class Definitions:
-    """The definitions of the nodes of a project.
+    """Computes the definitions of a project's nodes, and caches them.
 
     Args:
         nodes: The nodes of dbt's graph by their ids, as dictionaries.
@@ -46,7 +46,7 @@ class Definitions:
         self._macros_digest = digest(sorted(own))
 
     def of(self, node_id: str) -> Definition:
-        """Digest the parts of a node's definition; a source has an empty one."""
+        """Return the digests of the parts of a node's definition; empty for a source."""
         if node_id not in self._nodes:
             return {}
         if node_id not in self._known:
@@ -56,7 +56,7 @@ class Definitions:
     def _describe(self, node: Mapping[str, Any]) -> Definition:
         config, meta = dict(node["config"]), dict(node["config"].get("meta") or {})
         reads = meta.get("reads") or {}
-        # A log may be elsewhere each night: its bytes count (`plan`), and its path does not.
+        # The path of a log may differ from night to night: its bytes count (see `plan`), its path does not.
         config["meta"] = {name: value for name, value in meta.items() if name not in reads.get("paths", [])}
         parents = sorted(node["depends_on"].get("nodes") or [])
         return {
@@ -72,7 +72,7 @@ class Definitions:
         }
 
     def _read_vars(self, node: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of the vars that a node names, in its own code or in a macro that it calls."""
+        """Return the values of the vars that a node's code names, directly or in a macro that it calls."""
         names, waiting, seen = set(_VAR.findall(node.get("raw_code") or "")), list(node["depends_on"]["macros"]), set()
         while waiting:
             macro = self._macros.get(waiting.pop())
@@ -85,19 +85,19 @@ class Definitions:
 
 
 def changed_parts(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Name the parts in which two definitions differ; `inputs` only where no other part does."""
+    """Name the parts in which two definitions differ; `inputs` only if all other parts are equal."""
     parts = [part for part in now if part != INPUTS and before.get(part) != now[part]]
     return parts or [INPUTS] * (before.get(INPUTS) != now.get(INPUTS))
 
 
 def digest(value: Any) -> str:
-    """Digest a value that JSON can hold, or the texts of those that it cannot."""
+    """Digest a value as JSON; other types are digested by their text."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
 
 
 @cache
 def digest_package(name: str) -> str:
-    """Digest the files of an importable package; the name itself where there is no such package."""
+    """Digest the files of an importable package; only the name if the package is not installed."""
     spec = importlib.util.find_spec(name)
     found = hashlib.sha256(name.encode())
     for root in sorted(spec.submodule_search_locations or []) if spec else []:
@@ -110,14 +110,14 @@ def digest_package(name: str) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """The versions of dbt, the engines and this plugin."""
+    """Return the versions of dbt, the engines and this plugin."""
     found = {package.metadata["Name"]: package.version for package in importlib.metadata.distributions()}
     plugin = __package__.partition(".")[0]
     return {name: found[name] for name in _VERSIONED if name in found} | {"plugin": digest_package(plugin)}
 
 
 def _digest_seed(node: Mapping[str, Any]) -> str | None:
-    """Digest the file of a large seed, of which dbt has the path in the place of a checksum."""
+    """Digest the file of a large seed, for which dbt stores the path instead of a checksum."""
     if (node.get("checksum") or {}).get("name") != "path":
         return None
     file = Path(node["root_path"], node["original_file_path"])
@@ -129,5 +129,5 @@ def _is_own(macro: Any) -> bool:
 
 
 def _typed(columns: Mapping[str, Mapping[str, Any]]) -> list[list]:
-    """The columns of a node without the texts that describe them."""
+    """Return the names, types and constraints of a node's columns, without their descriptions."""
     return [[name, column.get("data_type"), column.get("constraints")] for name, column in columns.items()]

@@ -1,4 +1,4 @@
-"""What a table was before, for a model that goes on from it; and what differs from that, sent to where the rest is."""
+"""Gives a Python model its own earlier table and the rows of changed groups."""
 
 import hashlib
 from typing import NamedTuple
@@ -9,15 +9,17 @@ from pyspark.sql import functions as sf
 from dbt_spark_python.engines.sail import checkpoint
 from dbt_spark_python.incremental.plan import KEY, VERSION
 
-#: So many rows of few columns go to every worker, where that spares moving all others.
-MOST_SENT = 500_000
+#: Up to this many narrow rows are broadcast to all workers, which spares a shuffle of the larger side.
+MOST_BROADCAST_ROWS = 500_000
 
 
-class Grown(NamedTuple):
-    """A table that is what it was and some more rows, as a `republished` model may return it.
+class ExtendedTable(NamedTuple):
+    """The result of a model that keeps all its earlier rows: the new rows, and the whole table.
+
+    A model of the materialization `group_versions` may return it.
 
     Attributes:
-        added: The new rows. They are all that is written where the earlier table's files are at hand.
+        added: The new rows. Only these are written if the files of the earlier table can be linked.
         whole: All rows.
     """
 
@@ -26,33 +28,33 @@ class Grown(NamedTuple):
 
 
 def earlier(spark: SparkSession, relation: object) -> DataFrame | None:
-    """The table that a model's name (`dbt.this`) leads to; None where there is none."""
+    """Return the earlier table of a model by its name (`dbt.this`), if it exists."""
     return spark.table(str(relation)) if spark.catalog.tableExists(str(relation)) else None
 
 
 def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: str, versions: DataFrame) -> DataFrame:
-    """Those of some rows whose group has changed since a model's table was built; all of them in a full build.
+    """Keep the rows of groups that changed since a model's table was built; all rows in a full build.
 
     Args:
         spark: The session.
         relation: The model's name (`dbt.this`).
         rows: The rows.
-        key: Their column that names the group, as the model's own rows name it.
-        versions: The table with the versions of the groups.
+        key: The column of `rows` that names the group, spelled as in the model's own rows.
+        versions: The table of group versions.
     """
-    view = since_view(relation)
+    view = since_view_name(relation)
     if not spark.catalog.tableExists(view):
         return rows
-    return of_groups(rows, key, changed_groups(versions, spark.table(view).first()[0]))
+    return rows_of_groups(rows, key, changed_groups(versions, spark.table(view).first()[0]))
 
 
-def since_view(relation: object) -> str:
-    """The name of the temporary view with the version since which the groups of a table are made again."""
+def since_view_name(relation: object) -> str:
+    """Return the name of the temporary view that holds the version since which a table's groups are rebuilt."""
     return f"since_{hashlib.sha256(str(relation).replace('`', '').lower().encode()).hexdigest()[:32]}"
 
 
-def compared(now: DataFrame, before: DataFrame) -> DataFrame:
-    """The distinct rows of two frames with the same columns, with `is_now` and `was_before`: 1 where they are, or 0."""
+def compare_rows(now: DataFrame, before: DataFrame) -> DataFrame:
+    """Return the distinct rows of two frames with the flags `is_now` and `was_before`, each 1 or 0."""
     sides = (now, 1, 0), (before, 0, 1)
     marked = [
         rows.withColumn("is_now", sf.lit(is_now)).withColumn("was_before", sf.lit(was)) for rows, is_now, was in sides
@@ -62,27 +64,27 @@ def compared(now: DataFrame, before: DataFrame) -> DataFrame:
 
 
 def changed_groups(versions: DataFrame, since: int, column: str = KEY) -> DataFrame:
-    """The keys of the groups with a later version than a number, groups that are gone included."""
-    return versions.where(sf.col(VERSION) > since).select(group_name(column).alias(KEY)).distinct()
+    """Return the keys of the groups with a later version than `since`; groups without rows are included."""
+    return versions.where(sf.col(VERSION) > since).select(group_key_text(column).alias(KEY)).distinct()
 
 
-def of_groups(rows: DataFrame, key: str, groups: DataFrame, how: str = "left_semi") -> DataFrame:
-    """The rows of some groups, or with `left_anti` the others; `key` is the SQL expression of a row's group."""
-    return rows.join(groups, group_name(key) == groups[KEY], how)
+def rows_of_groups(rows: DataFrame, key: str, groups: DataFrame, how: str = "left_semi") -> DataFrame:
+    """Return the rows of some groups, or with `left_anti` all others; `key` is the SQL expression of a row's group."""
+    return rows.join(groups, group_key_text(key) == groups[KEY], how)
 
 
-def group_name(key: str) -> Column:
-    """The name of a row's group by the SQL expression of its key: a text, which is empty where the key is null."""
+def group_key_text(key: str) -> Column:
+    """Return the column that names a row's group: the key as text, empty if the key is null."""
     return sf.expr(f"coalesce(cast({key} as string), '')")
 
 
-class Few:
-    """Rows of few columns that are computed once, and joined in the cheapest way for as many as they are."""
+class NarrowRows:
+    """Narrow rows that are computed once; joins broadcast them if they are few."""
 
     def __init__(self, rows: DataFrame) -> None:
         self.rows = checkpoint(rows)
         self.count = self.rows.count()
 
-    def sent(self, rows: DataFrame) -> DataFrame:
-        """What was made of these rows, with a hint to send it to all workers if they are few."""
-        return sf.broadcast(rows) if self.count <= MOST_SENT else rows
+    def broadcast_if_small(self, rows: DataFrame) -> DataFrame:
+        """Add a broadcast hint to rows derived from these, if they are few."""
+        return sf.broadcast(rows) if self.count <= MOST_BROADCAST_ROWS else rows

@@ -1,46 +1,36 @@
-"""Runs the rounds of a `fixpoint` model: semi-naive iteration of a step query until a round settles no row.
+"""Runs the rounds of a `fixpoint` model: semi-naive iteration of a step query until a round settles zero rows.
 
-The rows of a round are stored before the next round reads them, because a chain of views would repeat every earlier
-round in each plan. A session stores them by a checkpoint behind a temporary view; a target where SQL runs on a server
-of its own stores them as tables.
+The rows of a round are stored before the next round reads them; a chain of views would repeat every earlier round in
+each plan. On a session, the rows are checkpointed behind a temporary view. If SQL runs on a server, they are stored as
+tables.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as sf
 
-from dbt_spark_python.engines import sail
+from dbt_spark_python.incremental.fixpoint_stores import Store
 
-#: Rounds that are stored one by one before they are merged.
+#: Rounds that are stored separately before they are merged.
 ROUNDS_AT_ONCE = 16
-#: No model runs more rounds than this.
+#: The most rounds that a model may run.
 LAST_ROUND = 99_999
-#: A round of at most so many rows is sent to all tasks of the next one.
-BROADCAST_ROWS = 100_000
-
-
-class Counts(NamedTuple):
-    """The rows of one round: settled, and waiting for others."""
-
-    settled: int
-    waiting: int
 
 
 class Spec(NamedTuple):
-    """How a model's rounds run.
+    """The limits and the columns of a model's rounds.
 
     Attributes:
-        columns: The columns of the result; each round has them, and `is_settled`.
-        frontier: A boolean column of the result: true for the rows of the last round if rounds stopped early; or None.
+        columns: The columns of the result. Each round has these and `is_settled`.
+        frontier: The boolean column of the result that is true for the last round's rows if rounds stopped early, if
+            any.
         first_round: The number of the first round.
-        rounds: The number of the last round; None for as many as it takes.
-        least_share: Rounds stop after one that settles a smaller share of the waiting rows than this.
-        small_rows: An input of at most so many rows is small: its limit is `small_rounds` alone.
-        small_rounds: The number of the last round for a small input; None for as many as it takes.
+        rounds: The number of the last round; unlimited by default.
+        least_share: Rounds stop after a round that settles a smaller share of the input rows than this.
+        small_rows: An input of at most this many rows is small; only `small_rounds` limits its rounds.
+        small_rounds: The number of the last round for a small input; unlimited by default.
         words: The words for a round and for its rows in the log.
     """
 
@@ -55,7 +45,7 @@ class Spec(NamedTuple):
 
 
 class Names(NamedTuple):
-    """The names in a model's queries that stand for stored rows."""
+    """The placeholders in a model's queries for stored rows."""
 
     this_round: str
     all_rounds: str
@@ -64,55 +54,33 @@ class Names(NamedTuple):
     waiting: str
 
 
-class Store(Protocol):
-    """Keeps the rows of queries until they are dropped.
-
-    Attributes:
-        is_small: Whether all rows fit one task.
-    """
-
-    is_small: bool
-
-    def keep(self, name: str, query: str) -> str:
-        """Store the rows of a query; returns the name by which SQL reads them."""
-
-    def keep_round(self, name: str, query: str) -> tuple[str, Counts]:
-        """Store the rows of a round, and count them."""
-
-    def count(self, table: str) -> int:
-        """Count the rows of a table."""
-
-    def drop(self, table: str) -> None:
-        """Forget stored rows."""
-
-
 class Fixpoint:
     """The rounds of one model.
 
     Args:
-        store: Where rows are kept.
-        queries: Base, step and, optionally, the query for the rows that still wait.
-        names: The names in them.
-        spec: How the rounds run.
-        say: Takes the log's line for each round.
+        store: Stores rows.
+        queries: The base query, the step query and, optionally, the query for the rows that still wait.
+        names: The placeholders in the queries.
+        spec: The limits of the rounds.
+        log: Logs a line for each round.
     """
 
     def __init__(
-        self, store: Store, queries: Sequence[str], names: Names, spec: Spec, say: Callable[[str], None]
+        self, store: Store, queries: Sequence[str], names: Names, spec: Spec, log: Callable[[str], None]
     ) -> None:
-        self._store, self._queries, self._names, self._spec, self._say = store, queries, names, spec, say
-        self._rounds: list[str] = []  # stored one by one, the last of them the frontier
-        self._merged: list[str] = []  # settled rows of the rounds before them
+        self._store, self._queries, self._names, self._spec, self._log = store, queries, names, spec, log
+        self._rounds: list[str] = []  # stored separately; the last one is the frontier
+        self._merged: list[str] = []  # settled rows of earlier rounds
         self._waiting: str | None = None
         source = next(filter(None, (re.search(f"{names.waiting}(\\S+)", query) for query in queries)), None)
         self._input_rows = store.count(source[1]) if source else None
         store.is_small = self.is_small
 
     def run(self) -> str:
-        """Run rounds until they end; returns the query for all settled rows, which reads stored rows.
+        """Run the rounds to their end and return the query for all settled rows.
 
         Raises:
-            DbtRuntimeError: Rounds do not end.
+            DbtRuntimeError: The rounds do not end.
         """
         spec, number = self._spec, self._spec.first_round
         while True:
@@ -120,24 +88,24 @@ class Fixpoint:
             table, counts = self._store.keep_round(f"round_{number}", self._bind(query, number))
             self._rounds.append(table)
             waits = f", {counts.waiting:,} wait" if counts.waiting else ""
-            self._say(f"{spec.words['round']} {number}: {counts.settled:,} {spec.words['rows']} settled{waits}")
+            self._log(f"{spec.words['round']} {number}: {counts.settled:,} {spec.words['rows']} settled{waits}")
             if counts.settled == 0:
-                self._say(f"rounds end at {spec.words['round']} {number}: {self._measure()}no further row settles")
+                self._log(f"rounds end at {spec.words['round']} {number}: {self._measure()}no further row settles")
                 return self._result(is_early=False)
             if reason := self._find_limit(number, counts.settled):
-                self._say(f"rounds stop at {spec.words['round']} {number}: {reason}")
+                self._log(f"rounds stop at {spec.words['round']} {number}: {reason}")
                 return self._result(is_early=True)
             if number >= LAST_ROUND:
                 raise DbtRuntimeError(
-                    f"rows still settle after {number:,} rounds: set `meta.rounds`, or compute "
-                    "an input this deep by a Python model"
+                    f"rows still settle after {number:,} rounds: set `meta.rounds`, or use a Python model for an "
+                    "input this deep"
                 )
             if len(self._rounds) > ROUNDS_AT_ONCE:
                 self._merge(number)
             number += 1
 
     def drop(self) -> None:
-        """Forget every stored row."""
+        """Drop all stored rows."""
         for table in [*self._rounds, *self._merged, *filter(None, [self._waiting])]:
             self._store.drop(table)
         self._rounds, self._merged, self._waiting = [], [], None
@@ -148,7 +116,7 @@ class Fixpoint:
         return self._input_rows is not None and self._input_rows <= self._spec.small_rows
 
     def _find_limit(self, number: int, settled: int) -> str | None:
-        """Say why the rounds stop behind this one, or None where they go on."""
+        """Return why the rounds stop after this one, if they do."""
         spec = self._spec
         limit = spec.small_rounds if self.is_small else spec.rounds
         if limit is not None and number >= limit:
@@ -160,14 +128,14 @@ class Fixpoint:
         return None
 
     def _measure(self) -> str:
-        """Say whether the input is small, where that decides on the rounds."""
+        """Describe the size of the input, if it decides on the rounds."""
         if not self._spec.small_rows or self._input_rows is None:
             return ""
         relation = "at most" if self.is_small else "more than"
         return f"{self._input_rows:,} input rows are {relation} {self._spec.small_rows:,}, and "
 
     def _merge(self, number: int) -> None:
-        """Store the rounds before the last as one, and leave out the waiting rows that wait no more."""
+        """Merge all rounds but the last, and drop the rows that no longer wait."""
         *done, frontier = self._rounds
         merged = [*self._merged, self._store.keep(f"merged_{number}", self._settled(done))]
         if len(merged) > ROUNDS_AT_ONCE:
@@ -185,7 +153,7 @@ class Fixpoint:
         self._rounds, self._merged = [frontier], merged
 
     def _bind(self, query: str, number: int, done: Sequence[str] | None = None) -> str:
-        """Put what the names of a query stand for into it."""
+        """Replace the placeholders of a query."""
         names, done = self._names, self._rounds if done is None else done
         query = re.sub(f"{names.waiting}(\\S+)", lambda found: self._waiting or found[1], query)
         settled = self._settled(done)
@@ -212,84 +180,3 @@ class Fixpoint:
             is_frontier = "true" if is_early and table == self._rounds[-1] else "false"
             parts.append(f"select {self._listed()}{flag.format(is_frontier)} from {table} where is_settled")
         return " union all ".join(parts)
-
-
-class SessionStore:
-    """Rows behind temporary views of a session, computed once.
-
-    Args:
-        spark: The session.
-        prefix: What the views' names begin with.
-
-    Attributes:
-        is_small: Whether all rows fit one task: then they stay in one partition, and no round shuffles.
-    """
-
-    def __init__(self, spark: SparkSession, prefix: str) -> None:
-        self._spark, self._prefix = spark, prefix
-        self.is_small = False
-
-    def keep(self, name: str, query: str) -> str:
-        """Store the rows of a query; returns the view's name."""
-        return self._show(name, sail.checkpoint(self._rows(query)))
-
-    def keep_round(self, name: str, query: str) -> tuple[str, Counts]:
-        """Store the rows of a round, and count them in the same action where the engine can."""
-        measures = [sf.count_if("is_settled").alias("settled"), sf.count_if(~sf.col("is_settled")).alias("waiting")]
-        rows = sail.checkpoint(self._rows(query))
-        found = rows.agg(*measures).first()
-        counts = Counts(found["settled"], found["waiting"])
-        if not self.is_small and sum(counts) <= BROADCAST_ROWS and not sail.is_sail(self._spark):
-            rows = rows.hint("broadcast")
-        return self._show(name, rows), counts
-
-    def count(self, table: str) -> int:
-        """Count the rows of a table."""
-        return self._spark.table(table).count()
-
-    def drop(self, table: str) -> None:
-        """Forget a view; the rows behind it go with it."""
-        self._spark.catalog.dropTempView(table)
-
-    def _rows(self, query: str) -> Any:
-        rows = self._spark.sql(query)
-        return rows.coalesce(1) if self.is_small else rows
-
-    def _show(self, name: str, rows: Any) -> str:
-        rows.createOrReplaceTempView(f"{self._prefix}_{name}")
-        return f"{self._prefix}_{name}"
-
-
-class TableStore:
-    """Rows as tables of a server, beside the model's own.
-
-    Args:
-        execute: Runs a statement; returns its rows.
-        table: The model's table, as SQL names it.
-        file_format: Of the tables.
-    """
-
-    def __init__(self, execute: Callable[[str], Sequence[Sequence[Any]]], table: str, file_format: str) -> None:
-        self._execute, self._table, self._file_format = execute, table, file_format
-        self.is_small = False  # a server decides on partitions by itself
-
-    def keep(self, name: str, query: str) -> str:
-        """Store the rows of a query; returns the table's name."""
-        table = f"{self._table}__{name}"
-        self.drop(table)
-        self._execute(f"create table {table} using {self._file_format} as {query}")
-        return table
-
-    def keep_round(self, name: str, query: str) -> tuple[str, Counts]:
-        """Store the rows of a round, and count them."""
-        table = self.keep(name, query)
-        ((settled, waiting),) = self._execute(f"select count_if(is_settled), count_if(not is_settled) from {table}")
-        return table, Counts(int(settled), int(waiting))
-
-    def count(self, table: str) -> int:
-        """Count the rows of a table."""
-        return int(self._execute(f"select count(*) from {table}")[0][0])
-
-    def drop(self, table: str) -> None:
-        """Drop a table."""
-        self._execute(f"drop table if exists {table}")

@@ -1,4 +1,4 @@
-"""Remembers the tests that passed, and with what: the same test of the same tables passes again.
+"""Remembers the tests that passed and the tables they passed on, so that a test is not repeated on the same tables.
 
 <warehouse>/.passed/<digest of the test's name>    a JSON object for each test
 """
@@ -18,8 +18,8 @@ from dbt_spark_python.table_store.warehouse import Warehouse
 _FOLDER = ".passed"
 
 
-class Passes:
-    """The tests that passed in a warehouse.
+class PassedTests:
+    """The record of the tests that passed in a warehouse.
 
     Args:
         warehouse: The warehouse.
@@ -28,23 +28,25 @@ class Passes:
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
 
-    def plan(self, planner: Planner, test: Mapping[str, Any], definition: Mapping[str, str], anew: bool) -> Plan:
-        """Decide whether a test runs: no more (`reuse`), on changed groups (`replace`), or on all rows (`rebuild`).
+    def plan(
+        self, planner: Planner, test: Mapping[str, Any], definition: Mapping[str, str], full_refresh: bool
+    ) -> Plan:
+        """Decide whether a test is skipped (`reuse`), runs on changed groups (`replace`) or on all rows (`rebuild`).
 
-        Rows of groups that have not changed since a test passed would pass again, if the test names a model of group
-        versions in its `meta`, or reads its own model alone.
+        A test runs on changed groups alone if it names a model of group versions in its `meta`, or if its own model is
+        its only input: rows of unchanged groups would pass again.
 
         Args:
-            planner: Plans the command's nodes.
-            test: The test's node.
-            definition: Its definition.
-            anew: It runs over all rows in any case.
+            planner: Plans the nodes of the command.
+            test: The node of the test.
+            definition: The definition of the test.
+            full_refresh: Run the test on all rows in any case.
         """
         inputs, noted = planner.inputs(test["unique_id"]), self._read(test["schema"], test["unique_id"])
         is_declared = planner.versions_id(test["unique_id"]) is not None
         groups = planner.groups_of(test["unique_id"] if is_declared else test.get("attached_node") or "")
         new = Plan(REBUILD, upto=groups["upto"], history=groups["history"], inputs=inputs)
-        if anew or inputs is None or noted.get("definition") != digest(definition):
+        if full_refresh or inputs is None or noted.get("definition") != digest(definition):
             return new
         if noted.get("inputs") == inputs:
             return new._replace(action=REUSE)
@@ -54,8 +56,11 @@ class Passes:
             return new._replace(action=REPLACE, since=noted["groups"]["upto"])
         return new
 
-    def note(self, schema: str, test_id: str, definition: Mapping[str, str], plan: Plan) -> None:
-        """Note with what a test has passed; where that cannot be written it runs again."""
+    def record(self, schema: str, test_id: str, definition: Mapping[str, str], plan: Plan) -> None:
+        """Record that a test passed, and on which inputs.
+
+        If the record cannot be written, the test runs again next time.
+        """
         if plan.inputs is None:
             return
         place = self._place(schema, test_id)

@@ -1,17 +1,17 @@
 """Decides for one node whether its table is reused, rebuilt, or replaced in part.
 
-Four kinds of tables are planned. Of a table of the first kind all rows are made at once; the others belong to a grain,
-which is a model of group versions: one row per group, with the version at which the rows of that group last changed.
+There are four kinds of tables. All kinds but the first belong to groups (a feed, a tangle, an account): the model of
+group versions has one row per group, with the version at which the rows of that group last changed.
 
-* A plain table is reused while its definition and the contents of its inputs are those that it was built from.
-* A table of group versions is the same; where only its inputs have changed it goes on from its own earlier rows.
-* A complete table has the rows of all groups. It is reused while no group has a later version than the one that it was
-  built from, and otherwise the rows of groups with a later version are replaced.
-* A working set has the rows of those groups that its readers still lack: with a later version than the oldest of the
-  versions that the complete tables behind it were built from.
+* A plain table is reused while its definition and the contents of its inputs are the same as when it was built.
+* A table of group versions is reused likewise. If only its inputs have changed, it continues from its own earlier rows.
+* A complete table has the rows of all groups. It is reused while every group's version is at most the version that the
+  table was built from; otherwise the rows of groups with later versions are replaced.
+* A working set has the rows of the groups that its readers still lack: groups with a later version than the oldest
+  version that any complete table downstream was built from.
 
-So a plan rests on the definitions of nodes and on the manifests of tables, and never on what earlier runs did.
-This module knows neither dbt nor Spark.
+A plan depends only on the definitions of nodes and on the manifests of tables, never on a record of earlier runs. This
+module imports neither dbt nor Spark.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,30 +20,28 @@ from typing import Any, NamedTuple
 from dbt_spark_python.incremental.definition import Definitions, changed_parts
 
 REUSE, REBUILD, REPLACE = "reuse", "rebuild", "replace"
-#: The materializations of tables of group versions, complete tables and working sets.
+#: Materializations: a table of group versions, a complete table, a working set.
 VERSIONS, COMPLETE, WORKING_SET = "group_versions", "replace_groups", "working_set"
-#: That of checked lines, each of which is a group: their table is one of versions as well.
-LINES = "checked_lines"
-#: The materializations of models that read their inputs whenever they are read themselves.
+#: Materializations without a table: reading the model reads its inputs.
 _WITHOUT_TABLE = ("view", "ephemeral")
-#: The materializations of models that have the changed groups alone, if they are of a grain.
-_OF_CHANGED = (WORKING_SET, "fixpoint")
-#: The columns of a table of group versions; checked lines have a key of their own.
+#: Materializations that hold the changed groups only, if the model belongs to groups.
+_CHANGED_GROUPS_ONLY = (WORKING_SET, "fixpoint")
+#: Columns of a table of group versions. If each row is a group of its own, the key column has another name.
 KEY, VERSION = "group_key", "version"
 #: In a node's `meta`: the model with the versions of its groups.
-GRAIN = "group_versions"
+VERSIONS_MODEL = "group_versions"
 
 
 class Plan(NamedTuple):
-    """What a run does with a table.
+    """The decision for one table.
 
     Attributes:
         action: `reuse`, `rebuild` or `replace`.
-        since: Groups of later versions than this are made; 0 where all are.
-        upto: The latest version of the grain, 0 outside of grains.
-        history: The name of the history of versions to which these numbers belong.
-        inputs: The contents of the inputs by their names; None where one is unknown.
-        reason: Why a table that stands is rebuilt, where that is worth a line.
+        since: Groups with a later version than this are built; 0 builds all groups.
+        upto: The latest version of any group; 0 for a node without groups.
+        history: The name of the history to which these version numbers belong.
+        inputs: The contents of the inputs by name; None if one is unknown.
+        reason: Why an existing table is rebuilt, if the log should say so.
     """
 
     action: str
@@ -55,7 +53,7 @@ class Plan(NamedTuple):
 
 
 class PlanError(RuntimeError):
-    """A node cannot be built from the tables that stand; the message says how it can be."""
+    """A node cannot be built from the existing tables; the message says how to build it."""
 
 
 class Planner:
@@ -64,10 +62,10 @@ class Planner:
     Args:
         nodes: The nodes of dbt's graph by their ids, as dictionaries.
         definitions: Their definitions.
-        manifest_of: Returns the manifest of a node's table; empty where there is no such table or its files are not
-            those that were published.
+        manifest_of: Returns the manifest of a node's table; empty if the table does not exist or its files have changed
+            since they were published.
         selected: The ids of the nodes that the command builds.
-        digest_log: Digests a log by its path and name; None where it is not at hand.
+        digest_input: Digests a log by its path and name; returns None if the log cannot be read.
     """
 
     def __init__(
@@ -76,65 +74,68 @@ class Planner:
         definitions: Definitions,
         manifest_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
         selected: set[str],
-        digest_log: Callable[[str, str], str | None],
+        digest_input: Callable[[str, str], str | None],
     ) -> None:
         self._nodes, self._definitions, self._manifest_of = nodes, definitions, manifest_of
-        self._selected, self._digest_log = selected, digest_log
+        self._selected, self._digest_input = selected, digest_input
         self._ids = {node["name"]: node_id for node_id, node in nodes.items() if node["resource_type"] == "model"}
         self._children: dict[str, list[str]] = {}
-        self._current: set[str] = set()  # each is built before the nodes that read it are planned
+        self._current: set[str] = set()  # nodes found current; each is built before the nodes that read it are planned
         for node_id in nodes:
             for parent in self._parents(node_id):
                 self._children.setdefault(parent, []).append(node_id)
 
-    def plan(self, node_id: str, anew: bool = False) -> Plan:
-        """Decide what a run does with the table of a node.
+    def plan(self, node_id: str, full_refresh: bool = False) -> Plan:
+        """Decide how a run treats the table of a node.
 
         Args:
             node_id: The node's id in the graph.
-            anew: The table is rebuilt in any case.
+            full_refresh: Rebuild the table in any case.
 
         Raises:
-            PlanError: An input lacks rows that the table needs, or the table lacks a grain.
+            PlanError: An input lacks rows that the table needs, or the node's model of group versions does not exist.
         """
-        stands = self._manifest_of(self._nodes[node_id])
+        manifest = self._manifest_of(self._nodes[node_id])
         if self._kind(node_id) in (COMPLETE, WORKING_SET):
             if self.versions_id(node_id) is None:
                 name = self._nodes[node_id]["name"]
-                raise PlanError(f"{name} has no grain: `{GRAIN}` in its meta names no model that is on")
-            plan = self._plan_of_grain(node_id, {} if anew else stands, anew)
+                raise PlanError(
+                    f"{name} lacks a model of group versions: set `{VERSIONS_MODEL}` in its meta to "
+                    "the name of an enabled model"
+                )
+            plan = self._plan_by_versions(node_id, {} if full_refresh else manifest, full_refresh)
         else:
-            plan = self._plan_of_inputs(node_id, stands, anew)
+            plan = self._plan_by_inputs(node_id, manifest, full_refresh)
         self._check_inputs(node_id, plan)
         return plan
 
-    def _plan_of_inputs(self, node_id: str, stands: Mapping[str, Any], anew: bool) -> Plan:
+    def _plan_by_inputs(self, node_id: str, manifest: Mapping[str, Any], full_refresh: bool) -> Plan:
         inputs = self.inputs(node_id)
-        reason = self._change(node_id, stands)
-        if anew or not stands.get("definition") or reason:
-            return Plan(REBUILD, inputs=inputs, reason="" if anew else reason)
-        if inputs is not None and inputs == stands.get("inputs"):
-            return Plan(REUSE, inputs=inputs, **_groups(stands))
-        groups = _groups(stands)
-        if self._nodes[node_id]["config"]["materialized"] in (VERSIONS, LINES) and groups["history"]:
+        reason = self._changed_parts(node_id, manifest)
+        if full_refresh or not manifest.get("definition") or reason:
+            return Plan(REBUILD, inputs=inputs, reason="" if full_refresh else reason)
+        if inputs is not None and inputs == manifest.get("inputs"):
+            return Plan(REUSE, inputs=inputs, **_group_versions(manifest))
+        groups = _group_versions(manifest)
+        if self._nodes[node_id]["config"]["materialized"] == VERSIONS and groups["history"]:
             return Plan(REPLACE, since=groups["upto"], history=groups["history"], inputs=inputs)
         return Plan(REBUILD, inputs=inputs)
 
     def inputs(self, node_id: str) -> dict[str, str] | None:
-        """The contents of all that a node reads, by name: tables and logs; None where one of them is unknown."""
+        """Return the contents of all tables and logs that a node reads, by name; None if one is unknown."""
         found = self._contents(node_id)
         meta = self._nodes[node_id]["config"].get("meta") or {}
         if found is None:
             return None
         for name in (meta.get("reads") or {}).get("paths", []):
-            content = self._digest_log(meta[name], name) if meta.get(name) else ""
+            content = self._digest_input(meta[name], name) if meta.get(name) else ""
             if content is None:
                 return None
             found[name] = content
         return found
 
     def _contents(self, node_id: str) -> dict[str, str] | None:
-        """The contents of the tables that a node reads; None where one of them is unknown."""
+        """Return the contents of the tables that a node reads; None if one is unknown."""
         found = {}
         for parent in self._parents(node_id):
             content = self._manifest_of(self._nodes[parent]).get("content") if parent in self._nodes else None
@@ -144,66 +145,67 @@ class Planner:
         return found
 
     def groups_of(self, node_id: str) -> dict[str, Any]:
-        """The versions that all complete tables at which a test looks were built from; none where these began anew.
+        """Return the versions that all complete tables under a test were built from; empty if a history is new.
 
         Args:
-            node_id: A complete table, or a test that names its grain: then those of its inputs that are of this grain.
+            node_id: A complete table, or a test that names its model of group versions; then the complete tables among
+                its inputs that belong to the same groups.
         """
-        grain = self.versions_id(node_id) if node_id in self._nodes else None
-        tables = [node_id] if self._kind(node_id) == COMPLETE else self._parents(node_id) if grain else []
-        tables = [table for table in tables if self._kind(table) == COMPLETE and self.versions_id(table) == grain]
+        versions_id = self.versions_id(node_id) if node_id in self._nodes else None
+        tables = [node_id] if self._kind(node_id) == COMPLETE else self._parents(node_id) if versions_id else []
+        tables = [table for table in tables if self._kind(table) == COMPLETE and self.versions_id(table) == versions_id]
         if not tables:
-            return _groups({})
-        now = _groups(self._manifest_of(self._nodes[grain]))
-        built = [_groups(self._manifest_of(self._nodes[table])) for table in tables]
+            return _group_versions({})
+        now = _group_versions(self._manifest_of(self._nodes[versions_id]))
+        built = [_group_versions(self._manifest_of(self._nodes[table])) for table in tables]
         is_of_now = all(groups["history"] == now["history"] for groups in built)
-        return now | {"upto": min(groups["upto"] for groups in built)} if is_of_now else _groups({})
+        return now | {"upto": min(groups["upto"] for groups in built)} if is_of_now else _group_versions({})
 
     def versions_id(self, node_id: str) -> str | None:
-        """The id of the model with the versions of a node's groups; None of a node outside of grains."""
-        name = (self._nodes[node_id]["config"].get("meta") or {}).get(GRAIN)
+        """Return the id of the model with the versions of a node's groups, if the node belongs to groups."""
+        name = (self._nodes[node_id]["config"].get("meta") or {}).get(VERSIONS_MODEL)
         return self._ids.get(name) if name else None
 
     def _kind(self, node_id: str) -> str | None:
-        """The materialization of a model; `working_set` of every model that has the changed groups of a grain alone."""
+        """Return the materialization of a model; `working_set` for every model that holds changed groups only."""
         if node_id not in self._nodes:
             return None
         kind = self._nodes[node_id]["config"].get("materialized")
-        return WORKING_SET if kind in _OF_CHANGED and self.versions_id(node_id) else kind
+        return WORKING_SET if kind in _CHANGED_GROUPS_ONLY and self.versions_id(node_id) else kind
 
-    def _plan_of_grain(self, node_id: str, stands: Mapping[str, Any], anew: bool) -> Plan:
-        now = _groups(self._manifest_of(self._nodes[self.versions_id(node_id)]))
+    def _plan_by_versions(self, node_id: str, manifest: Mapping[str, Any], full_refresh: bool) -> Plan:
+        now = _group_versions(self._manifest_of(self._nodes[self.versions_id(node_id)]))
         upto, history = now["upto"], now["history"]
-        reason, built = self._change(node_id, stands), self._built(node_id, stands, history)
+        reason, built = self._changed_parts(node_id, manifest), self._built_versions(node_id, manifest, history)
         if self._kind(node_id) == COMPLETE:
             if built is not None and built["upto"] == upto:
                 return Plan(REUSE, upto=upto, history=history)
             if built is not None:
                 return Plan(REPLACE, built["upto"], upto, history)
             return Plan(REBUILD, 0, upto, history, reason=reason)
-        needed = 0 if anew else self._needed(node_id, history)
+        needed = 0 if full_refresh else self._oldest_needed(node_id, history)
         if built is not None and built["upto"] == upto and built["since"] <= needed:
             return Plan(REUSE, built["since"], upto, history)
         return Plan(REPLACE if needed else REBUILD, needed, upto, history, reason="" if needed else reason)
 
-    def _built(self, node_id: str, stands: Mapping[str, Any], history: str) -> dict[str, Any] | None:
-        """The versions that a table was built from; None where it cannot be gone on from."""
-        groups = _groups(stands)
-        is_of_now = bool(stands.get("definition")) and not self._change(node_id, stands)
+    def _built_versions(self, node_id: str, manifest: Mapping[str, Any], history: str) -> dict[str, Any] | None:
+        """Return the versions that a table was built from, if the table can be continued."""
+        groups = _group_versions(manifest)
+        is_of_now = bool(manifest.get("definition")) and not self._changed_parts(node_id, manifest)
         return groups if is_of_now and history and groups["history"] == history else None
 
-    def _needed(self, node_id: str, history: str) -> int:
-        """The oldest version that complete tables behind a working set were built from; 0 where one is rebuilt."""
+    def _oldest_needed(self, node_id: str, history: str) -> int:
+        """Return the oldest version that complete tables downstream were built from; 0 if one is rebuilt."""
         found = []
         for reader in self._readers(node_id):
-            stands = self._manifest_of(self._nodes[reader])
-            if stands or reader in self._selected or self._kind(reader) in _WITHOUT_TABLE:
-                built = self._built(reader, stands, history) if self._kind(reader) == COMPLETE else None
+            manifest = self._manifest_of(self._nodes[reader])
+            if manifest or reader in self._selected or self._kind(reader) in _WITHOUT_TABLE:
+                built = self._built_versions(reader, manifest, history) if self._kind(reader) == COMPLETE else None
                 found.append(0 if built is None else built["upto"])
         return min(found, default=0)
 
     def _readers(self, node_id: str) -> Iterator[str]:
-        """The models behind a working set and further ones: complete tables, and others, which need all rows."""
+        """Yield the models downstream of a working set: complete tables, and other models, which need all rows."""
         waiting, seen = [node_id], set()
         while waiting:
             for child in self._children.get(waiting.pop(), []):
@@ -216,66 +218,66 @@ class Planner:
                     yield child
 
     def _check_inputs(self, node_id: str, plan: Plan) -> None:
-        """Refuse a plan for which an input has too few groups, or is not of the state that the versions describe."""
+        """Refuse a plan if an input has too few groups, or was built from other versions."""
         if plan.action == REUSE:
             return
-        name, grain = self._nodes[node_id]["name"], self.versions_id(node_id)
-        is_of_grain = self._kind(node_id) in (COMPLETE, WORKING_SET)
-        for parent in [*self._parents(node_id), *([grain] if is_of_grain else [])]:
+        name, versions_id = self._nodes[node_id]["name"], self.versions_id(node_id)
+        has_groups = self._kind(node_id) in (COMPLETE, WORKING_SET)
+        for parent in [*self._parents(node_id), *([versions_id] if has_groups else [])]:
             kind, other = self._kind(parent), parent.rpartition(".")[2]
-            if is_of_grain and kind in (COMPLETE, WORKING_SET) and self.versions_id(parent) == grain:
-                built = self._built(parent, self._manifest_of(self._nodes[parent]), plan.history)
+            if has_groups and kind in (COMPLETE, WORKING_SET) and self.versions_id(parent) == versions_id:
+                built = self._built_versions(parent, self._manifest_of(self._nodes[parent]), plan.history)
                 is_ready = built is not None and built["upto"] == plan.upto
                 is_ready = is_ready and (kind == COMPLETE or built["since"] <= plan.since)
             elif kind == WORKING_SET:
-                if is_of_grain:
+                if has_groups:
                     raise PlanError(
-                        f"{name} reads {other}, a working set of another grain: it may read complete tables only"
+                        f"{name} reads {other}, a working set of other groups: read a complete table instead"
                     )
-                is_ready = self._is_current(parent) and not _groups(self._manifest_of(self._nodes[parent]))["since"]
-            else:
-                is_ready = not is_of_grain or self._is_current(parent)
-            if not is_ready:
-                raise PlanError(
-                    f"{name} needs rows that {other} does not have now. Build {name} with its inputs: --select +{name}"
+                is_ready = (
+                    self._is_current(parent) and not _group_versions(self._manifest_of(self._nodes[parent]))["since"]
                 )
+            else:
+                is_ready = not has_groups or self._is_current(parent)
+            if not is_ready:
+                raise PlanError(f"{name} needs rows that {other} lacks. Build {name} with its inputs: --select +{name}")
 
     def _is_current(self, node_id: str) -> bool:
-        """Whether a table is of what its inputs are now, and so is each of these: all of them are of one state.
+        """Whether a table matches its inputs, and each input matches its own inputs in turn.
 
-        A log does not count: it is read by the tables at the beginning. What cannot be known counts as current.
+        Logs are left out, because only the first tables read them. An unknown state counts as current.
         """
         if node_id in self._nodes and node_id not in self._current:
-            stands = self._manifest_of(self._nodes[node_id])
-            grain = self.versions_id(node_id) if self._kind(node_id) in (COMPLETE, WORKING_SET) else None
-            if stands.get("definition") and not self._is_current_alone(node_id, stands, grain):
+            manifest = self._manifest_of(self._nodes[node_id])
+            versions_id = self.versions_id(node_id) if self._kind(node_id) in (COMPLETE, WORKING_SET) else None
+            if manifest.get("definition") and not self._is_current_alone(node_id, manifest, versions_id):
                 return False
-            if not all(map(self._is_current, [*self._parents(node_id), *([grain] if grain else [])])):
+            if not all(map(self._is_current, [*self._parents(node_id), *([versions_id] if versions_id else [])])):
                 return False
             self._current.add(node_id)
         return True
 
-    def _is_current_alone(self, node_id: str, stands: Mapping[str, Any], grain: str | None) -> bool:
-        if self._nodes[node_id]["resource_type"] == "seed":  # `dbt run` builds none
-            return stands["definition"].get("code") == self._definitions.of(node_id).get("code")
-        if grain:
-            now = _groups(self._manifest_of(self._nodes[grain]))
-            built = self._built(node_id, stands, now["history"])
+    def _is_current_alone(self, node_id: str, manifest: Mapping[str, Any], versions_id: str | None) -> bool:
+        if self._nodes[node_id]["resource_type"] == "seed":  # `dbt run` skips seeds
+            return manifest["definition"].get("code") == self._definitions.of(node_id).get("code")
+        if versions_id:
+            now = _group_versions(self._manifest_of(self._nodes[versions_id]))
+            built = self._built_versions(node_id, manifest, now["history"])
             return built is not None and built["upto"] == now["upto"]
         contents = self._contents(node_id)
-        noted = stands.get("inputs")
+        noted = manifest.get("inputs")
         is_known = contents is not None and noted is not None
-        return not self._change(node_id, stands) and (not is_known or contents.items() <= noted.items())
+        return not self._changed_parts(node_id, manifest) and (not is_known or contents.items() <= noted.items())
 
     def _parents(self, node_id: str) -> list[str]:
         return self._nodes[node_id]["depends_on"].get("nodes") or []
 
-    def _change(self, node_id: str, stands: Mapping[str, Any]) -> str:
-        """Say in which parts the definition of a table that stands has changed; empty where in none."""
-        before = stands.get("definition")
+    def _changed_parts(self, node_id: str, manifest: Mapping[str, Any]) -> str:
+        """Name the changed parts of an existing table's definition; empty if it is unchanged."""
+        before = manifest.get("definition")
         return ", ".join(changed_parts(before, self._definitions.of(node_id))) if before else ""
 
 
-def _groups(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The versions that a manifest tells of: `history`, `since`, `upto`."""
+def _group_versions(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the group versions in a manifest: `history`, `since`, `upto`."""
     return {"history": "", "since": 0, "upto": 0} | (manifest.get("groups") or {})

@@ -1,4 +1,4 @@
-"""The values of a row as one text: what is hashed to tell rows apart, in a fraction of the time that JSON takes."""
+"""Writes the values of a row as one text, to be hashed; this takes a fraction of the time of JSON."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,15 +8,15 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StringType, StructType, VariantType
 
 _NULL = "-"
-#: What is written as JSON: of such values the texts of a cast are not told apart.
+#: Types that are written as JSON, because casting their values to text is not injective.
 _NESTED = (ArrayType, BinaryType, MapType, StructType, VariantType)
 
 
 def row_text(rows: DataFrame, names: Sequence[str]) -> Column:
-    """The values of some columns of a row, as a text that no other values of these columns have, nor of other columns.
+    """Return some columns of a row as one text that differs for different values and for different columns.
 
-    A string has its length before it, so it cannot look like the end of one value and the beginning of the next.
-    (Hashing several columns at once would do without a text; on Sail 0.6.6 that panics where one of them is constant.)
+    Each string is preceded by its length, so that two neighbouring values cannot be confused with two others. (Hashing
+    several columns at once would avoid the text; Sail 0.6.6 panics on that if one column is constant.)
     """
     kinds = {field.name: field.dataType for field in rows.schema.fields}
     nested = [name for name in names if isinstance(kinds[name], _NESTED)]

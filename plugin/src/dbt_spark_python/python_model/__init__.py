@@ -1,5 +1,10 @@
-"""dbt Python models: how their code reaches the session and the workers, and how their rows become a table.
+"""Runs dbt Python models: from compiled code to a written table.
 
-`submit` runs a compiled model, `write` writes its DataFrame, `map_groups` runs a kernel on whole groups of rows, and
-`ship_packages` sends importable packages to the workers of a cluster.
+dbt calls `submit` for each Python model through the adapter's submission method `session`; `write` writes the returned
+DataFrame as a table. Before a run, the adapter's `check_python_models` calls `workers`, which asks the workers for
+missing packages (`probe`, `requirements`). `ship_packages` sends importable packages to a cluster.
+
+The other modules are for the code of models: `map_groups` runs a kernel on whole groups of rows, `shuffle_key` extracts
+a part of a line to partition by, and `null_lists` speeds up null lists on Spark. `checkpoint_retry` and
+`stale_write_cleanup` recover from lost executors and killed processes.
 """

@@ -1,28 +1,28 @@
-"""Rows that a model computed once and that an executor kept: they are lost with it, and Spark does not make them again.
+"""Reruns a model once if an executor with its checkpointed rows was lost.
 
-`sail.checkpoint` leaves rows where they were computed, and forgets how. A model that has lost some is run again from
-its inputs, once.
+A local checkpoint (`sail.checkpoint`) keeps rows on the executors that computed them, without their lineage, so Spark
+cannot recompute them.
 """
 
 import re
 from collections.abc import Callable
 
-from dbt_spark_python.session.progress import say
+from dbt_spark_python.session.progress import show_line
 
 _LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block \S+ not found")
 
 
-def over_lost_rows(make: Callable[[], None], node: str) -> None:
-    """Make a table; once more where rows were lost that it goes on from.
+def retry_lost_rows(make: Callable[[], None], node: str) -> None:
+    """Make a table; make it once more if checkpointed rows were lost.
 
     Args:
-        make: Makes it from the beginning, and raises Spark's error where that cannot be done.
-        node: What it is called.
+        make: Makes the table from its inputs, and raises Spark's error if it fails.
+        node: The node's name, for the log.
     """
     try:
         make()
     except Exception as error:
         if not _LOST.search(str(error)):
             raise
-        say(f"{node.rsplit('.', 1)[-1]}: rows were lost with an executor that kept them; it is made again")
+        show_line(f"{node.rsplit('.', 1)[-1]}: an executor with checkpointed rows was lost; the model runs again")
         make()

@@ -1,4 +1,4 @@
-"""Gives the rows of a kernel the columns of a table, on a worker."""
+"""Casts the rows of a kernel to the columns of a table, on a worker."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,7 +10,7 @@ def run(
     kernel: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a kernel with the columns and types of a schema."""
+    """Yield a kernel's rows with the columns and types of a schema."""
     for batch in kernel(batches):
         yield pa.RecordBatch.from_arrays(
             [_cast(batch.column(field.name), field.type) for field in schema], schema=schema

@@ -1,4 +1,4 @@
-"""Runs a kernel on whole groups of rows: all rows of a group reach one call of it."""
+"""Runs a kernel on whole groups of rows: all rows of a group reach the same call."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,7 +13,7 @@ from dbt_spark_python.engines import sail
 from dbt_spark_python.python_model import kernel_rows
 from dbt_spark_python.python_model.columns import arrow_schema
 
-# A cluster's workers have what is sent to them; importing this package takes dbt.
+# The module is sent to the workers by value: importing this package there would require dbt.
 cloudpickle.register_pickle_by_value(kernel_rows)
 
 
@@ -23,13 +23,13 @@ def map_groups(
     kernel: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     schema: pa.Schema | StructType | str,
 ) -> DataFrame:
-    """Make a table of groups of rows by a kernel, which gets the rows of a partition of whole groups.
+    """Make a table from groups of rows by a kernel; each call gets all rows of one partition of whole groups.
 
     Args:
         rows: The rows.
-        keys: The columns that name a group.
+        keys: The columns that identify a group.
         kernel: Takes record batches and returns record batches with the columns of `schema`, in any order.
-        schema: Of the result: Arrow's, Spark's, or as SQL has it.
+        schema: The result's schema, of Arrow or Spark, or as SQL text.
     """
     if isinstance(schema, str):
         schema = rows.sparkSession.createDataFrame([], schema).schema

@@ -1,7 +1,7 @@
-"""What a worker's Python has of the packages that models need.
+"""Reports which packages a worker's Python lacks.
 
-It is pickled by value (`workers.py` sees to that) and runs where this package may be missing, and all others too:
-nothing but the standard library is imported here.
+The module is pickled by value (in `workers.py`) and runs on workers without this package, so it imports only the
+standard library.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from importlib import metadata
 
 
 def look(names: Sequence[str], row: int = 0) -> str:
-    """Say what is wrong with distributions here.
+    """Report the faults of distributions on this worker.
 
     Args:
-        names: Their names.
-        row: What Spark calls a function for; it does not matter.
+        names: The names of the distributions.
+        row: The argument that Spark passes; it is ignored.
 
     Returns:
-        JSON: `host`, `python` and `faults`, a text for each name that is not there or cannot be imported.
+        JSON: `host`, `python` and `faults`, a text for each distribution that is missing or cannot be imported.
     """
     faults = {name: fault for name in names if (fault := fault_of(name))}
     return json.dumps({"host": socket.gethostname(), "python": sys.executable, "faults": faults})
 
 
 def fault_of(name: str) -> str | None:
-    """What keeps a distribution from being of use; None if nothing does."""
+    """Return why a distribution cannot be used, if that is so."""
     try:
         found = metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -38,13 +38,13 @@ def fault_of(name: str) -> str | None:
     for module in modules_of(found):
         try:
             importlib.import_module(module)
-        except Exception as error:  # of another platform, or without what it needs itself
+        except Exception as error:  # built for another platform, or a dependency is missing
             return f"cannot be imported: {type(error).__name__}: {error}"
     return None
 
 
 def modules_of(found: metadata.Distribution) -> list[str]:
-    """The modules at the top of a distribution that it is named after; by its list of files where it says none."""
+    """Return the top-level module with the name of a distribution, from its declared modules or its file list."""
     listed = (found.read_text("top_level.txt") or "").split()
     files = {file.parts[0].partition(".")[0] for file in found.files or [] if file.suffix in (".py", ".so", ".pyd")}
     said = {module for module in listed or files if module.isidentifier() and not module.startswith("_")}

@@ -1,4 +1,4 @@
-"""The config `packages` of a model: what has to be in the environment that the model runs in."""
+"""The config `packages` of a model: the requirements of its environment."""
 
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
@@ -8,14 +8,13 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 
 def check(packages: Iterable[str]) -> None:
-    """Refuse a model that needs what is not installed here: a session's environment is the user's, and stays as it is.
+    """Refuse a model whose requirements are not installed; the plugin never installs packages itself.
 
     Args:
-        packages: Requirements, as pip takes them.
+        packages: Requirements in pip's notation.
 
     Raises:
-        DbtRuntimeError: Some are not installed, or in a version that does not fit; the message names them and the
-            remedy.
+        DbtRuntimeError: Some are missing or have an unsuitable version; the message names them and the remedy.
     """
     missing = {text: fault for text in packages if (fault := fault_of(text))}
     if missing:
@@ -23,16 +22,18 @@ def check(packages: Iterable[str]) -> None:
         quoted = " ".join(f"'{text}'" for text in missing)
         raise DbtRuntimeError(
             f"the model's `packages` are not all in this environment: {listed}. "
-            f"The submission method `session` installs nothing: pip install {quoted}"
+            f"Install them, as the submission method `session` never does: pip install {quoted}"
         )
 
 
 def fault_of(text: str) -> str | None:
-    """What keeps one requirement from being met; None if it is, or need not be."""
+    """Return why one requirement is not met; None if it is met or does not apply."""
     try:
         wanted = Requirement(text)
     except InvalidRequirement as error:
-        raise DbtRuntimeError(f"the model's `packages` has {text!r}, which pip does not take: {error}") from None
+        raise DbtRuntimeError(
+            f"the model's `packages` has {text!r}, which is not a valid requirement: {error}"
+        ) from None
     if wanted.marker and not wanted.marker.evaluate():
         return None
     try:

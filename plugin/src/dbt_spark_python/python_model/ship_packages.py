@@ -11,10 +11,11 @@ from pyspark.sql import SparkSession
 from dbt_spark_python.engines import sail
 from dbt_spark_python.session.progress import is_connect
 
-#: In a profile's `server_side_parameters`: the file that `dbt_spark_python.pack` made. Spark itself never sees it.
+#: In a profile's `server_side_parameters`: the file written by `dbt_spark_python.pack`. The key is removed before Spark
+#: sees it.
 PACKED = "spark.dbt.packed"
 
-# What the file's folder is called where the workers run, which is also where they look for it.
+# The folder of the unpacked file on the workers, which is also on their module path.
 _UNPACKED = "dbt_spark_python_packed"
 
 _ARCHIVES, _PYTHONPATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
@@ -23,12 +24,13 @@ _SKIP = {"__pycache__"}
 
 
 def ship(spark: SparkSession, packages: list[str]) -> None:
-    """Make `packages` importable on the workers; once a session, and only where workers are other processes' homes.
+    """Make `packages` importable on the workers, once per session.
 
-    Local sessions share this interpreter's packages (PYSPARK_PYTHON). Elsewhere each package goes as a zip file.
+    Workers of local sessions use this interpreter's packages (PYSPARK_PYTHON). Other workers get each package as a zip
+    file.
 
     Raises:
-        ModuleNotFoundError: a package that cannot be imported here either.
+        ModuleNotFoundError: A package cannot be imported here either.
     """
     if not packages or is_local(spark):
         return
@@ -40,9 +42,9 @@ def ship(spark: SparkSession, packages: list[str]) -> None:
 
 
 def is_local(spark: SparkSession) -> bool:
-    """Whether the workers run on this machine, started by this session, or in this process.
+    """Whether the workers run on this machine, in this process or started by its session.
 
-    Those of a Spark Connect server are the server's, even if that has no cluster.
+    The workers of a Spark Connect server belong to the server, even without a cluster.
     """
     if sail.is_sail(spark):
         return True
@@ -50,13 +52,13 @@ def is_local(spark: SparkSession) -> bool:
 
 
 def send_packed(parameters: dict[str, str]) -> None:
-    """Have Spark send what `pack` packed to the workers of a session that is yet to be opened.
+    """Set the parameters by which Spark sends the packed file to the workers of a session that opens later.
 
     Args:
-        parameters: The session's; the file's name in them is replaced by what Spark takes.
+        parameters: The session's parameters; the file's name is replaced by Spark's own settings.
 
     Raises:
-        DbtRuntimeError: There is no such file.
+        DbtRuntimeError: The file does not exist.
     """
     given = parameters.pop(PACKED, "")
     if not given or is_local_master(parameters.get("spark.master", "")):
@@ -64,8 +66,8 @@ def send_packed(parameters: dict[str, str]) -> None:
     if "://" not in given:
         if not Path(given).is_file():
             raise DbtRuntimeError(
-                f"{PACKED} in the profile is {given!r}, and there is no such file: "
-                f"`python -m dbt_spark_python.pack` makes one"
+                f"{PACKED} in the profile is {given!r}, which does not exist: "
+                "make it with `python -m dbt_spark_python.pack`"
             )
         given = Path(given).absolute().as_uri()
     added = {_ARCHIVES: (",", f"{given}#{_UNPACKED}"), _PYTHONPATH: (":", _UNPACKED)}
@@ -74,14 +76,14 @@ def send_packed(parameters: dict[str, str]) -> None:
 
 
 def zip_package(name: str) -> Path:
-    """Write one importable package into a zip file, under its own name at the top.
+    """Write one importable package into a zip file, with its name as the top folder.
 
     Raises:
-        ModuleNotFoundError: no such package.
+        ModuleNotFoundError: The package is not installed.
     """
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(f"ship_packages names {name!r}, and there is no such package")
+        raise ModuleNotFoundError(f"ship_packages names {name!r}, which is not installed")
     root = Path(next(iter(spec.submodule_search_locations)))
     target = Path(tempfile.mkdtemp(prefix="dbt_spark_python_")) / f"{name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -92,5 +94,5 @@ def zip_package(name: str) -> Path:
 
 
 def is_local_master(master: str) -> bool:
-    """Whether Spark's driver and workers are one process on this machine, by the address of the master."""
-    return master == "local" or master.startswith("local[")  # `local-cluster` has workers of its own
+    """Whether a master's address means that Spark's driver and workers are one process on this machine."""
+    return master == "local" or master.startswith("local[")  # `local-cluster` starts separate workers

@@ -1,7 +1,7 @@
-"""Folders that a process was writing a table to when it was killed: Spark's catalogs know nothing of them.
+"""Removes the unfinished folder of a killed process that blocks a table of the same name.
 
-Spark makes no managed table in a folder that is there. One that a writer has not finished holds its `_temporary`; then
-it is removed, and the table is made. Any other folder may be somebody's, and Spark's own error names it.
+Spark refuses to create a managed table in an existing folder. A folder with a `_temporary` folder inside belongs to an
+unfinished write; it is removed, and the table is created. Any other folder stays, and Spark's own error names it.
 """
 
 import re
@@ -9,17 +9,17 @@ from collections.abc import Callable
 
 import pyspark
 
-# A writer of Hadoop's makes this folder first, and removes it when all rows are in place.
+# Hadoop's writers create this folder first, and remove it when all rows are in place.
 _UNFINISHED = "_temporary"
 
 _IS_THERE = re.compile(r"LOCATION_ALREADY_EXISTS\].* associated location '(.+?)' already exists")
 
 
-def over_unfinished(make: Callable[[], None]) -> None:
-    """Make a table; once more where all that was in its way is what a killed process had begun to write.
+def retry_over_unfinished(make: Callable[[], None]) -> None:
+    """Make a table; if only an unfinished write blocks it, remove that and make the table again.
 
     Args:
-        make: Makes it, and raises Spark's error where that cannot be done.
+        make: Makes the table, and raises Spark's error if it fails.
     """
     try:
         make()
@@ -30,10 +30,10 @@ def over_unfinished(make: Callable[[], None]) -> None:
 
 
 def _remove_unfinished(message: str) -> bool:
-    """Remove the folder that an error is about, if it is an unfinished one; whether it was."""
-    found, kind = _IS_THERE.search(message), getattr(pyspark, "SparkContext", None)  # pyspark's client has none
+    """Remove the folder that an error names if it is unfinished; return whether it was."""
+    found, kind = _IS_THERE.search(message), getattr(pyspark, "SparkContext", None)  # pyspark-client lacks it
     context = kind and kind._active_spark_context
-    if not found or context is None:  # a server's files are the server's
+    if not found or context is None:  # a server's files are not touched
         return False
     path = context._jvm.org.apache.hadoop.fs.Path
     folder = path(found[1])

@@ -1,4 +1,4 @@
-"""The submission method `session`: run a compiled Python model in the live Spark session."""
+"""The submission method `session`: runs a compiled Python model in the live Spark session."""
 
 import re
 import threading
@@ -10,12 +10,12 @@ from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.incremental.earlier import Grown
+from dbt_spark_python.incremental.earlier import ExtendedTable
 from dbt_spark_python.python_model import requirements, write
-from dbt_spark_python.python_model.checkpoint_retry import over_lost_rows
+from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.ship_packages import ship
 from dbt_spark_python.session import timeout
-from dbt_spark_python.session.connection import catalog_of, current, damaged_tables, full_disk
+from dbt_spark_python.session.connection import catalog_of, damaged_tables, full_disk, python_session
 from dbt_spark_python.session.memory import short_memory
 from dbt_spark_python.session.progress import NodeProgress
 
@@ -25,9 +25,9 @@ _shipping = threading.Lock()
 class SessionPythonJob(PythonJobHelper):
     """Runs one Python model.
 
-    The model may use everything dbt gives Python models: `dbt.ref`, `dbt.source`, `dbt.config`, `dbt.this`,
-    `dbt.is_incremental`. Models in several threads share the session; each has its own Spark job group, named after
-    its node. The README has the configs that count.
+    The model may use all of dbt's Python API: `dbt.ref`, `dbt.source`, `dbt.config`, `dbt.this`, `dbt.is_incremental`.
+    Models in several threads share the session; each has its own Spark job group, named after its node. The README
+    lists the supported configs.
     """
 
     def __init__(self, parsed_model: dict, credential: Any) -> None:
@@ -35,16 +35,16 @@ class SessionPythonJob(PythonJobHelper):
         self.credential = credential
 
     def submit(self, compiled_code: str) -> None:
-        """Run the code dbt compiled: the model and dbt's own helpers; and write the table.
+        """Run the compiled code (the model and dbt's helpers) and write the table.
 
         Raises:
-            DbtRuntimeError: whatever the model raised, with the model's own file and line.
+            DbtRuntimeError: The model failed; the message has the model's own file and line.
         """
         config = self.model["config"]
         path, node = self.model["original_file_path"], self.model["unique_id"]
         seconds = timeout.seconds_of(config)
-        requirements.check(write.names(config.get("packages")))
-        spark = current(self.credential)
+        requirements.check(write.as_list(config.get("packages")))
+        spark = python_session(self.credential)
         packages = config.get("meta", {}).get("ship_packages") or []
         try:
             with _shipping:
@@ -56,19 +56,19 @@ class SessionPythonJob(PythonJobHelper):
 
                 def make() -> None:
                     result = names["model"](names["dbtObj"](spark.table), spark)
-                    if isinstance(result, Grown):
+                    if isinstance(result, ExtendedTable):
                         self._write_grown(spark, result, target)
                     else:
                         write.write(spark, result, target, config)
 
                 if target is not None:
-                    over_lost_rows(make, node)
+                    retry_lost_rows(make, node)
         except Exception as error:
             damaged = damaged_tables(str(error), compiled_code)
             raise DbtRuntimeError(damaged or explain(error, path, self.model["raw_code"])) from error
 
-    def _write_grown(self, spark: SparkSession, result: Grown, target: str) -> None:
-        """Write the new rows beside the files of the model's earlier table, or all rows where that cannot be."""
+    def _write_grown(self, spark: SparkSession, result: ExtendedTable, target: str) -> None:
+        """Write only the new rows and link the files of the earlier table; write all rows if linking is impossible."""
         catalog, new = catalog_of(self.credential), write.name_of(target).lower()
         key = self.model["schema"].lower(), self.model["alias"].lower()
         is_beside = new != key[1] and not target.endswith(write.TEMPORARY)
@@ -79,20 +79,22 @@ class SessionPythonJob(PythonJobHelper):
 
 
 def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
-    """Compile so that line n of the code is line n of the model's file (dbt puts a few lines before it)."""
+    """Compile so that line numbers match the model's file (dbt puts a few lines before it)."""
     first = max(compiled_code.find(raw_code.strip()), 0)
     leading = raw_code[: len(raw_code) - len(raw_code.lstrip())].count("\n")
     return compile("\n" * leading + compiled_code[first:], path, "exec")
 
 
 def explain(error: BaseException, path: str, raw_code: str) -> str:
-    """The error's own message, or which file could not be read; then each line of the model it passed through."""
+    """Return the error's message, or a plainer one for known causes, and the lines of the model in its traceback."""
     source = raw_code.splitlines()
     said = unread_file(str(error)) or full_disk(str(error)) or missing_module(str(error)) or short_memory(str(error))
     lines = [said or f"{type(error).__name__}: {error}"]
-    met = error.__cause__ if isinstance(error, TimeoutError) and error.__cause__ else error  # where it was by then
+    met = (
+        error.__cause__ if isinstance(error, TimeoutError) and error.__cause__ else error
+    )  # the place where the timeout interrupted the model
     for frame in traceback.extract_tb(met.__traceback__):
-        if frame.filename == path and 0 < (frame.lineno or 0) <= len(source):  # past the end is dbt's own part
+        if frame.filename == path and 0 < (frame.lineno or 0) <= len(source):  # later lines are dbt's own code
             lines.append(f"  {path}:{frame.lineno} in {frame.name}\n    {source[frame.lineno - 1].strip()}")
     if isinstance(error, SyntaxError):
         lines.append(f"  {path}:{error.lineno}")
@@ -100,26 +102,26 @@ def explain(error: BaseException, path: str, raw_code: str) -> str:
 
 
 def missing_module(message: str) -> str | None:
-    """Say which module a worker has not, or None if that is not what an error's message is about."""
+    """Explain an error message about a module missing on a worker."""
     found = re.search(r"^(?:\w+\.)*(?:ModuleNotFound|Import)Error: No module named '([^']+)'", message, re.M)
     if not found:
         return None
     return (
-        f"a worker's Python has no module {found[1]}: the config `packages` has it looked for before models run. "
-        "Install it there, or send it with the job, as `python -m dbt_spark_python.pack` packs it"
+        f"a worker's Python has no module {found[1]}. Install it there, or send it with the job "
+        "(`python -m dbt_spark_python.pack`); the config `packages` makes a run check for it before its first model"
     )
 
 
 def unread_file(message: str) -> str | None:
-    """Say which file Spark could not read and why, or None if that is not what an error's message is about."""
+    """Explain an error message about a file that Spark could not read."""
     found = re.search(
         r"while reading file ([^\s{].*?)(?:: (.*))?\.?(?: +SQLSTATE.*| File does not exist.*)?$", message, re.M
     )
     if not found:
         return None
     causes = re.findall(r"^Caused by: (?:[\w.$]+Exception: )?(.+)$", message, re.M)
-    cause = found[2] or (causes or ["it is not there any more" if "FILE_NOT_EXIST" in message else "unknown cause"])[-1]
+    cause = found[2] or (causes or ["it no longer exists" if "FILE_NOT_EXIST" in message else "unknown cause"])[-1]
     return (
-        f"{found[1]} could not be read: {cause}. Mend it, move it away or make it readable, and run again. "
-        "What can be had of a large damaged file, `gzip -dc FILE > FILE.txt` unpacks"
+        f"{found[1]} could not be read: {cause}. Repair it, move it away or make it readable, and run again. "
+        "`gzip -dc FILE > FILE.txt` unpacks the readable part of a large damaged file"
     )

@@ -1,4 +1,4 @@
-"""Looks at the workers of a cluster before models run there: a missing package is told at once, and by its name."""
+"""Asks the workers of a cluster for missing packages before models run there."""
 
 import json
 import re
@@ -17,49 +17,49 @@ from pyspark.sql import functions as sf
 from dbt_spark_python.python_model import probe, requirements, write
 from dbt_spark_python.python_model.ship_packages import PACKED, is_local
 from dbt_spark_python.session import connection
-from dbt_spark_python.session.progress import INTERVAL, say
+from dbt_spark_python.session.progress import INTERVAL, show_line
 
-# Workers have what is sent to them.
+# The module is sent to the workers by value, because they may lack this package.
 cloudpickle.register_pickle_by_value(probe)
 
-#: So many tasks look, of which idle executors take their share.
+#: The number of probing tasks, which Spark spreads over idle executors.
 LOOKS = 16
 
 _PACK = "python -m dbt_spark_python.pack workers.zip"
 
 
 def check(credentials: SparkCredentials, models: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse a run whose Python models have nowhere to run, or lack a package there.
+    """Refuse a run if its Python models lack a session, or if a worker lacks one of their packages.
 
     Args:
-        credentials: The profile's.
-        models: The Python models that are about to run, each with `name` and `packages`.
+        credentials: The profile's credentials.
+        models: The selected Python models, each with `name` and `packages`.
 
     Raises:
         DbtRuntimeError: The message names the models, or the packages and the worker.
     """
     if not models:
         return
-    if not connection.has_place(credentials):
-        raise DbtRuntimeError(connection.no_place(credentials, [model["name"] for model in models]))
-    wanted = list(dict.fromkeys(text for model in models for text in write.names(model.get("packages"))))
+    if not connection.has_session(credentials):
+        raise DbtRuntimeError(connection.explain_missing_session(credentials, [model["name"] for model in models]))
+    wanted = list(dict.fromkeys(text for model in models for text in write.as_list(model.get("packages"))))
     requirements.check(wanted)
-    spark = connection.current(credentials)
+    spark = connection.python_session(credentials)
     if not is_local(spark):
         refuse(wanted, reports(spark, wanted))
 
 
 def reports(spark: SparkSession, wanted: Iterable[str]) -> list[dict]:
-    """What the workers say of packages.
+    """Collect the workers' reports on packages.
 
     Raises:
-        DbtRuntimeError: They cannot run Python at all, or not this one.
+        DbtRuntimeError: The workers cannot run Python, or only another version.
     """
     names = [Requirement(text).name for text in wanted]
-    # Pickled, and not by Arrow: pyarrow may be what is missing.
+    # Pickled instead of Arrow, because pyarrow itself may be missing.
     look = sf.udf(partial(probe.look, names), "string", useArrow=False)
     done = threading.Event()
-    threading.Thread(target=_say_who_is_awaited, args=(done,), name="awaited-workers", daemon=True).start()
+    threading.Thread(target=_log_waiting, args=(done,), name="awaited-workers", daemon=True).start()
     try:
         rows = spark.range(0, LOOKS, 1, LOOKS).select(look("id").alias("said")).collect()
     except Exception as error:
@@ -76,7 +76,7 @@ def refuse(wanted: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
     """Raise an error if a worker lacks a package.
 
     Raises:
-        DbtRuntimeError: One does; the message names the packages, the worker and the remedy.
+        DbtRuntimeError: The message names the packages, the worker and the remedy.
     """
     for report in found:
         if report["faults"]:
@@ -89,7 +89,7 @@ def refuse(wanted: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
 
 
 def cause_of(message: str) -> str:
-    """The line of an error of Spark's that says what happened on a worker."""
+    """Extract the line of a Spark error that states the cause on a worker."""
     patterns = (
         r"\[PYTHON_VERSION_MISMATCH\].*",
         r"Cannot run program .*",
@@ -103,8 +103,8 @@ def cause_of(message: str) -> str:
     return message.strip().splitlines()[0]
 
 
-def _say_who_is_awaited(done: threading.Event) -> None:
+def _log_waiting(done: threading.Event) -> None:
     seconds = 0.0
     while not done.wait(INTERVAL):
         seconds += INTERVAL
-        say(f"waiting for the cluster's workers, {seconds:.0f} s")
+        show_line(f"waiting for the cluster's workers, {seconds:.0f} s")

@@ -17,49 +17,50 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.engines import local_socket, sail
+from dbt_spark_python.engines import local_socket, sail, sail_server
 from dbt_spark_python.python_model import ship_packages
 from dbt_spark_python.session import environment, error_translation, small_run_profile
 from dbt_spark_python.session.memory import short_memory
 from dbt_spark_python.session.progress import is_connect
 from dbt_spark_python.table_store import damage
 from dbt_spark_python.table_store.catalog import FolderCatalog
-from dbt_spark_python.table_store.warehouse import Warehouse, WarehouseError
+from dbt_spark_python.table_store.errors import WarehouseError
+from dbt_spark_python.table_store.warehouse import Warehouse
 
-#: In a profile's `server_side_parameters`: the folder that is the warehouse. Spark itself never sees it.
+#: In a profile's `server_side_parameters`: the warehouse folder. The key is removed before Spark sees it.
 WAREHOUSE = "spark.dbt.warehouse"
 
-# Of a session on this machine: its ports are for this machine, and for clients that know a secret, which Spark makes.
+# Local sessions listen on 127.0.0.1 only, and clients need a secret, which Spark generates.
 _GUARDED = {
     "spark.authenticate": "true",
     "spark.driver.host": local_socket.HOST,
     "spark.driver.bindAddress": local_socket.HOST,
 }
 
-#: The dbt commands that build tables; the others only look, or ask for the warehouse when they come to write.
+#: The dbt commands that lock the warehouse at once; others lock it when they first write.
 WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", "snapshot"})
 
-# In a path Spark takes the first of these for a pattern or a separator. Sail refuses control characters, and both
-# engines refuse bytes that are not UTF-8.
+# Spark reads the first of these in a path as patterns or separators. Sail refuses control characters, and both engines
+# refuse bytes that are not UTF-8.
 _NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 _opening = threading.Lock()
-_parameters: dict | None = None  # of the last dbt command that was started
-_small: small_run_profile.Small | None = None  # what is set for it besides, if it is small
-_of_unit_tests: SparkSession | None = None  # a session of its own settings beside the process's
-_set: set[str] = set()  # what was set for the one before
+_parameters: dict | None = None  # parameters of the last dbt command
+_small: small_run_profile.SmallRun | None = None  # its additional settings for small inputs, if the profile has any
+_of_unit_tests: SparkSession | None = None  # a second session with settings for small inputs
+_set: set[str] = set()  # settings that the previous command added
 _catalog: FolderCatalog | None = None  # a process has one Spark session, so at most one warehouse
 
 
 class SessionConnections(SparkConnectionManager):
-    """dbt-spark's connections; the environment and the warehouse of an embedded session are made ready first."""
+    """dbt-spark's connections; opening one first prepares the environment and the warehouse."""
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
         """Open a connection; see `SparkConnectionManager.open`.
 
         Raises:
-            RuntimeError: There is no JVM, or the warehouse cannot be used; dbt shows the message and stops.
+            RuntimeError: Java is missing, or the warehouse cannot be used; dbt shows the message and stops.
         """
         is_session = connection.credentials.method == SparkConnectionMethod.SESSION
         if is_session:
@@ -67,8 +68,8 @@ class SessionConnections(SparkConnectionManager):
         connection = super().open(connection)
         if is_session and _catalog and sail.is_sail(_catalog.spark):
             connection.handle = sail.handle(_catalog.spark)
-        elif is_session and (session := of_process()) is not None and is_connect(session):
-            # Who opened it may have said its address nowhere else, so that dbt-spark would not find it.
+        elif is_session and (session := process_session()) is not None and is_connect(session):
+            # dbt-spark finds a Connect session only by SPARK_REMOTE, which a notebook may not have set.
             configure(session, connection.credentials.server_side_parameters)
             connection.handle = sail.handle(session) if sail.is_sail(session) else error_translation.handle(session)
         elif is_session:
@@ -77,7 +78,7 @@ class SessionConnections(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Raise what dbt-spark does, but in a line where the disk is full, memory is short, or a table is damaged."""
+        """Raise dbt-spark's errors, but explain a full disk, short memory or a damaged table in one line."""
         try:
             with super().exception_handler(sql):
                 yield
@@ -88,35 +89,38 @@ class SessionConnections(SparkConnectionManager):
 
 
 def full_disk(message: str) -> str | None:
-    """Say where the disk is full, or None if that is not what an error's message is about."""
+    """Explain an error message about a full disk."""
     if "No space left on device" not in message:
         return None
     place = f"at {_catalog.warehouse.root}" if _catalog else "where Spark writes"
-    return f"no space is left {place}: free some and run again; nothing that was there is lost"
+    return f"no space is left {place}: free some and run again; all published tables are intact"
 
 
 def damaged_tables(message: str, code: str) -> str | None:
-    """Say which damaged tables an error comes from; see `damage.explain`."""
+    """Name the damaged tables that caused an error; see `damage.explain`."""
     return damage.explain(_catalog.warehouse, message, code) if _catalog else None
 
 
-def choose(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
-    """Find out what is set besides if the command about to run is small; a second call for it does nothing."""
+def read_small_run(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
+    """Read the small-run settings of the next command; a second call for the same command does nothing."""
     global _parameters, _small
     if credentials.server_side_parameters is not _parameters:
         _parameters = credentials.server_side_parameters
-        _small = small_run_profile.take(_parameters, variables) if _parameters else None
+        _small = small_run_profile.take_settings(_parameters, variables) if _parameters else None
 
 
-def small_of(parameters: dict[str, str]) -> small_run_profile.Small:
-    """What is set besides for a command, by its parameters; nothing where it is not small."""
-    return _small if _small and _small.is_run and parameters is _parameters else small_run_profile.Small("", {})
+def small_run_settings(parameters: dict[str, str]) -> small_run_profile.SmallRun:
+    """Return the settings that a small command adds; empty for other commands."""
+    return _small if _small and _small.is_run and parameters is _parameters else small_run_profile.SmallRun("", {})
 
 
-def of_unit_tests() -> SparkSession | None:
-    """The session for unit tests, which have few rows in large runs too; None where they have the process's own."""
+def unit_test_session() -> SparkSession | None:
+    """Return the session for unit tests, which use small-run settings in every run.
+
+    It is None if unit tests share the process's session.
+    """
     global _of_unit_tests
-    main = of_process()
+    main = process_session()
     if _small is None or main is None or is_connect(main):
         return None
     with _opening:
@@ -126,9 +130,9 @@ def of_unit_tests() -> SparkSession | None:
     return _of_unit_tests
 
 
-def set_small(parameters: dict[str, str]) -> None:
-    """Put what is set in small runs into their parameters, and take it back from a session that had one before."""
-    settings = small_of(parameters).settings
+def apply_small_run_settings(parameters: dict[str, str]) -> None:
+    """Add the small-run settings to a command's parameters, and reset those of the previous command."""
+    settings = small_run_settings(parameters).settings
     if _catalog:
         for name in _set - settings.keys():
             _catalog.spark.conf.unset(name)
@@ -138,26 +142,26 @@ def set_small(parameters: dict[str, str]) -> None:
 
 
 def prepare(credentials: SparkCredentials) -> None:
-    """Make the environment and the warehouse ready for a dbt command; a second call for the same command does nothing.
+    """Prepare the environment and the warehouse for a dbt command; a second call for the same command does nothing.
 
     Raises:
-        RuntimeError: There is no JVM, or the process has a Spark session of another kind.
+        RuntimeError: Java is missing, or the process has a Spark session of another kind.
         WarehouseError: The warehouse cannot be used.
     """
     global _catalog
     parameters = credentials.server_side_parameters
     with _opening:
-        is_sail = parameters.pop(sail.ENGINE, None) == "sail"
-        needs_java = not is_sail and of_process() is None
+        is_sail = parameters.pop(sail_server.ENGINE, None) == "sail"
+        needs_java = not is_sail and process_session() is None
         root = parameters.pop(WAREHOUSE, None)
-        options = [parameters.get("spark.driver.extraJavaOptions"), small_of(parameters).java]
+        options = [parameters.get("spark.driver.extraJavaOptions"), small_run_settings(parameters).java]
         options.append("" if root else environment.catalog_option(parameters))
         environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
         if needs_java:
             guard_ports(parameters)
-        set_small(parameters)
+        apply_small_run_settings(parameters)
         ship_packages.send_packed(parameters)
-        if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the warehouse is the server's
+        if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the server has its own warehouse
             return
         warehouse = _catalog.warehouse if _catalog else open_warehouse(root)
         if warehouse.root != Path(root).absolute():
@@ -172,7 +176,7 @@ def prepare(credentials: SparkCredentials) -> None:
 
 
 def guard_ports(parameters: dict[str, str]) -> None:
-    """Have a Spark session on this machine listen on 127.0.0.1 and ask for a secret, unless the profile says otherwise.
+    """Restrict a local session's ports to 127.0.0.1 and clients with a secret, unless the profile sets them.
 
     The driver and its block manager deserialize Java objects from every client that they accept. On a cluster the
     secret has to be set up on all machines; see `docs/how-to/clusters.md`.
@@ -183,15 +187,14 @@ def guard_ports(parameters: dict[str, str]) -> None:
 
 
 def open_warehouse(root: str) -> Warehouse:
-    """The warehouse at `root`; this process's own folder goes when the process ends.
+    """Open the warehouse at `root`; this process's own folder is removed when the process ends.
 
     Raises:
         WarehouseError: It cannot be used.
     """
     if wrong := _NOT_IN_PATHS.search(str(Path(root).absolute())):
         raise WarehouseError(
-            f"the warehouse cannot be {root!r}: engines take {wrong.group()!r} in a path for something else; "
-            f"use a folder without it"
+            f"the warehouse cannot be {root!r}: engines misread {wrong.group()!r} in a path; use a folder without it"
         )
     warehouse = Warehouse(Path(root))
     atexit.register(warehouse.close)
@@ -199,10 +202,10 @@ def open_warehouse(root: str) -> Warehouse:
 
 
 def open_session(parameters: dict[str, str]) -> SparkSession:
-    """The process's Spark session.
+    """Open the process's Spark session.
 
     Raises:
-        RuntimeError: There is one already, and it was opened with another warehouse.
+        RuntimeError: The process has a session already, opened with another warehouse.
     """
     spark = SparkSession.builder.config(map=parameters).getOrCreate()
     place = spark.conf.get("spark.sql.warehouse.dir")
@@ -215,19 +218,19 @@ def open_session(parameters: dict[str, str]) -> SparkSession:
 
 
 def open_sail(parameters: dict[str, str], warehouse: Warehouse) -> SparkSession:
-    """The process's session on Sail.
+    """Open the process's session on Sail.
 
     Raises:
-        RuntimeError: There is a session of Spark's already.
+        RuntimeError: The process has a Spark session already.
         SailError: Sail cannot be used.
     """
     if (active := SparkSession.getActiveSession()) and not is_connect(active):
         raise RuntimeError("this process has a Spark session: start another process for Sail")
-    return sail.connect(parameters, str(warehouse.scratch))
+    return sail_server.connect(parameters, str(warehouse.scratch))
 
 
 def spark_settings(warehouse: Warehouse) -> dict[str, str]:
-    """What Spark has to know of a warehouse."""
+    """Return Spark's settings for a warehouse."""
     return {
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(warehouse.tables),
@@ -236,20 +239,20 @@ def spark_settings(warehouse: Warehouse) -> dict[str, str]:
 
 
 def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
-    """The catalog over the warehouse of these credentials; None where they have none, or it is not open yet."""
+    """Return the catalog over the warehouse of these credentials, if they have one and it is open."""
     place = (credentials.server_side_parameters or {}).get("spark.sql.warehouse.dir")
     return _catalog if _catalog and str(_catalog.warehouse.tables) == place else None
 
 
 def configure(session: SparkSession, parameters: Mapping[str, Any]) -> None:
-    """Set what a profile wants of a session that is there, but for what only a new one takes."""
+    """Apply a profile's settings to an existing session, except those that only a new session accepts."""
     for name, value in parameters.items():
         with suppress(PySparkException):
             session.conf.set(name, value)
 
 
-def of_process() -> SparkSession | None:
-    """The session that this process has, whichever thread or notebook opened it; None where it has none."""
+def process_session() -> SparkSession | None:
+    """Return the session of this process, in any thread, if there is one."""
     if (active := SparkSession.getActiveSession()) is not None:
         return active
     connect = sys.modules.get("pyspark.sql.connect.session")
@@ -259,39 +262,41 @@ def of_process() -> SparkSession | None:
     return getattr(SparkSession, "_instantiatedSession", None)
 
 
-def current(credentials: SparkCredentials) -> SparkSession:
-    """The session that Python models run on: the one of the profile's warehouse, the process's, or else a new one.
+def python_session(credentials: SparkCredentials) -> SparkSession:
+    """Return the session for Python models: the warehouse's, the process's, or a new one.
 
     Raises:
-        DbtRuntimeError: SQL goes to a server, and nothing says where Python models are to go.
+        DbtRuntimeError: SQL goes to a server, and the session for Python models is not configured.
     """
     if _catalog:
         return _catalog.spark
-    if (session := of_process()) is not None:
+    if (session := process_session()) is not None:
         return session
-    if not has_place(credentials):
-        raise DbtRuntimeError(no_place(credentials, []))
+    if not has_session(credentials):
+        raise DbtRuntimeError(explain_missing_session(credentials, []))
     session = SparkSession.builder.getOrCreate()
-    configure(session, credentials.server_side_parameters)  # as the server's other sessions, which SQL models run on
+    configure(
+        session, credentials.server_side_parameters
+    )  # SQL models run on the server's other sessions with these settings
     return session
 
 
-def has_place(credentials: SparkCredentials) -> bool:
-    """Whether there is anything that Python models could run on."""
+def has_session(credentials: SparkCredentials) -> bool:
+    """Whether Python models have a session to run on."""
     is_session = credentials.method == SparkConnectionMethod.SESSION
-    return is_session or "SPARK_REMOTE" in os.environ or of_process() is not None
+    return is_session or "SPARK_REMOTE" in os.environ or process_session() is not None
 
 
-def no_place(credentials: SparkCredentials, models: Sequence[str]) -> str:
-    """Say that there is nothing that Python models could run on, and which of them are to."""
+def explain_missing_session(credentials: SparkCredentials, models: Sequence[str]) -> str:
+    """Explain that Python models have no session to run on, and name them."""
     listed = f": {', '.join(sorted(models))}" if models else ""
     return (
-        f"SQL models go to a server (method: {credentials.method}), and Python models to Spark Connect beside it: set "
+        f"SQL models go to a server (method: {credentials.method}); Python models need Spark Connect beside it: set "
         f"SPARK_REMOTE to its address, as sc://host:15002, or leave the Python models out{listed}"
     )
 
 
-def end() -> None:
-    """Let others build: a dbt command has ended."""
+def release_warehouse() -> None:
+    """Release the warehouse at the end of a dbt command."""
     if _catalog:
         _catalog.warehouse.end_writing()

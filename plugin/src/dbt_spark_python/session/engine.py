@@ -1,7 +1,8 @@
-"""Whether this environment has an engine. Nothing here imports pyspark, which two distributions bring.
+"""Finds out whether an engine is installed, without importing pyspark.
 
-`pyspark` is Spark itself, with its jars; `pyspark-client` is the part of it that talks to a server, and Sail and Spark
-Connect need no more. pip installs both beside each other without a word, and each overwrites files of the other.
+Two distributions provide the module pyspark. `pyspark` is Spark itself with its jars; `pyspark-client` is its client
+part, which is enough for Sail and Spark Connect. pip installs both together without a warning, and each overwrites
+files of the other.
 """
 
 from importlib.metadata import PackageNotFoundError, distribution
@@ -18,7 +19,7 @@ _ALL = f"{_SPARK}, 'dbt-spark-python[sail]' (Sail, without a JVM) or 'dbt-spark-
 
 
 def find_fault() -> str | None:
-    """Say why no engine can run here, and what to do; None where one can."""
+    """Return the reason why engines cannot run here, with the remedy, if there is one."""
     if _is_installed("pyspark") and _is_installed("pyspark-client"):
         return (
             "pyspark and pyspark-client are both installed, and each has overwritten files of the other: "
@@ -30,7 +31,7 @@ def find_fault() -> str | None:
 
 
 def find_fault_of_spark() -> str | None:
-    """Say why Spark itself cannot run in this process, and what to do; None where it can."""
+    """Return the reason why Spark itself cannot run in this process, with the remedy, if there is one."""
     if find_spec("pyspark.core") or find_spec("pyspark.context"):  # 4.0 and newer; older
         return None
     return (
@@ -48,29 +49,29 @@ def _is_installed(name: str) -> bool:
 
 
 class NoSessions(SparkConnectionManager):
-    """dbt-spark's connections; of sessions it says why there are none."""
+    """dbt-spark's connections, without sessions: opening one raises an error that names the missing engine."""
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
         """Open a connection; see `SparkConnectionManager.open`.
 
         Raises:
-            RuntimeError: It is a session, which takes an engine.
+            RuntimeError: The connection is a session, which needs an engine.
         """
         if connection.credentials.method == SparkConnectionMethod.SESSION:
             raise RuntimeError(find_fault())
         return super().open(connection)
 
 
-class SparkAdapter(impl.SparkAdapter):  # dbt makes the name of the adapter from the name of the class
-    """dbt-spark's adapter where no engine is installed."""
+class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from the class name
+    """dbt-spark's adapter for an environment without an engine."""
 
     ConnectionManager = NoSessions
 
 
 class NoEnginePlugin(dbtPlugin):
-    """Stands in for the plugin where pyspark cannot be used: dbt imports all plugins, for projects of any adapter."""
+    """Replaces the plugin if pyspark cannot be imported, since dbt loads all plugins for projects of any adapter."""
 
     def initialize(self) -> None:
-        """Run when dbt loads its plugins, for any project and command."""
+        """Replace dbt-spark's adapter class. dbt calls this for every project and command."""
         dbt.adapters.spark.Plugin.adapter = SparkAdapter

@@ -1,4 +1,4 @@
-"""What must be in the environment before the JVM of an embedded session starts."""
+"""Sets the environment variables that an embedded session's JVM reads at its start."""
 
 import os
 import re
@@ -9,32 +9,32 @@ from pathlib import Path
 
 from dbt_spark_python.session import engine, jvm
 
-#: The root of the package, where the launcher of Java and the logging settings are.
+#: The root of the package, with the Java launcher and the logging settings.
 HERE = Path(__file__).parent.parent
 
-#: The folder of Derby, below that of the tables.
+#: Derby's folder, inside the warehouse folder.
 CATALOG = ".catalog"
 
-# Spark and Python's launcher take options apart at what a shell would; a path with more than this is left out.
+# Spark's launchers split options like a shell; paths with other characters are not passed on.
 _PLAIN = re.compile(r"[\w./@%+=,~-]+")
 
 
 def prepare(environ: dict | None = None, java_options: str = "", needs_java: bool = True) -> None:
-    """Set the workers' interpreter, the JVM and quiet logging, each only where the user has not.
+    """Set the workers' interpreter, the JVM and quiet logging, unless the user has set them.
 
     Args:
-        environ: the environment to change (default: this process's).
-        java_options: more options of a JVM that is yet to be started; `spark.driver.extraJavaOptions` would not count.
-        needs_java: whether there is to be one.
+        environ: The environment to change (default: this process's).
+        java_options: More options for a JVM that starts later; `spark.driver.extraJavaOptions` would come too late.
+        needs_java: Whether a JVM will start.
 
     Raises:
-        RuntimeError: a JVM is needed, and Spark is not installed, or the JVM found is too old, or none is found.
+        RuntimeError: A JVM is needed, and Spark is not installed, or Java is missing or too old.
     """
     environ = os.environ if environ is None else environ
-    # Without this Spark starts whatever `python3` is on the PATH, which knows none of our packages.
+    # By default Spark starts the first `python3` on the PATH, which may lack the project's packages.
     environ.setdefault("PYSPARK_PYTHON", sys.executable)
     environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    if not needs_java or "SPARK_REMOTE" in environ:  # Spark Connect: the JVM is somebody else's
+    if not needs_java or "SPARK_REMOTE" in environ:  # with Spark Connect the JVM belongs to the server
         return
     if fault := engine.find_fault_of_spark():
         raise RuntimeError(fault)
@@ -46,12 +46,12 @@ def prepare(environ: dict | None = None, java_options: str = "", needs_java: boo
 
 
 def catalog_option(parameters: Mapping[str, str]) -> str:
-    """The option of a JVM that puts Derby, Spark's catalog where it is set up with no other, beside the tables.
+    """Return the JVM option that puts Derby, Spark's default catalog, beside the tables.
 
-    Left alone it goes into the current folder. Whoever has a metastore has no Derby, and the option does nothing.
+    Derby's default place is the current folder. Other metastores ignore the option.
 
     Args:
-        parameters: The session's; without a warehouse on this machine there is nothing to be beside.
+        parameters: The session's parameters; the option is empty unless they name a local warehouse folder.
     """
     place = parameters.get("spark.sql.warehouse.dir", "").removeprefix("file://")
     if not place or ":/" in place or not _PLAIN.fullmatch(place):

@@ -1,4 +1,4 @@
-"""What dbt-spark takes for a connection, over a session that is open."""
+"""Wraps an open session as dbt-spark's connection, and raises the engine's errors as dbt's."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +11,12 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.python_model.stale_write_cleanup import over_unfinished
+from dbt_spark_python.python_model.stale_write_cleanup import retry_over_unfinished
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """What the engine says is wrong, as an error of dbt's."""
+def raise_as_dbt_errors() -> Iterator[None]:
+    """Raise the engine's errors as dbt errors."""
     try:
         yield
     except PySparkException as error:
@@ -24,7 +24,7 @@ def told() -> Iterator[None]:
 
 
 class OpenCursor(Cursor):
-    """dbt-spark's cursor, but one that looks for no session: it has one."""
+    """dbt-spark's cursor on an open session."""
 
     def __init__(self, session: SparkSession) -> None:
         super().__init__()
@@ -34,15 +34,15 @@ class OpenCursor(Cursor):
         """Execute a statement.
 
         Raises:
-            DbtRuntimeError: The engine does not take it, or it fails.
+            DbtRuntimeError: The engine refuses it, or it fails.
         """
-        with told():
+        with raise_as_dbt_errors():
             self._df = self.session.sql(sql % parameters if parameters else sql)
         self._rows = None
 
 
 class OpenConnection(Connection):
-    """dbt-spark's connection, to a session that is open."""
+    """dbt-spark's connection to an open session."""
 
     def __init__(self, session: SparkSession, kind: type[OpenCursor]) -> None:
         super().__init__()
@@ -50,21 +50,22 @@ class OpenConnection(Connection):
         self.kind = kind
 
     def cursor(self) -> OpenCursor:
-        """Get a cursor."""
+        """Return a cursor."""
         return self.kind(self.session)
 
 
 class SessionHandle(SessionConnectionWrapper):
-    """dbt-spark's handle of a session; the values of seeds are literals that say what the file says.
+    """dbt-spark's handle of a session, with exact seed values and a retry over unfinished tables.
 
-    dbt-spark puts them between quotes as they are: an empty cell becomes the word None, and quotes and backslashes
-    break the statement, or vanish. A table is made also where a killed process had begun to write it.
+    dbt-spark inserts seed values between quotes: an empty cell becomes the word None, and quotes and backslashes break
+    the statement or vanish. Here they become SQL literals of the file's values. A table is also created if a killed
+    process had begun to write it.
     """
 
     def execute(self, sql: str, bindings: list[Any] | None = None) -> None:
         """Execute a statement."""
         execute = super().execute
-        over_unfinished(lambda: execute(sql, bindings))
+        retry_over_unfinished(lambda: execute(sql, bindings))
 
     @classmethod
     def _fix_binding(cls, value: Any) -> str:
@@ -78,5 +79,5 @@ class SessionHandle(SessionConnectionWrapper):
 
 
 def handle(session: SparkSession, kind: type[OpenCursor] = OpenCursor) -> SessionHandle:
-    """Wrap a session as dbt-spark's connection managers want it."""
+    """Wrap a session for dbt-spark's connection managers."""
     return SessionHandle(OpenConnection(session, kind))

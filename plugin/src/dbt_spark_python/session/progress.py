@@ -1,4 +1,4 @@
-"""Says every few seconds how far a run is, in a run that is long and says nothing else."""
+"""Logs every few seconds how far a long run is, if dbt itself is silent meanwhile."""
 
 import importlib
 import threading
@@ -16,8 +16,8 @@ logger = AdapterLogger("Spark")
 INTERVAL = 15.0  # seconds between two lines
 
 
-def say(line: str) -> None:
-    """Show a line of progress: as dbt's own where dbt shows its lines, else by itself, unless dbt is to be silent."""
+def show_line(line: str) -> None:
+    """Show a progress line: through dbt's log if dbt shows its log, else on stdout, unless dbt is quiet."""
     flags = get_flags()
     if flags.LOG_LEVEL in ("debug", "info") and not flags.QUIET:
         logger.info(line)
@@ -26,11 +26,11 @@ def say(line: str) -> None:
 
 
 class RunProgress:
-    """A callback for dbt's events: counts the nodes that have ended, where dbt does not list them itself.
+    """A callback for dbt's events: counts finished nodes if dbt does not list them.
 
-    The number of nodes is the one that dbt states as a command begins. dbt's own numbering of nodes is not used: it
+    The total is the number of nodes that dbt states when a command begins. dbt's own numbering of nodes is not used: it
     follows the order in which nodes are queued, and its total grows while models with unit tests start. Unit tests are
-    therefore counted only where a command states them too, which `dbt build` does not.
+    therefore counted only if the command's total includes them, which is not so for `dbt build`.
     """
 
     def __init__(self, interval: float = INTERVAL) -> None:
@@ -42,18 +42,18 @@ class RunProgress:
         self._total, self._ended, self._last = total, set(), time.monotonic()
 
     def __call__(self, event: EventMsg) -> None:
-        """Take one event; dbt calls this in whatever thread it happens."""
+        """Take one event. dbt calls this in the thread of the event."""
         if event.info.name == "ConcurrencyLine":
             with self._lock:
                 self._begin(event.data.node_count)
         elif event.info.name == "NodeFinished" and _is_counted(event):
-            with self._lock:  # until the line is out, so that no thread says less behind one that says more
-                self._ended.add(event.data.node_info.unique_id)  # once, however many batches it has
+            with self._lock:  # held until the line is printed, so that counts never decrease
+                self._ended.add(event.data.node_info.unique_id)  # a node with several batches counts once
                 now = time.monotonic()
                 if now - self._last >= self.interval:
                     self._last = now
                     if get_flags().LOG_LEVEL not in ("debug", "info"):
-                        say(f"{len(self._ended)} of {self._total} steps done")
+                        show_line(f"{len(self._ended)} of {self._total} steps done")
 
 
 def _is_counted(event: EventMsg) -> bool:
@@ -64,16 +64,16 @@ def _is_counted(event: EventMsg) -> bool:
 
 
 class NodeProgress:
-    """Context manager: a job group around a Python model, and a line of progress while it runs.
+    """Context manager: a job group around a Python model, and a progress line while it runs.
 
-    On Spark Connect there is no job group; there the session tag of the same name marks the node's operations, and
-    only packages say how far they are.
+    On Spark Connect, which lacks job groups, a session tag of the same name marks the node's operations, and progress
+    lines come from packages only.
 
     Args:
         spark: The session.
         node: The node's unique id.
-        packages: Importable packages of the model. One that has a function `progress_line` is asked for a line: it is
-            called with the time at which the model began, in seconds since 1970, and returns a text or None.
+        packages: Importable packages of the model. If a package defines `progress_line`, that function is called with
+            the model's start time (seconds since 1970), and returns a text or None.
         interval: Seconds between two lines.
     """
 
@@ -85,7 +85,7 @@ class NodeProgress:
         self.context = None if is_connect(spark) else spark.sparkContext
         self._started, self._began = time.monotonic(), time.time()
         self._done = threading.Event()
-        self._stages: dict[int, tuple[int, int]] = {}  # of each stage that was seen: parts done, and all
+        self._stages: dict[int, tuple[int, int]] = {}  # completed and total tasks of each stage seen so far
         self._watch = threading.Thread(target=self._report, name=f"progress-{node}", daemon=True)
 
     def __enter__(self) -> "NodeProgress":
@@ -108,7 +108,7 @@ class NodeProgress:
     def _report(self) -> None:
         while not self._done.wait(self.interval):
             for line in filter(None, [self.line(), *self._package_lines()]):
-                say(line)
+                show_line(line)
 
     def _package_lines(self) -> Iterator[str | None]:
         for package in self.packages:
@@ -117,9 +117,9 @@ class NodeProgress:
             yield f"{self._name}: {line}" if line else None
 
     def line(self) -> str | None:
-        """Say how many parts are done of all that have begun, and for how long it has been; None where none runs.
+        """Return the number of completed parts and the elapsed time, if any stage is active.
 
-        Stages that have ended still count, so neither number becomes smaller.
+        Finished stages still count, so neither number decreases.
         """
         if self.context is None:
             return None
@@ -129,7 +129,7 @@ class NodeProgress:
             info = tracker.getJobInfo(job)
             for stage in info.stageIds if info else []:
                 progress = tracker.getStageInfo(stage)
-                if progress is None:  # not begun, or forgotten
+                if progress is None:  # not started, or discarded by Spark
                     continue
                 is_active |= bool(progress.numActiveTasks)
                 done, _ = self._stages.get(stage, (0, 0))
@@ -142,5 +142,5 @@ class NodeProgress:
 
 
 def is_connect(spark: SparkSession) -> bool:
-    """Whether this is a Spark Connect session, which has no Spark context."""
+    """Whether this is a Spark Connect session, which lacks a Spark context."""
     return "connect" in type(spark).__module__

@@ -1,4 +1,4 @@
-"""Paths and commands as a line of advice shows them: to be copied into the shell in which dbt was started."""
+"""Formats paths and commands for messages, so that they can be pasted into the shell that started dbt."""
 
 import os
 import shlex
@@ -9,13 +9,13 @@ from pathlib import Path
 
 
 def shown_path(path: Path) -> str:
-    """Write a path as short as that shell takes it: relative where it is below the shell's folder."""
+    """Shorten a path for that shell: relative if it is below the shell's folder."""
     path, here = path.absolute(), _shell_folder()
     return str(path.relative_to(here)) if here is not None and path.is_relative_to(here) else str(path)
 
 
 def shown_command(words: Sequence[str]) -> str:
-    """Write a command of this Python's environment, quoted; with its path where PATH leads elsewhere, or nowhere."""
+    """Quote a command of this Python's environment; its path is added if the PATH does not lead to it."""
     program = Path(sys.executable).parent / words[0]
     found = shutil.which(words[0])
     is_on_path = found is not None and os.path.realpath(found) == os.path.realpath(program)
@@ -24,7 +24,7 @@ def shown_command(words: Sequence[str]) -> str:
 
 
 def _shell_folder() -> Path | None:
-    """The folder in which the shell is; None where dbt has gone to another one, and nothing can be relative."""
+    """Return the shell's current folder; None if dbt has changed its own, which makes relative paths ambiguous."""
     given = os.environ.get("PWD")
     here = Path(given) if given else Path.cwd()
     return here if here.exists() and here.samefile(Path.cwd()) else None

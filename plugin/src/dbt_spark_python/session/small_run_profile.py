@@ -1,16 +1,15 @@
-"""Settings for runs over little input, where Java spends more on compiling than Spark on the data.
+"""Settings for runs over small inputs, for which Java compiles longer than Spark computes.
 
 A profile turns them on, in its `server_side_parameters`:
 
-    spark.dbt.small.inputs: my_log, my_other_log       # the vars that name what is read
-    spark.dbt.small.bytes: 4000000                     # the most that may be there
+    spark.dbt.small.inputs: my_log, my_other_log       # the vars that hold the paths of inputs
+    spark.dbt.small.bytes: 4000000                     # the largest total size of a small run
     spark.dbt.small.java: -XX:TieredStopAtLevel=1      # options of the JVM, if one is started
     spark.dbt.small.spark.sql.shuffle.partitions: 2    # and any setting of Spark behind `spark.dbt.small.`
 
-Unit tests, whose rows are written by hand, have them in every run, but for those of the JVM.
-
-A run is small if every one of these vars that is given leads to files on this machine, and all of them together have at
-most that many bytes, as they are stored. Whatever cannot be measured is taken for large.
+A run is small if every one of these vars that is set leads to files on this machine, and their stored sizes add up to
+at most that many bytes. Inputs that cannot be measured count as large. Unit tests, which have few rows, use the
+settings in every run, apart from the JVM's options.
 """
 
 from collections.abc import Mapping
@@ -24,23 +23,23 @@ PREFIX = "spark.dbt.small."
 _MAX_FILES = 1000
 
 
-class Small(NamedTuple):
-    """What is set in a small run: options of the JVM, and Spark's settings; and whether the run is one."""
+class SmallRun(NamedTuple):
+    """The settings of a small run: JVM options, Spark settings, and whether the current run is small."""
 
     java: str
     settings: dict[str, str]
     is_run: bool = True
 
 
-def take(parameters: dict[str, Any], variables: Mapping[str, Any]) -> Small | None:
-    """Take the keys out of a profile's parameters.
+def take_settings(parameters: dict[str, Any], variables: Mapping[str, Any]) -> SmallRun | None:
+    """Remove the keys of this module from a profile's parameters.
 
     Args:
-        parameters: The profile's `server_side_parameters`; changed.
-        variables: dbt's vars: values, and below the names of packages theirs.
+        parameters: The profile's `server_side_parameters`; changed in place.
+        variables: dbt's vars: values, and mappings of values under the names of packages.
 
     Returns:
-        What is to be set, or None where the profile has nothing of this.
+        The settings, if the profile has any.
     """
     found = {key.removeprefix(PREFIX): str(parameters.pop(key)) for key in [*parameters] if key.startswith(PREFIX)}
     if "inputs" not in found or "bytes" not in found:
@@ -48,14 +47,14 @@ def take(parameters: dict[str, Any], variables: Mapping[str, Any]) -> Small | No
     wanted, limit = {name.strip() for name in found.pop("inputs").split(",")}, int(found.pop("bytes"))
     scopes = [variables, *(scope for scope in variables.values() if isinstance(scope, Mapping))]
     paths = {str(scope[name]) for scope in scopes for name in wanted & scope.keys() if scope[name] is not None}
-    return Small(found.pop("java", ""), found, sum(measure(path, limit) for path in paths) <= limit)
+    return SmallRun(found.pop("java", ""), found, sum(measure(path, limit) for path in paths) <= limit)
 
 
 def measure(path: str, limit: int) -> float:
-    """Count the bytes of what a path or glob leads to on this machine, up to somewhat more than `limit`.
+    """Sum the bytes of the local files that a path or glob leads to; counting stops above `limit`.
 
     Returns:
-        The bytes; infinite where they cannot be counted: elsewhere, too many files, or none.
+        The bytes; infinite if they cannot be counted: a remote path, too many files, or an empty match.
     """
     try:
         return _measure(path, limit)

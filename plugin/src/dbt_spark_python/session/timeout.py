@@ -1,4 +1,4 @@
-"""The config `timeout` of a model: how many seconds it may take."""
+"""The config `timeout` of a model: the seconds that it may take."""
 
 import ctypes
 import threading
@@ -10,19 +10,19 @@ from pyspark.sql import SparkSession
 
 from dbt_spark_python.session.progress import is_connect
 
-# Python code that runs on without the engine is interrupted when what runs on the engine has had so long to end.
+# Python code of the model is interrupted if its jobs have been cancelled for this long.
 _GRACE = 3.0
 _PAUSE = 0.5
 
 
 class _Interrupted(BaseException):
-    """Ends a model's Python code; nothing in it catches this by accident."""
+    """Ends a model's Python code; a BaseException, so that `except Exception` does not catch it."""
 
 
 class Deadline:
-    """Context manager: ends a model that takes longer, with the jobs that it has running.
+    """Context manager: ends a model that exceeds its time, together with its running jobs.
 
-    The jobs are those of a group (on Spark Connect, with a tag) of the node's name.
+    The jobs are found by the job group (on Spark Connect: the session tag) with the node's name.
     """
 
     def __init__(self, spark: SparkSession, node: str, seconds: float | None) -> None:
@@ -42,7 +42,7 @@ class Deadline:
         self._done.set()
         with self._lock:
             if self._is_over:
-                interrupt(self._thread, None)  # one that was sent and has not arrived
+                interrupt(self._thread, None)  # withdraw an exception that has not been raised yet
                 raise TimeoutError(f"it took longer than its `timeout` of {self.seconds:g} seconds") from error
 
     def _wait(self) -> None:
@@ -50,7 +50,7 @@ class Deadline:
             return
         with self._lock:
             self._is_over = not self._done.is_set()
-        # A model may begin another job at any time, or be about to begin its first.
+        # A model may start another job at any time.
         patience = _GRACE
         while self._is_over and not self._done.is_set():
             self._cancel_jobs()
@@ -67,15 +67,15 @@ class Deadline:
                 self.spark.interruptTag(self.node)
             else:
                 self.spark.sparkContext.cancelJobGroup(self.node)
-        except Exception:  # the engine is gone, or has no such call: then the model's thread is interrupted
+        except Exception:  # the engine has ended, or cannot cancel: then the model's thread is interrupted
             return
 
 
 def seconds_of(config: dict[str, Any]) -> float | None:
-    """Read the config; None where there is none.
+    """Read the config `timeout`, if it is set.
 
     Raises:
-        DbtRuntimeError: It is no number above 0.
+        DbtRuntimeError: It is not a number above 0.
     """
     given = config.get("timeout")
     if given is None:
@@ -85,12 +85,12 @@ def seconds_of(config: dict[str, Any]) -> float | None:
     except (TypeError, ValueError):
         seconds = 0.0
     if not 0 < seconds < threading.TIMEOUT_MAX:
-        raise DbtRuntimeError(f"the model's `timeout` is {given!r}, but must be a number of seconds above 0")
+        raise DbtRuntimeError(f"the model's `timeout` is {given!r}: set it to a number of seconds above 0")
     return seconds
 
 
 def interrupt(thread: int, exception: type | None) -> None:
-    """Raise an exception in another thread at its next step in Python, or take one back that has not arrived."""
+    """Raise an exception in another thread at its next Python step, or withdraw one that is still pending."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(
         ctypes.c_ulong(thread), ctypes.py_object(exception) if exception else None
     )

@@ -1,4 +1,4 @@
-"""Puts a folder in the place of another, so that whoever looks sees one or the other."""
+"""Replaces a folder by another in one step, so that a reader sees either the old or the new one."""
 
 import ctypes
 import os
@@ -11,18 +11,18 @@ _RENAME_SWAP = 2  # macOS, renamex_np(2)
 
 
 def replace_folder(new: Path, place: Path, aside: Path) -> None:
-    """Move the folder `new` to `place`; what was there is then at `new` or at `aside`, for the caller to remove.
+    """Move the folder `new` to `place`; the old folder is then at `new` or at `aside`, for the caller to remove.
 
-    Where the file system can exchange two names at once, there is no moment without a folder at `place`. Elsewhere
-    two renames follow each other; whoever is killed between them leaves `aside`, from which `restore_folder` mends.
+    If the file system can exchange two names atomically, there is always a folder at `place`. Otherwise two renames
+    follow each other; a process killed between them leaves `aside`, from which `restore_folder` recovers.
 
     Args:
         new: A folder on the same file system.
-        place: Where it goes.
-        aside: Beside `place`; must not exist.
+        place: Its destination.
+        aside: A path beside `place` that does not exist.
 
     Raises:
-        OSError: The file system refuses; nothing is lost.
+        OSError: The file system refuses; both folders still exist.
     """
     if not place.exists():
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ def replace_folder(new: Path, place: Path, aside: Path) -> None:
 
 
 def restore_folder(place: Path, aside: Path) -> bool:
-    """Bring `aside` back where a killed `replace_folder` left nothing at `place`; tells whether it did."""
+    """Move `aside` back if an interrupted `replace_folder` left `place` empty; return whether it did."""
     if place.exists() or not aside.exists():
         return False
     os.rename(aside, place)
@@ -41,7 +41,7 @@ def restore_folder(place: Path, aside: Path) -> bool:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names at once; False where the system or the file system cannot."""
+    """Exchange two names atomically; return False if the system or the file system cannot."""
     names = os.fsencode(one), os.fsencode(other)
     libc = ctypes.CDLL(None, use_errno=True)
     try:

@@ -1,7 +1,7 @@
-"""Writes files so that they outlive a power cut, and reads small files that may have any content.
+"""Writes files durably (fsync), and reads small files of untrusted content.
 
-A file is on the disk before it counts: its bytes first, then its name in its folder. Where a file system does not sync
-folders, names are as durable as that file system makes them.
+A file is durable once its bytes and its name in its folder are on disk. Some file systems do not sync folders; there,
+names are as durable as the file system makes them.
 """
 
 import contextlib
@@ -13,27 +13,27 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-#: A file that says something about tables is never larger; one that is, is not read.
+#: The largest size of a manifest or similar small file; larger files are not read.
 MOST_BYTES = 16 << 20
 
-# Some file systems (network, FUSE) do not sync folders.
+# Network and FUSE file systems may refuse to sync folders.
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES}
 
 
 def sync_file(path: Path) -> None:
-    """Wait until a file's bytes are on the disk.
+    """Wait until a file's bytes are on disk.
 
     Raises:
-        OSError: They cannot be written there.
+        OSError: The disk refuses.
     """
     _sync(path, os.O_RDONLY)
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the names in a folder are on the disk, where its file system can say so.
+    """Wait until the names in a folder are on disk, if its file system supports that.
 
     Raises:
-        OSError: They cannot be written there.
+        OSError: The disk refuses.
     """
     try:
         _sync(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -43,14 +43,14 @@ def sync_folder(path: Path) -> None:
 
 
 def sync_tree(root: Path, done: Collection[str] = ()) -> None:
-    """Wait until all files below a folder, and their names, are on the disk.
+    """Wait until all files below a folder, and their names, are on disk.
 
     Args:
         root: The folder.
-        done: Files that are there already, by their paths from `root`.
+        done: Files that are durable already, by their paths from `root`.
 
     Raises:
-        OSError: They cannot be written there.
+        OSError: The disk refuses.
     """
     for folder, _, names in os.walk(root, topdown=False):
         for path in (Path(folder, name) for name in names):
@@ -71,10 +71,10 @@ def write_text(path: Path, text: str, draft: Path, sync: bool = True) -> None:
     """Write a small file. A reader gets the old content or the new content, each complete.
 
     Args:
-        path: The file. Its folder is there; a file in its place gives it its mode.
+        path: The file, in an existing folder. If it exists, its mode is kept.
         text: Its content.
-        draft: Where it is written first, in the same file system.
-        sync: Wait until its bytes are on the disk. Without that a power cut may leave an empty file.
+        draft: A temporary path on the same file system.
+        sync: Wait until the bytes are on disk. Without that, a power cut may leave an empty file.
 
     Raises:
         OSError: It cannot be written.
@@ -98,7 +98,7 @@ def read_text(path: Path) -> str:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise ValueError(f"it is {kind_of(found.st_mode)} and no file")
+            raise ValueError(f"it is {kind_of(found.st_mode)}, not a file")
         if found.st_size > MOST_BYTES:
             raise ValueError(f"it has {found.st_size:,} bytes, and at most {MOST_BYTES:,} are read")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
@@ -120,9 +120,9 @@ def read_object(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("its JSON is nested too deep") from None
     except ValueError as error:
-        raise ValueError(f"it is no JSON: {error}") from None
+        raise ValueError(f"it is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise ValueError("its JSON is no object")
+        raise ValueError("its JSON is not an object")
     return found
 
 
@@ -134,6 +134,6 @@ def kind_of(mode: int) -> str:
         stat.S_IFDIR: "a folder",
         stat.S_IFCHR: "a device",
         stat.S_IFBLK: "a device",
-        stat.S_IFLNK: "a link that leads nowhere",
+        stat.S_IFLNK: "a dangling link",
     }
     return kinds.get(stat.S_IFMT(mode), "a special file")

@@ -1,6 +1,6 @@
-"""Finds damaged files of a table: quickly by their sizes and ends, or for certain by all their bytes.
+"""Finds damaged files of a table: quickly by sizes and footers, or thoroughly by digests of all bytes.
 
-This module does not depend on Spark, dbt or the warehouse.
+This module imports neither Spark nor dbt, and not the warehouse.
 """
 
 import hashlib
@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 
 from dbt_spark_python.table_store.durable_files import kind_of
 
-#: The facts of a pipe, socket, device or dangling link; manifests never note these facts.
+#: The facts of a pipe, socket, device or dangling link; a manifest never contains them.
 _NO_FILE = [-1, 0]
 
 
 def data_files(folder: Path) -> list[Path]:
-    """The entries of a table's folder that readers take for its data, at any depth: files and special files."""
+    """Return the data files in a table's folder at any depth, special files included, as readers list them."""
     return sorted(
         path
         for path in folder.rglob("*")
@@ -30,14 +30,14 @@ def data_files(folder: Path) -> list[Path]:
 
 
 def list_files(folder: Path) -> dict[str, list[int]]:
-    """The size and time of change of each data file, by which a change from outside is noticed."""
+    """Return the size and modification time of each data file, which reveal changes from outside."""
     return {path.relative_to(folder).as_posix(): _facts(path) for path in data_files(folder)}
 
 
 def _facts(path: Path) -> list[int]:
     try:
         found = path.stat()
-    except OSError:  # a link that leads nowhere
+    except OSError:  # a dangling link
         return _NO_FILE
     return [found.st_size, found.st_mtime_ns] if stat.S_ISREG(found.st_mode) else _NO_FILE
 
@@ -48,12 +48,12 @@ def digest_files(
     """Digest the bytes of a table's data files.
 
     Args:
-        folder: The table's.
-        files: Its files, as `list_files` has them.
-        known: A manifest; a file of which it has the same facts has the digest that it notes.
+        folder: The table's folder.
+        files: Its files, as `list_files` returns them.
+        known: A manifest; a file with unchanged facts keeps its digest from there.
 
     Returns:
-        The digests in hexadecimal digits, by the names of the files. A special file has an empty digest.
+        The digests in hexadecimal by file name. A special file has an empty digest.
     """
     noted, digests = ((known or {}).get(key) or {} for key in ("files", "digests"))
     return {
@@ -65,7 +65,7 @@ def digest_files(
 
 
 def digest_content(digests: Mapping[str, str]) -> str:
-    """Digest the data of a table, of the digests of its files: their bytes, whatever their names, and their folders."""
+    """Digest the data of a table from the digests of its files and their folders; file names do not count."""
     placed = [[name.rpartition("/")[0] or ".", digest] for name, digest in digests.items()]
     return hashlib.sha256(json.dumps(sorted(placed)).encode()).hexdigest()
 
@@ -80,17 +80,17 @@ def digest_file(file: Path) -> str:
 
 
 def find_faults(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Find the files that keep a table from being read, without reading it.
+    """Find the files that make a table unreadable, without reading its rows.
 
-    A file that has the size and time of change of which the manifest tells is as it was published; of another the end
-    is read, where parquet has the places of its columns.
+    A file with the size and time in the manifest is taken as intact. Of any other file the footer is read, which holds
+    the positions of the parquet columns.
 
     Args:
-        folder: The table's.
+        folder: The table's folder.
         manifest: Its manifest; may be empty.
 
     Returns:
-        The faults by the names of the files; empty where the table can be read.
+        The faults by file name; empty if the table is readable.
     """
     noted, found = manifest.get("files") or {}, list_files(folder)
     faults = {} if (folder / "_delta_log").is_dir() else {name: "is missing" for name in noted.keys() - found.keys()}
@@ -101,7 +101,7 @@ def find_faults(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _still_damaged(folder: Path, manifest: Mapping[str, Any], found: Mapping[str, list[int]]) -> dict[str, str]:
-    """The faults that an earlier check of all bytes noted, of files that have not been restored since."""
+    """Return faults that an earlier digest check recorded, for files that have not been restored since."""
     noted = manifest.get("damaged") or {}
     now = digest_files(folder, {name: facts for name, facts in found.items() if name in noted})
     digests = manifest.get("digests") or {}
@@ -110,28 +110,28 @@ def _still_damaged(folder: Path, manifest: Mapping[str, Any], found: Mapping[str
 
 def _fault_of(path: Path, facts: list[int]) -> str | None:
     if facts == _NO_FILE:
-        return f"is {kind_of(os.lstat(path).st_mode)} and no file"
-    if path.suffix != ".parquet":  # such as a format with a log of its own keeps beside its data
+        return f"is {kind_of(os.lstat(path).st_mode)}, not a file"
+    if path.suffix != ".parquet":  # other formats keep further files beside their data
         return None
     try:
         pq.read_metadata(path)
     except (OSError, pa.ArrowException) as error:
         if getattr(error, "errno", None):
             return f"cannot be read: {error.strerror}"
-        return f"is no parquet file ({facts[0]:,} bytes): {str(error).splitlines()[0]}"
+        return f"is not a parquet file ({facts[0]:,} bytes): {str(error).splitlines()[0]}"
     return None
 
 
 def find_altered(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str] | None:
-    """Find the files of a table whose bytes are not those that were published, by reading all of them.
+    """Find the files of a table that have changed since they were published, by reading all bytes.
 
     Args:
-        folder: The table's.
+        folder: The table's folder.
         manifest: Its manifest.
 
     Returns:
-        The faults by the names of the files (by `.`, where the manifest has one digest for the whole table); None where
-        the manifest lacks digests.
+        The faults by file name (under `.` if the manifest has a single digest of the whole table); None if the manifest
+        lacks digests.
     """
     if faults := find_faults(folder, manifest):
         return faults
@@ -140,10 +140,10 @@ def find_altered(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str] | 
         if not manifest.get("content"):
             return None
         is_same = digest_content(digest_files(folder, found)) == manifest["content"]
-        return {} if is_same else {".": "the bytes of its files are not those that were published"}
+        return {} if is_same else {".": "its files' bytes have changed since they were published"}
     noted = manifest["digests"]
     return {
-        name: "its bytes are not those that were published" if name in noted else "was not published with the table"
+        name: "has changed since it was published" if name in noted else "was not published with the table"
         for name, digest in digest_files(folder, found).items()
         if noted.get(name) != digest
     }

@@ -1,4 +1,4 @@
-"""Locks that end with their process, however it ends."""
+"""File locks that the kernel releases when their process ends."""
 
 import contextlib
 import fcntl
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 class FileLock:
-    """An exclusive lock on a file (flock): the kernel gives it back when the process dies.
+    """An exclusive lock on a file (flock), released by the kernel if the process dies.
 
-    The file holds a line about the holder, for others to show.
+    The file contains a line that describes the holder, for messages of other processes.
     """
 
     def __init__(self, path: Path) -> None:
@@ -22,11 +22,11 @@ class FileLock:
         return self._descriptor is not None
 
     def acquire(self, holder: str = "", wait: bool = False) -> bool:
-        """Take the lock; False where another process holds it.
+        """Take the lock; return False if another process holds it.
 
         Args:
-            holder: Who takes it, for `read_holder`.
-            wait: Wait until it is free.
+            holder: A description of this process, for `read_holder`.
+            wait: Wait until the lock is free.
 
         Raises:
             OSError: The file cannot be opened or written.
@@ -46,14 +46,14 @@ class FileLock:
         return True
 
     def read_holder(self) -> str:
-        """What the holder wrote; empty where nothing can be read."""
+        """Return the holder's description; empty if it cannot be read."""
         try:
             return self.path.read_text(errors="replace").strip()
         except OSError:
             return ""
 
     def release(self) -> None:
-        """Give the lock back; nothing where it is not held."""
+        """Release the lock, if it is held."""
         if self._descriptor is not None:
             with contextlib.suppress(OSError):
                 os.truncate(self._descriptor, 0)

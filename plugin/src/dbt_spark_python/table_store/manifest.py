@@ -1,7 +1,7 @@
-"""The manifest of a published table, `_table.json`: which run built the table, of what, and which files it has.
+"""The manifest of a published table, `_table.json`: the run that built it, its inputs, and its files.
 
-A manifest of another form than `write` gives it is disregarded: the origin of its table is then unknown, and the next
-build makes the table anew.
+A manifest with an unexpected type of value is ignored: the table's origin is then unknown, and the next build rebuilds
+the table.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from dbt_spark_python.table_store import durable_files
 
-STAMP = "_table.json"  # Parquet readers pass over names that begin with an underscore.
+MANIFEST_FILE = "_table.json"  # Parquet readers skip names that begin with an underscore.
 
 
 def _is_text(value: Any) -> bool:
@@ -45,7 +45,7 @@ def _is_files(value: Any) -> bool:
     )
 
 
-#: The checks of a manifest's values. Keys of other versions are left alone.
+#: The type checks of a manifest's values. Unknown keys are allowed.
 _KEYS = {
     **dict.fromkeys(("run_id", "built_at", "changed_in", "content", "columns"), _is_text),
     **dict.fromkeys(("definition", "inputs", "digests", "damaged"), _is_texts),
@@ -59,10 +59,11 @@ def load(folder: Path) -> tuple[dict[str, Any], str | None]:
     """Read the manifest of a table's folder.
 
     Returns:
-        Its content, empty where it cannot be used; and why it cannot be used, None where it can or does not exist.
+        Its content, empty if it cannot be used; and the reason why it cannot be used. A missing manifest is empty
+        without a reason.
     """
     try:
-        found = durable_files.read_object(folder / STAMP)
+        found = durable_files.read_object(folder / MANIFEST_FILE)
     except (FileNotFoundError, NotADirectoryError):
         return {}, None
     except OSError as error:
@@ -74,22 +75,23 @@ def load(folder: Path) -> tuple[dict[str, Any], str | None]:
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """The content of the manifest of a table's folder; empty where it cannot be used."""
+    """Return the content of the manifest of a table's folder; empty if it cannot be used."""
     return load(folder)[0]
 
 
 def write(folder: Path, manifest: Mapping[str, Any], draft: Path) -> None:
-    """Write the manifest of a table's folder in place of an older one; a reader gets one of the two, complete.
+    """Write the manifest of a table's folder; a reader gets the old or the new one, complete.
 
-    The warehouse syncs the manifest with the table's other files as it publishes them. A later manifest confirms that
-    the table is unchanged, and is not synced: if a power cut leaves it empty, the next build makes its table anew.
+    When the warehouse publishes a table, it syncs the manifest together with the table's files. A later manifest
+    records that a run reused the table, and is not synced: if a power cut leaves it empty, the next build rebuilds the
+    table.
 
     Args:
-        folder: The table's.
+        folder: The table's folder.
         manifest: Its content.
-        draft: Where it is written first, in the same file system.
+        draft: A temporary path on the same file system.
 
     Raises:
         OSError: It cannot be written.
     """
-    durable_files.write_text(folder / STAMP, json.dumps(manifest), draft, sync=False)
+    durable_files.write_text(folder / MANIFEST_FILE, json.dumps(manifest), draft, sync=False)

@@ -1,4 +1,4 @@
-"""Folders that only their owner can read, whatever the umask of those who wrote them."""
+"""Restricts folders to their owner, regardless of the umask under which they were written."""
 
 import os
 import stat
@@ -8,10 +8,10 @@ _FOLDER, _FILE = 0o700, 0o600
 
 
 def restrict(folder: Path) -> None:
-    """Take a folder, and all that is in it, from everybody but its owner; the folder first.
+    """Remove all access for group and others from a folder and its contents; the folder itself comes first.
 
     Raises:
-        OSError: They are somebody else's.
+        OSError: Another user owns them.
     """
     _set(folder, _FOLDER)
     for place, folders, files in os.walk(folder):

@@ -1,147 +1,81 @@
-"""A warehouse whose truth is its folders: `<schema>.db/<table>/`, and no catalog that has to agree with them.
+"""A warehouse of folders, `<schema>.db/<table>/`: the folders are the tables, without a metastore beside them.
 
-Spark writes every table of a process into the process's own folder; a table that is done moves to its public place in
-one step. So a public folder is always one whole table, old or new, and a killed process leaves nothing but its own
-folder, which the next one removes. Nothing here knows Spark or dbt.
+Spark writes the new tables of a process into the process's own folder. A finished table moves to its public place in
+one step, so a public folder always holds one complete table, old or new. A killed process leaves only its own folder,
+and the next process removes it. This module imports neither Spark nor dbt.
 
-    <warehouse>/shop.db/orders/        the table `shop.orders`; `_table.json` says who built it, when, and of what
-    <warehouse>/shop.db/.views/        views, as the statements that make them
-    <warehouse>/shop.db/.damaged/      of each table that was made anew, the last damaged folder
-    <warehouse>/.passed/               the tests that passed, and with what (dbt_spark_python.incremental.passes)
+    <warehouse>/shop.db/orders/        the table `shop.orders`; `_table.json` has its run, time and inputs
+    <warehouse>/shop.db/.views/        views, as the statements that create them
+    <warehouse>/shop.db/.damaged/      the last damaged folder of each table that was rebuilt
+    <warehouse>/.passed/               tests that passed, with their inputs (dbt_spark_python.incremental.passes)
     <warehouse>/.lock                  held by the process that builds
-    <warehouse>/.sessions/<id>/        a process's own folder, for its eyes only
-        tables/                        what it is writing
+    <warehouse>/.sessions/<id>/        a process's own folder
+        tables/                        tables that it is writing
         scratch/                       Spark's local files
 """
 
 import contextlib
-import errno
 import os
 import shutil
-import tempfile
 import uuid
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dbt_spark_python.table_store import durable_files, manifest
 from dbt_spark_python.table_store.atomic_swap import replace_folder, restore_folder
+from dbt_spark_python.table_store.errors import WarehouseError, translate_os_errors
 from dbt_spark_python.table_store.integrity import data_files, digest_content, digest_files, find_faults, list_files
 from dbt_spark_python.table_store.locks import FileLock
-from dbt_spark_python.table_store.manifest import STAMP
+from dbt_spark_python.table_store.manifest import MANIFEST_FILE
 from dbt_spark_python.table_store.private_folders import restrict
+from dbt_spark_python.table_store.process_folder import ProcessFolder, describe_process, utc_now
+from dbt_spark_python.table_store.public_folders import (
+    Publication,
+    PublishedTable,
+    as_published,
+    find_table,
+    read_trusted_manifest,
+)
 
 _ASIDE = ".replaced-"
 _DAMAGED = ".damaged"
 
-#: A table of so many files is written whole once more, and not added to.
+#: A table with this many files is rewritten in full instead of extended.
 MOST_FILES = 64
-
-
-class WarehouseError(RuntimeError):
-    """The warehouse cannot be used; the message names it, the cause and the remedy."""
-
-
-@dataclass(frozen=True)
-class PublishedTable:
-    """A table in its public place. All but the first three are None where nobody left a stamp.
-
-    Attributes:
-        run_id: The last run that built the table, or found that it would come out the same.
-        built_at: When it was built (ISO 8601, UTC).
-        changed_in: The run that gave it the rows it has.
-        columns: Its columns as Spark's JSON has them, where its files do not say them all.
-        changes: What that run changed: `rows_added`, `rows_changed`, `rows_removed`; None where nobody counted.
-    """
-
-    schema: str
-    name: str
-    folder: Path
-    run_id: str | None = None
-    built_at: str | None = None
-    changed_in: str | None = None
-    columns: str | None = None
-    changes: dict[str, int] | None = None
-
-
-class Publication(NamedTuple):
-    """What a table's manifest tells of its origin; see `incremental.plan`.
-
-    Attributes:
-        definition: The digests of the parts of its node's definition.
-        inputs: The digests of the contents of its inputs, by their names; None where they are unknown or do not count.
-        groups: The versions of groups that it was built from: `history`, `since`, `upto`.
-        grain: The columns by which a row is the same one; None where changes are not counted. Not in the manifest.
-        changes: How many rows were added, changed and removed, where that is known. Not among the origins.
-    """
-
-    definition: dict[str, str] | None = None
-    inputs: dict[str, str] | None = None
-    groups: dict[str, Any] | None = None
-    grain: list[str] | None = None
-    changes: dict[str, int] | None = None
-
-    def origin(self) -> dict[str, Any]:
-        """The part of the manifest."""
-        return {"definition": self.definition, "inputs": self.inputs, "groups": self.groups}
 
 
 class Warehouse:
     """The warehouse at `root`, as one process sees it.
 
     Raises:
-        WarehouseError: `root` is no folder, or none can be made there.
+        WarehouseError: `root` is not a folder, or cannot be created.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
-        with self._explained("make the warehouse"):
+        with self._translate_errors("make the warehouse"):
             self.root.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.root / ".lock")
         self._owner_only: set[tuple[str, str]] = set()
-        self.session = self._open_session()
+        self._process = ProcessFolder(self.root)
+        self.process_folder = self._process.path
 
     # A process's own folder ---------------------------------------------------------------------------------------
 
     @property
     def tables(self) -> Path:
-        """Where Spark puts this process's new tables."""
-        return self.session / "tables"
+        """Return the folder for this process's new tables."""
+        return self.process_folder / "tables"
 
     @property
     def scratch(self) -> Path:
-        """Where Spark keeps this process's local files."""
-        return self.session / "scratch"
-
-    def _open_session(self) -> Path:
-        """Make this process's folder; whoever may not write to the warehouse gets one elsewhere, to look only."""
-        sessions = self.root / ".sessions"
-        try:
-            sessions.mkdir(mode=0o700, exist_ok=True)
-            with _alone(sessions):
-                self._alive = FileLock(sessions / f"{uuid.uuid4().hex[:12]}.lock")
-                self._alive.acquire(_describe_process())
-                session = self._alive.path.with_suffix("")
-                session.mkdir(mode=0o700)
-        except OSError as error:
-            if error.errno == errno.ENOSPC:
-                raise self._error("make a folder for this process", error) from error
-            self._alive = None
-            session = Path(tempfile.mkdtemp(prefix="dbt_spark_python_"))
-        (session / "tables").mkdir()
-        (session / "scratch").mkdir()
-        return session
+        """Return the folder for the engine's local files."""
+        return self.process_folder / "scratch"
 
     def close(self) -> None:
         """Remove this process's folder and give back its locks."""
-        shutil.rmtree(self.session, ignore_errors=True)
-        if self._alive:
-            self._alive.release()
-            with contextlib.suppress(OSError):
-                self._alive.path.unlink()
-            self._alive = None
+        self._process.close()
         self.end_writing()
 
     # Building -----------------------------------------------------------------------------------------------------
@@ -152,29 +86,31 @@ class Warehouse:
         return self._lock.is_held
 
     def begin_writing(self) -> None:
-        """Take the warehouse for this process alone, and clear away what dead ones left.
+        """Lock the warehouse for this process, and clean up after dead processes.
 
         Raises:
             WarehouseError: Another process holds it, or it cannot be written to.
         """
         if self.is_writing:
             return
-        if self._alive is None:
-            raise WarehouseError(f"the warehouse {self.root} cannot be written to: see who owns it, or use another one")
-        with self._explained("write to the warehouse"):
-            taken = self._lock.acquire(_describe_process())
+        if not self._process.is_writable:
+            raise WarehouseError(
+                f"the warehouse {self.root} is not writable: check its owner, or use another warehouse"
+            )
+        with self._translate_errors("write to the warehouse"):
+            taken = self._lock.acquire(describe_process())
         if not taken:
             holder = self._lock.read_holder() or "another process"
             raise WarehouseError(
                 f"the warehouse {self.root} is being built by {holder}: wait until that ends, or use another warehouse "
-                f"(reading this one is possible all the time)"
+                f"(it stays readable meanwhile)"
             )
-        with self._explained("clear the warehouse"):
-            self._clear_dead_sessions()
+        with self._translate_errors("clear the warehouse"):
+            self._process.clear_dead()
             self._restore_tables()
 
     def end_writing(self) -> None:
-        """Let others build."""
+        """Release the lock, so that other processes can build."""
         self._lock.release()
 
     def publish(
@@ -191,14 +127,14 @@ class Warehouse:
         Args:
             schema: Its schema.
             name: Its name.
-            run_id: Who built it.
-            publication: What its manifest tells of its origin.
-            columns: Its columns as Spark's JSON has them, where its files do not say them all.
-            count: Counts what differs from the public table, where there is one; called if anything does and the
-                publication has no counts.
+            run_id: The run that built it.
+            publication: Its origin, for the manifest.
+            columns: Its schema as Spark's JSON, if the files do not contain all of it.
+            count: Counts the rows that differ from the published table. Called if any file differs and `publication`
+                lacks counts.
 
         Returns:
-            The table in its public place. The old one is gone.
+            The table in its public place. The old table is removed.
 
         Raises:
             WarehouseError: Another process holds the warehouse, or the disk refuses.
@@ -207,15 +143,15 @@ class Warehouse:
         publication = publication or Publication()
         new, place = self.private_place(schema, name), self.public_place(schema, name)
         aside = place.with_name(f"{_ASIDE}{place.name}")
-        with self._explained(f"publish {schema}.{name}"):
+        with self._translate_errors(f"publish {schema}.{name}"):
             before, files = manifest.read(place), list_files(new)
             faults, digests = find_faults(place, before), digest_files(new, files, before)
             content = digest_content(digests)
             is_same = before.get("content") == content and before.get("changed_in")
             changes = before.get("changes") if is_same else publication.changes or (count() if count else None)
-            stamp = {
+            entries = {
                 "run_id": run_id,
-                "built_at": _now(),
+                "built_at": utc_now(),
                 "changed_in": before["changed_in"] if is_same else run_id,
                 **publication.origin(),
                 "changes": changes,
@@ -224,7 +160,7 @@ class Warehouse:
                 "digests": digests,
                 "columns": columns,
             }
-            manifest.write(new, stamp, self.draft())
+            manifest.write(new, entries, self.draft_path())
             if self.is_owner_only(schema, name):
                 restrict(new)
             durable_files.sync_tree(new, _synced(before, files))
@@ -235,115 +171,115 @@ class Warehouse:
                 self._set_aside(old, schema, name)
             shutil.rmtree(old, ignore_errors=True)
         self._view(schema, name).unlink(missing_ok=True)
-        return _published(place, stamp)
+        return as_published(place, entries)
 
-    def keep(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
-        """Note that a run reused a public table.
+    def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
+        """Record that a run reused a published table.
 
         Args:
             schema: Its schema.
             name: Its name.
             run_id: The run.
-            publication: What its manifest tells of its origin.
+            publication: Its origin, for the manifest.
 
         Raises:
             WarehouseError: As `publish`.
         """
         self.begin_writing()
         place = self.public_place(schema, name)
-        with self._explained(f"keep {schema}.{name}"):
+        with self._translate_errors(f"keep {schema}.{name}"):
             noted = manifest.read(place) | {"run_id": run_id} | publication.origin()
-            manifest.write(place, noted, self.draft())
+            manifest.write(place, noted, self.draft_path())
 
     def mark_owner_only(self, schema: str, name: str, is_so: bool) -> None:
-        """Say whether a table is for its owner alone; then its files are 0600 and its folders 0700 when it is public.
+        """Set whether only its owner may read a table; its files are then 0600 and its folders 0700 once published.
 
         Raises:
-            WarehouseError: The files of the public one are somebody else's.
+            WarehouseError: Another user owns the files of the published table.
         """
         marks = self._owner_only
         (marks.add if is_so else marks.discard)((schema.lower(), name.lower()))
         place = self.public_place(schema.lower(), name.lower())
-        if is_so and place.is_dir():  # as an earlier version left it, or formats that are written where they are
-            with self._explained(f"take {schema}.{name} from other users"):
+        if is_so and place.is_dir():  # written by an earlier version, or in place (Delta)
+            with self._translate_errors(f"take {schema}.{name} from other users"):
                 restrict(place)
 
     def is_owner_only(self, schema: str, name: str) -> bool:
-        """Whether a table is for its owner alone."""
+        """Whether only its owner may read a table."""
         return (schema, name) in self._owner_only
 
     def publish_view(self, schema: str, name: str, statement: str) -> None:
-        """Keep the statement that makes a view, in place of what had its name.
+        """Store the statement that creates a view; a table of the same name is removed.
 
         Raises:
             WarehouseError: As `publish`.
         """
         self.begin_writing()
         view = self._view(schema, name)
-        with self._explained(f"publish {schema}.{name}"):
+        with self._translate_errors(f"publish {schema}.{name}"):
             view.parent.mkdir(parents=True, exist_ok=True)
-            durable_files.write_text(view, statement, self.draft())
+            durable_files.write_text(view, statement, self.draft_path())
         shutil.rmtree(self.public_place(schema, name), ignore_errors=True)
 
     def checkout(self, schema: str, name: str, new: str | None = None) -> bool:
-        """Copy a public table's files to where new tables are written, by links, for a model that adds to it.
+        """Link a published table's files into this process's folder, for a model that adds rows to it.
 
-        They go to the table's own name, or beside what is there already to that of `new`.
-        Spark never writes into a file that exists, so the public table stays what it is. False where there is none.
+        They go to the table's own name, or are added to the folder of `new`. Spark never writes into an
+        existing file, so the published table is unaffected. Returns False if the table does not exist.
         """
         place, copy = self.public_place(schema, name), self.private_place(schema, new or name)
         if not place.is_dir():
             return False
-        with self._explained(f"copy {schema}.{name}"):
+        with self._translate_errors(f"copy {schema}.{name}"):
             link_folder(place, copy)
         return True
 
     def can_grow(self, schema: str, name: str) -> bool:
-        """Whether rows may be added to a public table in files of their own: it has some, and not too many."""
+        """Whether rows may be added to a published table in new files: its files are intact and not too many."""
         place = self.public_place(schema.lower(), name.lower())
-        return bool(_trusted_stamp(place)) and len(data_files(place)) < MOST_FILES
+        return bool(read_trusted_manifest(place)) and len(data_files(place)) < MOST_FILES
 
     def link_files(self, table: tuple[str, str], new: str, files: Collection[str]) -> None:
-        """Give a new table of this process some files of a public one, by links."""
+        """Link some files of a published table into a new table of this process."""
         place, copy = self.public_place(*table), self.private_place(table[0], new.lower())
-        with self._explained(f"link files of {'.'.join(table)}"):
+        with self._translate_errors(f"link files of {'.'.join(table)}"):
             copy.mkdir(parents=True, exist_ok=True)
             for file in files:
                 _link(str(place / file), str(copy / file))
 
-    def draft(self) -> Path:
-        """A place for a small file before it has its name."""
-        return self.session / f"{uuid.uuid4().hex}.draft"
+    def draft_path(self) -> Path:
+        """Return a path for a small file that is renamed once it is complete."""
+        return self.process_folder / f"{uuid.uuid4().hex}.draft"
 
-    def forget(self, schema: str, name: str) -> None:
-        """Remove what a failed attempt left where a new table is going to be written."""
+    def clear_leftovers(self, schema: str, name: str) -> None:
+        """Remove files of a failed attempt from the place of a new table."""
         shutil.rmtree(self.private_place(schema, name), ignore_errors=True)
 
     # Looking ------------------------------------------------------------------------------------------------------
 
     def public_place(self, schema: str, name: str) -> Path:
-        """Where readers find a table."""
+        """Return the folder where readers find a table."""
         return self.root / f"{schema}.db" / name
 
     def private_place(self, schema: str, name: str) -> Path:
-        """Where Spark writes a new table (it has the tables of `default` at the top)."""
+        """Return the folder where Spark writes a new table; tables of the schema `default` are at the top."""
         return self.tables / (f"{schema}.db" if schema != "default" else "") / name
 
     def published(self, schema: str | None = None) -> list[PublishedTable]:
-        """The tables in their public places, of one schema or of all, by name."""
+        """Return the published tables of one schema or of all, by name."""
         folders = sorted(self.root.glob(f"{schema or '*'}.db/*"))
-        return [table for folder in folders if (table := _find(folder))]
+        return [table for folder in folders if (table := find_table(folder))]
 
     def find(self, schema: str, name: str) -> PublishedTable | None:
-        """A table in its public place; None where there is none."""
-        return _find(self.public_place(schema, name))
+        """Return a published table, if it exists."""
+        return find_table(self.public_place(schema, name))
 
     def trusted_manifest(self, schema: str, name: str) -> dict[str, Any]:
-        """The manifest of a public table; empty where there is none, or its files are not those that were published."""
-        return _trusted_stamp(self.public_place(schema.lower(), name.lower()))
+        """Return the manifest of a published table; empty if its files have changed since, or if it does not exist."""
+        return read_trusted_manifest(self.public_place(schema.lower(), name.lower()))
 
     def views(self) -> dict[tuple[str, str], str]:
-        """The statements of the views, by schema and name; special files are left out."""
+        """Return the statements of the views by schema and name; special files are left out."""
         found = {}
         for file in sorted(self.root.glob("*.db/.views/*.sql")):
             with contextlib.suppress(OSError, ValueError):
@@ -351,133 +287,44 @@ class Warehouse:
         return found
 
     def _set_aside(self, folder: Path, schema: str, name: str) -> None:
-        """Keep a damaged folder, in place of an older one of the same table: its owner may need the readable part."""
+        """Move a damaged folder to `.damaged`, replacing an older one: its owner may need the readable part."""
         place = self.root / f"{schema}.db" / _DAMAGED / name
         with contextlib.suppress(OSError):
             place.parent.mkdir(exist_ok=True)
             shutil.rmtree(place, ignore_errors=True)
             folder.rename(place)
 
-    # ----------------------------------------------------------------------------------------------------------------
-
     def _view(self, schema: str, name: str) -> Path:
         return self.root / f"{schema}.db" / ".views" / f"{name}.sql"
 
-    # ----------------------------------------------------------------------------------------------------------------
-
-    def _clear_dead_sessions(self) -> None:
-        """Remove the folders of processes that are gone: their locks are free."""
-        sessions = self.root / ".sessions"
-        with _alone(sessions):
-            for folder in [path for path in sessions.iterdir() if path.is_dir() and path != self.session]:
-                alive = FileLock(folder.with_suffix(".lock"))
-                if alive.acquire():
-                    # The JVM of a killed process may still be writing: then the rest goes next time.
-                    shutil.rmtree(folder, ignore_errors=True)
-                    if not folder.exists():
-                        alive.path.unlink()
-                    alive.release()
-
     def _restore_tables(self) -> None:
-        """Finish what a process that was killed between two renames began."""
+        """Complete a table swap that a killed process left between two renames."""
         for aside in self.root.glob(f"*.db/{_ASIDE}*"):
             place = aside.with_name(aside.name[len(_ASIDE) :])
             if not restore_folder(place, aside):
                 shutil.rmtree(aside, ignore_errors=True)
 
-    @contextlib.contextmanager
-    def _explained(self, doing: str):
-        try:
-            yield
-        except OSError as error:
-            raise self._error(doing, error) from error
-
-    def _error(self, doing: str, error: OSError) -> WarehouseError:
-        remedy = {
-            errno.ENOSPC: "free some space and run again; nothing that was there is lost",
-            errno.EDQUOT: "free some space and run again; nothing that was there is lost",
-            errno.EACCES: "see who owns it, or use another warehouse",
-            errno.EPERM: "see who owns it, or use another warehouse",
-            errno.EROFS: "it is on a read-only file system; use another warehouse",
-            errno.EXDEV: "keep the warehouse in one file system",
-            errno.ENOTDIR: "a warehouse is a folder",
-            errno.EEXIST: "a warehouse is a folder",
-        }.get(error.errno, "see that the disk is well, or use another warehouse")
-        return WarehouseError(f"cannot {doing} at {self.root}: {os.strerror(error.errno or 0)} ({remedy})")
-
-
-def is_delta(folder: Path) -> bool:
-    """Whether the table in a folder is one of Delta Lake, whose log says which of its files count."""
-    return (folder / "_delta_log").is_dir()
-
-
-def _is_whole(folder: Path) -> bool:
-    """Whether a public folder holds a table: some data."""
-    return is_delta(folder) or any(folder.rglob("*.parquet"))
+    def _translate_errors(self, doing: str) -> contextlib.AbstractContextManager[None]:
+        return translate_os_errors(self.root, doing)
 
 
 def link_folder(folder: Path, copy: Path) -> None:
-    """Copy a table's folder by links, without what is hidden in it; into a folder that may be there."""
+    """Copy a table's folder by links into a folder that may exist; the manifest is left out."""
     shutil.copytree(folder, copy, copy_function=_link, dirs_exist_ok=True, ignore=_hidden)
 
 
-def _trusted_stamp(folder: Path) -> dict:
-    """The stamp of a public table; nothing where its data files are not those it was published with."""
-    stamp = manifest.read(folder)
-    is_trusted = folder.is_dir() and not is_delta(folder) and stamp.get("files") == list_files(folder)
-    return stamp if is_trusted and not stamp.get("damaged") else {}
-
-
-def _find(folder: Path) -> PublishedTable | None:
-    if not is_public(folder) or not _is_whole(folder):
-        return None
-    noted = manifest.read(folder)
-    return None if find_faults(folder, noted) else _published(folder, noted)
-
-
-def is_public(folder: Path) -> bool:
-    """Whether a folder is one that readers take for a table; a table that only its owner may read is none to others."""
-    if folder.name.startswith((".", "_")) or not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
-        return False
-    return not (folder / "_temporary").exists()
-
-
 def _synced(before: Mapping[str, Any], files: Mapping[str, list[int]]) -> set[str]:
-    """The files of a new table that are on the disk already: those of the public one."""
+    """Return the files of a new table that are on disk already: unchanged files of the published table."""
     noted = before.get("files", {}) if before.get("digests") else {}
     return {name for name, facts in files.items() if noted.get(name) == facts}
-
-
-def _published(folder: Path, stamp: dict) -> PublishedTable:
-    said = {key: stamp.get(key) for key in ("run_id", "built_at", "changed_in", "columns", "changes")}
-    return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **said)
-
-
-def _describe_process() -> str:
-    return f"process {os.getpid()} since {_now()}"
-
-
-def _now() -> str:
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-@contextlib.contextmanager
-def _alone(sessions: Path):
-    """Making and clearing away session folders take turns."""
-    turn = FileLock(sessions / ".turn")
-    turn.acquire(wait=True)
-    try:
-        yield
-    finally:
-        turn.release()
 
 
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)
-    except OSError:  # a file system without links
+    except OSError:  # the file system does not support links
         shutil.copy2(source, target)
 
 
 def _hidden(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if name == STAMP]
+    return [name for name in names if name == MANIFEST_FILE]

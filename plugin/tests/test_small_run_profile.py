@@ -1,4 +1,4 @@
-"""Which runs are small, and what is set for them."""
+"""Which runs are small, and the settings of small runs."""
 
 import pytest
 from dbt.adapters.spark.session import Cursor
@@ -17,9 +17,9 @@ PROFILE = {
 
 
 def taken(**variables):
-    """What is set in a run with these vars, None where it is large; Spark sees none of the keys."""
+    """The settings of a run with these vars, None for a large run; Spark never sees the keys."""
     parameters = dict(PROFILE)
-    found = small_run_profile.take(parameters, variables)
+    found = small_run_profile.take_settings(parameters, variables)
     assert parameters == {"spark.master": "local[*]", "spark.sql.shuffle.partitions": "32"}
     return found if found.is_run else None
 
@@ -33,7 +33,7 @@ def log(tmp_path):
 
 
 def test_no_input_is_small():
-    assert taken() == small_run_profile.Small("-Xint", {"spark.sql.shuffle.partitions": "2"})
+    assert taken() == small_run_profile.SmallRun("-Xint", {"spark.sql.shuffle.partitions": "2"})
     assert taken(some_log=None, other_log=None, third_log="s3a://bucket/x") is not None
 
 
@@ -77,7 +77,7 @@ def test_many_files_are_large(tmp_path, monkeypatch):
 
 def test_profiles_without_the_keys():
     parameters = {"spark.master": "local[*]"}
-    assert small_run_profile.take(parameters, {}) is None
+    assert small_run_profile.take_settings(parameters, {}) is None
     assert parameters == {"spark.master": "local[*]"}
 
 
@@ -90,7 +90,7 @@ TOLD = """
 
 @pytest.mark.spark
 def test_a_small_run_and_a_large_one_behind_it(project, tmp_path, monkeypatch):
-    """The profile's settings are there, and gone again."""
+    """The settings are added, and removed again for the next run."""
     folder = make_project(tmp_path / "p", {"told.py": TOLD})
 
     def told(schema):
@@ -121,7 +121,7 @@ UNIT_TESTS = """
 
 @pytest.mark.spark
 def test_unit_tests_of_a_large_run_are_small(project, tmp_path, monkeypatch):
-    """Their statements have the small settings, also behind one that failed; those of models do not."""
+    """Their statements use the small-run settings, also after a failed one; those of models do not."""
     models = {
         "numbers.sql": "select 1 as id",
         "doubled.sql": "select 2 * id as id from {{ ref('numbers') }}",
@@ -136,7 +136,7 @@ def test_unit_tests_of_a_large_run_are_small(project, tmp_path, monkeypatch):
         execute = kind.execute
 
         def look(self, sql, *parameters):
-            session = getattr(self, "session", None) or connection.of_process()
+            session = getattr(self, "session", None) or connection.process_session()
             seen.append((sql, session.conf.get("spark.sql.codegen.wholeStage")))
             return execute(self, sql, *parameters)
 

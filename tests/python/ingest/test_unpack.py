@@ -1,4 +1,4 @@
-"""Lines of damaged files: everything that can be read, and a row that says why that is not all."""
+"""Lines of damaged files: everything readable, and a row with the reason why the rest is missing."""
 
 import bz2
 import gzip
@@ -9,8 +9,11 @@ import zlib
 import pyarrow as pa
 import pytest
 
-from dbt_spark_python import unpack as unpacking
-from dbt_spark_python.unpack import FREE_BYTES, LINE_COST, LINE_SCHEMA, SUFFIXES, Fault, Reading, unpack
+from dbt_tangles.ingest import decompress, line_format
+from dbt_tangles.ingest.decompress import SUFFIXES
+from dbt_tangles.ingest.line_format import FREE_BYTES, LINE_COST, LINE_SCHEMA, Reading
+from dbt_tangles.ingest.unpack import unpack
+from dbt_tangles.reasons import FileFault
 
 MAX_BYTES = 5000
 LINES = [b"%d %s" % (place, random.Random(place).randbytes(place % 90).hex().encode()) for place in range(5000)]
@@ -22,7 +25,7 @@ EVERY_KIND = pytest.mark.parametrize("suffix", WHOLE)
 
 
 def read(name, content, separator="\n", max_bytes=MAX_BYTES, **options):
-    """Read one file as handed over by Spark: its rows, those of lines first."""
+    """Read one file as Spark passes it: its rows, lines first."""
     batch = pa.record_batch({"source_file": ["file:/a"], "path": [f"s3a://b/{name}"], "content": [content]})
     batches = list(unpack(iter([batch]), Reading(max_bytes, separator, **options)))
     rows = pa.Table.from_batches(batches, LINE_SCHEMA).to_pylist()
@@ -34,7 +37,7 @@ def read(name, content, separator="\n", max_bytes=MAX_BYTES, **options):
 
 
 def lines_and_fault(name, content, **options):
-    """Read one file: its lines, and what is wrong with it."""
+    """Read one file: its lines and its fault."""
     rows = read(name, content, **options)
     fault = rows.pop()["fault"] if rows and rows[-1]["fault"] else None
     assert all(row["raw_length"] == len(row["raw"]) for row in rows)
@@ -56,25 +59,25 @@ def test_whole_files(suffix):
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate"])
 def test_padding_is_no_damage(suffix):
-    """As gzip and bzip2 have it; longer than what is read at a time."""
+    """Padding as gzip and bzip2 allow it; here it is longer than one read."""
     whole, zeros = WHOLE[suffix], b"\0" * 20_000
     assert lines_and_fault(f"log.{suffix}", whole + zeros) == (LINES, None)
     assert lines_and_fault(f"log.{suffix}", whole + zeros + whole) == (LINES * 2, None)
-    assert lines_and_fault(f"log.{suffix}", whole + zeros + b"y") == (LINES, Fault.TRAILING_GARBAGE)
+    assert lines_and_fault(f"log.{suffix}", whole + zeros + b"y") == (LINES, FileFault.TRAILING_GARBAGE)
 
 
 def prefix_of(lines, whole=LINES):
-    """Whether `lines` are the first of `whole`, the last perhaps in part."""
+    """Whether `lines` are the first lines of `whole`, the last one perhaps cut."""
     return lines[:-1] == whole[: len(lines) - 1] and whole[len(lines) - 1].startswith(lines[-1]) if lines else True
 
 
 @EVERY_KIND
 def test_files_that_end_early(suffix):
-    """At any byte there is a fault, and the more of the file there is, the more is read."""
+    """A file cut at any byte has a fault, and a longer prefix gives at least as many lines."""
     whole, least = WHOLE[suffix], 0
     for size in sorted({*range(1, 12), *range(100, len(whole), 9973), *range(len(whole) - 12, len(whole))}):
         lines, fault = lines_and_fault(f"log.{suffix}", whole[:size])
-        assert fault == Fault.TRUNCATED, size
+        assert fault == FileFault.TRUNCATED_FILE, size
         assert prefix_of(lines)
         assert len(lines) >= least
         least = len(lines)
@@ -83,62 +86,65 @@ def test_files_that_end_early(suffix):
 
 @pytest.mark.parametrize("suffix", ["gz", "deflate"])
 def test_nothing_is_lost_before_the_end(suffix):
-    """All but the checksum is there, so all lines are."""
-    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix][:-1]) == (LINES, Fault.TRUNCATED)
-    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix] * 2 + WHOLE[suffix][:1]) == (LINES * 2, Fault.TRUNCATED)
+    """Only the checksum is missing, so all lines are read."""
+    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix][:-1]) == (LINES, FileFault.TRUNCATED_FILE)
+    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix] * 2 + WHOLE[suffix][:1]) == (
+        LINES * 2,
+        FileFault.TRUNCATED_FILE,
+    )
 
 
 @pytest.mark.parametrize("garbage", [b"y", b"abcd", b"\x1e\x8b", b"{}\n" * 9999, b"\0\0y", b"\xff" * 9])
 @EVERY_KIND
 def test_garbage_after_the_end(suffix, garbage):
     lines, fault = lines_and_fault(f"log.{suffix}", WHOLE[suffix] + garbage)
-    if suffix.startswith("zst"):  # a library that tells less
-        assert fault in (Fault.CORRUPT, Fault.TRUNCATED, Fault.TRAILING_GARBAGE)
+    if suffix.startswith("zst"):  # zstd's errors are less specific
+        assert fault in (FileFault.CORRUPT_FILE, FileFault.TRUNCATED_FILE, FileFault.TRAILING_GARBAGE)
         assert prefix_of(lines)
     else:
-        assert (lines, fault) == (LINES, Fault.TRAILING_GARBAGE)
+        assert (lines, fault) == (LINES, FileFault.TRAILING_GARBAGE)
 
 
 @pytest.mark.parametrize("content", [TEXT, b"{", b"\0" * 100, b"PK\x03\x04", b"\x1f\x8b\x07" + GZ[3:]])
 @EVERY_KIND
 def test_files_that_are_something_else(suffix, content):
-    assert lines_and_fault(f"log.{suffix}", content) == ([], Fault.NOT_COMPRESSED)
+    assert lines_and_fault(f"log.{suffix}", content) == ([], FileFault.NOT_COMPRESSED)
 
 
 def test_wrong_checksums():
-    """All lines are there; which of them is wrong nobody knows."""
-    assert lines_and_fault("a.gz", GZ[:-8] + b"\1\2\3\4" + GZ[-4:]) == (LINES, Fault.CORRUPT)
-    assert lines_and_fault("a.gz", GZ[:-4] + b"\1\2\3\4") == (LINES, Fault.CORRUPT)
-    assert lines_and_fault("a.gz", GZ + GZ[:-4] + b"\1\2\3\4") == (LINES * 2, Fault.CORRUPT)
-    assert lines_and_fault("a.deflate", DEFLATE[:-4] + b"\1\2\3\4") == (LINES, Fault.CORRUPT)
+    """All lines are read; the checksum cannot tell which line is wrong."""
+    assert lines_and_fault("a.gz", GZ[:-8] + b"\1\2\3\4" + GZ[-4:]) == (LINES, FileFault.CORRUPT_FILE)
+    assert lines_and_fault("a.gz", GZ[:-4] + b"\1\2\3\4") == (LINES, FileFault.CORRUPT_FILE)
+    assert lines_and_fault("a.gz", GZ + GZ[:-4] + b"\1\2\3\4") == (LINES * 2, FileFault.CORRUPT_FILE)
+    assert lines_and_fault("a.deflate", DEFLATE[:-4] + b"\1\2\3\4") == (LINES, FileFault.CORRUPT_FILE)
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate"])
 def test_damage_inside(suffix):
-    """What comes before it is read, whatever it is, and no error escapes."""
+    """Lines before any damage are read, and exceptions never escape."""
     whole, rng = WHOLE[suffix], random.Random(suffix)
     for _ in range(40):
         at = rng.randrange(len(whole) // 2, len(whole))
         content = whole[:at] + rng.randbytes(16) + whole[at + 16 :]
         lines, fault = lines_and_fault(f"log.{suffix}", content, max_bytes=2**30)
-        assert fault in (Fault.CORRUPT, Fault.TRUNCATED, Fault.TRAILING_GARBAGE)
+        assert fault in (FileFault.CORRUPT_FILE, FileFault.TRUNCATED_FILE, FileFault.TRAILING_GARBAGE)
         assert lines[:1000] == LINES[:1000] or suffix == "bz2"
 
 
-def test_damage_costs_no_line_before_it():
-    """A decoder that stumbles over the last byte of what it was given has unpacked the rest."""
+def test_lines_before_damage_are_read():
+    """A decoder that fails at the last byte of a piece has unpacked the bytes before it."""
     stored = zlib.compressobj(0, zlib.DEFLATED, -15)
-    stored = stored.compress(TEXT) + stored.flush(zlib.Z_FULL_FLUSH)  # as it is, so that its end is known
+    stored = stored.compress(TEXT) + stored.flush(zlib.Z_FULL_FLUSH)  # uncompressed, so that its end is known
     lines, fault = lines_and_fault("a.gz", GZ[:10] + stored + b"\xff" * 9)
-    assert (lines, fault) == (LINES, Fault.CORRUPT)
+    assert (lines, fault) == (LINES, FileFault.CORRUPT_FILE)
 
 
 @pytest.mark.parametrize("chunk", [3, 7, 100, 2**20])
 @pytest.mark.parametrize("separator", ["\n", "\n\n"])
 def test_lines_do_not_depend_on_how_they_are_read(chunk, separator, monkeypatch):
-    """Pieces that end inside lines, separators and byte order marks."""
-    monkeypatch.setattr(unpacking, "CHUNK_BYTES", chunk)
-    monkeypatch.setattr(unpacking, "PIECE_BYTES", min(chunk, 50))
+    """With pieces that end inside lines, separators and byte order marks."""
+    monkeypatch.setattr(decompress, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(decompress, "PIECE_BYTES", min(chunk, 50))
     text = (
         b"\xef\xbb\xbf\n\n\n a \n\n\n\nb\r\n\r\nc\r\n\rd\r\re\r\n\xef\xbb\xbf\n\n\n"
         + b"x" * 99
@@ -154,7 +160,7 @@ def test_lines_do_not_depend_on_how_they_are_read(chunk, separator, monkeypatch)
 
 
 def test_bombs():
-    """A line of a quarter of a gigabyte takes no memory to speak of."""
+    """A line of a quarter of a gigabyte takes little memory."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     content = b"".join([packer.compress(b"a\n"), *(packer.compress(b"x" * 2**20) for _ in range(256)), packer.flush()])
     before = pa.total_allocated_bytes()
@@ -164,7 +170,7 @@ def test_bombs():
 
 
 def bomb(unit: bytes, count: int, suffix: str) -> bytes:
-    """Pack a text that is one unit over and over."""
+    """Pack a text that repeats one unit."""
     block = unit * (2**20 // len(unit))
     if suffix == "zst":
         return pa.compress(block * count, "zstd", asbytes=True)
@@ -175,47 +181,47 @@ def bomb(unit: bytes, count: int, suffix: str) -> bytes:
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate", "zst"])
 @pytest.mark.parametrize("unit", [b"\n", b"x\n", b"\0", b"x" * 1000 + b"\n"])
-def test_what_a_file_unpacks_to_is_bounded(suffix, unit):
-    """By bytes and by lines, and a row says where reading stopped."""
-    # Twice as much as is free, by bytes and by lines.
+def test_unpacked_size_is_bounded(suffix, unit):
+    """The limits count bytes and lines, and a row tells where reading stopped."""
+    # Twice the free amount, in bytes and in lines.
     cost_of_byte = 1 if unit == b"\0" else 1 + LINE_COST / len(unit)
     content = bomb(unit, 1 + int(2 * FREE_BYTES / cost_of_byte) // 2**20, suffix)
     *rows, last = read(f"bomb.{suffix}", content, max_bytes=100)
-    assert last["fault"] == Fault.OVER_LIMIT
+    assert last["fault"] == FileFault.OVER_UNPACK_LIMIT
     assert last["fault_detail"].startswith(f"{len(content):,} bytes unpack to more than ")
     most = max(FREE_BYTES, 200 * len(content))
     length = sum(row["raw_length"] + 1 for row in rows)
     assert most - 2000 <= length + LINE_COST * len(rows) <= most + len(unit) + LINE_COST
-    # Lines before the end are whole.
+    # Lines before the limit are complete.
     assert {row["raw_length"] for row in rows} == ({length - 1} if unit == b"\0" else {len(unit) - 1})
 
 
 def test_files_up_to_the_limit_are_read_whole(monkeypatch):
-    """By the ratio that is given, not a byte less."""
-    monkeypatch.setattr(unpacking, "FREE_BYTES", 0)
+    """Up to exactly the given ratio."""
+    monkeypatch.setattr(line_format, "FREE_BYTES", 0)
     for content in (GZ, BZ2, DEFLATE, ZST):
         suffix = next(name for name, whole in WHOLE.items() if whole is content)
         cost = len(TEXT) + LINE_COST * len(LINES)
         least = -(-cost // len(content))
         assert lines_and_fault(f"log.{suffix}", content, unpack_ratio=least) == (LINES, None)
         lines, fault = lines_and_fault(f"log.{suffix}", content, unpack_ratio=least - 1)
-        assert fault == Fault.OVER_LIMIT
+        assert fault == FileFault.OVER_UNPACK_LIMIT
         assert lines == LINES[: len(lines)] and len(lines) > len(LINES) // 2
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\r\n"])
 def test_pretty_objects_with_any_line_ends(end, monkeypatch):
-    """As a shell's redirection leaves them; chunks end anywhere."""
+    """With the line ends of shell redirections, and chunks that end anywhere."""
     objects = [b'{\n  "a": %d\n}' % number for number in range(50)]
     text = b"\n\n".join(objects) + b"\n\n"
     for chunk in (1, 2, 3, 7, 2**20):
-        monkeypatch.setattr(unpacking, "CHUNK_BYTES", chunk)
+        monkeypatch.setattr(decompress, "CHUNK_BYTES", chunk)
         rows = read("log.txt", text.replace(b"\n", end), "\n\n")
         assert [row["raw"].strip() for row in rows] == objects
 
 
 def test_local_files(tmp_path):
-    """Files on a local disk are read from there, by their own names, compressed or not."""
+    """Local files are read from disk by their own names, compressed or not."""
     names = ["a:b.jsonl", "[x] {1,2} é%20#?.GZ", "c\\d.bz2"]
     for name, content in zip(names, (TEXT, GZ, BZ2), strict=True):
         (tmp_path / name).write_bytes(content)

@@ -1,4 +1,4 @@
-"""Tables that are for their owner alone: 0700 and 0600, whatever the umask and the engine."""
+"""Tables for their owner only: modes 0700 and 0600 for any umask and engine."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ CLOSED = {"folders": {0o700}, "files": {0o600}}
 
 @pytest.fixture(params=[0o000, 0o022, 0o077], ids=oct)
 def umask(request):
-    """A mask of modes for this process: none, the usual, and a strict one."""
+    """An umask for this process: empty, the usual one, and a strict one."""
     before = os.umask(request.param)
     yield request.param
     os.umask(before)
@@ -57,7 +57,7 @@ def umask(request):
 
 @pytest.mark.both
 def test_tables_of_their_owner_alone(project, tmp_path):
-    """Of SQL and Python, grown, in parts and without rows; and other tables are not touched."""
+    """SQL and Python tables, extended, partitioned and empty ones; other tables keep their modes."""
     before = os.umask(0)
     try:
         built = project("owner_only", make_project(tmp_path / "p", MODELS)).build()
@@ -76,7 +76,7 @@ def test_tables_of_their_owner_alone(project, tmp_path):
 
 @pytest.mark.both
 def test_a_table_that_an_earlier_version_left_open(project, tmp_path):
-    """It is closed by the next build, though that does not make it again."""
+    """The next build restricts it even if it reuses the table."""
     folder = make_project(tmp_path / "p", {"keys.sql": "{{ config(materialized='table') }} select 1 as id"})
     built = project("left_open", folder).build()
     place = built.warehouse / "left_open.db" / "keys"
@@ -87,7 +87,7 @@ def test_a_table_that_an_earlier_version_left_open(project, tmp_path):
 
 
 def new_table(folders, name: str) -> None:
-    """Write a table where an engine would, open to all."""
+    """Write a table in the engine's place, readable by all."""
     place = folders.private_place("s", name)
     place.mkdir(parents=True)
     (place / "a.parquet").write_text(name)
@@ -95,14 +95,14 @@ def new_table(folders, name: str) -> None:
 
 
 def test_a_table_is_closed_before_it_is_public(folders, umask, monkeypatch):
-    """Also its stamp, which is written again where a run finds the table to be what it would make."""
+    """So is its manifest, which is rewritten when a run reuses the table."""
     seen = []
     replace = warehouse.replace_folder
     monkeypatch.setattr(warehouse, "replace_folder", lambda new, *rest: (seen.append(modes(new)), replace(new, *rest)))
     folders.mark_owner_only("s", "keys", True)
     new_table(folders, "keys")
     folders.publish("s", "keys", "first")
-    folders.keep("s", "keys", "second", warehouse.Publication())
+    folders.record_reuse("s", "keys", "second", warehouse.Publication())
     assert seen == [CLOSED]
     assert modes(folders.public_place("s", "keys")) == CLOSED
 
@@ -121,9 +121,9 @@ reader.close()
 """
 
 
-def test_to_others_it_is_not_there():
-    """They go on with the tables that they may read."""
-    with tempfile.TemporaryDirectory() as place:  # pytest closes its own folder whenever it is started
+def test_other_users_do_not_see_the_table():
+    """Other users continue with the tables that they may read."""
+    with tempfile.TemporaryDirectory() as place:  # pytest restricts its own folder at each start
         folders = warehouse.Warehouse(Path(place) / "warehouse")
         folders.mark_owner_only("s", "keys", True)
         for name in ("keys", "for_all"):

@@ -1,6 +1,6 @@
-"""A dbt project of one grain: orders of shops, their versions, a working set, and two complete tables of it.
+"""A dbt project with one kind of group: orders of shops, their versions, a working set, and two complete tables.
 
-Its macros are those of the repository, linked; so it has the name by which they call each other.
+Its macros are links to the repository's macros, so the project has the name that these macros use.
 """
 
 import csv
@@ -11,7 +11,7 @@ from conftest import TESTS
 from plugin_projects import make_project
 
 MACROS = TESTS.parents[1] / "macros"
-#: In the environment: the name of a model that fails, or that takes its process down.
+#: Environment variables: the name of a model that fails, or that kills its process.
 FAILS, DIES = "SHOP_FAILS", "SHOP_DIES"
 
 _MODELS = {
@@ -83,7 +83,7 @@ _MODELS = {
           - name: sums
             config:
               materialized: replace_groups
-              meta: {group_versions: shop_versions, group_key: shop, grain: [shop]}
+              meta: {group_versions: shop_versions, group_key: shop, key_columns: [shop]}
             columns: [{name: total, data_tests: [is_positive]}]
           - name: days
             config:
@@ -97,15 +97,15 @@ _MACROS = {
             select * from {{ tangles.rows_to_test(model) }} where {{ column_name }} <= 0
         {% endtest %}
     """,
-    "counted_grain.sql": """
-        {% macro counted_grain() %}
-            {{ return(config.meta_get('grain')) }}
+    "counted_key_columns.sql": """
+        {% macro counted_key_columns() %}
+            {{ return(config.meta_get('key_columns')) }}
         {% endmacro %}
     """,
 }
 
 
-def make_grain_project(folder: Path) -> Path:
+def make_shop_project(folder: Path) -> Path:
     """Write the project."""
     make_project(folder, _MODELS)
     (folder / "dbt_project.yml").write_text(
@@ -117,9 +117,11 @@ def make_grain_project(folder: Path) -> Path:
     for file in [
         *MACROS.glob("incremental/*.sql"),
         *MACROS.glob("materializations/*.sql"),
-        MACROS / "run" / "remake.sql",
+        MACROS / "run" / "rebuild_atomically.sql",
     ]:
-        (folder / "macros" / file.name).symlink_to(file)  # dbt does not go into linked folders
+        link = folder / "macros" / file.relative_to(MACROS)  # dbt does not follow links to folders
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(file)
     return folder
 
 

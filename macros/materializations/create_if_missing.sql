@@ -1,4 +1,5 @@
-{% materialization kept, adapter='spark', supported_languages=['sql'] %}
+{#- Creates a table that hooks write to, if it does not exist; an existing one stays. -#}
+{% materialization create_if_missing, adapter='spark', supported_languages=['sql'] %}
     {%- set target_relation = this.incorporate(type='table') -%}
     {{ run_hooks(pre_hooks) }}
     {%- if load_relation(this) is none -%}

@@ -1,4 +1,4 @@
-"""The files on this machine that a path leads to, by the rules of Spark's readers and Hadoop's globs."""
+"""Resolves a path or glob to files on this machine, by the rules of Spark's readers and Hadoop's globs."""
 
 import functools
 import hashlib
@@ -18,58 +18,58 @@ _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
 @dataclass(frozen=True)
 class LocalFiles:
-    """What a path leads to: files with their sizes in bytes, and links that lead nowhere; in order of their names."""
+    """The files that a path leads to, with their sizes in bytes, and the dangling links; both sorted by name."""
 
     files: list[tuple[str, int]]
     dangling: list[str]
 
 
 def find_files(path: str, name: str) -> LocalFiles:
-    """Find what has exactly this name, or else what a glob matches; folders with all they hold.
+    """Find the file or folder of exactly this name, or else the matches of a glob; folders are searched recursively.
 
     Args:
-        path: A path, absolute or not, or a URI that begins with `file://`.
-        name: What the user calls it, for errors.
+        path: A path, absolute or relative, or a URI that begins with `file://`.
+        name: The user's name for the path (a var), for error messages.
 
     Raises:
-        ValueError: There is no file, or it is not on this machine.
-        OSError: A folder must not be read.
+        ValueError: The path leads nowhere, or it is on another machine.
+        OSError: Permission to read a folder is missing.
     """
     if scheme := re.match("([^/:]+)://", path):
         if scheme[1] != "file":
-            raise ValueError(f"{name}: Sail reads logs on this machine, and {path!r} is not: use Spark")
+            raise ValueError(f"{name}: Sail reads local files only, and {path!r} is remote: use Spark")
         path = unquote(path.removeprefix("file://"))
     roots = [os.path.abspath(path)] if os.path.lexists(path) else glob(path) if _PATTERN_MARK.search(path) else []
     found, dangling = {}, set()
     for file in (file for root in roots for file in _below(root)):
         if os.path.islink(file) and not os.path.exists(file):
             dangling.add(file)
-        elif os.path.isfile(file):  # and no pipe, which could keep a reader waiting
+        elif os.path.isfile(file):  # a pipe could block the reader
             found[file] = os.stat(file).st_size
     if found:
         return LocalFiles(sorted(found.items()), sorted(dangling))
     if dangling:
-        raise ValueError(f"{name}: nothing at {path!r} but links that lead nowhere: {', '.join(sorted(dangling)[:10])}")
-    cause = "names that begin with _ or . are hidden" if roots else "there is nothing of that name"
+        raise ValueError(f"{name}: {path!r} has only dangling links: {', '.join(sorted(dangling)[:10])}")
+    cause = "names that begin with _ or . are hidden" if roots else "the path does not exist"
     raise ValueError(f"{name}: Sail finds no file at {path!r} ({cause})")
 
 
 def uri(path: str) -> str:
-    """An absolute path as Hadoop writes it in URIs."""
+    """Write an absolute path as Hadoop writes it in URIs."""
     return "file:" + "".join(
         quote(c, safe="/_-!.~'()*,;:$&+=@") if c < "\x7f" or unicodedata.category(c)[0] in "ZC" else c for c in path
     )
 
 
 def _below(root: str) -> Iterator[str]:
-    """List what is not hidden at a place and below."""
+    """Yield the visible files at a path and below it."""
     if not os.path.isdir(root):
         if not is_hidden(os.path.basename(root)):
             yield root
         return
     seen = set()
     for folder, folders, files in os.walk(root, onerror=_fail, followlinks=True):
-        if (place := os.path.realpath(folder)) in seen:  # links may lead in circles
+        if (place := os.path.realpath(folder)) in seen:  # links may form a cycle
             folders.clear()
             continue
         seen.add(place)
@@ -82,12 +82,12 @@ def _fail(error: OSError) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Whether Spark's readers pass over a name."""
+    """Whether Spark's readers skip a name."""
     return name.startswith(("_", "."))
 
 
 def glob(pattern: str) -> list[str]:
-    r"""List the paths that a glob matches: `*`, `?`, `[a-c]`, `[^a]`, `{a,b}`, and `\` before what is meant."""
+    r"""List the paths that a glob matches: `*`, `?`, `[a-c]`, `[^a]`, `{a,b}`, and `\` to escape a character."""
     places = set()
     for plain in _alternatives(pattern):
         found = ["/" if plain.startswith("/") else os.path.abspath("")]
@@ -107,7 +107,7 @@ def _children(folder: str, part: str, matches: Callable[[str], object]) -> list[
 
 
 def _component(part: str) -> Callable[[str], object]:
-    """Compile the pattern of one name."""
+    """Compile the pattern of one path component."""
     expression, at = "", 0
     while at < len(part):
         mark = part[at]
@@ -123,7 +123,7 @@ def _component(part: str) -> Callable[[str], object]:
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """Write out the braces of a glob; one that is not closed stands for itself."""
+    """Expand the braces of a glob; an unclosed brace stands for itself."""
     depth, opened, commas, at = 0, 0, [], 0
     while at < len(pattern):
         if pattern[at] == "\\":
@@ -150,18 +150,18 @@ def _alternatives(pattern: str) -> list[str]:
     return [pattern]
 
 
-def digest_log(path: str, name: str) -> str | None:
-    """Digest the names and bytes of the files that a path or glob leads to; None where they are not at hand."""
+def digest_input(path: str, name: str) -> str | None:
+    """Digest the names and bytes of the files that a path or glob leads to; None if they cannot be read."""
     try:
         found = find_files(path, name)
         stats = [(file, os.stat(file)) for file, _ in found.files]
         files = [[file, _digest_file(file, s.st_size, s.st_mtime_ns, s.st_ino)] for file, s in stats]
-    except (ValueError, OSError):  # whoever reads it says so
+    except (ValueError, OSError):  # the reader of the log reports the error
         return None
     return hashlib.sha256(json.dumps([files, found.dangling]).encode()).hexdigest()
 
 
 @functools.lru_cache(maxsize=100_000)
 def _digest_file(file: str, size: int, changed: int, inode: int) -> str:
-    """Digest a file, once in a process while all that is said of it stays."""
+    """Digest a file, once per process as long as its size, time and inode stay the same."""
     return digest_file(Path(file))

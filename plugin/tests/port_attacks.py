@@ -1,4 +1,4 @@
-"""Other users of the machine, who try what a process of this one leaves open to them."""
+"""Attacks of other users of the machine on the ports and sockets of a process."""
 
 import json
 import os
@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: `nobody`. Who is not root cannot become somebody else, and tries as the same user from another process: that too is
-#: refused, as a port or socket is for the process alone that has it.
+#: The user `nobody`. Without root rights the attack runs as the same user from another process; that is refused as
+#: well, because a guarded port or socket accepts only its own process.
 UID = 65534 if os.geteuid() == 0 else os.geteuid()
 
 _BECOME = """
@@ -18,7 +18,7 @@ if os.geteuid() != int(sys.argv[1]):
     os.setuid(int(sys.argv[1]))
 """
 
-# Everything is imported before: where the interpreter is may be closed to others.
+# All imports come first, because the interpreter's folder may be closed to other users.
 _ASK_CONNECT = (
     """
 import uuid
@@ -44,7 +44,7 @@ print(json.dumps(said))
 
 
 def listening(pid: int) -> list[str]:
-    """What gRPC calls the sockets that a process listens on, of TCP and of Unix (Linux)."""
+    """The gRPC addresses of the TCP and Unix sockets on which a process listens (Linux)."""
     mine = set()
     for file in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -63,15 +63,15 @@ def listening(pid: int) -> list[str]:
 
 
 def ask_connect(targets: list[str], file: Path) -> dict[str, str]:
-    """Ask Spark Connect for the lines of a file as another user; what each answers, or the name of gRPC's error."""
+    """Request the lines of a file from Spark Connect as another user; return each answer, or gRPC's error name."""
     command = [sys.executable, "-c", _ASK_CONNECT, str(UID), json.dumps(targets), str(file)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-# To each port of a JVM: a message of Spark's own protocol (network-common: length, type RpcRequest, number, length,
-# body) as a client without the secret sends it, and a call of py4j without its token.
+# Sends two messages to each port of a JVM: one of Spark's own protocol (network-common: length, type RpcRequest,
+# number, length, body) without the secret, and a py4j call without its token.
 _ASK_JVM = (
     "import socket, struct\n"
     + _BECOME
@@ -109,7 +109,7 @@ def jvm_of(pid: int) -> int:
 
 
 def ask_jvm(pid: int) -> list[str]:
-    """Ask all ports of a JVM as another user; what each answers."""
+    """Send requests to all ports of a JVM as another user; return each answer."""
     ports = [target.rpartition(":")[2] for target in listening(pid) if target.startswith("127.0.0.1:")]
     command = [sys.executable, "-c", _ASK_JVM, str(UID), json.dumps(ports)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")

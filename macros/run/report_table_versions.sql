@@ -1,5 +1,5 @@
-{#- Says which run the tables are of, where they are not all of one that ended. -#}
-{% macro say_what_stands(relation, tables) %}
+{#- Prints which run built which tables, unless all of them come from one completed run. -#}
+{% macro report_table_versions(relation, tables) %}
     {%- set query -%}
         select
             date_format(started_at, 'yyyy-MM-dd HH:mm:ss') as started_at,

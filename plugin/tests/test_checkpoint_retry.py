@@ -1,9 +1,9 @@
-"""A model whose rows were lost with an executor is run again, once; whatever else fails, fails."""
+"""A model runs again once if an executor with its checkpointed rows was lost; other errors are raised."""
 
 import pytest
 
 from dbt_spark_python.python_model import checkpoint_retry
-from dbt_spark_python.python_model.checkpoint_retry import over_lost_rows
+from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 
 LOST = (
     "Job aborted due to stage failure: Task 1 in stage 9.0 failed 4 times …: org.apache.spark.SparkException: "
@@ -13,14 +13,14 @@ LOST = (
 
 @pytest.fixture(autouse=True)
 def lines(monkeypatch) -> list[str]:
-    """What was said."""
+    """The logged lines."""
     said = []
-    monkeypatch.setattr(checkpoint_retry, "say", said.append)
+    monkeypatch.setattr(checkpoint_retry, "show_line", said.append)
     return said
 
 
 def failing(*messages: str):
-    """A way of making a table that fails with each of these, and then does not."""
+    """A function that raises each of these errors in turn, and then succeeds."""
     left = list(messages)
 
     def make():
@@ -30,16 +30,16 @@ def failing(*messages: str):
     return make, left
 
 
-def test_it_is_made_again(lines):
+def test_the_model_runs_again(lines):
     make, left = failing(LOST)
-    over_lost_rows(make, "model.shop.orders")
+    retry_lost_rows(make, "model.shop.orders")
     assert left == []
-    assert lines == ["orders: rows were lost with an executor that kept them; it is made again"]
+    assert lines == ["orders: an executor with checkpointed rows was lost; the model runs again"]
 
 
 @pytest.mark.parametrize(("messages", "said"), [([LOST, LOST, "late"], "rdd_21_1"), (["other", LOST], "other")])
-def test_it_fails(messages, said):
+def test_other_errors_are_raised(messages, said):
     make, left = failing(*messages)
     with pytest.raises(RuntimeError, match=said):
-        over_lost_rows(make, "model.shop.orders")
+        retry_lost_rows(make, "model.shop.orders")
     assert left == messages[-1:]

@@ -1,4 +1,4 @@
-"""What a killed process had begun to write is no obstacle on a session with a catalog; what it had not, stays."""
+"""An unfinished write of a killed process does not block the next one; other folders stay."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ print((place / "made.db" / "of_others" / "part-0.parquet").read_bytes())
 """
 
 
-def test_what_was_not_finished_is_removed(tmp_path):
+def test_an_unfinished_write_is_removed(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", MAKE, str(tmp_path / "warehouse")], capture_output=True, text=True, cwd=tmp_path
     )

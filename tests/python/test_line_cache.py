@@ -1,4 +1,4 @@
-"""Lines that were checked before are not checked again, wherever they are now."""
+"""Lines with cached results are not checked again, even at another place."""
 
 import hashlib
 from pathlib import Path
@@ -6,11 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from dbt_spark_python.incremental.earlier import Grown
-from dbt_spark_python.lines import check_lines
+from dbt_spark_python.incremental.earlier import ExtendedTable
 from dbt_spark_python.python_model.columns import write_no_rows
-from dbt_spark_python.unpack import Reading
-from plugin_projects import make_project
+from dbt_tangles.ingest.line_format import Reading
+from dbt_tangles.ingest.log_lines import LineCheck, Log, check_lines
 
 SCHEMA = pa.schema(
     [
@@ -26,7 +25,7 @@ LONG = "x" * 30
 
 
 def checked_in(run: str):
-    """A check that says of which run it is."""
+    """A check that writes the number of its run into each row."""
 
     def check(batches):
         for batch in batches:
@@ -42,12 +41,12 @@ def checked_in(run: str):
 
 @pytest.fixture(scope="module")
 def runs(project, tmp_path_factory):
-    """Make the table of a log from the one before, as often as is asked for."""
-    folder = tmp_path_factory.mktemp("known_lines")
-    project("known_lines", make_project(folder / "project", {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.session.connection import of_process
+    """Build the table of a log from the table before, as often as requested."""
+    folder = tmp_path_factory.mktemp("line_cache")
+    project("line_cache").build("--select", "fixture_log", "--indirect-selection", "empty")
+    from dbt_spark_python.session.connection import process_session
 
-    spark = of_process()
+    spark = process_session()
     tables = []
 
     def make(files: dict[str, str], known: bool = True) -> list[tuple]:
@@ -59,8 +58,10 @@ def runs(project, tmp_path_factory):
             (log / name).write_bytes(text.encode())
         before = spark.read.parquet(tables[-1]) if tables and known else None
         run = f"run {len(tables)}"
-        made = check_lines(spark, "log", str(log), None, checked_in(run), SCHEMA, Reading(MAX_BYTES), known=before)
-        make.is_grown = isinstance(made, Grown)
+        made = check_lines(
+            spark, Log("log", str(log), None), LineCheck(checked_in(run), SCHEMA), Reading(MAX_BYTES), known=before
+        )
+        make.is_grown = isinstance(made, ExtendedTable)
         last = max([0, *(row.version for row in before.select("version").collect())]) if before else 0
         if make.is_grown:
             assert {row.version for row in made.added.select("version").collect()} <= {last + 1}
@@ -85,8 +86,8 @@ def runs(project, tmp_path_factory):
 
 
 @pytest.mark.both
-def test_what_is_known_stays(runs):
-    """Lines that stand, that moved, copies, new ones, ones that are gone, too long or of a damaged file."""
+def test_cached_results_stay(runs):
+    """Covers unchanged, moved, copied, new, removed and overlong lines, and lines of a damaged file."""
     assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\n", "b.gz": "not packed\n"}) == [
         ("a.txt", 0, "run 0: one"),
         ("a.txt", 1, "run 0: two"),
@@ -100,7 +101,7 @@ def test_what_is_known_stays(runs):
     assert digests["run 0: "] == hashlib.sha256(b"").digest()
     assert digests["run 0: xxxxx"] is digests["run 0: not_compressed"] is None
 
-    # It grows, by a copy of what is known too; what has no digest is checked again.
+    # The log grows, also by a copy of a known line; lines without a digest are checked again.
     assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\nthree\none\n", "b.gz": "not packed\n"}) == [
         ("a.txt", 0, "run 0: one"),
         ("a.txt", 1, "run 0: two"),
@@ -112,9 +113,9 @@ def test_what_is_known_stays(runs):
         ("b.gz", 0, "run 1: not_compressed"),
     ]
 
-    assert not runs.is_grown  # what was checked again takes the place of what was there
+    assert not runs.is_grown  # rows of lines that were checked again replace the old rows
 
-    # Another name, another order, other neighbors; lines change, and are gone.
+    # The file gets another name, another order and other neighbours; lines change or are removed.
     assert runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n"}) == [
         ("a.txt", 0, "run 0: two"),
         ("a.txt", 1, "run 1: three"),
@@ -125,7 +126,7 @@ def test_what_is_known_stays(runs):
         ("c.txt", 2, "run 2: ONE"),
     ]
 
-    # What was gone is new when it is back; nothing else is.
+    # A removed line is new when it comes back; all other lines are known.
     back = runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n\n"})
     assert [verdict for _, _, verdict in back if verdict.startswith("run 3")] == ["run 3: "]
     assert runs.is_grown
@@ -134,14 +135,13 @@ def test_what_is_known_stays(runs):
     assert len(copied) == len(back) + 1
     assert runs.is_grown
 
-    # And without what was before everything is.
+    # Without the cache all lines are new.
     assert {verdict[:5] for _, _, verdict in runs({"c.txt": "three\none\n"}, known=False)} == {"run 5"}
 
 
-@pytest.mark.both
-@pytest.mark.spark_at_length
+@pytest.mark.both_at_length
 def test_versions_of_rows(runs):
-    """Where the log grows, new rows alone have a later version; where a row goes, all rows come anew."""
+    """If the log grows, only new rows get a later version; if a row goes, all rows do."""
     first = [("a.txt", 0, 1), ("a.txt", 1, 1)]
     runs({"a.txt": "one\ntwo\n"}, known=False)
     assert runs.versions() == first
@@ -167,9 +167,9 @@ def test_versions_of_rows(runs):
 
 
 @pytest.mark.both
-def test_more_rows_than_are_sent(runs, monkeypatch):
-    """The other way to join comes to the same."""
-    monkeypatch.setattr("dbt_spark_python.incremental.earlier.MOST_SENT", 0)
+def test_more_rows_than_are_broadcast(runs, monkeypatch):
+    """The join without a broadcast gives the same result."""
+    monkeypatch.setattr("dbt_spark_python.incremental.earlier.MOST_BROADCAST_ROWS", 0)
     runs({"a.txt": "one\ntwo\n"}, known=False)
     found = runs({"b.txt": "two\nthree\none\n", "a.txt": "one\ntwo\n"})
     assert [verdict.partition(": ")[2] for _, _, verdict in found] == ["one", "two", "two", "three", "one"]

@@ -1,0 +1,81 @@
+{#- Prepares the build of a node's table according to its plan.
+
+    Returns the relation to create: the table itself, or a sibling if the table's earlier rows are still needed; none if the
+    table is reused. -#}
+{% macro prepare_table(plan) %}
+    {%- if plan.reason -%}
+        {% do adapter.log_rebuild(model.name, plan.reason) %}
+    {%- endif -%}
+    {% do adapter.begin_table(this, model.unique_id, tangles.counted_key_columns()) %}
+    {%- if plan.action == 'reuse' -%}
+        {{ return(none) }}
+    {%- endif -%}
+    {%- if model.language == 'python' -%}
+        {% do adapter.set_since(this, plan.since if plan.action == 'replace' and config.meta_get('group_versions') else 0) %}
+    {%- endif -%}
+    {{ run_hooks(pre_hooks) }}
+    {%- set needs_earlier_rows = plan.action == 'replace' and model.config.materialized in ['replace_groups', 'group_versions'] -%}
+    {%- if config.meta_get('is_history') and not should_full_refresh() -%}
+        {%- set needs_earlier_rows = tangles.recover_interrupted_swap(this) -%}
+    {%- endif -%}
+    {%- set new_relation = tangles.sibling_relation(this, 'next') if needs_earlier_rows else this.incorporate(type='table') -%}
+    {% do tangles.drop_if_cached(new_relation) %}
+    {{ return(new_relation) }}
+{% endmacro %}
+
+
+{#- The node's compiled code; for a complete table whose groups are replaced, limited to the rows of changed groups. A Python
+    model limits its rows itself, by `earlier.only_changed`. -#}
+{% macro limit_to_changed_groups(plan) %}
+    {%- if plan.action != 'replace' or model.language == 'python' or model.config.materialized != 'replace_groups' -%}
+        {{ return(compiled_code) }}
+    {%- endif -%}
+    {%- set columns = tangles.group_columns(model) -%}
+    {{ return(
+        'select * from (' ~ compiled_code ~ ') where ' ~ tangles.is_changed(columns.key, columns.versions, columns.column)
+    ) }}
+{% endmacro %}
+
+
+{#- Ends the build of a node's table: adds the rows of unchanged groups, and moves the new table to the node's name. -#}
+{% macro finish_table(plan, new_relation) %}
+    {%- set target_relation, kind = this.incorporate(type='table'), model.config.materialized -%}
+    {%- if plan.action == 'reuse' -%}
+        {% do adapter.reuse_table(this) %}
+        {% do store_raw_result('main', message='unchanged', code='unchanged', rows_affected=0) %}
+        {{ return({'relations': [target_relation]}) }}
+    {%- endif -%}
+    {%- if plan.action == 'replace' and kind == 'replace_groups' -%}
+        {%- set columns = tangles.group_columns(model) -%}
+        {% do adapter.replace_groups(this, new_relation, columns.key, columns.versions, columns.column) %}
+    {%- endif -%}
+    {%- if new_relation.identifier != this.identifier -%}
+        {% do tangles.drop_if_cached(this) %}
+        {% do adapter.rename_relation(new_relation, target_relation) %}
+    {%- endif -%}
+    {%- if kind == 'group_versions' -%}
+        {%- for row in run_query('select min(version), max(version) from ' ~ target_relation) -%}
+            {% do adapter.record_versions(this, row[0] if config.meta_get('row_versions') else 0, row[1]) %}
+        {%- endfor -%}
+    {%- endif -%}
+    {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
+    {% do persist_docs(target_relation, model) %}
+    {% do persist_constraints(target_relation, model) %}
+    {{ run_hooks(post_hooks) }}
+    {{ return({'relations': [target_relation]}) }}
+{% endmacro %}
+
+
+{#- A relation beside another one, named `<name>__<suffix>`. -#}
+{% macro sibling_relation(relation, suffix) %}
+    {{ return(relation.incorporate(path={'identifier': relation.identifier ~ '__' ~ suffix}, type='table')) }}
+{% endmacro %}
+
+
+{#- Drops a table if dbt's cache has it: a leftover of an earlier run. -#}
+{% macro drop_if_cached(relation) %}
+    {%- set cached = adapter.get_relation(relation.database, relation.schema, relation.identifier) -%}
+    {%- if cached is not none -%}
+        {% do adapter.drop_relation(cached) %}
+    {%- endif -%}
+{% endmacro %}

@@ -1,0 +1,299 @@
+"""Starts Sail, LakeSail's server for PySpark's Spark Connect client, and opens sessions on it; it runs without a JVM.
+
+A profile turns it on in its `server_side_parameters`:
+
+    spark.dbt.engine: sail
+    sail.runtime.memory_pool.greedy.max_size: "8000000000"  # and any setting of Sail's behind `sail.`
+
+The server is embedded: it is part of this process and ends with it. Python functions run in this process too. Sail has
+no authentication, so the server's port accepts connections of this process only (`local_socket.py`, `listeners.py`,
+`relay.py`). If the system cannot enforce that, the server does not start, unless the profile accepts an open port. With
+SPARK_REMOTE set, the server there is used instead; it has to see the warehouse and the input files at the same paths,
+and needs the packages that Python functions import.
+"""
+
+import atexit
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from inspect import signature
+from typing import Any, BinaryIO
+
+from pyspark.sql import SparkSession
+
+from dbt_spark_python.engines import listeners, sail
+from dbt_spark_python.engines.local_socket import HOST, GuardedSocket, GuardError
+from dbt_spark_python.engines.relay import Relay
+from dbt_spark_python.session.memory import machine_memory
+from dbt_spark_python.session.timeout import interrupt
+
+#: In a profile's `server_side_parameters`: the engine of an embedded session; Spark by default.
+ENGINE = "spark.dbt.engine"
+#: In the same place: "true" starts the server even if other users of the machine can connect to its port.
+OPEN_PORT = "spark.dbt.sail.open_port"
+#: The prefix of Sail's own settings there.
+PREFIX = "sail."
+
+#: The version of Sail that this module supports. 0.7.0 to 0.7.2 refuse pyspark 4.3.
+VERSIONS = "0.6"
+#: The share of the machine's memory that queries may use before they spill to disk or fail. The rest is for memory that
+#: Sail does not count, and for Python.
+_SHARE = 0.6
+_REMEDY = "pip install 'dbt-spark-python[sail]'"
+_PATIENCE = 10.0  # seconds
+
+# Defaults for Sail's settings; the environment and the profile override them.
+_SETTINGS = {
+    # The files of a table change when it is replaced, and REFRESH TABLE is not supported (until 0.6.6 at least).
+    "sail.execution.file_listing_cache.type": "none",
+    "sail.parquet.file_statistics_cache.type": "none",
+    # Spark's string type; readers of the files expect it too.
+    "sail.parquet.schema_force_view_types": "false",
+    # A session that is idle for a quarter of an hour is closed, and a running write counts as idle (until 0.6.6 at
+    # least). The value is one year: the server ends with its process.
+    "sail.spark.session_timeout_secs": "31536000",
+}
+
+# Sail's own defaults have units, but pyspark's client expects a number of bytes (until 0.6.6 at least).
+_SESSION_SETTINGS = {
+    "spark.sql.session.localRelationSizeLimit": str(3 * 2**30),
+    "spark.sql.session.localRelationChunkSizeLimit": str(2000 * 2**20),
+}
+
+_servers: list[Any] = []  # a server ends once it is unreferenced
+
+
+class SailError(RuntimeError):
+    """Sail cannot be used; the message says why and names the remedy."""
+
+
+def connect(settings: dict[str, str], scratch: str) -> SparkSession:
+    """Open this process's session, on the server of SPARK_REMOTE or on an embedded one that is started now.
+
+    Args:
+        settings: Sail's settings (prefix `sail.`) and settings of the session.
+        scratch: A folder for data that does not fit into memory.
+
+    Raises:
+        SailError: Sail is not installed, its version is unsupported, or it does not start.
+    """
+    check_installed()
+    sail.scratch_folders.append(scratch)
+    own = {key: value for key, value in settings.items() if key.startswith(PREFIX)}
+    # Executions stay reattachable, although that doubles the cost of a small query: otherwise an error after the first
+    # rows never reaches the client, and a partial result looks complete (until 0.6.6 at least, with pyspark 4.3).
+    if remote := os.environ.get("SPARK_REMOTE"):
+        session = SparkSession.builder.remote(remote).getOrCreate()
+    else:
+        session = _open(start(own, scratch, settings.get(OPEN_PORT, "").lower() == "true"))
+    _wait_for_statements(session)
+    for key, value in {**_SESSION_SETTINGS, **settings}.items():
+        if not key.startswith(PREFIX) and key != OPEN_PORT:
+            session.conf.set(key, value)
+    return session
+
+
+def _open(target: str) -> SparkSession:
+    """Open a session at a gRPC address of this process; pyspark's own addresses cannot name Unix sockets."""
+    from pyspark.sql.connect.client import core
+    from pyspark.sql.connect.session import SparkSession as RemoteSession
+
+    class Builder(getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)):  # pyspark 3.5 has only ChannelBuilder
+        def toChannel(self) -> Any:
+            import grpc
+
+            return grpc.insecure_channel(target, options=self._channel_options)
+
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark sets this when it is given an address
+    return RemoteSession.builder.channelBuilder(Builder("sc://localhost")).getOrCreate()
+
+
+def _wait_for_statements(session: SparkSession) -> None:
+    """Let a session's client wait for an execution without a time limit.
+
+    Since pyspark 4.3 the client ends a stream after ten minutes and reattaches to the execution. Sail registers a
+    writing statement only once it is done, and ends the statement together with its stream; reattaching then fails with
+    "operation not found" (until 0.6.6 at least). An embedded server cannot get lost while this process lives, so the
+    limit is not needed.
+    """
+    client = session.client
+    if hasattr(client, "_rpc_deadlines"):
+        client._rpc_deadlines = replace(client._rpc_deadlines, reattachable_execute_plan=None, reattach_execute=None)
+
+
+def check_installed() -> None:
+    """Refuse an environment in which Sail cannot run.
+
+    Raises:
+        SailError: It is not installed, or its version is unsupported.
+    """
+    try:
+        found = version("pysail")
+    except PackageNotFoundError:
+        raise SailError(f"the target needs pysail, which is not installed: {_REMEDY}") from None
+    if not found.startswith(f"{VERSIONS}."):
+        raise SailError(
+            f"pysail {found} does not fit pyspark {version('pyspark')}: install version {VERSIONS}, {_REMEDY}"
+        )
+
+
+def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = False) -> str:
+    """Start the embedded server.
+
+    Args:
+        settings: Sail's settings, with the prefix `sail.`.
+        scratch: A folder for data that does not fit into memory.
+        accepts_open_port: Start it even if other users of this machine can then run code as this user.
+
+    Returns:
+        The server's gRPC address.
+
+    Raises:
+        SailError: It does not start, or other users could connect to it.
+    """
+    most = str(int(_SHARE * machine_memory()))
+    settings = {
+        **_SETTINGS,
+        # Sail's default is unlimited, until the system kills this process or others. The pool `fair`, in which each
+        # part of a query has its own share, spills shuffled rows early, and two tasks that spill at once may block the
+        # query for ever (until DataFusion 54; apache/datafusion#24883).
+        "sail.runtime.memory_pool.type": "greedy",
+        "sail.runtime.memory_pool.greedy.max_size": most,
+        "sail.runtime.memory_pool.fair.max_size": most,  # for profiles that choose that type all the same
+        "sail.runtime.temporary_files.paths": json.dumps([scratch], ensure_ascii=False),
+        **settings,
+    }
+    _patch_worker()
+    variables = {key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1): value for key, value in settings.items()}
+    with _unless_set({**variables, "RUST_LOG": "error"}):
+        try:
+            _check_mode(variables)
+            return _start_guarded()
+        except GuardError as error:
+            if accepts_open_port:
+                return "{}:{}".format(*_serve(HOST).listening_address)
+            raise SailError(
+                f"other users of this machine could connect to Sail and run code as you: {error}. Build with Spark, or "
+                f'if you trust all of them, set {OPEN_PORT}: "true" in the profile\'s server_side_parameters'
+            ) from error
+
+
+def _check_mode(variables: dict[str, str]) -> None:
+    """Refuse the modes in which Sail opens ports for its workers.
+
+    Raises:
+        GuardError: Sail is set to such a mode.
+    """
+    mode = os.environ.get("SAIL_MODE", variables.get("SAIL_MODE", "local"))
+    if mode != "local":
+        raise GuardError(f"in the mode {mode!r} Sail opens ports for its workers, and every user can connect to them")
+
+
+def _start_guarded() -> str:
+    """Start a server that accepts connections of this process only, and return its gRPC address.
+
+    Raises:
+        GuardError: The system cannot enforce that.
+        SailError: The server does not start.
+    """
+    guarded = GuardedSocket()
+    listeners.check_unreachable()
+    server = _serve(listeners.UNREACHABLE)
+    listeners.replace_listener(server.listening_address, guarded.listener)
+    relay = Relay(guarded.connect)
+    atexit.register(relay.close)
+    atexit.register(guarded.close)
+    return relay.target
+
+
+def _serve(host: str) -> Any:
+    """Start a server on a free port; it ends with the process.
+
+    Raises:
+        SailError: It does not start.
+    """
+    from pysail.spark import SparkConnectServer
+
+    try:
+        server = SparkConnectServer(host, 0)
+        server.start(background=True)
+    except Exception as error:
+        raise SailError(f"Sail does not start: {error}") from error
+    _servers.append(server)
+    atexit.register(_stop, server)
+    return server
+
+
+@contextmanager
+def _unless_set(variables: dict[str, str]) -> Iterator[None]:
+    """Set environment variables temporarily, except those that are set already.
+
+    They are removed afterwards, because a child process would take them for the user's own.
+    """
+    mine = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(mine)
+    try:
+        yield
+    finally:
+        for name in mine:
+            del os.environ[name]
+
+
+def _stop(server: Any) -> None:
+    """Stop the server, after Python functions of timed-out models that still run in it.
+
+    A Python function that runs while the interpreter shuts down would crash the process with another exit code.
+    """
+    known = {thread.ident for thread in threading.enumerate() if not isinstance(thread, threading._DummyThread)}
+    patience = time.monotonic() + _PATIENCE
+    while (running := sys._current_frames().keys() - known) and time.monotonic() < patience:
+        for thread in running:
+            interrupt(thread, SystemExit)
+        time.sleep(0.05)
+    server.stop()
+
+
+def _patch_worker() -> None:
+    """Let Sail call Python functions with a newer pyspark than it supports.
+
+    Sail calls `read_udfs` of pyspark's worker in this process, with the signature of pyspark 4.1 and older; with those
+    versions this function changes only missing names (pysail 0.6.6; 0.7.2 supports pyspark 4.2 and refuses newer
+    versions).
+    """
+    from pyspark import worker
+    from pyspark.sql.pandas import serializers
+
+    newer = worker.read_udfs
+    if len(signature(newer).parameters) > 3:
+        worker.read_udfs = lambda *given: _read_map_in_arrow(*given) if len(given) == 3 else newer(*given)
+    for name in ("ArrowStreamPandasUDFSerializer", "ArrowStreamPandasUDTFSerializer"):
+        if not hasattr(serializers, name):  # Sail imports them, but uses them for pandas functions only
+            setattr(serializers, name, None)
+
+
+def _read_map_in_arrow(serializer: Any, stream: BinaryIO, kind: int) -> tuple:
+    """Read the function of one `mapInArrow` as Sail sends it; return the result of pyspark 4.1."""
+    from pyspark.util import PythonEvalType
+
+    if kind != PythonEvalType.SQL_MAP_ARROW_ITER_UDF:
+        raise SailError(
+            "with this version of pyspark Sail runs no Python functions but mapInArrow: use mapInArrow, or pyspark 4.1"
+        )
+
+    def read_int() -> int:
+        return int.from_bytes(stream.read(4), "big")
+
+    for _ in range(2 * read_int()):  # skip names and values of settings
+        stream.read(read_int())
+    stream.read(1)  # skip the profiler flag
+    read_int()  # skip the number of functions: one
+    stream.read(4 * read_int())  # skip the column numbers
+    read_int()  # skip the number of chained functions: one
+    function, _ = serializer.loads(stream.read(read_int()))
+    return (lambda _, batches: ((batch, None) for batch in function(batch for (batch,) in batches)),)

@@ -1,0 +1,104 @@
+"""The folder of one process in a warehouse, `.sessions/<id>/`: new tables before publication, and scratch files.
+
+A lock beside the folder shows that its process is alive; the next builder removes folders whose lock is free.
+"""
+
+import contextlib
+import errno
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+
+from dbt_spark_python.table_store.errors import explain_os_error
+from dbt_spark_python.table_store.locks import FileLock
+
+
+class ProcessFolder:
+    """This process's folder; a process without write access gets one outside the warehouse, for reading only.
+
+    Args:
+        root: The warehouse.
+
+    Attributes:
+        path: The folder.
+
+    Raises:
+        WarehouseError: The disk is full.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._all = root / ".sessions"
+        self._alive: FileLock | None = None
+        try:
+            self.path = self._create()
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise explain_os_error(root, "make a folder for this process", error) from error
+            self._alive = None
+            self.path = Path(tempfile.mkdtemp(prefix="dbt_spark_python_"))
+        (self.path / "tables").mkdir()
+        (self.path / "scratch").mkdir()
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether the folder is in the warehouse, so that this process may build."""
+        return self._alive is not None
+
+    def close(self) -> None:
+        """Remove the folder and its lock."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._alive:
+            self._alive.release()
+            with contextlib.suppress(OSError):
+                self._alive.path.unlink()
+            self._alive = None
+
+    def clear_dead(self) -> None:
+        """Remove the folders of ended processes, recognised by their free locks.
+
+        Raises:
+            OSError: The file system refuses.
+        """
+        with _exclusive(self._all):
+            for folder in [path for path in self._all.iterdir() if path.is_dir() and path != self.path]:
+                alive = FileLock(folder.with_suffix(".lock"))
+                if alive.acquire():
+                    # The JVM of a killed process may still be writing; the rest is removed next time.
+                    shutil.rmtree(folder, ignore_errors=True)
+                    if not folder.exists():
+                        alive.path.unlink()
+                    alive.release()
+
+    def _create(self) -> Path:
+        self._all.mkdir(mode=0o700, exist_ok=True)
+        with _exclusive(self._all):
+            self._alive = FileLock(self._all / f"{uuid.uuid4().hex[:12]}.lock")
+            self._alive.acquire(describe_process())
+            folder = self._alive.path.with_suffix("")
+            folder.mkdir(mode=0o700)
+        return folder
+
+
+def describe_process() -> str:
+    """Describe this process for messages of other processes."""
+    return f"process {os.getpid()} since {utc_now()}"
+
+
+def utc_now() -> str:
+    """Return the time (ISO 8601, UTC, in seconds)."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextlib.contextmanager
+def _exclusive(folders: Path) -> Iterator[None]:
+    """Serialise the creation and the removal of process folders."""
+    turn = FileLock(folders / ".turn")
+    turn.acquire(wait=True)
+    try:
+        yield
+    finally:
+        turn.release()

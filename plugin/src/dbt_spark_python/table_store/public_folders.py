@@ -1,0 +1,92 @@
+"""Public folders of a warehouse: which of them readers take for tables, and the origin of each table."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dbt_spark_python.table_store import manifest
+from dbt_spark_python.table_store.integrity import find_faults, list_files
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A table in its public place. The fields from `run_id` on are None if the table lacks a manifest.
+
+    Attributes:
+        run_id: The last run that built or reused the table.
+        built_at: The time at which it was built (ISO 8601, UTC).
+        changed_in: The run that last changed its rows.
+        columns: Its schema as Spark's JSON, if the files do not contain all of it.
+        changes: The row counts of that change: `rows_added`, `rows_changed`, `rows_removed`; None if they were not
+            counted.
+    """
+
+    schema: str
+    name: str
+    folder: Path
+    run_id: str | None = None
+    built_at: str | None = None
+    changed_in: str | None = None
+    columns: str | None = None
+    changes: dict[str, int] | None = None
+
+
+class Publication(NamedTuple):
+    """The origin of a table, for its manifest; see `incremental.plan`.
+
+    Attributes:
+        definition: The digests of the parts of its node's definition.
+        inputs: The digests of the contents of its inputs by name; None if they are unknown or do not count.
+        groups: The group versions that it was built from: `history`, `since`, `upto`.
+        key_columns: The key columns; None if changes are not counted. Not written to the manifest.
+        changes: The numbers of added, changed and removed rows, if known. Not part of the origin.
+    """
+
+    definition: dict[str, str] | None = None
+    inputs: dict[str, str] | None = None
+    groups: dict[str, Any] | None = None
+    key_columns: list[str] | None = None
+    changes: dict[str, int] | None = None
+
+    def origin(self) -> dict[str, Any]:
+        """Return the entries for the manifest."""
+        return {"definition": self.definition, "inputs": self.inputs, "groups": self.groups}
+
+
+def is_delta(folder: Path) -> bool:
+    """Whether the table in a folder is a Delta Lake table, whose log lists its valid files."""
+    return (folder / "_delta_log").is_dir()
+
+
+def is_public(folder: Path) -> bool:
+    """Whether readers take a folder for a table. A folder that this user may not read does not count."""
+    if folder.name.startswith((".", "_")) or not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
+        return False
+    return not (folder / "_temporary").exists()
+
+
+def has_data(folder: Path) -> bool:
+    """Whether a public folder holds a table: a Delta log or a parquet file."""
+    return is_delta(folder) or any(folder.rglob("*.parquet"))
+
+
+def read_trusted_manifest(folder: Path) -> dict:
+    """Return the manifest of a published table; empty if its data files have changed since."""
+    entries = manifest.read(folder)
+    is_trusted = folder.is_dir() and not is_delta(folder) and entries.get("files") == list_files(folder)
+    return entries if is_trusted and not entries.get("damaged") else {}
+
+
+def find_table(folder: Path) -> PublishedTable | None:
+    """Return the table in a public folder, if it is intact."""
+    if not is_public(folder) or not has_data(folder):
+        return None
+    noted = manifest.read(folder)
+    return None if find_faults(folder, noted) else as_published(folder, noted)
+
+
+def as_published(folder: Path, entries: dict) -> PublishedTable:
+    """Return the table in a folder, described by its manifest."""
+    fields = {key: entries.get(key) for key in ("run_id", "built_at", "changed_in", "columns", "changes")}
+    return PublishedTable(folder.parent.name[: -len(".db")], folder.name, folder, **fields)

@@ -1,0 +1,78 @@
+"""Files of this machine, found like Spark's readers find them."""
+
+import pytest
+
+from dbt_spark_python.input_files import find_files, glob, uri
+
+NAMES = ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl", ".b.jsonl")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Some files, including hidden ones."""
+    for name in NAMES:
+        (tmp_path / name).write_bytes(b"1\n")
+    for hidden in ("_below", ".below"):
+        (tmp_path / hidden).mkdir()
+        (tmp_path / hidden / "x.jsonl").write_bytes(b"1\n")
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "d.jsonl").write_bytes(b"12\n")
+    return tmp_path
+
+
+GLOBS = {
+    "a*.jsonl": "aa.jsonl ab.jsonl",
+    "a[ab].jsonl": "aa.jsonl ab.jsonl",
+    "a[!a].jsonl": "ab.jsonl",
+    "a[^b].jsonl": "aa.jsonl",
+    "{aa,b}.jsonl": "aa.jsonl b.jsonl",
+    "{a{a,b},below/d}.jsonl": "aa.jsonl ab.jsonl d.jsonl",
+    "c\\[1\\].jsonl": "c[1].jsonl",
+    "c[1].jsonl": "c[1].jsonl",
+    "*/d*": "d.jsonl",
+    "?.jsonl": "b.jsonl",
+    "*": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl d.jsonl x.jsonl x.jsonl",
+    "": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl d.jsonl",
+}
+
+
+@pytest.mark.parametrize("pattern", GLOBS)
+def test_files_at_a_path(pattern, folder):
+    """A literal name comes first, then a glob; folders are read recursively without hidden files."""
+    found = find_files(f"{folder}/{pattern}", "some_log").files
+    assert sorted(path.rpartition("/")[2] for path, _ in found) == GLOBS[pattern].split()
+    assert all(size == (3 if path.endswith("d.jsonl") else 2) for path, size in found)
+
+
+@pytest.mark.parametrize(
+    ("path", "cause"),
+    [("_a.jsonl", "hidden"), ("no.jsonl", "does not exist"), ("no*", "does not exist")],
+)
+def test_no_file(path, cause, folder):
+    with pytest.raises(ValueError, match=f"some_log: .*{cause}"):
+        find_files(f"{folder}/{path}", "some_log")
+
+
+def test_other_file_systems():
+    with pytest.raises(ValueError, match=r"some_log: .*use Spark"):
+        find_files("s3a://bucket/log", "some_log")
+
+
+def test_links(folder):
+    """Cyclic links end, and dangling links are reported."""
+    (folder / "below" / "up").symlink_to(folder)
+    (folder / "gone.jsonl").symlink_to("nowhere")
+    found = find_files(str(folder), "some_log")
+    assert len(found.files) == 5
+    assert found.dangling == [str(folder / "gone.jsonl")]
+    with pytest.raises(ValueError, match="dangling links"):
+        find_files(f"{folder}/g*", "some_log")
+
+
+def test_braces_that_are_not_closed(folder):
+    assert glob(f"{folder}/{{a,b") == []
+
+
+def test_uris():
+    """As `java.net.URI` writes paths."""
+    assert uri("/a b/%20#?é😀+:&.x") == "file:/a%20b/%2520%23%3Fé😀+:&.x"

@@ -1,0 +1,261 @@
+"""Reads text files as one row per line, with the line's place, and one row per file that is not read completely."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
+
+import pyarrow as pa
+from dbt.adapters.events.logging import AdapterLogger
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as sf
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from dbt_spark_python.engines import sail
+from dbt_spark_python.incremental.earlier import ExtendedTable
+from dbt_spark_python.incremental.plan import VERSION
+from dbt_spark_python.input_files import find_files, uri
+from dbt_tangles.ingest import line_cache, unpack
+from dbt_tangles.ingest.decompress import SUFFIXES
+from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
+from dbt_tangles.ingest.log_files import find_log, list_dangling
+from dbt_tangles.reasons import FileFault
+
+logger = AdapterLogger("Spark")
+
+
+#: Larger compressed files that are not on a local disk are left to Spark, although Spark fails at damage: Python would
+#: need their content in one piece.
+MAX_CONTENT_BYTES = 2**25
+
+#: The block size in which Python reads plain files.
+BLOCK_BYTES = 2**25
+
+_UNPACKED = re.compile(rf"[.]({'|'.join(SUFFIXES)})$", re.IGNORECASE)
+# Spark would read these as text. It takes .lz4 and .snappy for Hadoop's own formats, and then tries to allocate
+# gigabytes for files of other tools.
+_NOT_READ = re.compile(r"[.](7z|br|lz|lz4|lzma|lzo|rar|snappy|sz|tbz2?|tgz|txz|xz|z|zip)$", re.IGNORECASE)
+
+
+def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
+    """Read the files at `path`.
+
+    Python unpacks compressed files, so that the readable part of a damaged file is kept. Python also reads files whose
+    lines do not end in a line feed, because Spark supports one separator at a time. All other files are read by Spark.
+
+    Args:
+        spark: The session.
+        path: The file or folder of exactly this name, or else the matches of a glob; folders are read recursively.
+        name: The user's name for the path (a var), for errors and warnings.
+        reading: The line format and limits.
+
+    Returns:
+        `source_file` string; `block_start` bigint, the first byte of the block in which the line was read; `row_id`
+        bigint, which grows by one from line to line within a block; `raw` binary; `raw_length` bigint, null if `raw` is
+        the whole line; `fault` and `fault_detail` string. A row with a `fault` is not a line but the last row of a file
+        that was not read completely: `fault` is a code of `FileFault`, `fault_detail` an explanation.
+
+    Raises:
+        ValueError: Files are missing at the path.
+    """
+    if sail.is_sail(spark):
+        return _read_local_lines(spark, path, name, reading)
+    place, files = find_log(spark, path, name)
+    is_local = files[0].startswith("file:")
+    not_read = list(filter(_NOT_READ.search, files))
+    # Hadoop's local file system lists names with a colon, but cannot open them.
+    unpacked = [
+        file
+        for file in files
+        if not reading.is_by_line or _UNPACKED.search(file) or (is_local and ":" in file.rpartition("/")[2])
+    ]
+    links = list_dangling(place)
+    _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: links})
+    file_name, file_size = sf.col("_metadata.file_name"), sf.col("_metadata.file_size")
+    is_not_read = file_name.rlike(f"(?i){_NOT_READ.pattern}")
+    is_unpacked = (file_name.rlike(f"(?i){_UNPACKED.pattern}") | sf.lit(not reading.is_by_line)) & ~is_not_read
+    if is_local:
+        is_unpacked = is_unpacked | (file_name.contains(":") & ~is_not_read)
+    else:
+        is_unpacked = is_unpacked & (file_size <= MAX_CONTENT_BYTES)
+
+    text = place.read("text", lineSep=reading.separator)
+    if not_read or unpacked:  # Spark skips whole files by their metadata, without opening them
+        text = text.where(~(is_not_read | is_unpacked))
+    if not reading.is_by_line:  # between two separators there may be blank text
+        text = text.where("value rlike '\\\\S'")
+    lines = _lines_of_text(text)
+    if unpacked:
+        content = [] if is_local else ["content"]  # workers read local files themselves, like Spark's readers
+        packed = place.read("binaryFile").where(is_unpacked)
+        packed = packed.select(sf.col("_metadata.file_path").alias("source_file"), "path", *content)
+        lines = lines.union(packed.mapInArrow(partial(unpack.unpack, reading=reading), _LINES))
+    if not_read:
+        file = sf.col("_metadata.file_path").alias("source_file")
+        lines = lines.union(
+            _faults(place.read("binaryFile").where(is_not_read).select(file), FileFault.UNSUPPORTED_COMPRESSION)
+        )
+    if links:
+        paths = spark.createDataFrame([(link,) for link in links], "source_file string").coalesce(1)
+        lines = lines.union(_faults(paths, FileFault.DANGLING_LINK))
+    return lines
+
+
+def _lines_of_text(text: DataFrame) -> DataFrame:
+    """Return the rows of Spark's text reader as lines with their places."""
+    return text.select(
+        sf.col("_metadata.file_path").alias("source_file"),
+        sf.col("_metadata.file_block_start").alias("block_start"),
+        sf.monotonically_increasing_id().alias("row_id"),
+        sf.col("value").cast("binary").alias("raw"),
+        *_whole(),
+    )
+
+
+def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
+    """Read files like `read_lines`, in Python only: Sail's readers do not report a line's place (until 0.6.6)."""
+    found = find_files(path, name)
+    not_read = [file for file, _ in found.files if _NOT_READ.search(file)]
+    _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: found.dangling})
+    blocks = [(file, 0, None, FileFault.UNSUPPORTED_COMPRESSION.value) for file in not_read]
+    blocks += [(file, 0, None, FileFault.DANGLING_LINK.value) for file in found.dangling]
+    for file, size in found.files:
+        if _NOT_READ.search(file):
+            continue
+        if _UNPACKED.search(file) or not reading.is_by_line:
+            blocks.append((file, 0, None, None))
+        else:
+            blocks += [(file, at, min(at + BLOCK_BYTES, size), None) for at in range(0, size, BLOCK_BYTES)]
+    rows = [(number, uri(file), file, start, end, fault) for number, (file, start, end, fault) in enumerate(blocks)]
+    # There may be zero blocks: all files are empty.
+    table = spark.createDataFrame(
+        rows, "number int, source_file string, path string, start bigint, end bigint, fault string"
+    )
+    if len(rows) > 1:
+        table = table.repartition(min(len(rows), os.cpu_count() or 1), "number")
+    return table.mapInArrow(partial(unpack.read_blocks, reading=reading), _LINES)
+
+
+def _warn(name: str, faults: dict[FileFault, list[str]]) -> None:
+    """Log a warning that lists the files that are skipped."""
+    for fault, files in faults.items():
+        if files:
+            logger.warning(f"{name}: not read ({fault.value}): {', '.join(files[:10])}{', …' if files[10:] else ''}")
+
+
+def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
+    """Measure the input of `read_lines`: one row with `files` bigint and `bytes` bigint (stored size).
+
+    Raises:
+        ValueError: Files are missing at the path.
+    """
+    if sail.is_sail(spark):
+        files = find_files(path, name).files
+        return spark.createDataFrame([(len(files), sum(size for _, size in files))], "files bigint, bytes bigint")
+    place, files = find_log(spark, path, name)
+    size = sf.coalesce(sf.sum("length"), sf.lit(0)).cast("bigint").alias("bytes")  # Spark skips empty files
+    return place.read("binaryFile").agg(size).select(sf.lit(len(files)).cast("bigint").alias("files"), "bytes")
+
+
+class Log(NamedTuple):
+    """A log, and the lines that replace it.
+
+    Attributes:
+        name: The user's name for the log's path (a var).
+        path: As for `read_lines`; None or empty without a log.
+        fixtures: The lines used without a log, with the columns of `read_lines` and `log`, the name of their log.
+    """
+
+    name: str
+    path: str | None
+    fixtures: DataFrame | None
+
+
+class LineCheck(NamedTuple):
+    """A check of lines.
+
+    Attributes:
+        function: Takes the lines of a partition and returns rows of `schema`: the place and the digest of each line
+            (`line_cache`), and columns that depend only on the line's bytes.
+        schema: The schema of the result.
+        together: Lines with the same value of this column go into one partition.
+    """
+
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+    schema: pa.Schema
+    together: Column | None = None
+
+
+def check_lines(
+    spark: SparkSession, log: Log, check: LineCheck, reading: Reading, known: DataFrame | None = None
+) -> DataFrame | ExtendedTable:
+    """Read the lines of a log and check them in Python, except lines whose results are cached.
+
+    Args:
+        spark: The session.
+        log: The log.
+        check: The check of its lines.
+        reading: As for `read_lines`.
+        known: The earlier version of the table, built with the same check; see `earlier`.
+
+    Returns:
+        Rows of the check's schema with their `version`: the number of the build in which the row was added. The result
+        is an `ExtendedTable` if all cached rows stay; if one goes, all rows get the new version.
+
+    Raises:
+        ValueError: Files are missing at the path.
+    """
+    lines = (
+        read_lines(spark, log.path, log.name, reading) if log.path else log.fixtures.where(sf.col("log") == log.name)
+    )
+    lines = cut(lines, reading.max_bytes)
+    digest, parted, last = line_cache.line_digest(reading.max_bytes), None, 0
+    if known is not None:
+        parted = line_cache.part(lines, digest, known)
+        last = known.agg(sf.coalesce(sf.max(VERSION), sf.lit(0))).first()[0]
+    lines = lines.select("*", digest) if parted is None else parted.unknown
+    if check.together is not None:
+        lines = sail.gather(lines, check.together)
+    version = sf.lit(last + 1).cast("bigint").alias(VERSION)
+    new = lines.mapInArrow(check.function, from_arrow_schema(check.schema)).select("*", version)
+    if parted is None:
+        return new
+    if parted.moved is not None:
+        new = parted.moved.withColumn(VERSION, version).unionByName(new)
+    if parted.is_grown:
+        return ExtendedTable(new, parted.standing.unionByName(new))
+    return parted.standing.withColumn(VERSION, version).unionByName(new)
+
+
+def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
+    """Cut long lines before they reach a worker's memory; `raw_length` keeps the original number of bytes."""
+    return lines.select(
+        "source_file",
+        "block_start",
+        "row_id",
+        sail.leading_bytes(lines.sparkSession, "raw", max_bytes),
+        sf.coalesce("raw_length", sf.expr(_BYTES).cast("bigint")).alias("raw_length"),
+        "fault",
+        "fault_detail",
+    )
+
+
+_LINES = from_arrow_schema(LINE_SCHEMA)
+
+# Sail counts the bytes of strings only (until 0.6.6); Spark casts any bytes to a string, and the second expression is
+# unused.
+_BYTES = "coalesce(octet_length(try_cast(raw as string)), length(decode(raw, 'iso-8859-1')))"
+
+
+def _whole() -> list[Column]:
+    """Return the columns after `raw`, for a line that is complete."""
+    return [sf.lit(None).cast(field.dataType).alias(field.name) for field in _LINES[4:]]
+
+
+def _faults(files: DataFrame, fault: FileFault) -> DataFrame:
+    """Return a row for each of some files that are not read."""
+    row = {"block_start": 0, "row_id": 0, "fault": fault.value, "fault_detail": fault.description}
+    return files.select(
+        "source_file", *(sf.lit(row.get(field.name)).cast(field.dataType).alias(field.name) for field in _LINES[1:])
+    )

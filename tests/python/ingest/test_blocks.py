@@ -1,0 +1,106 @@
+"""Blocks of files, read in Python: each line is in exactly one block."""
+
+import gzip
+import io
+from functools import partial
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt_tangles.ingest import decompress, unpack
+from dbt_tangles.ingest.line_format import Reading
+
+
+def read(blocks, max_bytes=100) -> list[dict]:
+    """Read some blocks of files."""
+    names = ("source_file", "path", "start", "end", "fault")
+    rows = [dict(zip(names, block, strict=True)) for block in blocks]
+    batches = partial(unpack.read_blocks, reading=Reading(max_bytes))(
+        iter(
+            [
+                pa.RecordBatch.from_pylist(
+                    rows,
+                    pa.schema(
+                        [(n, pa.string()) for n in names[:2]]
+                        + [("start", pa.int64()), ("end", pa.int64()), ("fault", pa.string())]
+                    ),
+                )
+            ]
+        )
+    )
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+@given(
+    text=st.lists(st.sampled_from([b"\n", b"ab", b"c", b"\xef\xbb\xbf", b"\r"]), max_size=12), size=st.integers(1, 9)
+)
+def test_blocks_have_the_lines_of_the_whole(text, size, tmp_path_factory):
+    """For any block size, each line is in exactly one block, with ascending and unique numbers."""
+    text = b"".join(text)
+    path = tmp_path_factory.mktemp("blocks") / "log"
+    path.write_bytes(text)
+    whole = read([("f", str(path), 0, None, None)])
+    starts = range(0, len(text), size)
+    parts = [read([("f", str(path), start, min(start + size, len(text)), None)]) for start in starts]
+    assert [row["raw"] for rows in parts for row in rows] == [row["raw"] for row in whole]
+    for start, rows in zip(starts, parts, strict=True):
+        assert [row["row_id"] for row in rows] == list(range(start, start + len(rows)))
+        assert {row["block_start"] for row in rows} <= {start}
+    numbers = [row["row_id"] for rows in parts for row in rows]
+    assert len({*numbers}) == len(numbers)
+
+
+def test_faults_and_packed_files(tmp_path):
+    """A compressed file is one block; a skipped file has a row with the reason."""
+    path = tmp_path / "log.gz"
+    path.write_bytes(gzip.compress(b"1\n2\n") + b"x")
+    rows = read([("f", str(path), 0, None, None), ("g", "/nowhere", 0, None, "dangling_link")])
+    assert [(row["raw"], row["fault"]) for row in rows] == [
+        (b"1", None),
+        (b"2", None),
+        (None, "trailing_garbage"),
+        (None, "dangling_link"),
+    ]
+
+
+def test_a_line_too_long_near_the_end(tmp_path):
+    """The line is cut, and the rest of the file does not count as another line."""
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * (2 * decompress.CHUNK_BYTES + 5) + b"\n12\n")
+    rows = read([("f", str(path), 0, path.stat().st_size, None)])
+    assert [(row["raw"], row["raw_length"]) for row in rows] == [
+        (b"x" * 100, 2 * decompress.CHUNK_BYTES + 5),
+        (b"12", 2),
+    ]
+
+
+class CountingFile(io.FileIO):
+    """A file that counts the bytes read from it."""
+
+    count = 0
+
+    def read(self, size=-1):
+        """Read like a file."""
+        piece = super().read(size)
+        CountingFile.count += len(piece)
+        return piece
+
+
+@pytest.mark.parametrize("line", [2**14, 2**10, 2**6, 100])
+def test_each_byte_is_read_twice_at_most(line, tmp_path, monkeypatch):
+    """Also in a file without line ends: a block searches the beginning of a line only within itself."""
+    path, size, block = tmp_path / "log", 2**14, 2**6
+    path.write_bytes((b"x" * (line - 1) + b"\n") * (size // line))
+    monkeypatch.setattr(decompress, "CHUNK_BYTES", 16)
+    monkeypatch.setattr(unpack, "open", lambda path, *_, **__: CountingFile(path), raising=False)
+    CountingFile.count = 0
+    rows = read([("f", str(path), start, start + block, None) for start in range(0, size, block)], max_bytes=10)
+    assert [row["raw_length"] for row in rows][: size // line] == [line - 1] * (size // line)
+    assert size <= CountingFile.count <= 2 * size + 16 * (size // block)
+
+
+def test_a_file_that_is_gone(tmp_path):
+    with pytest.raises(RuntimeError, match=r"while reading file /nowhere/log: No such file"):
+        read([("f", "/nowhere/log", 0, 5, None)])
