@@ -104,47 +104,90 @@ def check_writer_rules(tangles, entries, room):
         The faults as int64[faults * FIELDS], the omitted messages int32[...], and bool[sets], which sets were checked.
     """
     set_start, start, previous, depth = tangles
-    sets = len(set_start) - 1
+    is_entry, touches, list_start, superseded = entries
     limit = STEPS_PER_ENTRY * room
-    is_checked = np.ones(sets, np.bool_)
-    rows = np.empty(64 * FIELDS, np.int64)
-    row_count = 0
-    left_out = np.empty(64, np.int32)
-    left = 0
-
+    is_checked = np.ones(len(set_start) - 1, np.bool_)
+    rows = np.empty(0, np.int64)
+    left_out = np.empty(0, np.int32)
+    row_count, left = 0, 0
     # The scratch arrays fit the largest set.
     clocks = allocate_clocks(set_start, room)
-    linked = allocate_touches(set_start, entries.is_entry, entries.touches)
-    superseders = allocate_superseders(set_start, entries.is_entry, entries.list_start)
-    most, most_touches = len(clocks.chain), len(linked.touch_message)
-    pending = allocate_pending_lists(most, most_touches, room)
-    marks = _allocate_marks(most, most_touches)
+    linked = allocate_touches(set_start, is_entry, touches)
+    superseders = allocate_superseders(set_start, is_entry, list_start)
+    pending = allocate_pending_lists(len(clocks.chain), len(linked.touch_message), room)
+    marks = _allocate_marks(len(clocks.chain), len(linked.touch_message))
     buffer = FaultBuffer(np.empty((room, FIELDS), np.int32), np.empty(room, np.int32), np.zeros(2, np.int64))
     budget = np.empty(1, np.int64)
+    add_start, latest_by, touch_start = touches.add_start, superseders.latest, marks.touch_start
+    pool, pool_state, open_at, open_count, merged = pending[0], pending[1], pending[2], pending[3], pending[5]
+    after, before = marks.after, linked.before
     base = np.int64(0)
-
-    for s in range(sets):
+    for s in range(len(set_start) - 1):
         begin, end = set_start[s], set_start[s + 1]
         state = SetState(begin, base, start, previous, depth, clocks, linked, superseders, budget)
         steps = build_chain_clocks(begin, end, start, previous, clocks, limit)
         budget[0] = limit - steps if steps >= 0 else -1
-        base += _check_set(end, entries, state, pending, marks, buffer)
-        if budget[0] < 0:
-            is_checked[s] = False
-            continue
-        faults, omitted = buffer.count
-        rows = with_space(rows, FIELDS * row_count, FIELDS * faults)
-        for f in range(faults):
-            at = FIELDS * row_count
-            rows[at] = buffer.row[f, 0]
-            rows[at + 1] = buffer.row[f, 1]
-            rows[at + 2] = buffer.row[f, 2]
-            rows[at + 3] = left + buffer.row[f, 3]
-            row_count += 1
-        left_out = with_space(left_out, left, omitted)
-        left_out[left : left + omitted] = buffer.left_out[:omitted]
-        left += omitted
+        buffer.count[:] = 0
+        reset_pending_lists(state, end, pending)
+        touch_count = 0
+        names = 0
+        for m in range(begin, end):
+            if budget[0] < 0:
+                break
+            here = m - begin
+            is_only = start[m + 1] == start[m] + 1
+            if is_only:
+                p = previous[start[m]] - begin
+                open_at[here] = open_at[p]
+                open_count[here] = open_count[p]
+                inherited = pool[pool_state[ACTIVE], open_at[p] : open_at[p] + open_count[p]]
+            else:
+                inherited = merged[: merge_pending_lists(m, state, pending)]
+            budget[0] -= len(inherited)
+            latest_by[here] = -1
+            first = touch_count
+            if is_entry[m]:
+                names = record_superseded(m, begin, names, list_start, superseded, superseders)
+                touch_count = add_touches(m, first, touches, base, linked)
+                for q in range(first, touch_count):
+                    after[q] = -1
+                    if before[q] >= 0:
+                        after[before[q]] = q
+            touch_start[here + 1] = touch_count
+            if is_entry[m]:
+                _check_must(m, first, touch_count, state, buffer, pending.spare)
+                if add_start[m + 1] > add_start[m]:
+                    _check_should(m, inherited, state, marks, buffer)
+                _check_standing(m, first, list_start, superseded, state, marks, buffer)
+            store_pending_list(m, first, touch_count, is_only, inherited, state, pending)
+        base += touch_count
+        is_checked[s] = budget[0] >= 0
+        if is_checked[s]:
+            rows, left_out = _make_room(rows, row_count, left_out, left, buffer)
+            row_count, left = _copy_faults(rows, row_count, left_out, left, buffer)
     return rows[: FIELDS * row_count].copy(), left_out[:left].copy(), is_checked
+
+
+@compiled
+def _make_room(rows, row_count, left_out, left, buffer):
+    """Make room for the faults of one set; both arrays."""
+    faults, omitted = buffer.count
+    return with_space(rows, FIELDS * row_count, FIELDS * faults), with_space(left_out, left, omitted)
+
+
+@inner
+def _copy_faults(rows, row_count, left_out, left, buffer):
+    """Append the faults of one set; the number of faults and of omitted messages."""
+    faults, omitted = buffer.count
+    for f in range(faults):
+        at = FIELDS * row_count
+        rows[at] = buffer.row[f, 0]
+        rows[at + 1] = buffer.row[f, 1]
+        rows[at + 2] = buffer.row[f, 2]
+        rows[at + 3] = left + buffer.row[f, 3]
+        row_count += 1
+    left_out[left : left + omitted] = buffer.left_out[:omitted]
+    return row_count, left + omitted
 
 
 @compiled
@@ -157,67 +200,6 @@ def _allocate_marks(messages, touches):
         np.zeros(messages + 1, np.int32),
         np.full(messages, np.int32(-1)),
     )
-
-
-@inner
-def _check_set(end, entries, state, pending, marks, buffer):
-    """Check the messages of one set.
-
-    Args:
-        end: The end of the set's messages.
-        entries: A `set_arrays.SetEntries`.
-        state: A `SetState`; `linked`, `superseders` and `budget` are kept up to date.
-        pending: A `pending_deletions.PendingLists`.
-        marks: `RuleMarks`.
-        buffer: A `FaultBuffer`, to be filled.
-
-    Returns:
-        The number of touches in the set.
-    """
-    begin, start, previous, budget = state.begin, state.start, state.previous, state.budget
-    buffer.count[:] = 0
-    reset_pending_lists(state, end, pending)
-    touch_count = 0
-    names = 0
-    for m in range(begin, end):
-        if budget[0] < 0:
-            break
-        here = m - begin
-        is_only = start[m + 1] == start[m] + 1
-        if is_only:
-            p = previous[start[m]] - begin
-            pending.at[here] = pending.at[p]
-            pending.count[here] = pending.count[p]
-            inherited = pending.pool[pending.pool_state[ACTIVE], pending.at[p] : pending.at[p] + pending.count[p]]
-        else:
-            inherited = pending.merged[: merge_pending_lists(m, state, pending)]
-        budget[0] -= len(inherited)
-
-        state.superseders.latest[here] = -1
-        first = touch_count
-        if entries.is_entry[m]:
-            names = record_superseded(m, begin, names, entries.list_start, entries.superseded, state.superseders)
-            touch_count = _link_message(m, touch_count, entries.touches, state, marks)
-        marks.touch_start[here + 1] = touch_count
-        if entries.is_entry[m]:
-            _check_must(m, first, touch_count, state, buffer, pending.spare)
-            if entries.touches.add_start[m + 1] > entries.touches.add_start[m]:
-                _check_should(m, inherited, state, marks, buffer)
-            _check_standing(m, first, entries, state, marks, buffer)
-        store_pending_list(m, first, touch_count, is_only, inherited, state, pending)
-    return touch_count
-
-
-@inner
-def _link_message(m, first, touches, state, marks):
-    """Add the touches of a message, and link them forwards as well; the number of touches."""
-    count = add_touches(m, first, touches, state.base, state.linked)
-    before = state.linked.before
-    for q in range(first, count):
-        marks.after[q] = -1
-        if before[q] >= 0:
-            marks.after[before[q]] = q
-    return count
 
 
 @inner
@@ -317,21 +299,22 @@ def _check_should(m, inherited, state, marks, buffer):
 
 
 @inner
-def _check_standing(m, first, entries, state, marks, buffer):
+def _check_standing(m, first, list_start, superseded, state, marks, buffer):
     """Check `supersedes_standing_item`: a message keeps the messages that hold untouched items, as far as it knows.
 
     Args:
         m: The message.
         first: Its first touch.
-        entries: A `set_arrays.SetEntries`.
+        list_start: int64[messages + 1], into `superseded`.
+        superseded: int32[...], the message that each entry names, or -1.
         state: A `SetState`.
         marks: `RuleMarks`.
         buffer: A `FaultBuffer`, to be filled.
     """
     begin, budget = state.begin, state.budget
     latest, touch_message, touch_item, deletes, before = state.linked
-    for k in range(entries.list_start[m], entries.list_start[m + 1]):
-        d = entries.superseded[k]
+    for k in range(list_start[m], list_start[m + 1]):
+        d = superseded[k]
         # A list may repeat a message; each is checked once.
         if d < begin or d >= m or marks.given_up_by[d - begin] == m:
             continue
