@@ -88,7 +88,7 @@ def test_the_tables_are_those_of_one_process(cluster, catching, folder, project,
     assert not {"metastore_db", "derby.log", "spark-warehouse"} & {*os.listdir(folder / name)}
 
 
-STRANGERS = runpy.run_path(str(ROOT / "plugin" / "tests" / "strangers.py"))
+PORT_ATTACKS = runpy.run_path(str(ROOT / "plugin" / "tests" / "port_attacks.py"))
 CLIENT = """
 import sys
 from pyspark.sql import SparkSession
@@ -99,7 +99,7 @@ print(SparkSession.builder.remote(sys.argv[1]).getOrCreate().sql("select 41 + 1"
 def test_another_user_is_refused_by_the_master_and_the_workers(cluster):
     """Each has one port of Spark's protocol, which asks for the secret, and a page, which takes no commands."""
     for process in cluster._started:
-        said = STRANGERS["ask_jvm"](process.pid)
+        said = PORT_ATTACKS["ask_jvm"](process.pid)
         asks = ["Expected SaslMessage" in answer for answer in said]
         assert sum(asks) == 1, said
         assert all(is_asked or answer.startswith("HTTP/1.1 400") for is_asked, answer in zip(asks, said, strict=True))
@@ -111,7 +111,7 @@ def test_another_user_is_refused_by_a_connect_server(cluster, folder):
     address = cluster.start_connect(folder / "connect" / "warehouse")
     try:
         target = address.removeprefix("sc://")
-        assert STRANGERS["ask_connect"]([target], folder / "any") == {target: "UNAUTHENTICATED"}
+        assert PORT_ATTACKS["ask_connect"]([target], folder / "any") == {target: "UNAUTHENTICATED"}
         command = [sys.executable, "-c", CLIENT, address]
         done = subprocess.run(command, env=cluster.environ(), capture_output=True, text=True, timeout=180, check=False)
         assert done.stdout == "42\n", done.stderr
