@@ -126,4 +126,4 @@ def test_one_query_is_refused(project, tmp_path):
     folder = installing(tmp_path / "p", {"one.sql": "{{ config(materialized='fixpoint') }} select 1 as n"})
     result = project("one_query", folder).invoke("run", *SELECTED)
     (message,) = [r.message for r in result.result if r.status == "error"]
-    assert "one has 1 queries; a fixpoint has a base, a step" in message
+    assert "one has 1 queries: give a fixpoint a base query, a step query" in message

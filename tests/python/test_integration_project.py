@@ -290,7 +290,7 @@ def test_a_name_that_dbt_would_hand_to_us_is_refused(changed):
 def test_a_name_of_what_is_switched_off_is_refused(changed):
     """Dbt takes the yml of our model for that of theirs."""
     said = refused(changed(models={"sets.sql": "select 1 as item"}).invoke("run", "--select", "own_vars"))
-    assert "model.integration.sets has the name of a model of tangles that is switched off" in said
+    assert "model.integration.sets has the name of a disabled model of tangles" in said
 
 
 def test_one_schema_for_two_models_of_one_name_is_dbts_own_error(changed):
@@ -303,7 +303,7 @@ def test_a_model_with_a_way_of_its_own_keeps_it(changed):
     """A materialization for a whole folder does not take that from it silently."""
     project = changed(lambda settings: settings["models"]["tangles"]["marts"].update({"+materialized": "view"}))
     said = refused(project.invoke("run", "--select", "ssb_messages"))
-    assert "runs of tangles must be kept, and cannot be made as view" in said
+    assert "runs of tangles must be create_if_missing, and cannot be made as view" in said
     assert "{+materialized: create_if_missing} for marts.runs.runs" in said
 
 

@@ -113,7 +113,7 @@ def test_the_plugin_is_on_its_own(wheels):
     """No word of this project, in code, tests or texts; its java can be started."""
     for path in (ROOT / "plugin").rglob("*"):
         # A project that tests this one's macros has its name, by which they call each other.
-        is_about_macros = path.name in ("grain_project.py", "test_nights.py")
+        is_about_macros = path.name in ("shop_project.py", "test_nights.py")
         if path.is_file() and path.suffix in (".py", ".md", ".toml", ".sh", ".yml") and not is_about_macros:
             assert "tangle" not in path.read_text().lower(), path
     java = zipfile.ZipFile(wheels["dbt_spark_python"]).getinfo("dbt_spark_python/java_home/bin/java")

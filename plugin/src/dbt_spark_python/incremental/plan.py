@@ -1,6 +1,6 @@
 """Decides for one node whether its table is reused, rebuilt, or replaced in part.
 
-There are four kinds of tables. All kinds but the first belong to groups (a feed, a tangle, an account): the model of
+There are four kinds of tables. All kinds but the first belong to groups (a feed, a thread, an account): the model of
 group versions has one row per group, with the version at which the rows of that group last changed.
 
 * A plain table is reused while its definition and the contents of its inputs are the same as when it was built.
