@@ -1,8 +1,8 @@
 """Drives dbt from pytest: one session for all tests, a schema for each build.
 
 TANGLES_TEST_ENGINE=sail runs the builds on Sail, which takes less time; tests marked `spark` are about Spark itself and
-are left out there. `make test` does that, and runs on Spark what is marked `spark` or `both`: whatever looks at the
-complete build of the fixtures is of both, unless it says `both_at_length`, which is for `make test-all`.
+are left out there. `make test` does that, and runs tests marked `spark` or `both` on Spark. Tests of the complete build of
+the fixtures count as `both`, except for those marked `both_at_length`, which only `make test-all` runs on Spark.
 """
 
 import gc
@@ -58,9 +58,9 @@ def pytest_unconfigure():
     gc.unfreeze()
 
 
-@pytest.hookimpl(tryfirst=True)  # before `-m` selects by what is marked
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects by marks
 def pytest_collection_modifyitems(items):
-    """Leave out what is about another engine than the one that runs, and mark what asks the complete build."""
+    """Leave out tests of the other engine, and mark tests that use the complete build."""
     left_out = {"local": "sail", "sail": "spark"}[ENGINE]
     for item in items:
         if "fixtures" in item.fixturenames and not item.get_closest_marker("both_at_length"):
@@ -93,9 +93,9 @@ class DbtProject:
     compiled: list[str] = field(default_factory=list)  # functions that this process compiled for it
 
     def invoke(self, *args: str, manifest=None):
-        """Run a dbt command in this process and return its result, whatever it is.
+        """Run a dbt command in this process and return its result, also of a failure.
 
-        With a manifest nothing is parsed: for what vars decide when a command runs, and not what is in the project.
+        A manifest replaces parsing: for vars that act when a command runs and leave the parsed project the same.
         """
         from dbt.cli.main import dbtRunner
 
@@ -108,20 +108,20 @@ class DbtProject:
             return dbtRunner(manifest=manifest).invoke([*args, *options, *paths, *logs])
 
     def build(self, *args: str) -> "DbtProject":
-        """Run `dbt build` and fail with what failed, unless everything is green.
+        """Run `dbt build`; fail with the messages of failed nodes.
 
-        Unit tests bring their own input and say the same in each build: `test_unit_tests.py` runs them.
+        Unit tests have inputs of their own and give the same result in each build: `test_unit_tests.py` runs them.
         """
         return self._succeed(self.invoke_parsed("build", *args, "--exclude-resource-type", "unit_test"))
 
     def run(self, *args: str) -> "DbtProject":
-        """Run `dbt run` and fail with what failed."""
+        """Run `dbt run`; fail with the messages of failed nodes."""
         return self._succeed(self.invoke_parsed("run", *args))
 
     def invoke_parsed(self, command: str, *args: str):
         """Run a dbt command as `invoke` does, with a manifest that was parsed before if there is one; no unit tests.
 
-        The files that dbt writes of a command take it a third of a small run: `--write-json` has them written.
+        Writing dbt's JSON files takes a third of a small run; `--write-json` turns it on.
         """
         manifest = manifests.manifest_for(self) if self.project_dir == ROOT else None
         return self.invoke(command, "--no-write-json", *args, manifest=manifest)
@@ -174,7 +174,7 @@ def fixtures(project) -> DbtProject:
 
 @pytest.fixture(scope="session")
 def manifest(project):
-    """This project as dbt parses it when no var is given."""
+    """The manifest of this project without vars."""
     return manifests.manifest_for(project("parsed"))
 
 
@@ -189,7 +189,7 @@ def empty(project, tmp_path_factory) -> DbtProject:
 
 @pytest.fixture(scope="session")
 def odd_files(project, tmp_path_factory):
-    """Build four logs whose files are damaged, cut at the wrong places or of other forms."""
+    """Build four logs with damaged files, files cut at wrong places, and files of other formats."""
     from odd_files import build
 
     return build(project, tmp_path_factory.mktemp("odd_files"))

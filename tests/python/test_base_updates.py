@@ -1,4 +1,4 @@
-"""Bases under other vars, and bases that go on: their views, and what is told as updates."""
+"""Bases under other vars, and bases that grow: their views and their published updates."""
 
 import random
 import re
@@ -20,7 +20,7 @@ def with_whole_keys(base):
 
 
 def test_limits(project, tmp_path):
-    """Beyond the limit there is one observer, and there are no clocks; there are as many degrees as are asked for."""
+    """Beyond the limit there is one observer without clocks; there are as many degrees as the var says."""
     bases, lines = random_bases(range(100, 130))
     sizes = {name: len({i.writer for i in base.nodes}) * len(base.nodes) for name, base in bases.items()}
     limit = sorted(sizes.values())[15]
@@ -48,7 +48,7 @@ def as_line(base_id, writer, length, heads, batch=1):
 
 
 def test_bases_go_on(project, tmp_path):
-    """A log, then what its writers may write next, then nothing new: in the views, and told as updates."""
+    """A log, then the next nodes of its writers, then the same log: views and updates of each build."""
     bases, lines = random_bases(range(200, 215))
     log = tmp_path / "log.jsonl"
     write(log, lines)
@@ -86,7 +86,7 @@ def test_bases_go_on(project, tmp_path):
 
 
 def updates_are_those_of_views(project, first, second, before):
-    """Each leads from what was published to what is."""
+    """Each script leads from the published order to the new order."""
     for row in project.rows("autobase_updates"):
         old, new = first.answer(row["base_id"])[0], second.answer(row["base_id"])[0]
         if old == new:
@@ -120,7 +120,7 @@ def changes_are_those_of_the_oracle(project, bases):
     assert len(found) > 20
     rows = project.rows("autobase_confirmations")
     found = {(row["base_id"], row["observer"], row["node_id"]): (row["confirmed_at"], row["contender"]) for row in rows}
-    # What only all nodes together settle is settled at none.
+    # An order that only all nodes together settle is settled at no single node.
     assert {key: where for key, where in found.items() if where[0]} == settled
     confirmed = {
         (row["base_id"], row["observer"], row["node_id"])
@@ -131,7 +131,7 @@ def changes_are_those_of_the_oracle(project, bases):
 
 
 def links_are_those_of_the_oracle(project, bases):
-    """All is known but what was settled before."""
+    """Replicas that know all nodes except those settled before."""
     rows = project.rows("autobase_links")
     assert {(row["is_known"], row["is_before_start"]) for row in rows} == {(True, False), (False, True)}
     found = {(row["base_id"], row["node_id"], row["head_id"]) for row in rows if row["is_known"]}
@@ -145,13 +145,13 @@ def links_are_those_of_the_oracle(project, bases):
 
 
 def test_the_rule_of_the_document(project):
-    """Over the fixtures, where the document's views are compared with what it states."""
+    """The fixtures, whose views are compared with the statements of the document."""
     built = project("bases_by_design", consensus_rule="design")
     options = ("--select", "fixture_names", "expected_autobase", "+stg_autobase__lines+", "--exclude", "test_type:unit")
     result = built.invoke("build", *options)
     assert result.exception is None, result.exception
     statuses = {r.node.name: r.status for r in result.result}
-    assert set(statuses.values()) <= {"success", "pass", "no-op"}  # an exposure is selected too, and does nothing
+    assert set(statuses.values()) <= {"success", "pass", "no-op"}  # an exposure is selected too, and is not run
     (documents,) = (r.node.compiled_code for r in result.result if r.node.name == "documents_autobase")
     compared = re.findall(r"^-- (\w+) in ", documents, re.M)
     assert compared.count("autobase_views_design") == 2 and "autobase_views" not in compared
@@ -159,7 +159,7 @@ def test_the_rule_of_the_document(project):
 
 
 def test_all_has_settled_what_any_writer_has(project, tmp_path):
-    """By the document's rule: whatever a lead of two degrees is known to, the whole base settles."""
+    """By the document's rule the whole base settles every node with a known lead of two degrees."""
     bases, lines = random_bases(range(100, 140))
     words = (
         "a1 b1 a2:b1 c1:a1 b2:c1",

@@ -1,4 +1,4 @@
-"""Logs of Autobase through dbt: what real peers answered, and plain computations."""
+"""Logs of Autobase through dbt, compared with answers of real peers and with plain computations."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ from log_files import write
 
 
 def read_replicas(name):
-    """Each replica of each case of a file: its base's id, what it knows as lines and for the oracle, its answer."""
+    """Each replica of each case of a file: its base's id, its nodes as lines and for the oracle, its answer."""
     with gzip.open(DATA / "autobase" / f"{name}.jsonl.gz") as lines:
         cases = [json.loads(line) for line in lines]
     for case in cases:
@@ -30,7 +30,7 @@ def read_replicas(name):
             for row in rows:
                 i = by_name[row["id"]]
                 nodes[i] = Node(i, tuple(Id(bytes.fromhex(key), length) for key, length in row["heads"]), row["batch"])
-                # Where a replica says what was settled before, so is what lies below the first node of anyone else.
+                # A replica that names its settled nodes has also settled those below any other writer's first.
                 floor[i.writer] = min(i.length - 1, floor.get(i.writer, MAX))
             floor |= {bytes.fromhex(key): length for key, length in (start or {}).items()}
             answer = [node_id(by_name[name]) for name in replica["order"]], replica["confirmed"]
@@ -63,7 +63,7 @@ RANDOM, RANDOM_LINES = random_bases(range(80))
 
 @pytest.fixture(scope="module")
 def peers(project, tmp_path_factory):
-    """Build what every replica knows as a base of its own, and random bases; the lines in no order."""
+    """Build the nodes of every replica as a base of its own, and random bases, with shuffled lines."""
     lines = [line for name in FILES for _, lines, *_ in REPLICAS[name] for line in lines] + RANDOM_LINES
     random.Random(1).shuffle(lines)
     log = write(tmp_path_factory.mktemp("bases") / "log.jsonl", lines)
@@ -99,13 +99,13 @@ def test_nothing_of_real_peers_is_refused(peers):
 
 @pytest.mark.parametrize("at", range(len(FOR_ORACLE)), ids=lambda at: FOR_ORACLE[at][0])
 def test_observers_of_real_peers(at, peers):
-    """Each writer's view is what the oracle makes of the writer's past; clocks, votes and quorums are as counted."""
+    """Each writer's view is the oracle's for the writer's past; clocks, votes and quorums equal a plain count."""
     base_id, _, base, *_ = FOR_ORACLE[at]
     peers.check(base_id, base)
 
 
 def test_random_bases(peers):
-    """Bases with other writers, relayed ones, batches and what was settled before."""
+    """Bases with further writers, relayed nodes, batches and nodes settled before."""
     for base_id, base in RANDOM.items():
         peers.check(base_id, base)
         assert peers.bases[base_id]["status"] == ("ok" if base.nodes else "empty")

@@ -1,6 +1,6 @@
-"""Logs of private groups through dbt: what peers answered, and what comes of lines made to do harm.
+"""Logs of private groups through dbt: the answers of peers, and hostile lines.
 
-What must come of the hostile lines is stated beside each of them, in `group_stories`.
+`group_stories` states the expected result beside each hostile line.
 """
 
 import gzip
@@ -55,7 +55,7 @@ class Built:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# What the peers answered
+# The answers of the peers
 
 
 def cases(kind):
@@ -100,7 +100,7 @@ def peers(project, tmp_path_factory):
 
 
 def test_every_group_is_one_that_peers_know(peers):
-    """Nothing is mixed up between the cases, and nothing is refused."""
+    """Cases stay separate, and all their messages are accepted."""
     assert peers.epochs.keys() == {normalise(case["root"]) for case in CASES}
     assert peers.project.rows("ssb_rejects") == []
     assert peers.messages.keys() == {normalise(m["key"]) for case in CASES for m in case["messages"]}
@@ -124,7 +124,7 @@ def test_schemas_agree(peers):
 
 @pytest.mark.parametrize(("kind", "found"), [("epochs", EPOCHS), ("fullstack", FULLSTACK)], ids=["epochs", "fullstack"])
 def test_answers_agree(kind, found, peers):
-    """Epochs, tips, who is added, excluded and missing, and which epoch is preferred; keys by their fingerprints."""
+    """Epochs, tips, added, excluded and missing feeds, and the preferred epoch; keys by their fingerprints."""
     agreed = Counter()
     for case in found:
         theirs, group_id = case["expected"]["head"], normalise(case["root"])
@@ -184,7 +184,7 @@ def test_answers_agree(kind, found, peers):
 
 
 def test_who_was_added_again_and_dropped(peers):
-    """Excluded in the first epoch, added again in the second, left out of the third: peers report nobody missing."""
+    """Excluded in the first epoch, added again in the second, left out of the third: peers report no missing member."""
     (case,) = [case for case in FULLSTACK if "readd" in case["case"]]
     group_id = normalise(case["root"])
     (found,) = [row for row in peers.findings[group_id] if row["finding"] == "dropped_after_return"]
@@ -229,7 +229,7 @@ def tangle(case, name):
 
 
 def test_members_are_those_of_the_recipe(peers):
-    """Who is added by a member of the members tangle; others are findings, and all the findings of that kind are."""
+    """Feeds added by a member of the members tangle count; other additions are exactly the findings of that kind."""
     agreed = Counter()
     for case in CASES:
         group_id = normalise(case["root"])
@@ -265,14 +265,14 @@ def test_members_are_those_of_the_recipe(peers):
 
 
 def test_keys_are_compared_and_nothing_else(peers, project, tmp_path):
-    """The keys of all epochs but the tips in the opposite order: fingerprints differ, nothing else, nor rows' order."""
+    """The keys of all epochs but the tips in the opposite order: only fingerprints differ."""
     keys = {}
     for case in CASES:
         head = case["expected"]["head"]
         secrets = sorted(epoch["secretHex"] for epoch in head["epochs"] if epoch["id"] not in head["tips"])
         in_base64 = [b64encode(bytes.fromhex(secret)).decode() for secret in secrets]
         swapped = dict(zip(in_base64, reversed(in_base64), strict=True))
-        # What several saw has the same keys in each case; one order has to do for them all.
+        # A message that several cases share has the same keys in each, so all cases share one order of keys.
         if not swapped.keys() & keys.keys():
             keys |= swapped
     tips = {one["id"]: one["secretHex"] for c in CASES for one in c["expected"]["head"]["epochs"]}
@@ -303,7 +303,7 @@ def test_keys_are_compared_and_nothing_else(peers, project, tmp_path):
 
 
 def by_group(rows):
-    """Return what each group's rows are about, in their order."""
+    """Return the subjects of each group's rows, in their order."""
     found = {}
     for row in rows:
         found.setdefault(row["group_id"], []).append((row.get("row_kind"), row["epoch_id"], row.get("feed_id")))
@@ -330,7 +330,7 @@ def hostile(told, project, tmp_path_factory):
 
 
 def test_every_line_has_its_outcome(told, hostile):
-    """Every usable message of a group's type has a row, and what becomes of it is what was stated."""
+    """Every usable message of a group's type has a row with the stated result."""
     usable = {row["message_id"]: row for row in hostile.project.rows("ssb_messages") if row["is_usable"]}
     assert usable.keys() == told.expected.keys() | told.others
     types = {"group/init", "group/add-member", "group/exclude-member"}
@@ -403,7 +403,7 @@ def test_hostile_epochs(hostile):
 
 
 def test_hostile_feeds(hostile):
-    """Feeds come out as they went in, and no two become one, but those of lone surrogates."""
+    """Feeds are unchanged and stay distinct, except for those with lone surrogates."""
     root = message_id("forms/R")
     excluded = hostile.feeds(root, root, "is_excluded")
     many = {feed(f"many {number}") for number in range(MANY)}
@@ -424,7 +424,7 @@ def test_hostile_feeds(hostile):
 
 
 def test_opaque_messages_are_counted(hostile):
-    """What stayed encrypted, by feed; not what was given back."""
+    """Encrypted messages are counted by feed, without those that were given back."""
     counts = {row["author"]: (row["opaque_count"], row["message_count"]) for row in hostile.project.rows("feeds")}
     assert counts["@sealed"] == (OPAQUE + 1, OPAQUE + 6)
     assert counts["@writer"][0] == 0

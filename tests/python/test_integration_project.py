@@ -1,4 +1,4 @@
-"""What a project that installs this one may do, by the example in integration_tests/."""
+"""A project that installs this one, by the example in integration_tests/."""
 
 import csv
 import json
@@ -52,7 +52,7 @@ def settled(warehouse, tmp_path_factory):
 
 
 def tables(project: DbtProject) -> dict[str, set[str]]:
-    """The tables of a build, by what comes behind its schema."""
+    """The tables of a build, by the suffix of their schema."""
     folders = project.warehouse.glob(f"{project.schema}*.db")
     return {
         folder.stem.removeprefix(project.schema): {table.name for table in folder.iterdir() if table.name[0] != "."}
@@ -68,7 +68,7 @@ def manifest_of(project: DbtProject):
 
 
 def refused(result) -> str:
-    """What dbt said as it refused to run."""
+    """The message with which dbt refused to run."""
     assert not result.success
     return str(result.exception) + "".join(str(each.message) for each in result.result or [])
 
@@ -85,7 +85,7 @@ def ours(manifest) -> list:
 
 
 def test_each_project_has_its_tables(consumer):
-    """Three projects with models of the same names; what is switched off, and the fixtures, are nowhere."""
+    """Three projects with models of the same names; disabled models and fixtures are not built."""
     found = tables(consumer)
     assert found.keys() == {"", "_tangles", "_secret", "_beside"}
     assert found[""] == {"event_lines", "feeds", "own_vars", "people", "room_events", "runs", "ssb_lines", "threads"}
@@ -130,7 +130,7 @@ def test_input_is_a_table_of_the_installing_project(consumer):
 
 
 def test_an_empty_cell_of_a_seed_is_null(consumer):
-    """And the word None is a word; numbers, quotes and backslashes are what they were."""
+    """The text None stays a text; numbers, quotes and backslashes are unchanged."""
     assert {tuple(row.values()) for row in consumer.rows("people")} == {
         ("ann", None, 7),
         ("bea", "None", 12345678901234567),
@@ -182,7 +182,7 @@ def test_our_unit_tests_pass_there(consumer):
 
 
 def test_vars_stay_where_they_are(consumer):
-    """A var of one name is another one in another project, and what this one sets by itself is seen by no other."""
+    """Projects may have vars of the same name with other values, and the vars that this project sets stay its own."""
     assert consumer.rows("own_vars") == [{"edit_limit": "mine", "ancestor_limit": "none"}]
     run = max(installed_in(consumer, "tangles").rows("runs"), key=lambda row: row["started_at"])
     taken = dict(run["vars"])
@@ -192,7 +192,7 @@ def test_vars_stay_where_they_are(consumer):
 
 
 def test_hooks_leave_other_runs_alone(consumer):
-    """A run of nothing of ours writes no row, prints no counts, and may have a wrong var."""
+    """A run without nodes of tangles writes and prints nothing of tangles, and ignores a wrong var."""
     parsed = manifest_of(consumer)
     before = installed_in(consumer, "tangles").rows("runs")
     log = consumer.warehouse / "logs" / consumer.schema / "dbt.log"
@@ -225,7 +225,7 @@ def test_folders_take_what_the_installing_project_says(settled):
 
 
 def test_tests_before_their_tables_are_refused_in_one_line(settled):
-    """By their number, some of the tables, and what to do."""
+    """The error names their number, some of the tables, and the remedy."""
     project, parsed = settled
     said = refused(project.invoke("test", "--select", "tangles", manifest=parsed))
     assert "of the selected tests read tables that are not built and not selected: never_built_" in said
@@ -237,7 +237,7 @@ def test_tests_before_their_tables_are_refused_in_one_line(settled):
 
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_can_be_switched_off(part, project, tmp_path):
-    """With what cannot do without it, and nothing else; tests, unit tests and exposures go along."""
+    """Disabling a part disables its dependents alone, with their tests, unit tests and exposures."""
     folder = installing(tmp_path / "p", models={"tangles": without(part)})
     left = ours(manifest_of(project("without", folder)))
     off = {
@@ -258,7 +258,7 @@ def test_each_part_can_be_switched_off(part, project, tmp_path):
 
 
 def test_events_alone(project, tmp_path):
-    """Whoever has no SSB log gets timelines of events, and runs ten models for them."""
+    """A project without an SSB log gets timelines of events, from ten models."""
     settings = {
         "models": {"tangles": without("ssb", "pzp", "autobase", "runs"), "installer": {"+file_format": "parquet"}},
         "vars": {"tangles": {"event_log": {"ref": "event_lines"}}},
@@ -311,7 +311,7 @@ def test_a_model_with_a_way_of_its_own_keeps_it(changed):
     "given", ["", {"ref": ""}, {"ref": ["a"]}, {"source": "a"}, {"table": "a"}, {"ref": "a", "source": ["a", "b"]}, 7]
 )
 def test_what_names_no_table_is_refused(given, manifest, project):
-    """By the var's name, and with what it may be; a table's own name is none, as dbt would not know what makes it."""
+    """The error names the var and its allowed forms; a plain table name is refused, as dbt would not know its model."""
     result = project("no_table", event_log=given).invoke("run", "--select", "stg_tables__lines", manifest=manifest)
     said = refused(result)
     assert "var 'event_log' is" in said
@@ -340,7 +340,7 @@ def is_part(some, whole) -> bool:
 
 
 def test_the_parts_are_those_that_are_documented():
-    """The table in docs/how-to/package.md has each part, its folders, and what it needs."""
+    """The table in docs/how-to/package.md lists each part, its folders and its requirements."""
     text = (ROOT / "docs" / "how-to" / "package.md").read_text()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| **")]
     documented = {row[0].strip("*"): row[2:] for row in rows}

@@ -1,7 +1,7 @@
 """Logs of mutated lines through dbt: the build is green, every line has its place, the order of lines decides nothing.
 
-What a line alone comes to is what the check says of it outside of Spark; what the rest of a log makes of it is either
-a usable row or a reject with a reason that is documented.
+The expected result of a single line is that of the verifier outside of Spark. In its log the line becomes either a
+usable row or a reject with a documented reason.
 """
 
 import random
@@ -31,7 +31,7 @@ SIGNED = [5_000, pytest.param(20_000, marks=pytest.mark.exhaustive)]
 CLAIMED = [1_500, pytest.param(2_500, marks=pytest.mark.exhaustive)]
 QUESTIONS = {5_000: 40, 20_000: 200, 1_500: 40, 2_500: 200}
 SEED = 12
-# What these say is about the runs.
+# These tables describe the runs.
 OF_RUNS = {"runs", "run_changes"}
 TABLES = sorted(model.stem for model in (ROOT / "models" / "marts").rglob("*.sql") if model.stem not in OF_RUNS)
 # Tables of clocks and of everything that has limits are filled, too.
@@ -68,7 +68,7 @@ class Logs:
             assert not any(lines[start].startswith(BOM) for start in cuts[:-1])
 
     def write(self) -> dict[str, str]:
-        """Write the files and return what is to be the vars."""
+        """Write the files and return the vars."""
         for kind, files in self.lines.items():
             (self.folder / kind).mkdir()
             for name, lines in files.items():
@@ -76,7 +76,7 @@ class Logs:
         return {f"{kind}_log": str(self.folder / kind) for kind in self.lines}
 
     def checked(self, kind: str) -> dict[tuple[str, int], dict]:
-        """What each line comes to on its own: the check's row, by file and line."""
+        """The verifier's row of each line, by file and line."""
         return {
             (file, number): row
             for file, lines in self.lines[kind].items()
@@ -116,7 +116,7 @@ def reason_of(kind: str, row: dict) -> str | None:
 
 
 def check_lines(logs: Logs, built, kind: str) -> None:
-    """Every line of a log is a reject or a part of what is usable, and not both."""
+    """Every line of a log is either a reject or part of a usable row."""
     checked, rejected = logs.checked(kind), logs.rejected(built, kind)
     assert rejected.keys() <= checked.keys()
     refused = {at: reason for at, row in checked.items() if (reason := reason_of(kind, row))}
@@ -154,7 +154,7 @@ def check_lines(logs: Logs, built, kind: str) -> None:
 @pytest.mark.parametrize("is_verified", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_line_alone_and_among_others(kind, is_verified):
-    """Comes to the same, whatever stands beside it; and the same lines are made each time."""
+    """A line has the same result beside any other lines; the generator makes the same lines each time."""
     lines = mutated(kind, 600, SEED, is_verified)
     assert lines == mutated(kind, 600, SEED, is_verified) != mutated(kind, 600, SEED + 1, is_verified)
     assert not any(b"\n" in line for line in lines)
@@ -179,7 +179,7 @@ def count(request) -> int:
 
 @pytest.fixture(scope="module")
 def claimed(count, project, tmp_path_factory):
-    """Build four smaller ones in which it is enough to claim an id, so that more of what was mutated is let in."""
+    """Build four smaller logs whose claimed ids count, so that more mutated lines are accepted."""
     logs = Logs(tmp_path_factory.mktemp("claims"), count, False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "2")
@@ -282,7 +282,7 @@ def ask_everything(built, out: Path, questions: int) -> None:
 
 
 def test_every_command(signed, tmp_path):
-    """Of whatever these logs have put into the tables, claims that name no tangle beside those that do among it."""
+    """The commands answer for rows that these logs put into the tables, also for claims that name no tangle."""
     logs, built = signed
     rows = built.rows("tangle_messages", ["tangle_name", "message_id"])
     named = {row["message_id"] for row in rows if row["tangle_name"] is not None}

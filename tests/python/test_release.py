@@ -1,4 +1,4 @@
-"""The wheels: what is in them, one version, and a project that `tangles init` makes in an environment that has them."""
+"""The wheels: their contents, their version, and a project that `tangles init` makes in an environment with them."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def names_in(wheel: Path) -> set[str]:
 
 
 def test_the_version_is_said_once(wheels):
-    """In dbt_project.yml; and in `runs`, whose macro cannot read it, and the starter's text does."""
+    """dbt_project.yml states the version; `runs` states it again, as its macro cannot read that file."""
     said_here = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["version"]
     assert re.findall(r"return\('(.+)'\)", (ROOT / "macros" / "run" / "project_version.sql").read_text()) == [said_here]
     assert init.version() == said_here
@@ -43,12 +43,12 @@ def test_the_version_is_said_once(wheels):
         assert not re.search(r"^version = ", (place / "pyproject.toml").read_text(), re.M)
 
 
-#: The extras that bring an engine, and what each brings of pyspark.
+#: The extras with an engine, and the distribution of pyspark in each.
 ENGINES = {"spark": "pyspark", "engines": "pyspark", "sail": "pyspark-client", "connect": "pyspark-client"}
 
 
 def all_requirements(wheels: dict[str, Path], extra: str = "") -> dict[str, Requirement]:
-    """What both wheels need, by name; of what both name, the project's word."""
+    """The requirements of both wheels by name; the project's version range counts where both have one."""
     found = {
         name: r
         for place in ("dbt_spark_python", "dbt_tangles")
@@ -58,7 +58,7 @@ def all_requirements(wheels: dict[str, Path], extra: str = "") -> dict[str, Requ
 
 
 def test_the_plugin_that_is_here_will_do(wheels):
-    """And of dbt and Spark, what the project takes the plugin takes."""
+    """The plugin accepts every version of dbt and Spark that the project accepts."""
     wanted, of_plugin = (requirements(wheels[name]) for name in ("dbt_tangles", "dbt_spark_python"))
     assert wanted["dbt-spark-python"].specifier.contains(dbt_spark_python.__version__)
     for name in ("dbt-core", "dbt-spark"):
@@ -83,7 +83,7 @@ def test_an_engine_comes_by_an_extra(wheels):
 
 
 def test_the_locks_have_what_both_need(wheels):
-    """And what the extras of a clone add."""
+    """The locks contain the requirements of both wheels and of the extras of a clone."""
     locked: set[str] = set()
     for file, extras in {"": ["", "spark"], "-sail": ["engines"], "-servers": ["thrift"], "-docs": ["docs"]}.items():
         locked |= set(re.findall(r"^([\w.-]+)==", (ROOT / f"requirements{file}.lock").read_text(), re.M))
@@ -93,7 +93,7 @@ def test_the_locks_have_what_both_need(wheels):
 
 
 def test_the_dbt_project_is_in_the_wheel(wheels):
-    """All that dbt reads, and nothing of the tests."""
+    """The wheel contains all files that dbt reads, without tests."""
     names = names_in(wheels["dbt_tangles"])
     project = {name.removeprefix("dbt_tangles/project/") for name in names if name.startswith("dbt_tangles/project/")}
     folders = ("macros", "models", "python_models", "seeds", "tests/generic", "tests/singular")
@@ -110,7 +110,7 @@ def test_the_dbt_project_is_in_the_wheel(wheels):
 
 
 def test_the_plugin_is_on_its_own(wheels):
-    """No word of this project, in code, tests or texts; its java can be started."""
+    """The plugin's code, tests and texts never mention this project; its java can be started."""
     for path in (ROOT / "plugin").rglob("*"):
         # A project that tests this one's macros has its name, by which they call each other.
         is_about_macros = path.name in ("shop_project.py", "test_nights.py")
@@ -121,12 +121,12 @@ def test_the_plugin_is_on_its_own(wheels):
 
 
 README = (ROOT / "README.md").read_text()
-#: What the README says to install it, line by line.
+#: The installation commands of the README, line by line.
 INSTALL = re.search(r"## Install it\n.*?```sh\n(.*?)```", README, re.S)[1].splitlines()
 
 
 def begin(python: Path, place: Path, **instead: str) -> str:
-    """Type in an environment what the README says behind `pip install`, or other lines in place of some."""
+    """Run the README's commands after `pip install` in an environment, with replacements for some of them."""
     assert INSTALL[0] == "pip install --find-links dist 'dbt-tangles[sail]'"
     lines = [line.partition("  #")[0].strip() for line in INSTALL[1:]]
     assert lines == ["tangles init forum", "cd forum", "dbt deps", "dbt build", "tangles status"]
@@ -148,7 +148,7 @@ def check(python: Path, place: Path, answer: str) -> None:
 
 @pytest.mark.sail
 def test_a_project_from_the_wheels(wheels, tmp_path):
-    """Made, linked and built by what the wheels have, and by pyspark's client: no jar and no JVM is there."""
+    """A project is made, linked and built with the wheels and pyspark's client, without jars or a JVM."""
     python = environment(tmp_path / "environment", wheels)
     for name in ("dbt_tangles", "dbt_spark_python"):
         place = said(["-c", f"import {name}; print({name}.__file__)"], program=python).strip()
@@ -158,7 +158,7 @@ def test_a_project_from_the_wheels(wheels, tmp_path):
 
 
 def test_without_an_engine_a_project_is_made(wheels, tmp_path):
-    """And linked; `init` says how to install one, and a build says what is missing."""
+    """A project is made; `init` names the command to install an engine, a build the missing module."""
     python = environment(tmp_path / "environment", wheels, "none")
     answer = begin(python, tmp_path, dbt_build="true", tangles_status="true")
     assert "once an engine is installed: pip install 'dbt-tangles[sail]' or 'dbt-tangles[spark]'" in answer

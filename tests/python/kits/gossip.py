@@ -1,4 +1,4 @@
-"""Writers who write on top of all they know and tell each other some of it, and the order of what each knows."""
+"""Simulated writers: each writes on top of all its known nodes and passes some of them on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def answers(bases: list[Base]) -> list[Answer]:
 
 
 class Gossip:
-    """Writers who write on top of all they know, and tell each other some of it."""
+    """Writers that write on top of all their known nodes and pass some of them on."""
 
     def __init__(self, rng: random.Random, indexers: int, others: int, relayed: int):
         self.rng = rng
@@ -49,7 +49,7 @@ class Gossip:
             self.clock[i] = dict(knows)
 
     def tell(self, key: bytes, other: bytes, is_partial: bool):
-        """Let a writer know what another does, or some of it: with all that it follows, and batches as a whole."""
+        """Pass all or some known nodes of one writer to another: with their past, and batches as a whole."""
         knows = self.knows[other]
         for writer, length in sorted(self.knows[key].items()):
             mine = knows.get(writer, 0)
@@ -67,7 +67,7 @@ class Gossip:
         return Base(self.indexers, self.nodes)
 
     def known_to(self, key: bytes) -> Base:
-        """What a writer knows."""
+        """The nodes that a writer knows."""
         return self.base().cut(Id(k, at) for k, n in self.knows[key].items() for at in range(1, n + 1))
 
 
@@ -90,10 +90,10 @@ def simulated(
         others: How many that do not index.
         relayed: How many relayed ones.
         steps: How often someone writes or tells.
-        writing: How many of these are writing.
-        batches: How much of what is written is batches.
-        partial: How much of what is told is not everything.
-        splitting: How likely each step is to begin or end a division.
+        writing: Number of writers that write.
+        batches: Share of writes that are batches.
+        partial: Share of messages that pass on only some nodes.
+        splitting: Probability that a step begins or ends a network split.
     """
     gossip = Gossip(rng, indexers, others, relayed)
     half = None
@@ -109,6 +109,6 @@ def simulated(
 
 
 def random_cut(base: Base, rng: random.Random, most: int = 6) -> Base:
-    """Let somebody know a few nodes and what one knows with them."""
+    """Pass a few nodes and their past to an observer."""
     ids = sorted(base.nodes)
     return base.cut(pasts_of(base, rng.sample(ids, min(len(ids), rng.randint(1, most)))))

@@ -1,4 +1,4 @@
-"""The graph layer once more, in plain dictionaries and with no regard for speed."""
+"""A slow, independent version of the graph kernels, on plain dictionaries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEFAULTS = {
 
 
 def table_of(rows: list[dict]) -> pa.Table:
-    """Make a table of rows that leave out what they do not care for."""
+    """Make a table of rows, with default values for left out columns."""
     return pa.Table.from_pylist([DEFAULTS | row for row in rows], schema=WALK_INPUT_SCHEMA)
 
 
@@ -53,7 +53,7 @@ def order(answers: dict[str, dict], column: str) -> list[str]:
 
 
 def naive_walk(rows: list[dict], strict: bool = True) -> list[dict]:
-    """Answer what `walk_graphs` should, for rows with all columns."""
+    """The expected result of `walk_graphs`, for rows with all columns."""
     graphs: dict[tuple, list[int]] = {}
     for i, row in enumerate(rows):
         graphs.setdefault((row["graph_kind"], row["graph_id"]), []).append(i)
@@ -162,7 +162,7 @@ def longest_paths(id_: str, links: dict[str, list[str]]) -> dict[str, int]:
 
 
 def naive_pairs(rows: list[dict], answers: list[dict], limit: int) -> set[tuple]:
-    """Answer what `ancestor_pairs` should."""
+    """The expected result of `ancestor_pairs`."""
     pairs = set()
     for graph, links in _member_links(rows, answers).items():
         if len(links) <= limit:
@@ -171,7 +171,7 @@ def naive_pairs(rows: list[dict], answers: list[dict], limit: int) -> set[tuple]
 
 
 def naive_clocks(rows: list[dict], answers: list[dict], limit: int, max_rows: int) -> set[tuple]:
-    """Answer what `author_clocks` should."""
+    """The expected result of `author_clocks`."""
     clocks = set()
     for graph, links in _member_links(rows, answers).items():
         wrote = {
@@ -201,7 +201,7 @@ def _member_links(rows: list[dict], answers: list[dict]) -> dict[tuple, dict[str
 
 
 def listed(batches, chunk_rows: int) -> list[tuple]:
-    """Collect rows out of batches, none of which may be empty or larger than was asked for."""
+    """Collect rows from batches; each batch must have rows, and at most the requested number."""
     rows = []
     for batch in batches:
         assert 0 < len(batch) <= chunk_rows
@@ -226,7 +226,7 @@ def clocks_of(rows: list[dict]) -> set[tuple]:
 
 
 def waiting_of(rows: list[dict], depths: dict[tuple[str, str], int | None]) -> list[dict]:
-    """What `root_causes` takes, from candidates and who of them is in."""
+    """The input of `root_causes`, from candidates and their membership."""
     found = {}
     for row in rows:
         key = row["graph_id"], row["node_id"]
@@ -244,7 +244,7 @@ def waiting_of(rows: list[dict], depths: dict[tuple[str, str], int | None]) -> l
 
 
 def naive_causes(waiting: list[dict]) -> dict[tuple[str, str], list[str]]:
-    """Answer what `root_causes` should: walk up from each node, and stop at what is missing, bad, or on a cycle."""
+    """The expected result of `root_causes`: walk up from each node, and stop at missing, bad or cyclic nodes."""
     rows = {(row["graph_id"], row["node_id"]): row for row in waiting}
 
     def above(key: tuple[str, str]) -> set[tuple[str, str]]:

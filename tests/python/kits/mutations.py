@@ -2,11 +2,11 @@
 
     lines = mutated("ssb", 20_000, seed=1)
 
-A log is made of worlds: small logs that hold together, each with names of its own, so that what is broken in one leaves
-the others whole. How much of a world is mutated differs, for a graph that is all wrong tests little but its rejects.
+A log consists of worlds: small consistent logs, each with names of its own, so that damage in one world leaves the
+others intact. The share of mutated lines differs by world, because a world of wrong lines tests only rejects.
 
 A line goes through these steps, of which each is left out more often than not: its JSON gets another structure
-(`_tree`), other links (`_link`), or whatever its kind of log may say otherwise (`_ssb`, `_pzp`, `_autobase`, `_event`);
+(`_tree`), other links (`_link`), or other values of its kind of log (`_ssb`, `_pzp`, `_autobase`, `_event`);
 it gets the names of its world, and is signed anew where signatures are verified; it is printed, and its text (`_text`)
 and bytes (`_bytes`) are changed.
 """
@@ -59,7 +59,7 @@ def mutated(kind: str, count: int, seed: int | str, is_verified: bool = True) ->
         is_verified: Whether messages are signed anew when they were changed; if not, it is enough that ids are claimed.
 
     Returns:
-        The lines in no order, none with a line feed in it. The first is an ordinary one.
+        The lines in random order, without line feeds. The first is an ordinary line.
     """
     return _Log(kind, seed, is_verified).lines(count)
 
@@ -104,7 +104,7 @@ class _Log:
         return [first, *self.rng.sample(found, len(found))]
 
     def _crafted(self) -> World:
-        """What chance would hardly make."""
+        """Values that random choices would hardly produce."""
         if self.kind == "event":
             return [dump({"timeline": "ties", "event": "e", "after": ["x"], "arrival": 1} | tie) for tie in TIES]
         if self.kind != "ssb" or self.is_verified:
@@ -122,7 +122,7 @@ class _Log:
             start = self.rng.randrange(len(self.world) - 300)
             self.world = self.world[:20] + self.world[start : start + 300]
         letters = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-        # The first world keeps its names, so that other logs can name what is in it.
+        # The first world keeps its names, so that other logs can refer to it.
         self.tag = "".join(letters[number // 24**place % 24] for place in range(4)) if number else ""
         self.names, self.writers = {}, {}
         documents = list(filter(None, map(parsed, self.world)))
@@ -136,7 +136,7 @@ class _Log:
                     self.names[key] = self.writers[key].key
 
     def _id(self, document: Any) -> str | None:
-        """What other lines call this one."""
+        """The id by which other lines refer to this line."""
         names = {"ssb": "key", "pzp": "id", "autobase": "writer", "event": "event"}
         found = document.get(names[self.kind])
         return found if type(found) is str else None
@@ -173,13 +173,13 @@ class _Log:
                 return self._signed_ssb(document) if self.kind == "ssb" else self._signed_pzp(document)
             text = json.dumps(document)
         except (NoCanonicalFormError, TypeError, ValueError, AttributeError, KeyError):
-            return document  # nothing that can be signed
+            return document  # a document that cannot be signed
         if self.kind == "ssb":
             return json.loads(_SSB_ID.sub(lambda found: found[1] + self.tag + found[2][4:], text))
         return json.loads(_PZP_ID.sub(lambda found: self.tag + found[0][4:], text))
 
     def _signed_ssb(self, document: Any) -> Any:
-        """Publish a message as one of this world's authors, who follow each other's new messages."""
+        """Publish a message as one of this world's authors; authors follow each other's new messages."""
         value = document["value"]
         if "meta" in document or "meta" in value or "cyphertext" in value or self.rng.random() < 0.03:
             return document
@@ -224,7 +224,7 @@ class _Log:
     # Structure
 
     def _spots(self, document: Any) -> list[tuple[Any, Any]]:
-        """Every place in a document: what holds it, and its key or index."""
+        """Every place in a document: its container, and its key or index."""
         spots, containers = [], [document]
         for container in containers:
             keys = list(container) if type(container) is dict else range(len(container))
@@ -250,7 +250,7 @@ class _Log:
         return rng.choice(self.ids if rng.random() < 0.9 else self.older_ids)
 
     def _tree(self, document: Any) -> None:
-        """Put something else in a place, or nothing; move, wrap, repeat or reorder what is there."""
+        """Replace or remove the value at a place; move, wrap, repeat or reorder values."""
         rng = self.rng
         spots = self._spots(document)
         if not spots:
@@ -285,7 +285,7 @@ class _Log:
             container.update(items)
 
     def _link(self, document: Any) -> None:
-        """Let an id be another one: of the same line, another line, another world, or none."""
+        """Replace an id by one of the same line, another line or another world, or by an id that does not exist."""
         rng = self.rng
         known = set(self.ids)
         spots = self._spots(document)
@@ -427,7 +427,7 @@ class _Log:
     # Text and bytes
 
     def _text(self, text: str) -> str:
-        """Change a token, what stands between tokens, or the whole."""
+        """Change a token, the text between tokens, or the whole text."""
         rng = self.rng
         operation = rng.randrange(9)
         tokens = list((_KEY if operation == 0 else _TOKEN).finditer(text))
@@ -443,7 +443,7 @@ class _Log:
             token = rng.choice(NUMBERS if rng.random() < 0.8 else NO_NUMBERS)
         elif operation == 2:
             token = rng.choice(STRINGS if rng.random() < 0.8 else NO_STRINGS)
-        elif operation == 3:  # the same string, or what is no longer one
+        elif operation == 3:  # the same string, or a broken one
             token = "".join(f"\\u{ord(one):04x}" if one.isalnum() and ord(one) < 2**16 else one for one in token)
         elif operation == 4:
             token = rng.choice((rng.choice(SPACES[:4]), rng.choice(SPACES))) + token

@@ -3,11 +3,11 @@
 Writers write on top of all they know and tell each other some of it. Wherever the two rules settle different nodes, or
 the same ones in another order, nodes are taken away as long as they still do. Of each number of indexers and each kind
 of difference, the smallest bases are printed, those first that come first in the alphabet. So are small bases on which
-the document's rule contradicts itself: what a writer had settled is not how the nodes that all have are settled.
+the document's rule contradicts itself: a writer had settled an order that all nodes together settle otherwise.
 
 With --histories it counts instead, in so many histories of `STEPS` steps each: how many hold such a contradiction; and
-of the views at their nodes, in how many what is settled by all nodes, and not by the view, has another order there,
-with what may be settled unseen first, and by key alone.
+of the views at their nodes, in how many the view orders otherwise the nodes that all nodes together settle and the view
+does not, with possibly settled nodes first and by key alone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def simulate(
     steps: int = 12,
     batches: float = 0.0,
 ) -> Base:
-    """Let writers write on top of what they know, and hear all that another knows, or what one of their nodes follows.
+    """Let writers write on top of their known nodes, and learn all nodes of another writer, or the past of one node.
 
     Args:
         rng: Whence all chances come.
@@ -81,13 +81,13 @@ def answers(bases: list[Base], rule: str) -> list[Answer]:
 
 
 def settled_by_both(bases: list[Base]) -> list[tuple[list[Id], list[Id]]]:
-    """What each rule settles."""
+    """The nodes that each rule settles."""
     found = zip(answers(bases, "autobase"), answers(bases, "design"), strict=True)
     return [(a[:n], b[:m]) for (a, n), (b, m) in found]
 
 
 def kind(settled: list[Id], by_design: list[Id]) -> str | None:
-    """How the rules part, or None where they do not."""
+    """The first difference of the rules, or None."""
     if settled == by_design:
         return None
     shared = min(len(settled), len(by_design))
@@ -120,7 +120,7 @@ def shrunk(base: Base, still: Callable[[Base], bool]) -> Base:
 
 
 def contradiction(base: Base, rule: str = "design") -> tuple[Id, list[Id], list[Id]] | None:
-    """Find a node at which its writer had settled what contradicts what all nodes settle; and both of these."""
+    """Find a node whose writer had settled an order that all nodes together contradict; return it with both orders."""
     ids = sorted(base.nodes)
     (order, confirmed), *found = answers([base, *(base.cut(sorted(base.past[i])) for i in ids)], rule)
     for i, (before, count) in zip(ids, found, strict=True):
@@ -137,7 +137,7 @@ def by_key(base: Base, settled: list[Id]) -> list[Id]:
 
 
 def count(indexers: int, seed: int, histories: int) -> Counter[str]:
-    """Count contradictions by the document's rule, and views and pairs of nodes whose order there is not the last."""
+    """Count contradictions by the document's rule, and the views and pairs of nodes whose order changes later."""
     rng = random.Random(f"histories {seed} {indexers}")
     found: Counter[str] = Counter()
     for _ in range(histories):
@@ -166,7 +166,7 @@ def count(indexers: int, seed: int, histories: int) -> Counter[str]:
 
 
 def words(base: Base) -> str:
-    """A base as words: writer and length, and behind a colon what the node follows besides its writer's previous."""
+    """A base as words: writer and length, then after a colon the other nodes that the node follows."""
     done: list[Id] = []
     while len(done) < len(base.nodes):
         done.append(min(i for i in base.nodes if i not in done and base.previous(i) <= set(done)))
@@ -191,7 +191,7 @@ def search(indexers: int, seed: int, rounds: int = ROUNDS) -> dict[str, list[Bas
         for base, both in zip(bases, settled_by_both(bases), strict=True):
             how = kind(*both)
             best = found.setdefault(how, {}) if how else {}
-            # Large ones shrink to what small ones are found as, in more time.
+            # Large bases shrink to the small ones that the search finds anyway, in more time.
             if how and len(base.nodes) <= 3 + min(map(lambda b: len(b.nodes), best.values()), default=99):
                 base = shrunk(base, lambda less, how=how: kind(*settled_by_both([less])[0]) == how)
                 best[words(base)] = base
@@ -203,13 +203,13 @@ def search(indexers: int, seed: int, rounds: int = ROUNDS) -> dict[str, list[Bas
 
 
 def search_contradictions(indexers: int, seed: int, rounds: int = ROUNDS) -> list[Base]:
-    """Find small bases whose writers contradict each other by the document's rule; the smallest first."""
+    """Find small bases in which writers contradict each other by the document's rule, the smallest first."""
     rng = random.Random(f"contradictions {seed} {indexers}")
     found: dict[str, Base] = {}
     least = 99
     for _ in range(rounds * CONTRADICTIONS_PER_ROUND):
         base = simulate(rng, indexers, steps=rng.randint(15, 60))
-        # What its writers knew before is smaller.
+        # The views that its writers had before are smaller.
         for i in sorted(base.nodes, key=lambda i: (len(base.past[i]), i)):
             cut = base.cut(sorted(base.past[i]))
             if len(cut.nodes) > least + 8 or contradiction(base) is None:
@@ -223,7 +223,7 @@ def search_contradictions(indexers: int, seed: int, rounds: int = ROUNDS) -> lis
 
 
 def main() -> None:
-    """Print what is found."""
+    """Print the result of the search."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--rounds", type=int, default=ROUNDS)

@@ -107,7 +107,7 @@ def of_timeline(rows: list[dict], timeline: str) -> list[dict]:
 
 
 def lasting(rows: list[dict]) -> list[str]:
-    """What does not tell of the runs, in a fixed order."""
+    """The rows without the columns about runs, in a fixed order."""
     return sorted(json.dumps({k: v for k, v in row.items() if k not in OF_RUNS}, sort_keys=True) for row in rows)
 
 
@@ -184,7 +184,7 @@ def test_vectors(batch_size):
 
 
 def test_timelines_do_not_meet():
-    """Timelines of all sizes in one table, in any company, are what each is alone."""
+    """Each timeline of a table has the rows that it has alone, beside any other timelines."""
     logs = {}
     for name in ("small", "medium"):
         with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz", "rt") as lines:
@@ -210,7 +210,7 @@ def test_ties_are_settled_by_what_is_said():
         assert [row["reason"] for row in answer].count("duplicate") == 2
 
 
-# An arrival that says nothing, and all that differ from it in one column; none of these values is another's.
+# An arrival with empty columns, and arrivals that differ from it in one column each.
 SAID = [
     {},
     *({"causes": causes} for causes in ([], [None], [""], ["b"], ["b", None])),
@@ -236,7 +236,7 @@ def test_nulls_and_empties_are_told_apart():
 
 
 def test_refused_beforehand():
-    """A refusal keeps its reason, leaves no trace, and its id may arrive again."""
+    """A refused arrival keeps its reason and has no effect, and its id may arrive again."""
     rows = rows_of("t", [("a", ["b", "c", "d"]), ("b", ["a"]), ("a", ["b"]), ("a", [])])
     rows[0]["refusal"] = "too_many_previous"
     answer = sorted(ordered(table_of(rows), 1).to_pylist(), key=lambda row: row["ordinal"])
@@ -244,7 +244,7 @@ def test_refused_beforehand():
     assert in_order(answer) == ["a", "b"]
 
 
-# The messages of a log: what each lists, and what only its feed gives.
+# The messages of a log: listed causes, and causes by the feed alone.
 messages = st.dictionaries(
     st.sampled_from(NAMES),
     st.tuples(st.sets(st.sampled_from(NAMES + "z"), max_size=3), st.sets(st.sampled_from(NAMES + "y"), max_size=2)),
@@ -264,7 +264,7 @@ def message_rows(timeline: str, log: dict[str, tuple[set, set]], order: list[str
 
 @given(messages, st.integers(0, 2), st.data())
 def test_messages_in_any_delivery(log, batch_size, data):
-    """All are in, whatever contradicts what; order, ranks and links are a function of the set, as the oracle has it."""
+    """Contradicting messages are all admitted; order, ranks and links depend on the set alone, as in the oracle."""
     every = {name: set(listed | feed) - {name} for name, (listed, feed) in log.items()}
     weak = {name: feed - listed - {name} for name, (listed, feed) in log.items()}
     kept = oracle.without_cycles(every, weak)
@@ -272,7 +272,7 @@ def test_messages_in_any_delivery(log, batch_size, data):
     found = []
     for timeline in "12":
         delivery = data.draw(st.permutations(sorted(log)), f"delivery {timeline}")
-        strangers = rows_of("other", [("a", ["b"]), ("b", ["a"])])  # Their cycle is refused, and touches nothing else.
+        strangers = rows_of("other", [("a", ["b"]), ("b", ["a"])])  # Their cycle is refused and has no other effect.
         answer = ordered(table_of(message_rows(timeline, log, delivery) + strangers), batch_size).to_pylist()
         assert [row["reason"] for row in of_timeline(answer, "other")].count("cycle") == 1
         rows = of_timeline(answer, timeline)
@@ -306,7 +306,7 @@ def test_messages_in_any_runs(log, batch_size, data):
 
 
 def test_a_feed_that_contradicts_the_links():
-    """Its author alone is contradicted: of a cycle only links go that nothing proves, and honest feeds keep theirs."""
+    """Only unproven links of a cycle are left out: the lying author loses links, honest feeds keep theirs."""
     log = {"root": (set(), set()), "a": ({"root"}, {"late"}), "b": ({"a"}, set()), "late": ({"root", "b"}, set())}
     rows = message_rows("t", log, sorted(log))
     answer = {row["event_id"]: row for row in ordered(table_of(rows), 1).to_pylist()}
@@ -321,7 +321,7 @@ def test_a_feed_that_contradicts_the_links():
 
 @given(logs, st.integers(1, 3), st.integers(0, 8), st.integers(0, 8), st.data())
 def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
-    """Whatever limit an earlier run had, and however long they were then; their order is what it is."""
+    """The order of long timelines does not depend on limits and lengths of earlier runs."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     some = [row for row in every if data.draw(st.booleans())]
     whole = ordered(table_of(every), batch_size).to_pylist()
@@ -339,7 +339,7 @@ def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
 
 @given(logs, st.integers(0, 3), st.integers(0, 12), st.integers(0, 8), st.data())
 def test_timelines_of_too_many_commands_have_no_scripts(many, batch_size, limit, edit_limit, data):
-    """Their order is what it is, the reason is told, and what an earlier run published makes no difference."""
+    """Their order stays the same, the reason is given, and orders published earlier make no difference."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     some = [row for row in every if data.draw(st.booleans())]
     whole = ordered(table_of(every), batch_size).to_pylist()
@@ -360,7 +360,7 @@ def test_timelines_of_too_many_commands_have_no_scripts(many, batch_size, limit,
 
 @given(logs, st.integers(0, 2), st.integers(1, 8), st.sampled_from([1, NO_LIMIT]))
 def test_timelines_that_are_too_large_are_refused(many, batch_size, limit, in_memory):
-    """By their arrivals, whatever was published of them; the others are ordered as ever."""
+    """They are refused by their number of arrivals, also with a published order; other timelines are ordered."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     whole = ordered(table_of(every), batch_size).to_pylist()
     limits = {"graph_limit": limit, "rows_in_memory": in_memory}
