@@ -1,8 +1,8 @@
 """Drives dbt from pytest: one session for all tests, a schema for each build.
 
 TANGLES_TEST_ENGINE=sail runs the builds on Sail, which takes less time; tests marked `spark` are about Spark itself and
-are left out there. `make test` does that, and runs tests marked `spark` or `both` on Spark. Tests of the complete build of
-the fixtures count as `both`, except for those marked `both_at_length`, which only `make test-all` runs on Spark.
+are left out there. `make test` does that, and runs tests marked `spark` or `both` on Spark. Tests of the complete build
+of the fixtures count as `both`, except those marked `both_at_length`, which only `make test-all` runs on Spark.
 """
 
 import gc

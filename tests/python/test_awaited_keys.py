@@ -1,4 +1,4 @@
-"""Messages of pzp whose account is in the log in part: whether their key is good is unknown, and not refused."""
+"""Messages of pzp with an incomplete account in the log: their keys are unknown, and not refused."""
 
 import pytest
 
@@ -10,14 +10,14 @@ DOMAIN = "set_v1__follows"
 
 
 class Story:
-    """A set, and the messages of its account: what a first log has of them, and what arrives later.
+    """A set and the messages of its account: those of the first log, and those that arrive later.
 
     Attributes:
         first: The lines of the first log.
         late: Those that arrive later.
-        ids: Of each message of the set, by name.
-        expected: Of each, by name: whether its key is good, why it is not valid, and what is awaited, in the first log.
-        at_last: The same in both logs together, where it is not that a valid message awaits nothing.
+        ids: The id of each message of the set, by name.
+        expected: By name: whether the key is authorised, the reject reason, and the awaited messages, in the first log.
+        at_last: The same for both logs together, for messages that are not valid or still await messages.
     """
 
     def __init__(self):
@@ -75,7 +75,7 @@ class Story:
 
 
 def found(built, story):
-    """What the tables say of each message of the set, as the story has it."""
+    """The values of the tables for each message of the set, in the form of the story."""
     keys = {row["message_id"]: (row["is_key_authorised"], row["awaited_ids"]) for row in built.rows("pzp_messages")}
     rows = {row["message_id"]: row for row in built.rows("set_messages")}
     answer = {}
@@ -106,7 +106,7 @@ def story():
 
 @pytest.fixture(scope="module")
 def builds(project, tmp_path_factory, story):
-    """What the first log says, and the project after the rest has arrived and was built upon that."""
+    """The values after the first log, and the project after a second build with the later messages."""
     folder = tmp_path_factory.mktemp("awaited")
     (folder / "first.jsonl").write_bytes(b"\n".join(story.first) + b"\n")
     grown = project("awaited_keys", pzp_log=str(folder)).build(*SELECTED)

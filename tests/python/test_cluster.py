@@ -1,4 +1,4 @@
-"""A cluster of two workers on this machine: the tables are those of one process, whatever workers lack or lose."""
+"""A cluster of two workers on this machine: its tables equal those of one process, also after faults of workers."""
 
 import os
 import runpy
@@ -44,7 +44,7 @@ def catching(folder):
 
 @pytest.fixture(scope="module")
 def cluster(folder, catching):
-    """A master and two workers; nothing of them is left."""
+    """A master and two workers, stopped and cleaned up afterwards."""
     defaults = {**faults.QUICK, **catching.settings(), "spark.sql.shuffle.partitions": "2"}
     with Cluster(folder / "servers", defaults=defaults) as started:
         yield started
@@ -59,7 +59,7 @@ def build(cluster: Cluster, folder: Path, name: str, **environ: str) -> Build:
 
 
 def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
-    """By the packages' names; nothing is made."""
+    """The build is refused with the names of the packages, before the first table."""
     venv.create(folder / "bare", with_pip=False)
     with build(cluster, folder, "refused", PYSPARK_PYTHON=str(folder / "bare" / "bin" / "python")) as refused:
         assert refused.wait() != 0
@@ -73,7 +73,7 @@ def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
 
 @pytest.mark.parametrize("killed", [KILLED[1:], pytest.param(KILLED, marks=pytest.mark.exhaustive)], ids=len)
 def test_the_tables_are_those_of_one_process(cluster, catching, folder, project, killed):
-    """Every row, once, though parts are killed; and nothing is left, nor in the folder that dbt was started in."""
+    """Every row is written once although parts are killed, and no files are left, also in dbt's start folder."""
     name = f"built_{len(killed)}"
     for fault in killed:
         catching.wait_for(fault.models)
@@ -97,7 +97,7 @@ print(SparkSession.builder.remote(sys.argv[1]).getOrCreate().sql("select 41 + 1"
 
 
 def test_another_user_is_refused_by_the_master_and_the_workers(cluster):
-    """Each has one port of Spark's protocol, which asks for the secret, and a page, which takes no commands."""
+    """Each has one port of Spark's protocol, which requires the secret, and a read-only page."""
     for process in cluster._started:
         said = PORT_ATTACKS["ask_jvm"](process.pid)
         asks = ["Expected SaslMessage" in answer for answer in said]
@@ -119,14 +119,14 @@ def test_another_user_is_refused_by_a_connect_server(cluster, folder):
         cluster.stop("connect")
 
 
-@pytest.mark.exhaustive  # pip and an index are asked for what workers need
+@pytest.mark.exhaustive  # uses pip and an index for the packages of workers
 def test_workers_get_their_packages_with_the_job(cluster, folder):
-    """They have nothing but Python."""
+    """The workers have only Python."""
     venv.create(folder / "bare", with_pip=False)
     needed = ["numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785"]
     assert pack.pack(folder / "workers.zip", needed) == 0
     python = str(folder / "bare" / "bin" / "python")
-    # What catches tasks lies where workers of this cluster look for modules; here they look into the file alone.
+    # The module that intercepts tasks is on this cluster's module path; here workers use the packed file alone.
     uncaught = "--conf spark.python.daemon.module=pyspark.daemon pyspark-shell"
     given = {"TANGLES_PACKED": str(folder / "workers.zip"), "PYSPARK_SUBMIT_ARGS": uncaught}
     with build(cluster, folder, "packed", PYSPARK_PYTHON=python, **given) as packed:

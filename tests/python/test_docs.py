@@ -1,4 +1,4 @@
-"""What the documents say about the code is what the code says."""
+"""The statements of the documentation about the code are true."""
 
 import json
 import re
@@ -103,7 +103,7 @@ def test_every_macro_is_documented():
 
 @pytest.fixture(scope="module")
 def known(fixtures) -> dict[str, dict]:
-    """Read what dbt knows of the project."""
+    """Read the manifest of the project."""
     return json.loads((fixtures.warehouse / "target" / fixtures.schema / "manifest.json").read_text())
 
 
@@ -122,8 +122,8 @@ def models(nodes) -> dict[str, dict]:
 
 
 def test_every_model_has_a_test_of_its_grain(nodes, models):
-    """A test that no two rows are of one thing, whatever else is tested."""
-    # Tests of one model's rows; those that compare tables are attached to none.
+    """A test that the key of a row is unique, among other rules."""
+    # Tests of one model's rows; tests that compare tables are not attached to a model.
     tests = [node for node in nodes.values() if node.get("attached_node")]
     told_apart = {test["attached_node"] for test in tests if test["test_metadata"]["kwargs"].get("primary_key")}
     assert sorted(models.keys() - told_apart) == []
@@ -138,7 +138,7 @@ def test_all_that_the_site_lists_is_described(known):
 
 
 def test_every_built_column_is_described(models):
-    """Tables and views have the columns that their yml describes, and no others.
+    """Tables and views have exactly the columns that their yml describes.
 
     A private model may leave a column to the yml of a model that it reads, or that reads it.
     """
@@ -188,7 +188,7 @@ def test_words_are_explained_where_they_are_used(known):
     assert used == blocks.keys()
 
 
-#: Public, and read by no program of this project: for whoever asks the tables himself.
+#: Public tables that only users read, and not the programs of this project.
 FOR_READERS = {
     "autobase_rebases",
     "autobase_updates",

@@ -48,7 +48,7 @@ def roots_of(case: dict) -> list[str]:
 
 
 def graph_messages(case: dict) -> list[dict]:
-    """Make messages of a case's nodes. Other roots than a tangle's own list nothing there."""
+    """Make messages of a case's nodes. Roots other than the tangle's own have an empty list there."""
     name, messages = case["case"], []
     for number, node in enumerate(case["candidates"]):
         tangles = {}
@@ -84,7 +84,7 @@ def contents(built) -> dict[str, list[tuple]]:
 
 @pytest.fixture(scope="module")
 def built(variables, project):
-    """Build with the kernel, and keep what it gave: other engines go over the same tables."""
+    """Build with the kernel, and keep its rows: other engines compute the same tables."""
     kernel = project("engines", **variables, tangle_engine="kernel")
     kernel.run("--select", *selection_of(*TABLES))
     kernel.kept = contents(kernel)
@@ -95,7 +95,7 @@ def built(variables, project):
 
 @pytest.fixture(scope="module", params=ENGINES)
 def other(request, built, variables, project):
-    """Build what depends on the engine once more."""
+    """Build the tables that depend on the engine once more."""
     engine = project("engines", **variables, **ENGINES[request.param])
     engine.run("--select", *(f"int_tangle_edges+,{selected}" for selected in selection_of(*TABLES)))
     return request.param, engine
@@ -112,7 +112,7 @@ def test_engines_agree(built, other):
 
 
 def test_rounds_are_a_prefix(built, other):
-    """SQL settles every member, or those up to a depth; the kernel alone runs no round."""
+    """SQL settles every member, or those up to a depth; with the kernel alone the rounds are left out."""
     name, engine = other
     columns = ["tangle_name", "root_id", "message_id", "depth"]
     rows = engine.rows("int_tangle_depths")
@@ -181,7 +181,7 @@ def test_threads_are_there(built):
 
 
 class Graph:
-    """A tangle once more, in plain dictionaries and with no regard for speed."""
+    """A slow, independent version of a tangle, on plain dictionaries."""
 
     def __init__(self, candidates: list[dict]):
         known = {row["message_id"]: row for row in candidates if row["claim_error"] is None}
@@ -235,7 +235,7 @@ class Graph:
         }
 
     def left_out(self) -> dict[str, set[str]]:
-        """List, for each member, what its author wrote before and it does not follow: in large graphs the latest."""
+        """List the earlier messages of each member's author that it does not follow; in large graphs the latest."""
         found = {}
         for key in self.rows:
             others = self.own_before(key)
@@ -342,13 +342,13 @@ def test_edges(built, graphs):
 
 
 def test_ancestors(built, graphs):
-    """Ancestors and distances in tangles up to the limit, and nothing of those above it."""
+    """Ancestors and distances in tangles up to the limit alone."""
     found = by_graph(built, "tangle_ancestors", "message_id", "ancestor_id", "distance")
     assert found == {name: graph.pairs() for name, graph in graphs.items() if graph.pairs()}
 
 
 def test_clocks(built, graphs):
-    """Clocks in tangles above the limit, and nothing of those up to it."""
+    """Clocks in tangles above the limit alone."""
     found = by_graph(built, "tangle_clocks", "message_id", "author", "sequence")
     assert found == {name: graph.clocks() for name, graph in graphs.items() if graph.clocks()}
 
@@ -375,7 +375,7 @@ def test_faults_of_writers(built, graphs):
 
 
 def test_what_is_awaited(built):
-    """The causes of all that is set aside, and what each missing id holds back."""
+    """The causes of all messages set aside, and the messages that each missing id holds back."""
     links = defaultdict(list)
     for row in built.rows("tangle_edges"):
         links[row["tangle_name"], row["root_id"], row["message_id"]].append(row["previous_id"])

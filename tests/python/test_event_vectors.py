@@ -1,6 +1,6 @@
 """Event logs through dbt: order, edits and rejects of timelines with known answers, and of random ones.
 
-What a timeline must come to is what the oracle makes of its arrivals, or what the package `scuttlesort` made of them.
+The expected rows of a timeline come from the oracle, or from the package `scuttlesort`.
 """
 
 import gzip
@@ -69,14 +69,14 @@ def vectors(project, tmp_path_factory):
 
 
 def test_random_timelines_have_everything():
-    """What they are for."""
+    """The random timelines contain the cases that they are for."""
     verdicts = Counter(verdict for arrivals in RANDOM.values() for verdict in admit(sort(arrivals))[1])
     assert all(verdicts[verdict] > 20 for verdict in (None, "duplicate", "cycle"))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "peer_error" not in case])
 def test_peer_agrees(name, vectors):
-    """Order, ranks and tips are the peer's; the commands lead there, and no arrival takes more of them than there."""
+    """Order, ranks and tips are the peer's; the commands lead there, with at most as many for each arrival."""
     case = CASES[name]
     rows = vectors.rows(name)
     assert [row["event_id"] for row in rows] == case["order"] == vectors.replay(name)
@@ -96,7 +96,7 @@ def test_every_arrival(name, vectors):
 
 
 def test_peer_errors_are_cycles(vectors):
-    """Where the peer raises, the event that closes the cycle is refused, and nothing else is."""
+    """Where the peer raises, only the event that closes the cycle is refused."""
     errors = {name: case["peer_error"]["at"] for name, case in CASES.items() if "peer_error" in case}
     assert errors
     for name, event in errors.items():
@@ -171,7 +171,7 @@ def test_the_order_does_not_depend_on_batches(vectors, batched):
 
 
 def test_no_batches(vectors, project):
-    """With size 0 there are no commands, and all else is the same."""
+    """Size 0 turns commands off and changes no other column."""
     log = vectors.project.vars["event_log"]
     built = project("event_batches_0", event_log=log, edit_batch_size=0).build(*SELECTED, *CAUTIOUS)
     assert built.rows("timeline_edits") == []
@@ -209,7 +209,7 @@ def test_timelines_without_scripts_say_why(project, tmp_path):
 
 
 def test_max_previous(vectors, project):
-    """Events with more distinct causes are refused, and the rest is what follows without them."""
+    """Events with more distinct causes are refused, and the other rows are those of a log without them."""
     log = vectors.project.vars["event_log"]
     built = project("event_max_previous", event_log=log, max_previous=2, edit_batch_size=3)
     built = Built(built.run(*SELECTED))

@@ -1,6 +1,6 @@
-"""Feeds of hostile structure, whole builds against the chain rule in a few plain lines.
+"""Feeds of hostile structure: builds compared with the chain rule in a few plain lines.
 
-The rule: a chain starts with the one message that has sequence 1 and no previous, and goes on while exactly one message
+The rule: a chain starts with the one message of sequence 1 and null previous, and continues while exactly one message
 has the next sequence and names the chain's last message as its previous.
 """
 
@@ -139,7 +139,7 @@ def made_feeds() -> dict[str, Feed]:
     other.write(branch, 10)
     other.lose(*[m for m in other.messages if m["value"]["sequence"] > 5][:25])
 
-    # 32 bits wrap around: nothing comes before the least sequence.
+    # 32 bits wrap around: the least sequence has no predecessor.
     edges = feed("the edges of 32 bits", 3)
     last = edges.write(sequence=MAX_INT, previous=NOBODY)
     edges.write(sequence=MAX_INT, previous=edges.at(3)["key"])
@@ -162,7 +162,7 @@ def chain_of(messages: list[dict]) -> list[str]:
 
 
 def naive_feed(messages: list[dict]) -> dict:
-    """Say of a feed what the table `feeds` should."""
+    """Return the expected row of `feeds` for a feed."""
     chain = chain_of(messages)
     last = chain[-1] if chain else None
     sequences = {message["sequence"] for message in messages}
@@ -230,7 +230,7 @@ def test_feeds(feeds, built, expected):
 
 
 def test_what_comes_next_is_in_the_chain(built, expected):
-    """Whatever goes on as `feed_next` says; after a fork nothing does."""
+    """Messages made from `feed_next` extend the chain; a forked feed cannot be extended."""
     ours = {row["author"]: row for row in built.rows("feed_next")}
     for author, messages in expected.items():
         feed = naive_feed(messages)
@@ -284,6 +284,6 @@ def test_reasons(built, expected):
 
 
 def test_a_feed_whose_messages_are_all_lost_has_no_row(feeds, built):
-    """Nobody is known by name alone."""
+    """A name alone does not identify an author."""
     empty = {feed.author.feed_id for feed in feeds.values() if not feed.messages}
     assert not empty & {row["author"] for row in built.rows("feeds")}

@@ -1,4 +1,4 @@
-"""What may be wrong with the files of a log, through dbt: whatever it is, the rest is read and the file is said."""
+"""Faults in the files of a log, through dbt: the other files are read, and the faulty file is named."""
 
 import gzip
 import json
@@ -62,7 +62,7 @@ def test_lines_of_packed_files_are_used(odd_files):
 
 
 def test_logs_without_a_sound_line(project, tmp_path):
-    """Two of them are a damaged file alone: the build is green, there is one reject of each, and nothing else."""
+    """Two logs are a damaged file alone: the build is green, and each has exactly one reject."""
     contents = {"ssb": b"no gzip", "pzp": gzip.compress(b"{}\n")[:5], "event": gzip.compress(b"{}\n\nx\n")}
     for log, content in contents.items():
         (tmp_path / log).mkdir()
@@ -189,7 +189,7 @@ def test_plain_logs_are_spark_s(spark, tmp_path):
 
 @pytest.mark.spark
 def test_files_on_other_file_systems(spark, tmp_path, monkeypatch):
-    """What is not on a local disk comes through Spark, if it is small; and else is Spark's own to read."""
+    """A small file that is not on a local disk comes through Spark; a large one is read by Spark itself."""
     from dbt_tangles.ingest import log_lines as lines
 
     packed = gzip.compress(b"1\n2\n3\n")
@@ -236,12 +236,12 @@ def test_other_errors_are_not_about_files():
 
 @pytest.mark.parametrize("schema", ["a-b", "Tangles", "12", "a b", "../a", "a;b", "", "ü", "a" * 129, "a.b", "`a`"])
 def test_schemas(schema, project, manifest):
-    """A name that is none for Spark is refused before anything runs."""
+    """A name that Spark cannot take is refused before the first model."""
     check_schema_is_refused(schema, project(schema).invoke("run", manifest=manifest))
 
 
 def test_schemas_are_parsed(project):
-    """So it is where nothing is run."""
+    """The name is refused also by commands that only parse."""
     check_schema_is_refused("a-b", project("a-b").invoke("parse"))
 
 
@@ -279,7 +279,7 @@ def test_jinja_in_vars(values, project):
 @pytest.mark.parametrize("values", JINJA_OF_LOGS)
 @pytest.mark.parametrize("scope", ["", "  tangles:\n  "])
 def test_jinja_in_vars_of_the_project(values, scope, project, tmp_path):
-    """Where no quotes can mend it, too."""
+    """Names that quotes cannot fix are refused too."""
     for entry in ROOT.iterdir():
         if entry.name in {"models", "python_models", "macros", "seeds", "tests", "docs"}:
             (tmp_path / entry.name).symlink_to(entry)

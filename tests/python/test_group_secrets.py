@@ -1,4 +1,4 @@
-"""Secrets of groups stay in staging, and a network's key stays out: they are in no other table or file, nor printed."""
+"""Secrets of groups stay in staging and a network's key stays out: other tables, files and output are free of them."""
 
 from base64 import b64decode, b64encode
 from collections import Counter
@@ -75,7 +75,7 @@ def test_no_table_has_a_secret(log, built):
 
 
 def test_no_file_has_a_secret(log, built):
-    """Nor has any file: of tables, of dbt's target folder and logs, of what was printed."""
+    """Files of tables, dbt's target folder, logs and output are free of secrets."""
     staging = tables(built, True)
     files = [
         path for path in built.rglob("*") if path.is_file() and not any(folder in path.parents for folder in staging)
@@ -85,7 +85,7 @@ def test_no_file_has_a_secret(log, built):
     assert any(path.suffix == ".parquet" for path in files) and any("compiled" in path.parts for path in files)
     found = {str(path.relative_to(built)): found_in(log, path.read_bytes()) for path in files}
     assert not any(found.values()), {name: secrets for name, secrets in found.items() if secrets}
-    # What was shown is there.
+    # The output is there.
     assert fingerprint_of(log.secrets["epoch"]).encode() in (built / "stdout").read_bytes()
 
 
@@ -116,7 +116,7 @@ def test_fingerprints_are_there(log, built):
 
 
 def test_messages_are_judged_with_their_secrets(log, built):
-    """Replacing secrets changes no verdict; where a secret stood for an id, the id is gone."""
+    """Replacing secrets keeps all verdicts; an id that was a secret is removed."""
     folder = built / "warehouse" / f"{SCHEMA}.db"
     rows = {row["message_id"]: row for row in read(folder / "group_messages").to_pylist()}
     verdicts = {
@@ -182,7 +182,7 @@ def test_the_networks_messages_are_usable_and_no_others(log, built):
 
 
 def test_the_key_is_nowhere(built, tmp_path):
-    """In no file, nor, packed, in any table."""
+    """The secret is absent from all files, also from the packed pages of tables."""
     (tmp_path / "with_the_key").write_bytes(b"..." + NETWORK_KEY.hex().encode() + b"...")
     assert leaks(tmp_path) == ["with_the_key"]
     names = {path.name for path in built.rglob("*")}

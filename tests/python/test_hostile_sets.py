@@ -1,4 +1,4 @@
-"""Logs of sets through dbt: lines made to do harm, of which `set_stories` says what must come."""
+"""Logs of sets through dbt: hostile lines, with the results that `set_stories` states."""
 
 from collections import Counter
 
@@ -55,7 +55,7 @@ def test_hostile_items(log, hostile):
         c: [text for text in ODD[2:] if text not in ("1", "null", "", "é", "e\u0301")],
         e: ["1", "null"],
     }
-    # The root of another kind of feed is no set, whoever names it.
+    # The root of another kind of feed is not a set, even if messages name it.
     assert [name for name, feed in feeds.items() if feed.root not in hostile.sets] == ["dict"]
     items = {name: hostile.sets[feed.root]["items"] for name, feed in feeds.items() if name != "dict"}
     assert items["many"] == ["00000"]
@@ -159,7 +159,7 @@ def test_order_files_and_partitions(table, hostile, shuffled):
 
 
 def test_one_line(project, tmp_path):
-    """One moot, without an end of line; of the logs that are not given there is nothing."""
+    """One moot without an end of line; tables of the other logs are empty."""
     moot = moot_of(hash_of("one line"), FOLLOWS, Device.from_name("laptop"))
     (tmp_path / "log.jsonl").write_bytes(to_line(moot))
     built = project("one_set", pzp_log=str(tmp_path / "log.jsonl"))

@@ -1,4 +1,4 @@
-"""Whatever an SSB log holds, the build is green, each line ends in a message or a reject, and nothing is executed."""
+"""Any SSB log gives a green build: each line becomes a message or a reject, and its content is never executed."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def test_verified_lines(signed, verified):
 
 
 def test_verified_names(signed, verified):
-    """Names of tangles come out as they went in, and no two become one."""
+    """Names of tangles are unchanged and stay distinct."""
     tangles = {
         (row["tangle_name"], row["member_count"], len(row["tips"]))
         for row in verified.rows("tangles")
@@ -46,7 +46,7 @@ def test_verified_names(signed, verified):
 
 
 def test_verified_contents(signed, verified):
-    """Contents are JSON that says what was published."""
+    """Contents are JSON equal to the published content."""
     contents = [json.loads(row["content"]) for row in verified.rows("ssb_messages", ["content"]) if row["content"]]
     texts = Counter(content.get("text") for content in contents if isinstance(content, dict) and "text" in content)
     assert all(texts[name] >= 2 for name in HOSTILE if name)
@@ -96,7 +96,7 @@ def test_trusted_names(trusted):
 
 
 def test_trusted_timelines(trusted):
-    """No two tangles share a timeline: its name says which tangle's it is, and in ordinary cases nothing else."""
+    """Each tangle has a timeline of its own, whose name is that of the tangle in ordinary cases."""
 
     def tangle_of(timeline: str) -> tuple[str, str]:
         name, _, root = timeline.partition(":")
@@ -110,7 +110,7 @@ def test_trusted_timelines(trusted):
     timelines = {row["timeline_id"] for row in arrivals if row["is_tangle"]}
     assert {f"{name}:{root}" for name, root, _ in members if not re.search(":|%25|%3A", name)} <= timelines
 
-    # Nobody else gets into one of them, and whatever else only looks like one is free.
+    # Event lines cannot enter such a timeline; similar names are free.
     rejects = trusted.rows("timeline_rejects", ["timeline_id", "reason"])
     taken = {row["timeline_id"] for row in rejects if row["reason"] == "timeline_taken"}
     free = {row["timeline_id"] for row in arrivals if not row["is_tangle"]}

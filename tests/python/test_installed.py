@@ -1,4 +1,4 @@
-"""Where a user says which log is to be read, and what another project gets from this one."""
+"""The places where a user names a log, and the parts of this project that another project gets."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def path_of(manifest, system: str) -> str:
 
 
 def lines_of_fixtures(manifest) -> set[str]:
-    """What the table of fixture lines reads."""
+    """The inputs of the table of fixture lines."""
     return {*manifest.nodes["model.tangles.stg_tables__lines"].depends_on.nodes}
 
 
@@ -54,7 +54,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_with_a_log_no_fixture_is_there(way, project, tmp_path):
-    """Wherever the log is named: the staging model reads it, and of the fixtures nothing is left."""
+    """A log named in any place is read by its staging model, and the fixtures are left out."""
     system, make = WAYS[way]
     folder, variables = make(tmp_path / "p", {LOGS[system]: "/logs/*.jsonl"})
     manifest = parse(project(f"ways_{[*WAYS].index(way)}", folder, **variables))
@@ -65,7 +65,7 @@ def test_with_a_log_no_fixture_is_there(way, project, tmp_path):
 
 
 def test_without_a_log_the_fixtures_are_the_input(manifest):
-    """All seeds, and all tests of what the documents state but the one for another rule."""
+    """All seeds, and all tests against the documents but the one for another rule."""
     assert enabled(manifest, "seed") == {path.stem for path in (ROOT / "seeds").rglob("*.csv")}
     assert lines_of_fixtures(manifest) == {"seed.tangles.fixture_log"}
     written = [name for name in tests_of_documents() if name.startswith("documents_")]
@@ -74,20 +74,20 @@ def test_without_a_log_the_fixtures_are_the_input(manifest):
 
 
 def tests_of_documents() -> list[str]:
-    """The names of the tests that compare tables with the seeds of what the documents state."""
+    """The names of the tests that compare tables with the documents' statements in seeds."""
     texts = [path.read_text() for folder in ("models", "seeds") for path in (ROOT / folder).rglob("*.yml")]
     return [name for text in texts for name in re.findall(r"- matches_(?:document|tables):\n +name: (\w+)", text)]
 
 
 def test_the_seeds_are_enabled_by_one_expression():
-    """It stands in one file for each system, where no macro can be called, and asks for every log."""
+    """The condition is in one file for each system, where macros cannot be called, and covers every log."""
     files = [yaml.safe_load(path.read_text()) for path in (ROOT / "seeds").rglob("*.yml")]
     (expression,) = {seed["config"]["enabled"] for file in files for seed in file["seeds"]}
     assert [*re.findall(r"var\('(\w+)'\) is none", expression)] == [*LOGS.values()]
 
 
 def test_another_project_without_a_log_has_no_fixtures(project, tmp_path):
-    """Whoever installs this and names no log gets empty tables."""
+    """A project that installs this one without a log gets empty tables."""
     installed = project("no_log", installing(tmp_path / "p", MODELS))
     manifest = parse(installed)
     assert enabled(manifest, "seed") == lines_of_fixtures(manifest) == set()
@@ -125,7 +125,7 @@ def test_a_build_in_another_project(project, tmp_path):
 
 @pytest.mark.parametrize("model", ["stg_ssb__lines", "int_tangle_levels"])
 def test_other_projects_may_not_read_what_is_not_public(model, project, tmp_path):
-    """Staging holds secrets, and what is between it and the marts is nobody's contract."""
+    """Staging models hold secrets and intermediate models lack contracts: both are private."""
     read = f"select * from {{{{ ref('{model}') }}}}"
     result = project(f"private_{model}", installing(tmp_path / "p", {"mine.sql": read})).invoke("parse")
     assert not result.success

@@ -56,11 +56,11 @@ def contradictions() -> list[bytes]:
         # The same time, printed in two ways.
         lines += [to_line(message | {"timestamp": time}) for time in (0.0, -0.0)]
         lines += [to_line(message | {"key": key, "timestamp": 20}) for key in ("%wrong", 7, None)]
-        # Ids hash only the low byte of each character, so these have the same id, and no valid signature.
+        # Ids hash only the low byte of each character, so these have the same id, and invalid signatures.
         lines += [to_line(message).replace(same_byte[1].encode(), other.encode()) for other in same_byte]
         forged = to_line(message).replace(b'"sequence":', b'"sequence":1')
         lines += [forged.replace(same_byte[1].encode(), other.encode()) for other in same_byte]
-        # Decrypted by one exporter and not by another, who may have made it up besides.
+        # Decrypted by one exporter and not by another; the first may have invented the content.
         sealed = author.publish(box(b"sealed %d" % number), number, number)
         lines.append(to_line(sealed))
         for text in ("plain", "other"):
@@ -78,12 +78,12 @@ def contradictions() -> list[bytes]:
             said = said | {"content": {"type": "post", "deep": "?"}}
             line = to_line({"key": f"%{number} deep", "value": said, "timestamp": 1})
             lines.append(line.replace(b'"?"', too_deep))
-        # What is wrong with a message is not always to be seen in what can be shown of it.
+        # The fault of a message is not always visible in the parts that may be shown.
         for said in ({}, {"author": 7}):
             value = {"sequence": 1, "content": {"type": "post"}, "hash": "sha256", "deep": "?", **said}
             line = to_line({"key": f"%{number} wrong", "value": value, "timestamp": 1})
             lines.append(line.replace(b'"?"', too_deep))
-        # A key, and what is none but has its fingerprint.
+        # A key, and a text with the fingerprint of a key.
         sealed = author.publish(box(b"group %d" % number), number, number)
         meta = {"private": True, "originalContent": sealed["value"]["content"]}
         secret = b"%032d" % number
@@ -128,7 +128,7 @@ def overlapping(project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", TABLES[3:])
 def test_overlapping_logs(table, small, overlapping):
-    """Lines that come twice, or three times, change nothing that is computed of the messages."""
+    """Repeated lines do not change the rows of messages."""
     assert contents(overlapping, table) == contents(small, table)
 
 

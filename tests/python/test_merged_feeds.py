@@ -18,7 +18,7 @@ CAUTIOUS = ("--indirect-selection", "cautious")
 
 
 def expected_links(built) -> dict[str, dict[str, dict[str, str]]]:
-    """Read from messages and tangles what each event of each timeline follows."""
+    """Read the causes of each event of each timeline from messages and tangles."""
     messages = [row for row in built.rows("ssb_messages") if row["is_usable"]]
     sequence = {row["message_id"]: row["sequence"] for row in messages}
     members, listed = defaultdict(list), defaultdict(lambda: defaultdict(set))
@@ -33,7 +33,7 @@ def expected_links(built) -> dict[str, dict[str, dict[str, str]]]:
 
 
 def built_links(built, left_out: bool = True) -> dict[str, dict[str, dict[str, str]]]:
-    """Read the tables: the kind of each link of each event, what is left out to avoid cycles too."""
+    """Read the tables: the kind of each link of each event, including links left out because of cycles."""
     links = defaultdict(dict)
     for row in built.rows("timeline_events"):
         if row["message_id"] is not None:
@@ -75,7 +75,7 @@ def test_orders_of_the_fixtures(fixtures):
 
 
 def test_contents_of_the_fixtures(fixtures):
-    """Each event leads to what it holds: a message, or a line of the event log."""
+    """Each event leads to its content: a message, or a line of the event log."""
     usable = {row["message_id"] for row in fixtures.rows("ssb_messages") if row["is_usable"]}
     lines = {(row["source_file"], row["line"]) for row in fixtures.rows("fixture_log") if row["log"] == "event_log"}
     places = defaultdict(set)
@@ -176,7 +176,7 @@ def test_hostile_links(deliveries):
 
 
 def test_deliveries_agree(deliveries):
-    """What arrives in the opposite order comes to the same links and places."""
+    """The opposite order of arrival gives the same links and places."""
     _, (first, second) = deliveries
     places = [
         {

@@ -1,4 +1,4 @@
-"""What `feed_next` and `group_next` say is published upon the private groups of the fixtures, and has its place."""
+"""Messages made from `feed_next` and `group_next` extend the private groups of the fixtures as predicted."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ SELECTED = ("--select", "+group_findings", "+feed_messages", "+tangle_messages",
 
 
 def made_up(kind, *names):
-    """Return the URI of something that nobody has published."""
+    """Return the URI of an unpublished message."""
     digest = hashlib.sha256("/".join(names).encode()).digest()
     return f"ssb:{kind}/{urlsafe_b64encode(digest).decode()}"
 
@@ -54,7 +54,7 @@ class Next:
             stage = stage_of(example)
             in_log = {message.key: message.line for message in stage.messages.values() if message.in_log}
             self.lines += in_log.values()
-            # Who has nothing in the log has no feed to go on with.
+            # An author without messages in the log lacks a feed to continue.
             for author in [author for author in stage.authors.values() if author.feed_id in feeds]:
                 row = feeds[author.feed_id]
                 post = {"type": "post", "text": "on and on"}
@@ -71,14 +71,14 @@ class Next:
                     kinds += ["init" if epoch["tip_count"] == 1 and number % 2 else "exclude"]
                 for kind in kinds:
                     row = nexts[epoch["epoch_id"], kind]
-                    # Tips that share nobody go on sharing nobody; how else they lie is kept by adding the same person.
+                    # Tips without a common member stay so; adding the same person keeps other relations of tips.
                     newcomer = epoch["epoch_id"] if epoch["preference"] == "disjoint" else "newcomer"
                     content = self.content(kind, (example.name, newcomer), secret, row)
                     found = self.inits if kind == "init" else self.statements
                     found[self.publish(somebody, content)] = row
 
     def content(self, kind, names, secret, row):
-        """Return a content with what it must carry."""
+        """Return a content with its required values."""
         group, person = made_up("identity/group", names[0]), made_up("feed/bendybutt-v1", *names)
         content = {"type": "group/init", "version": "v2", "recps": [group, person]}
         if kind == "init":
@@ -105,7 +105,7 @@ def published(fixtures):
 
 @pytest.fixture(scope="module")
 def built(published, project, tmp_path_factory):
-    """Build the groups of the fixtures and what is published upon them."""
+    """Build the groups of the fixtures with the new messages."""
     log = tmp_path_factory.mktemp("next") / "log.jsonl"
     log.write_bytes(b"\n".join(published.lines) + b"\n")
     return project("next", ssb_log=str(log)).build(*SELECTED)
@@ -123,7 +123,7 @@ def test_feeds_go_on(published, built):
 
 
 def test_groups_go_on(published, built):
-    """Each is a member of the tangles that it extends, peers count it, and nothing is found that was not there."""
+    """Each new message is a member of the tangles that it extends, peers count it, and findings stay the same."""
     members = {
         (row["tangle_name"], row["root_id"], row["message_id"])
         for row in built.rows("tangle_messages")

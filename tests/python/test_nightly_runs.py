@@ -18,7 +18,7 @@ FEEDS = ("--select", "+feed_messages")
 
 
 def halves(lines: list[bytes]) -> dict[str, list[bytes]]:
-    """Nine of ten lines, whatever they are, in two files: roots and other messages that are listed are missing."""
+    """Nine of ten lines in two files: some roots and other listed messages are missing."""
     kept = [line for place, line in enumerate(lines) if place % 10 != 3]
     return {"a.jsonl": kept[::2], "b.jsonl": kept[1::2]}
 
@@ -38,7 +38,7 @@ def others(lines: list[bytes]) -> dict[str, list[bytes]]:
 
 @pytest.mark.both_at_length
 def test_any_way_ends_in_the_same_rows(project, tmp_path):
-    """As one build of the last state makes them, whatever came before."""
+    """After any earlier runs the tables equal those of one build of the last state."""
     given = variables(tmp_path)
     grown, at_once = project("growing", **given), project("grown_at_once", **given | LATER)
     for state in (halves, more, others):
@@ -165,7 +165,7 @@ def test_rows_of_changed_groups_are_replaced(project, logs):
     lines = LINES["ssb"][3::10]
 
     def authors() -> tuple[set[str], set[str]]:
-        """The authors whose rows were made since they were marked, and the others."""
+        """The authors with rows made since they were marked, and the other authors."""
         found = [
             {row["author"] for row in built.rows("feed_messages") if (row["reason"] == "marked") == is_marked}
             for is_marked in (False, True)
@@ -184,7 +184,7 @@ def test_rows_of_changed_groups_are_replaced(project, logs):
     made, others = authors()
     assert new and made == new and others
 
-    # An author whose messages are gone.
+    # An author without messages any more.
     written = [row for row in built.rows("ssb_messages") if row["author"] in others]
     gone = min(others, key=lambda author: (sum(row["author"] == author for row in written), author))
     ids = {row["message_id"].encode() for row in written if row["author"] == gone}

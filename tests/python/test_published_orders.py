@@ -15,7 +15,7 @@ MODELS = ("--select", "+int_timeline_order", *TABLES, "timeline_updates")
 
 
 def event_lines() -> list[str]:
-    """The peer's cases, and what is refused: a repeated event, a cycle and lines that are none."""
+    """The peer's cases, and refused lines: a repeated event, a cycle and malformed lines."""
     with gzip.open(DATA / "timelines" / "small.jsonl.gz", "rt") as cases:
         lines = [
             json.dumps({"timeline": case["id"], "event": name, "after": causes, "arrival": place, "author": name[:1]})
@@ -56,7 +56,7 @@ def write(folder, ssb: list[str], events: list[list[str]]) -> None:
 
 @pytest.fixture(scope="module")
 def runs(project, tmp_path_factory):
-    """Build once, and then in four runs: a bit, more in the middle and at the end, nothing new, the rest."""
+    """Build once, and then in four runs: a part, more lines in the middle and at the end, the same lines, the rest."""
     folder = tmp_path_factory.mktemp("runs")
     ssb = (DATA / "ssb" / "small.jsonl").read_text().splitlines()
     lines = event_lines()
@@ -133,7 +133,7 @@ def test_a_run_without_news_touches_nothing(runs):
 
 
 def test_timelines_without_news_are_left_alone(runs):
-    """Those that the last run had nothing new for keep the script of an earlier one; the others got one."""
+    """Timelines without new events in the last run keep an earlier script; all others got a new one."""
     _, _, states = runs
     before, after = states[-2][1], states[-1][1]
     same = [timeline for timeline in before if after[timeline] == before[timeline]]

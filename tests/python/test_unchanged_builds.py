@@ -1,4 +1,4 @@
-"""A build makes again what would come out otherwise, and nothing else; whoever doubts says --full-refresh."""
+"""A repeated build rebuilds only tables whose rows would differ; --full-refresh rebuilds all of them."""
 
 import base64
 import os
@@ -11,7 +11,7 @@ from conftest import DATA
 
 MODELS = ("--select", "+feeds", "ssb_rejects", "stg_events__lines", "int_run_inputs", "runs")
 UNIT = ("--exclude-resource-type", "unit_test")
-#: What is not made of messages.
+#: Tables that do not depend on messages.
 OTHERS = {"stg_events__lines", "stg_tables__lines"}
 #: `runs` is written by each run; so its tests have new rows to look at.
 ALWAYS = {"runs"}
@@ -20,7 +20,7 @@ WORKING_SETS = {"int_feed_links", "int_feed_chain"}
 
 
 def build(built, *options: str, command: str = "build"):
-    """Run dbt and tell by node what ran: the names of tables, of tests, and those left as they stand."""
+    """Run dbt; return the names of tables and tests that ran, and of those left unchanged."""
     result = built.invoke_parsed(command, *MODELS, *options)
     assert result.success, [f"{r.node.name}: {r.message}" for r in result.result or [] if r.status in ("error", "fail")]
     ran, left = set(), set()
@@ -64,7 +64,7 @@ def variables(folder) -> dict:
 
 @pytest.mark.both
 def test_a_log_that_grows(project, logs):
-    """Nothing new, more lines of one log, the same by two ways; and each table is what one build makes of it."""
+    """The same logs, then more lines of one log, given in two ways: each table equals that of a single build."""
     folder, lines = logs
     grown = project("grown", **variables(folder))
     ran, left = build(grown, *UNIT)
@@ -136,7 +136,7 @@ def test_what_decides_makes_it_again(project, logs, monkeypatch):
 
 
 def test_tests_that_failed_or_were_asked_for_run(project, logs):
-    """A success is remembered and no failure; `dbt test` looks at everything."""
+    """A build remembers passed tests and repeats failed ones; `dbt test` checks all rows."""
     folder, _ = logs
     built = project("tested", **variables(folder))
     build(built)
@@ -158,7 +158,7 @@ def test_tests_that_failed_or_were_asked_for_run(project, logs):
 
 
 def test_a_table_whose_input_failed_is_not_taken_for_new(project, logs):
-    """The log is gone in one run: what is made of it stays, and is made again when it is back with other lines."""
+    """A run without the log keeps its tables; they are rebuilt when the log is back with other lines."""
     folder, lines = logs
     built = project("gone", **variables(folder))
     build(built, command="run")
@@ -182,7 +182,7 @@ def changes(built) -> dict[str, dict[str, tuple]]:
 
 @pytest.mark.both_at_length
 def test_what_a_run_changed(project, logs):
-    """By the keys of the public tables; nothing of a run that changed nothing, nor where it is not wanted."""
+    """Changes are counted by the keys of public tables, except in runs without changes and where the count is off."""
     folder, lines = logs
     built = project("counted", **variables(folder))
 
@@ -210,7 +210,7 @@ def test_what_a_run_changed(project, logs):
         assert changes(built)[second][name] == counts
         assert sum(counts) > 0
 
-    # A run that was killed before it ended: the next one writes down what it changed.
+    # A run was killed before it ended: the next run records its changes.
     shutil.rmtree(place)
     (folder / "run_changes").rename(place)
     assert changes(built).keys() == {first}

@@ -1,4 +1,4 @@
-"""A var whose name is misspelt is refused before anything is built, with the name that was probably meant."""
+"""A misspelt name of a var is refused before the first model, with the probable name."""
 
 import re
 
@@ -8,13 +8,13 @@ import yaml
 from conftest import ROOT, DbtProject
 from dbt_projects import installing, write
 
-#: Builds in a second: a view of no rows.
+#: An empty view, which builds in a second.
 FEW = ("run", "--select", "stg_tables__lines")
 MODELS = {"mine.sql": "select '{{ var(\"block_limit\", 1) }}' as block_limit"}
 
 
 def answer(result) -> str:
-    """What dbt said; empty where it succeeded."""
+    """The message of dbt's failure; empty after a success."""
     return "" if result.success else str(result.exception) + "".join(str(each.message) for each in result.result or [])
 
 
@@ -32,7 +32,7 @@ def refusal(place: str, name: str, nearest: str) -> str:
     ],
 )
 def test_an_unknown_name_is_refused(name, nearest, manifest, project):
-    """In this project every one, as all its vars are vars of tangles; no model is run."""
+    """In this project every unknown var is refused before the first model, as all its vars are vars of tangles."""
     here = project("unknown_var", **{name: "mine.jsonl"})
     result = here.invoke(*FEW, manifest=manifest)
     assert refusal("--vars", name, nearest) in answer(result)
@@ -47,7 +47,7 @@ def test_all_unknown_names_are_said_at_once(manifest, project):
 
 @pytest.mark.parametrize("name", ["hmac_key", "ssb_hmac_keys"])
 def test_a_key_under_a_near_name_is_not_shown(name, manifest, project):
-    """And what is said is what the key's own var would say."""
+    """The message equals that of the key's own var."""
     said = answer(project("unknown_var", **{name: "not-to-be-seen"}).invoke(*FEW, manifest=manifest))
     assert f"var '{name}' is not taken" in said
     assert "TANGLES_SSB_HMAC_KEY" in said
@@ -55,7 +55,7 @@ def test_a_key_under_a_near_name_is_not_shown(name, manifest, project):
 
 
 class Consumer:
-    """A project that installs this one: parsed once, as no name here decides what is in it."""
+    """A project that installs this one, parsed once: the names under test do not affect parsing."""
 
     def __init__(self, project: DbtProject) -> None:
         self.project = project
@@ -66,7 +66,7 @@ class Consumer:
         self.manifest = result.result
 
     def run(self, variables: dict, on_command_line: dict, *command: str) -> str:
-        """What a command answers with these `vars:` and these `--vars`; empty where it succeeds."""
+        """The message of a command with these `vars:` and `--vars`; empty after a success."""
         write(self.file, {**self.settings, "vars": variables})
         self.project.vars = on_command_line
         return answer(self.project.invoke(*(command or FEW), manifest=self.manifest))
@@ -99,7 +99,7 @@ def test_a_name_that_is_meant_for_tangles_is_refused(variables, on_command_line,
 
 
 def test_vars_on_the_command_line_have_no_scope(consumer):
-    """What is given there below `tangles:` would be read by nobody."""
+    """Vars below `tangles:` there would have no effect."""
     said = consumer.run({}, {"tangles": {"ssb_log": "a"}})
     assert "--vars has 'tangles', and --vars has no scopes" in said
 

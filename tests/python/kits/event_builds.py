@@ -35,7 +35,7 @@ def sort(arrivals):
 
 
 def admit(arrivals, max_previous=None):
-    """Let sorted arrivals in: the causes of each event that is in, and for each arrival None or why it is refused."""
+    """Admit sorted arrivals: the causes of each admitted event, and for each arrival None or the reason of refusal."""
     is_wide = [max_previous is not None and len(set(a.after) - {a.event}) > max_previous for a in arrivals]
     known, verdicts = oracle.admit([(a.event, a.after) for a, wide in zip(arrivals, is_wide, strict=True) if not wide])
     rest = iter(verdicts)
@@ -43,7 +43,7 @@ def admit(arrivals, max_previous=None):
 
 
 def rows_of(known, arrivals):
-    """Return what `timeline_events` must hold of a timeline, where the arrivals are those that got in."""
+    """Return the expected rows of `timeline_events` for a timeline, from its accepted arrivals."""
     rank, tips = oracle.ranks(known), set(oracle.tips(known))
     accepted = {a.event: a for a in arrivals}
     return [
@@ -90,7 +90,7 @@ class Built:
         return dict(scripts)
 
     def replay(self, timeline):
-        """Return what all commands come to."""
+        """Return the order that all commands lead to."""
         order = []
         for commands in self.scripts(timeline).values():
             order = oracle.replay(order, commands)
@@ -105,7 +105,7 @@ class Built:
         found = self.rows(timeline)
         assert [{name: row[name] for name in expected[0]} for row in found] == expected
         refused = Counter((a.event, v) for a, v in zip(arrivals, verdicts, strict=True) if v is not None)
-        # What is malformed is no arrival and may name the timeline nevertheless.
+        # A malformed line is not an arrival, and may still name the timeline.
         rejects = [row for row in self.rejects.get(timeline, []) if row["reason"] != "malformed"]
         assert Counter((row["event_id"], row["reason"]) for row in rejects) == refused
 

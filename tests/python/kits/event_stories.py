@@ -1,4 +1,4 @@
-"""Event logs made to do harm, and what must come of each line."""
+"""Hostile event logs, and the expected result of each line."""
 
 import gzip
 import json
@@ -10,22 +10,22 @@ from hostile_lines import HOSTILE, MAX_LINE_BYTES
 
 
 class Log:
-    """A folder of files, with what each line should come to.
+    """A folder of files, with the expected result of each line.
 
     Attributes:
-        malformed: Files and numbers of the lines that are no events.
+        malformed: Files and numbers of the lines without an event.
         arrivals: The others with their file and number, by timeline.
     """
 
     def __init__(self, folder):
-        """Start with no lines."""
+        """Start with an empty file."""
         self.folder = folder
         self.files = defaultdict(list)
         self.malformed = set()
         self.arrivals = defaultdict(list)
 
     def bad(self, *lines, file="log.jsonl"):
-        """Add lines that are no events."""
+        """Add lines without an event."""
         for line in lines:
             self.files[file].append(line)
             self.malformed.add((file, len(self.files[file])))
@@ -37,7 +37,7 @@ class Log:
         self.arrivals[timeline].append((found, (file, len(self.files[file]))))
 
     def write(self):
-        """Write the files and return what is to be the var `event_log`."""
+        """Write the files and return the var `event_log`."""
         for name, lines in self.files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class Log:
 
 
 def add_malformed(log):
-    """Add lines that are no events, however they are read."""
+    """Add lines without an event, in any reading."""
     log.bad(b"", b"   ", b"\t\r", b"\0", b"\0" * 5000, b"nope", b"{", b"NaN", b"null", b"[]", b"7", b'"e"', b"{}")
     log.bad(b"\xff", b'"\xed\xa0\x80"', b"\xef\xbb\xbf{}", b"{}{}", b"[" * 10_000, b"[" * 10_000 + b"]" * 10_000)
     log.bad(b'{"a":' * 10_000 + b"1" + b"}" * 10_000)
@@ -100,7 +100,7 @@ def add_odd_names(log):
 
 
 def add_odd_numbers(log):
-    """Add arrivals at the ends of what 64 bits hold, ties, and cycles that ties decide."""
+    """Add arrivals at the limits of 64 bits, ties, and cycles that ties decide."""
     for event, arrival in [("last", 2**63 - 1), ("first", -(2**63)), ("zero", 0), ("minus", -1), ("large", 2**53 + 1)]:
         log.good("numbers", event, ["last"], arrival)
     log.good("numbers", "larger", ["zero"], 2**53 + 2)
@@ -138,7 +138,7 @@ DENSE = [f"d{number:03}" for number in range(150)]
 
 
 def add_large(log):
-    """Add what takes a careless algorithm long: each arrival lifts all that came before."""
+    """Add the worst case of a careless algorithm: each arrival lifts all earlier events."""
     for place, event in enumerate(CHAIN):
         log.good("newest first", event, CHAIN[max(place - 1, 0) : place], -place)
     for place, event in enumerate(DENSE):
@@ -151,6 +151,6 @@ def hostile_log(folder):
     for add in (add_malformed, add_odd_names, add_odd_numbers, add_odd_lines):
         add(log)
     reasons = log.rejects()
-    # The oracle takes too long for these, in which nothing is refused.
+    # The oracle takes too long for these; all their arrivals are accepted.
     add_large(log)
     return log, reasons

@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 
 from conftest import ROOT
 
-# One process for all commands, so that they share a catalog; whatever its JVM and its workers print is caught.
+# One process for all commands, so that they share a catalog; all output of its JVM and its workers is captured.
 DRIVER = """
 import json
 import sys
@@ -50,7 +50,7 @@ def run_alone(folder, commands, log, schema, **environment):
     options += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs"), "--debug"]
     (folder / "run").mkdir()
     places = {"TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": schema}
-    done = subprocess.run(  # with a usual umask, whatever the one of the tests is
+    done = subprocess.run(  # with a usual umask, in place of that of the tests
         [sys.executable, "-c", DRIVER],
         input=json.dumps([command + options for command in commands]).encode(),
         cwd=folder / "run",
@@ -91,7 +91,7 @@ def everything_in(path):
 
 
 def forms(key):
-    """Return what a secret must not be found by: each spelling, halves of each, and what is made of them."""
+    """Return the traces of a secret: each spelling, halves of each, and values derived from them."""
     raw = b64decode(key)
     whole = {
         raw,

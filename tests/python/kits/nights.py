@@ -1,4 +1,4 @@
-"""Four logs that change from night to night, and the steps of a search: what may happen to them and to their tables."""
+"""Four logs that change from night to night, and the random steps that change logs and tables."""
 
 import random
 import shutil
@@ -43,12 +43,12 @@ _PARTS += [
     "+int_timeline_versions",
     "group_next",
 ]
-#: The end of the message of a model whose inputs lack rows.
+#: The end of the message of a model with inputs that lack rows.
 BUILD_INPUTS = "with its inputs: --select +"
 
 
 def write(folder: Path, files: Files) -> None:
-    """Make the folder of each log hold these files and no others."""
+    """Make the folder of each log hold exactly these files."""
     for kind in KINDS:
         (folder / kind).mkdir(exist_ok=True)
         for path in (folder / kind).iterdir():
@@ -162,7 +162,7 @@ class Nights:
         return place.name
 
     def damage_file(self) -> str:
-        """A file of a table has fewer rows, or is no parquet file any more."""
+        """A file of a table loses rows, or is damaged."""
         place = self._table()
         file = self.rng.choice(sorted(place.rglob("*.parquet")))
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's own, of the bytes before

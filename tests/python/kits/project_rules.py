@@ -1,6 +1,6 @@
 """The rules of dbt-project-evaluator, over a manifest. That package takes a warehouse and a package index to run.
 
-A rule takes a project and returns the names of what breaks it. Its thresholds are that package's.
+A rule takes a project and returns the names of nodes that break it. Its thresholds are that package's.
 """
 
 import re
@@ -23,7 +23,7 @@ _COMMENTS = re.compile(r"--[^\n]*|/\*.*?\*/|\{#.*?#\}|^\s*#[^\n]*", re.M | re.S)
 
 
 class Project:
-    """What is enabled in a manifest: nodes by their ids, and the parents of each."""
+    """The enabled nodes of a manifest by their ids, and the parents of each."""
 
     def __init__(self, manifest: dict[str, Any], package: str) -> None:
         kinds = ("nodes", "sources", "exposures")
@@ -38,7 +38,7 @@ class Project:
         )
 
     def kind(self, key: str) -> str:
-        """`model`, `source` or any other kind of what is named."""
+        """The resource type of a node: `model`, `source` and so on."""
         return key.split(".")[0]
 
     def children(self, key: str) -> list[str]:
@@ -91,7 +91,7 @@ def marts_or_intermediate_dependent_on_source(project: Project) -> set[str]:
 
 
 def model_fanout(project: Project) -> set[str]:
-    """Three models that no model reads come from one."""
+    """A model feeds three or more models without children."""
     return {
         model["name"]
         for key, model in project.models.items()
@@ -106,7 +106,7 @@ def multiple_sources_joined(project: Project) -> set[str]:
 
 
 def rejoining_of_upstream_concepts(project: Project) -> set[str]:
-    """A model reads another both itself and by a third, which is there for nothing else: that third's name."""
+    """A model reads another one directly and through a third, whose only reader it is: the third's name."""
     return {
         project.all[between]["name"]
         for child in project.models
@@ -118,7 +118,7 @@ def rejoining_of_upstream_concepts(project: Project) -> set[str]:
 
 
 def root_models(project: Project) -> set[str]:
-    """A model reads nothing."""
+    """A model lacks parents."""
     return {model["name"] for key, model in project.models.items() if not project.parents[key]}
 
 
@@ -129,7 +129,7 @@ def source_fanout(project: Project) -> set[str]:
 
 
 def staging_dependent_on_marts_or_intermediate(project: Project) -> set[str]:
-    """Staging reads what should come behind it."""
+    """A staging model reads an intermediate model or a mart."""
     return {
         project.models[key]["name"]
         for key, parent in project.pairs()
@@ -154,18 +154,18 @@ def too_many_joins(project: Project) -> set[str]:
 
 
 def unused_sources(project: Project) -> set[str]:
-    """Nothing reads a source."""
+    """A source lacks readers."""
     read = {parent for parents in project.parents.values() for parent in parents}
     return {source["name"] for key, source in project.sources.items() if key not in read}
 
 
 def undocumented_models(project: Project) -> set[str]:
-    """Nothing is said of a model."""
+    """A model lacks a description."""
     return {model["name"] for model in project.models.values() if not model["description"].strip()}
 
 
 def undocumented_sources(project: Project) -> set[str]:
-    """Nothing is said of a source, or of its table."""
+    """A source or its table lacks a description."""
     return {
         source["name"]
         for source in project.sources.values()
@@ -174,7 +174,7 @@ def undocumented_sources(project: Project) -> set[str]:
 
 
 def exposures_dependent_on_private_models(project: Project) -> set[str]:
-    """An exposure reads what is not public."""
+    """An exposure reads a model that is not public."""
     return {
         exposure["name"]
         for key, exposure in project.exposures.items()
@@ -183,7 +183,7 @@ def exposures_dependent_on_private_models(project: Project) -> set[str]:
 
 
 def public_models_without_contract(project: Project) -> set[str]:
-    """What others may read has no contract."""
+    """A public model lacks a contract."""
     return {
         model["name"]
         for model in project.models.values()
@@ -192,7 +192,7 @@ def public_models_without_contract(project: Project) -> set[str]:
 
 
 def undocumented_public_models(project: Project) -> set[str]:
-    """Of what others may read, a column is not described."""
+    """A public model has a column without a description."""
     return {
         model["name"]
         for model in project.models.values()
@@ -265,7 +265,7 @@ test_directories.__test__ = False  # a rule, by the package's name for it
 
 
 def missing_primary_key_tests(project: Project) -> set[str]:
-    """No test names the primary key of a model: `unique` with `not_null`, or a `primary_key` of `row_rules`."""
+    """A model lacks a test of its primary key: `unique` with `not_null`, or a `primary_key` of `row_rules`."""
     tested: dict[str, set[str]] = {}
     for test in project.tests.values():
         metadata = test.get("test_metadata") or {}
@@ -281,7 +281,7 @@ def missing_primary_key_tests(project: Project) -> set[str]:
 
 
 def sources_without_freshness(project: Project) -> set[str]:
-    """Nobody would notice that a source has stopped."""
+    """A source lacks a freshness check."""
     return {
         source["name"]
         for source in project.sources.values()

@@ -24,13 +24,13 @@ class SecretLog:
     """
 
     def __init__(self):
-        """Start with no lines."""
+        """Start with an empty log."""
         self.lines, self.secrets, self.stored, self.ids = [], {}, set(), {}
         self.author = Author.from_seed("secrets", hmac_key=NETWORK_KEY)
         self.clock = count(1_600_000_000_000)
 
     def key(self, name, is_stored=True):
-        """Make a secret: 32 bytes whose spellings in the two alphabets of base64 differ."""
+        """Make a secret: 32 bytes with different spellings in the two alphabets of base64."""
         for number in count():
             raw = sha256(f"{name} {number}".encode()).digest()
             spelt = b64encode(raw).decode()
@@ -111,7 +111,7 @@ def tell_of_places(log):
         },
     )
 
-    # Valid messages whose other parts are secrets.
+    # Valid messages with secrets in their other parts.
     key = log.key("free tangle")
     tangles = {
         "group": root,
@@ -136,7 +136,7 @@ def tell_of_places(log):
     log.say("ids of epoch", epoch_init(key, place(as_id, as_id), place(as_id, as_id), recps=recps))
     log.say("ids of add", add(key, place(as_id, as_id), place(as_id, as_id), recps[1:], recps=recps))
 
-    # What is hidden whatever it looks like.
+    # Values that are hidden in any form.
     key, other = log.key("beside junk"), log.key("in junk")
     junk = [key, PASSPHRASE, 7, None, [other], {"a": other}, key]
     log.say("beside junk", add(key, root, root, [feed("a")], oldSecrets=junk))
@@ -149,7 +149,7 @@ def tell_of_places(log):
 
 
 def tell_of_lines(log):
-    """Secrets in lines that lose, break rules, or are no messages; in decrypted ones of all shapes."""
+    """Secrets in lines that lose a tie, break rules or lack a message, and in decrypted lines of all shapes."""
 
     def signed(content):
         return log.author.publish(content, next(log.clock), sequence=99)
@@ -212,7 +212,7 @@ def tell_of_lines(log):
     log.lines.append(to_line({"value": value | {"extra": key}}))
     log.lines.append(to_line({"value": {"author": "@a", "content": root_init(key)}}))
     log.lines.append(to_line({"seq": 1, "value": {"key": "%z", "value": value, "timestamp": 1}}))
-    # A link that is no link.
+    # A malformed link.
     key = log.key("in previous", False)
     log.lines.append(to_line(log.author.publish({"type": "post"}, 1, previous=root_init(key, text=in_hex(key)))))
     key = log.key("in an array of previous", False)

@@ -44,7 +44,7 @@ def add_names(log, alice, bob):
     log.good(root, alice.publish(post(root=root["key"], branch=root["key"], tangles={"legacy_thread": reply}), 2))
     log.good(alice.publish(post(root=7, branch=7, tangles={"legacy_thread": 7}), 1))
 
-    # Lone surrogates have no UTF-8 form; these two names have the same form without them.
+    # Lone surrogates lack a UTF-8 form; without them these two names are equal.
     log.good(alice.publish(post(LONE, tangles={LONE: ROOT_CLAIM, OTHER_LONE: ROOT_CLAIM}), 1))
     log.good(
         alice.publish(post(tangles={"t": {"root": "\udc00", "previous": ["\udc00", "\ud800"]}}, branch="\ud800"), 1)
@@ -55,7 +55,7 @@ def add_names(log, alice, bob):
 
 def add_odd_claims(log, alice):
     """Add claims of a place in a tangle that are of the wrong type."""
-    # Claims of the wrong type: no claims, but usable messages.
+    # Claims of the wrong type are ignored; the messages are usable.
     for odd in (None, 7, True, "x", [], {}, [None], {"root": 7}, {"a": 1}, {"root": None}, {"previous": []}):
         log.good(alice.publish(post(tangles=odd), 1), alice.publish(post(tangles={"thread": odd}), 1))
         log.good(alice.publish(post(tangles={"thread": {"root": "%r", "previous": odd}}), 1))
@@ -64,7 +64,7 @@ def add_odd_claims(log, alice):
 
 
 def add_forms_of_lines(log, alice, plain):
-    """Add messages whose lines repeat keys, or whose envelopes say otherwise."""
+    """Add messages with repeated keys in their lines, or with contradicting envelopes."""
     # A key that is given twice keeps its place and takes the last value.
     twice = alice.publish(post("twice", tangles={"twice": ROOT_CLAIM}), 1)
     log.good(twice)
@@ -74,7 +74,7 @@ def add_forms_of_lines(log, alice, plain):
     log.good(raw(twice, b'{"key":', b'{"value":{},"key":'), message_id=twice["key"])
     log.bad("bad_signature", raw(twice, b'"type":"post"', b'"type":"post","type":"pest"'))
 
-    # Envelopes are nobody's word.
+    # Envelopes are not signed.
     for key in (b"null", b"7", b"{}", b'""', b'"%nonsense"', b'"\\ud800"', b'"\\u0000"', b"[[[]]]"):
         log.good(raw(plain, b'"' + plain["key"].encode() + b'"', key), message_id=plain["key"])
     for time in (
@@ -172,7 +172,7 @@ def reply(root: str, *previous: str, name: str = "thread") -> dict[str, Any]:
 
 
 class UnsignedLog(Log):
-    """A log whose ids are what its lines claim."""
+    """A log whose lines' claimed ids count."""
 
     def say(self, key: str, content: Any, stored: str | None = None, **fields: Any) -> None:
         """Add a message that should be usable, under the id that it claims, or the one given."""
@@ -238,7 +238,7 @@ def unsigned_log(folder: Path) -> Log:
     for root in COLON_ROOTS:
         log.say(root, post(tangles=dict.fromkeys(COLON_NAMES, ROOT_CLAIM)))
 
-    # A key twice, with two texts: the claimed id decides, whoever wrote it.
+    # A key twice, with two texts: the claimed id decides for any author.
     log.good(line("%twice", post("1")), line("%twice", post("2"), author="@b"), message_id="%twice")
     deep = b'"content":' + b"[" * 10_000 + b"]" * 10_000
     log.bad("bad_content", line("%deep", 7).replace(b'"content": 7', deep))

@@ -1,7 +1,7 @@
-"""Timelines in plain Python, with no regard for speed: what the kernels are compared with.
+"""A slow, independent version of the timeline kernels in plain Python, for comparison.
 
-An arrival is a pair (name, causes). Nothing here shares an idea with the kernels: ranks by fixpoint, minimality by
-the textbook's longest common subsequence, cycles by search.
+An arrival is a pair (name, causes). The methods differ from those of the kernels: ranks by fixpoint, minimality by the
+textbook's longest common subsequence, cycles by search.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ def closes_cycle(known: dict[str, set[str]], name: str, causes: set[str]) -> boo
 
 
 def admit(arrivals: list[Arrival]) -> tuple[dict[str, set[str]], list[str | None]]:
-    """Let arrivals in one by one.
+    """Admit arrivals one by one.
 
     Returns:
-        The causes of each event that is in, in order of arrival and without itself; and for each arrival None, or
-        why it was refused (`duplicate`, `cycle`). A refused arrival leaves no trace: its name may arrive again.
+        The causes of each admitted event, in order of arrival and without itself; and for each arrival None, or the
+        reason of its refusal (`duplicate`, `cycle`). A refused arrival has no effect: its name may arrive again.
     """
     known: dict[str, set[str]] = {}
     verdicts: list[str | None] = []
@@ -59,13 +59,13 @@ def converged(known: dict[str, set[str]]) -> list[str]:
 
 
 def tips(known: dict[str, set[str]]) -> list[str]:
-    """List the events that no known event lists."""
+    """List the events that are not causes of any known event."""
     listed = set().union(*known.values()) if known else set()
     return sorted(set(known) - listed)
 
 
 def leads_to(links: dict[str, set[str]], name: str) -> set[str]:
-    """List what an event follows, over any number of links."""
+    """List the events that an event follows, over any number of links."""
     found: set[str] = set()
     frontier = set(links.get(name, ()))
     while frontier:
@@ -85,7 +85,7 @@ def without_cycles(links: dict[str, set[str]], weak: dict[str, set[str]]) -> dic
 
 
 def log_links(messages: list[dict]) -> dict[str, dict[str, str]]:
-    """Read what each usable message follows in the log's timeline, and the kind of each link."""
+    """Read the causes of each usable message in the log's timeline, and the kind of each link."""
     links = {}
     for row in messages:
         own = row["message_id"]
@@ -96,7 +96,7 @@ def log_links(messages: list[dict]) -> dict[str, dict[str, str]]:
 
 
 def tangle_links(members: list[dict], listed: dict[str, set[str]], widest: int) -> dict[str, dict[str, str]]:
-    """Read what each member of a tangle follows in its timeline, and the kind of each link.
+    """Read the causes of each member of a tangle in its timeline, and the kind of each link.
 
     Args:
         members: With `message_id`, `author` and `sequence`.

@@ -1,4 +1,4 @@
-"""Edit scripts: they lead to the converged order after every batch, and no script is shorter."""
+"""Edit scripts: they lead to the converged order after every batch, and are the shortest."""
 
 import bisect
 import gzip
@@ -90,7 +90,7 @@ def test_any_delivery_in_any_batches(arrivals, data):
 
 @given(st.lists(graphs(8), max_size=5), st.integers(1, 4), st.data())
 def test_published_arrivals(many, size, data):
-    """From any batch on the rest of the stream is the same, whatever timelines are in the table."""
+    """From any batch on the rest of the stream is the same, beside any other timelines."""
     log = log_of(many)
     whole = stream(log, size)
     kept = [data.draw(st.integers(0, -(-len(arrivals) // size))) for arrivals in many]
@@ -140,7 +140,7 @@ def test_memory_is_for_the_commands_that_are_kept(size):
 
 @given(st.lists(st.tuples(st.permutations(range(7)), st.integers(0, 7), st.permutations(range(7))), max_size=4))
 def test_script(orders):
-    """Between any two orders, the second holding what the first does."""
+    """Between any two orders of which the second contains the events of the first."""
     start = np.arange(len(orders) + 1) * 7
     old = np.full(7 * len(orders), -1, np.int32)
     new = old.copy()
@@ -212,7 +212,7 @@ def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put)
                 at += 1
             if size != step + 1:
                 return t
-            # Ranks by relaxation over what has arrived.
+            # Ranks by relaxation over the events that have arrived.
             rank[:] = -1
             for i in range(step + 1):
                 rank[arrived[t * count + i] % count] = 0
@@ -305,7 +305,7 @@ def test_larger_graphs(reach, batch):
 
 
 def test_few_arrivals_that_change_many():
-    """Each of a few arrivals raises half of what is there past the other half, so the rest is let in at once."""
+    """Each of a few arrivals raises half of the events past the other half, so the rest is inserted at once."""
     stays, waits = [f"s{number:04}" for number in range(2_000)], [f"r{number:04}" for number in range(2_000)]
     late = [f"late{number}" for number in range(8)]
     causes: dict[str, list[str]] = {name: [] for name in stays} | {name: [late[-1]] for name in waits}
@@ -380,7 +380,7 @@ def _topological(log: Log) -> list[int]:
 
 
 def test_patterns_of_the_optimiser():
-    """The document, section 2.4: what its optimiser joins never stands apart here, over whole batches."""
+    """The document, section 2.4: commands that its optimiser would join are already one, over whole batches."""
     case = MEDIUM["paper-4x2048-s11"] if "paper-4x2048-s11" in MEDIUM else next(iter(MEDIUM.values()))
     for batch in (1, 50):
         for commands in scripts(stream(log_of([case["arrivals"]]), batch), sorted(case["order"])).values():
