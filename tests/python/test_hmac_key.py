@@ -1,4 +1,4 @@
-"""The network's key comes from the environment alone; `test_group_secrets` looks for it in all that a run leaves."""
+"""The network's key comes from the environment alone; `test_group_secrets` searches all outputs of a run for it."""
 
 from base64 import b64encode
 
@@ -15,7 +15,7 @@ WRONG = ["not-a-key", "A" * 43 + "=\n", SPELT[:-1], SPELT[:-2] + "B=", SPELT.rep
 
 @pytest.mark.parametrize("value", [WRONG[0], WRONG[-1]])
 def test_a_wrong_key_is_refused_before_anything_runs(value, project, monkeypatch):
-    """By the name of the variable; its value is not shown, and not written either."""
+    """The error names the variable. The value is neither shown nor written."""
     monkeypatch.setenv(NAME, value)
     schema = f"wrong_key_{WRONG.index(value)}"
     wrong = project(schema)
@@ -32,20 +32,20 @@ def test_a_wrong_key_is_refused_before_anything_runs(value, project, monkeypatch
 
 @pytest.mark.parametrize("value", WRONG)
 def test_the_model_refuses_a_wrong_key_too(value):
-    """Where no hook runs before it."""
+    """The check in the model works without the hook."""
     with pytest.raises(ValueError, match=NAME) as error:
         hmac_key({NAME: value})
     assert value.strip() not in str(error.value)
 
 
 def test_a_key_is_32_bytes_and_absent_or_empty_is_none():
-    """Absent, empty, right."""
+    """An absent or empty key gives None; a right one gives 32 bytes."""
     assert (hmac_key({}), hmac_key({NAME: ""}), hmac_key({NAME: SPELT})) == (None, None, NETWORK_KEY)
 
 
 @pytest.mark.parametrize("way", ["--vars", "dbt_project.yml"])
 def test_the_old_var_is_refused_with_advice(way, project, tmp_path):
-    """Whoever still sets it learns what to set, and that the key is out."""
+    """The error says which variable replaces it, and that the key has been exposed."""
     if way == "--vars":
         wrong = project("old_var_given", ssb_hmac_key=SPELT)
     else:

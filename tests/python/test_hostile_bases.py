@@ -1,4 +1,4 @@
-"""Logs of Autobase through dbt: lines made to do harm, of which `base_stories` says what must come."""
+"""Hostile Autobase logs through dbt; `base_stories` states the expected result of each line."""
 
 import json
 
@@ -12,19 +12,19 @@ from log_files import contents, scatter
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
-    """Write all that, some of it twice, in no order."""
+    """Write all of `base_stories` in mixed order, with some files twice."""
     return hostile_log(tmp_path_factory.mktemp("hostile_bases"))
 
 
 @pytest.fixture(scope="module")
 def hostile(log, project):
-    """Build it, in one partition."""
+    """Build the log in one partition."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
         return Built(project("hostile_bases", autobase_log=log.write()).build(*ONLY))
 
 
-# Which reasons there are, and no others.
+# Every reason that may occur.
 REASONS = {
     *(
         "too_long",
@@ -42,21 +42,21 @@ REASONS = {
 
 
 def test_hostile_lines(log, hostile):
-    """Every line of every file by its number, and every reason there is."""
+    """Every rejected line is expected, by file and line number, and every reason occurs."""
     log.check(hostile)
     assert set(log.rejects.values()) == REASONS | {ANY}
     assert "victim" not in hostile.bases
 
 
 def test_hostile_bases(log, hostile):
-    """All that is made of what is left of each base is what the oracle makes of it."""
+    """The tables of each base equal the oracle's result for its usable nodes."""
     for base_id in log.known.keys() - {"wide"}:
         hostile.check(base_id, log.known[base_id])
     assert hostile.bases.keys() == log.known.keys() | {"wide indexers"}
 
 
 def test_what_becomes_of_hostile_bases(hostile):
-    """Nodes, those whose order is settled, heads and status, of some by name."""
+    """Some bases by name: counts of nodes and heads, confirmed length and status."""
     names = ("node_count", "confirmed_length", "head_count", "status")
     found = {base_id: tuple(row[name] for name in names) for base_id, row in hostile.bases.items()}
     assert found == {
@@ -86,7 +86,7 @@ def test_what_becomes_of_hostile_bases(hostile):
 
 
 def test_hostile_names_and_values(hostile):
-    """Names of bases and values come out as they went in."""
+    """Names of bases and values are the same in the tables as in the log."""
     for name in NAMES:
         a, b = hostile.views[name]["all"]
         assert (json.loads(a["value"]), b["value"]) == ({name: name}, None)
@@ -96,7 +96,7 @@ def test_hostile_names_and_values(hostile):
 
 
 def test_hostile_width(hostile):
-    """Many heads, indexers, and lengths settled before."""
+    """Bases with many heads, many indexers and confirmed lengths of earlier nodes."""
     order, confirmed = hostile.answer("wide")
     first, *others = [f"{key}:1" for key in WIDE[:500]]
     assert order == [f"{A}:1", first, *others, f"{C}:1"]
@@ -110,7 +110,7 @@ def test_hostile_width(hostile):
 
 @pytest.fixture(scope="module")
 def shuffled(log, project, tmp_path_factory):
-    """Make the tables of the hostile lines in another order, in five files, one packed, and thirteen partitions."""
+    """Build the hostile lines in another order, in five files (one compressed) and thirteen partitions."""
     folder = tmp_path_factory.mktemp("shuffled_bases")
     scatter(folder, [line for lines in log.files.values() for line in lines])
     with pytest.MonkeyPatch.context() as patch:
@@ -120,7 +120,7 @@ def shuffled(log, project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", [*TABLES, "int_autobase_bases", "int_autobase_candidates", "int_autobase_members"])
 def test_order_files_and_partitions(table, hostile, shuffled):
-    """Every table is the same."""
+    """Every table is the same as in the first build."""
     expected = contents(hostile.project, table)
     assert expected
     assert contents(shuffled, table) == expected

@@ -1,4 +1,4 @@
-"""Event logs through dbt: lines made to do harm, of which `event_stories` says what must come."""
+"""Hostile event logs through dbt; `event_stories` states the expected result of each line."""
 
 from collections import Counter
 from urllib.parse import unquote
@@ -12,14 +12,14 @@ from hostile_lines import MAX_LINE_BYTES
 
 @pytest.fixture(scope="module")
 def hostile(project, tmp_path_factory):
-    """Build all that."""
+    """Build all lines of `event_stories`."""
     log, reasons = hostile_log(tmp_path_factory.mktemp("hostile_events"))
     built = project("event_hostile", event_log=log.write()).build(*SELECTED, *CAUTIOUS)
     return log, reasons, Built(built)
 
 
 def test_every_hostile_line_has_its_reason(hostile):
-    """Rows are lines minus rejects, and each reject says what it is and where."""
+    """The tables have all lines but the rejects; each reject has its reason, file and line."""
     log, reasons, built = hostile
     found = {}
     for row in built.project.rows("timeline_rejects"):
@@ -34,7 +34,7 @@ def test_every_hostile_line_has_its_reason(hostile):
 
 
 def test_details_of_malformed_lines(hostile):
-    """The ids are there as far as they can be read."""
+    """The ids are filled as far as they are readable."""
     _, _, built = hostile
     malformed = [r for rows in built.rejects.values() for r in rows if r["reason"] == "malformed"]
     details = Counter(row["detail"] for row in malformed)
@@ -47,7 +47,7 @@ def test_details_of_malformed_lines(hostile):
 
 
 def test_hostile_timelines(hostile):
-    """Each is what its sound lines make of it, after every arrival."""
+    """After every arrival, each timeline is the result of its valid lines."""
     log, _, built = hostile
     assert built.events.keys() == log.arrivals.keys()
     for name, arrivals in log.arrivals.items():
@@ -56,7 +56,7 @@ def test_hostile_timelines(hostile):
 
 
 def test_names_sort_by_code_point(hostile):
-    """Not by UTF-16 units, nor by locale."""
+    """Names sort by code point, not by UTF-16 units or a locale."""
     order = hostile[2].order("roots")
     assert order == sorted(order, key=lambda name: [ord(character) for character in name])
     assert order.index("\uffff") < order.index("\U00010000") < order.index("😀") < order.index("\U0010ffff")
@@ -71,7 +71,7 @@ def test_wide_line(hostile):
 
 @pytest.mark.parametrize(("name", "events"), [("newest first", CHAIN), ("dense", DENSE)])
 def test_large_timelines(name, events, hostile):
-    """Every arrival is the first of the order that it lifts by one: one `ins` each."""
+    """Every arrival sorts before all earlier events and raises their ranks by one: one `ins` command each."""
     built = hostile[2]
     assert built.order(name) == events
     assert [row["rank"] for row in built.rows(name)] == list(range(len(events)))

@@ -1,4 +1,4 @@
-"""Logs of sets through dbt: hostile lines, with the results that `set_stories` states."""
+"""Hostile logs of sets through dbt; `set_stories` states the expected result of each line."""
 
 from collections import Counter
 
@@ -13,41 +13,41 @@ from set_stories import LEGAL, hostile_log
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory):
-    """Write all that, some of it twice."""
+    """Write all lines of `set_stories`, some of them twice."""
     return hostile_log(tmp_path_factory.mktemp("hostile_sets"))
 
 
 @pytest.fixture(scope="module")
 def hostile(log, project):
-    """Build it, in one partition."""
+    """Build the log in one partition."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
         return Built(project("hostile_sets", pzp_log=log.write()).build(*SELECTED))
 
 
 def test_hostile_lines(log, hostile):
-    """Every line of every file by its number, every message of every set."""
+    """Every line of every file has its expected result, and so has every message of every set."""
     log.check(hostile)
     lines = sum(map(len, log.files.values()))
     assert lines == sum(log.lines.values()) + len(log.rejects)
 
 
 def answers(built, feed, *names):
-    """Return columns of a set, ids by their names."""
+    """Return columns of a set, with ids replaced by their short names."""
     name_of = {one: name for name, one in feed.ids.items()}
     row = built.sets[feed.root]
     return [[name_of.get(one, one) for one in row[name]] if type(row[name]) is list else row[name] for name in names]
 
 
 def test_hostile_items(log, hostile):
-    """Equal are those that JavaScript takes for equal; they are shown as they are, or as JSON."""
+    """Items that JavaScript takes for equal are equal. Strings are shown as they are, other items as JSON."""
     feeds = log.feeds
     added = {}
     for row in hostile.items[feeds["items"].root]:
         added.setdefault(row["added_by"], []).append(row["item"])
     a, c, e = feeds["items"].named("A", "C", "E")
     assert added == {
-        # Deleted were the number 1, null and the string "true", but neither 1 nor null in quotes, nor any object.
+        # The number 1, null and the string "true" were deleted; "1" and "null" in quotes and all objects stay.
         a: [
             *("1", "null", "true", "{}", "{}", "[]", "[[]]", "[1]", "", "\x001", "9007199254740992"),
             *("1.1805916207174113e+21", "0", "é", "e\u0301", '{"b":1,"a":[null]}'),
@@ -55,7 +55,7 @@ def test_hostile_items(log, hostile):
         c: [text for text in ODD[2:] if text not in ("1", "null", "", "é", "e\u0301")],
         e: ["1", "null"],
     }
-    # The root of another kind of feed is not a set, even if messages name it.
+    # The root of a feed of another kind is no set, whichever message names it.
     assert [name for name, feed in feeds.items() if feed.root not in hostile.sets] == ["dict"]
     items = {name: hostile.sets[feed.root]["items"] for name, feed in feeds.items() if name != "dict"}
     assert items["many"] == ["00000"]
@@ -69,7 +69,7 @@ def test_hostile_items(log, hostile):
 
 
 def test_hostile_sets(log, hostile):
-    """Depths, roots and tips of sets in which some lie."""
+    """Depths, roots and tips of sets with false depths and links."""
     feeds = log.feeds
     depths = feeds["depths"]
     found = answers(hostile, depths, "root_status", "max_depth", "min_required_depth", "squeeze_potential")
@@ -100,7 +100,7 @@ def test_hostile_sets(log, hostile):
 
 
 def test_hostile_writers(log, hostile):
-    """Faults, and which of several copies counts."""
+    """Faults of writers, and the choice among several copies of a message."""
     feed = log.feeds["faults"]
     faults = [row for row in hostile.project.rows("set_writer_faults") if row["set_id"] == feed.root]
     name_of = {one: name for name, one in feed.ids.items()}
@@ -130,7 +130,7 @@ def test_hostile_writers(log, hostile):
 
 
 def test_claimed_ids_are_reported(log, hostile):
-    """A wrong id in the envelope makes a message inconsistent, not unusable."""
+    """A wrong id in the envelope makes a message inconsistent but still usable."""
     feeds = log.feeds
     wrong = {feeds[f"account {text}"].ids[name] for text in ODD for name in "RA"} | {feeds["lines"].ids["A"]}
     assert {name for name, row in hostile.messages.items() if row["is_usable"] and not row["is_id_consistent"]} == wrong
@@ -138,7 +138,7 @@ def test_claimed_ids_are_reported(log, hostile):
 
 @pytest.fixture(scope="module")
 def shuffled(log, project, tmp_path_factory):
-    """Make the tables of the hostile lines in another order, in five files, one packed, and thirteen partitions."""
+    """Build the hostile lines in another order, in five files (one compressed) and thirteen partitions."""
     folder = tmp_path_factory.mktemp("shuffled_sets")
     scatter(folder, [line for lines in log.files.values() for line in lines])
     with pytest.MonkeyPatch.context() as patch:
@@ -148,7 +148,7 @@ def shuffled(log, project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
 def test_order_files_and_partitions(table, hostile, shuffled):
-    """Every table is the same."""
+    """Every table is the same as in the first build."""
     expected = contents(hostile.project, table)
     assert expected
     assert contents(shuffled, table) == expected
@@ -159,7 +159,7 @@ def test_order_files_and_partitions(table, hostile, shuffled):
 
 
 def test_one_line(project, tmp_path):
-    """One moot without an end of line; tables of the other logs are empty."""
+    """A log of one moot without an end of line; the tables of logs that are not given are empty."""
     moot = moot_of(hash_of("one line"), FOLLOWS, Device.from_name("laptop"))
     (tmp_path / "log.jsonl").write_bytes(to_line(moot))
     built = project("one_set", pzp_log=str(tmp_path / "log.jsonl"))

@@ -1,4 +1,4 @@
-"""Any SSB log gives a green build: each line becomes a message or a reject, and its content is never executed."""
+"""Hostile SSB logs: the build succeeds, each line ends in a message or a reject, and the content is never executed."""
 
 import json
 import re
@@ -17,23 +17,23 @@ NO_SEEDS = ("--exclude-resource-type", "seed")
 
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory):
-    """Write a log for a build that verifies."""
+    """Write a log for a build that verifies signatures."""
     return signed_log(tmp_path_factory.mktemp("signed logs"))
 
 
 @pytest.fixture(scope="module")
 def verified(signed, project):
-    """Build with the checks on."""
+    """Build with verification on."""
     return project("bad_input_verified", ssb_log=signed.write()).build(*NO_SEEDS)
 
 
 def test_verified_lines(signed, verified):
-    """Every line of every file, by its number."""
+    """Every line of every file has its expected result, by line number."""
     signed.check(verified)
 
 
 def test_verified_names(signed, verified):
-    """Names of tangles are unchanged and stay distinct."""
+    """Names of tangles are unchanged, and different names stay different."""
     tangles = {
         (row["tangle_name"], row["member_count"], len(row["tips"]))
         for row in verified.rows("tangles")
@@ -46,7 +46,7 @@ def test_verified_names(signed, verified):
 
 
 def test_verified_contents(signed, verified):
-    """Contents are JSON equal to the published content."""
+    """Contents are JSON of the published values."""
     contents = [json.loads(row["content"]) for row in verified.rows("ssb_messages", ["content"]) if row["content"]]
     texts = Counter(content.get("text") for content in contents if isinstance(content, dict) and "text" in content)
     assert all(texts[name] >= 2 for name in HOSTILE if name)
@@ -54,20 +54,20 @@ def test_verified_contents(signed, verified):
 
 
 def test_envelope_keys_are_reported(signed, verified):
-    """A wrong key makes a message inconsistent, not unusable."""
+    """A wrong key in the envelope makes a message inconsistent but still usable."""
     keys = {row["message_id"]: row["is_key_consistent"] for row in verified.rows("ssb_messages") if row["is_usable"]}
     assert Counter(keys.values())[False] == 1
 
 
 @pytest.fixture(scope="module")
 def unsigned(tmp_path_factory):
-    """Write a log for a build that takes ids as they are claimed."""
+    """Write a log for a build that trusts claimed ids."""
     return unsigned_log(tmp_path_factory.mktemp("unsigned logs"))
 
 
 @pytest.fixture(scope="module")
 def trusted(unsigned, project, tmp_path_factory):
-    """Build with the checks off; small tangles go through the SQL rounds. Other events try for tangles' timelines."""
+    """Build with verification off and small tangles in SQL rounds. Some events name the timelines of tangles."""
     events = tmp_path_factory.mktemp("events of others") / "log.jsonl"
     timelines = (f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS)
     lines = ({"timeline": timeline, "event": "e", "after": [], "arrival": 1} for timeline in timelines)
@@ -78,12 +78,12 @@ def trusted(unsigned, project, tmp_path_factory):
 
 
 def test_trusted_lines(unsigned, trusted):
-    """Every line of every file, by its number; ids are those that were claimed."""
+    """Every line of every file has its expected result, by line number; ids are the claimed ones."""
     unsigned.check(trusted)
 
 
 def test_trusted_names(trusted):
-    """Ids and names come out as they went in."""
+    """Ids and names are unchanged."""
     tangles = {(row["tangle_name"], row["root_id"]): row for row in trusted.rows("tangles")}
     for text in HOSTILE:
         row = tangles[text, f"%{text}"]
@@ -96,7 +96,7 @@ def test_trusted_names(trusted):
 
 
 def test_trusted_timelines(trusted):
-    """Each tangle has a timeline of its own, whose name is that of the tangle in ordinary cases."""
+    """Each tangle has a timeline of its own. Its name is the tangle's; only colons and percent signs are escaped."""
 
     def tangle_of(timeline: str) -> tuple[str, str]:
         name, _, root = timeline.partition(":")
@@ -110,7 +110,7 @@ def test_trusted_timelines(trusted):
     timelines = {row["timeline_id"] for row in arrivals if row["is_tangle"]}
     assert {f"{name}:{root}" for name, root, _ in members if not re.search(":|%25|%3A", name)} <= timelines
 
-    # Event lines cannot enter such a timeline; similar names are free.
+    # Other events cannot enter the timeline of a tangle; names that only look similar are free.
     rejects = trusted.rows("timeline_rejects", ["timeline_id", "reason"])
     taken = {row["timeline_id"] for row in rejects if row["reason"] == "timeline_taken"}
     free = {row["timeline_id"] for row in arrivals if not row["is_tangle"]}
@@ -119,7 +119,7 @@ def test_trusted_timelines(trusted):
 
 
 def test_reasons(trusted):
-    """Why candidates are set aside."""
+    """The reasons of candidates that are set aside."""
     thread = {r["message_id"]: r for r in trusted.rows("tangle_messages") if r["tangle_name"] == "thread"}
     assert {key: row["set_aside_reason"] for key, row in thread.items() if row["root_id"] == "%root"} == {
         **dict.fromkeys(["%root", "%repeated previous", "%merge", *(f"%sibling {i}" for i in range(500))]),
@@ -142,7 +142,7 @@ def test_reasons(trusted):
 
 
 def test_empty_log(empty):
-    """Logs without lines give empty tables, all but those that tell of the run."""
+    """Logs without lines give empty tables, except for the tables about runs."""
     folders = (empty.warehouse / "empty.db").iterdir()
     tables = [path.name for path in folders if not path.name.startswith(".")]
     assert {"ssb_messages", "sets", "group_epochs", "autobase_views", "timeline_edits", "int_tangle_depths"} <= {

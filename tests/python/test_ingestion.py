@@ -1,4 +1,4 @@
-"""Files that are cut into lines at the wrong places, pack far too much or repeat one bad line, through dbt."""
+"""Files with wrong line ends, compression bombs and repeated bad lines, through dbt."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ EVERY_LOG = pytest.mark.parametrize("log", LOGS)
 
 @EVERY_LOG
 def test_mistakes_are_named(log, odd_files):
-    """One row for the one line that the file is, with the mistake as its reason and the remedy in words."""
+    """A wrong file is one line and one row: its reason names the mistake, its detail the remedy."""
     found = odd_files.rejects(log, "mistakes")
     for reason in mistakes(log):
         (row,) = found[f"{reason}.jsonl"]
@@ -39,7 +39,7 @@ def test_mistakes_are_named(log, odd_files):
 
 @EVERY_LOG
 def test_bombs_are_read_up_to_the_limit(log, odd_files):
-    """And a row says so; the lines that are read are one row."""
+    """A row states that the limit was reached; the lines up to the limit are one row."""
     bad, limit = odd_files.rejects(log, "mistakes")["bomb.jsonl.gz"]
     assert limit["reason"] == "over_unpack_limit" and "unpack_limit" in limit["detail"]
     assert (limit["line"], limit["line_count"]) == (bad["line_count"] + 1, 1)
@@ -48,7 +48,7 @@ def test_bombs_are_read_up_to_the_limit(log, odd_files):
 
 @EVERY_LOG
 def test_many_lines_that_are_alike_are_one_row(log, odd_files):
-    """With their number; few are a row each. Every line is counted, as the data tests of the build say too."""
+    """Many equal lines are one row with their number, few are a row each. Data tests count every line."""
     rows = odd_files.rejects(log, "mistakes")["repeated.jsonl"]
     assert [(row["line"], row["line_count"]) for row in rows] == [
         (1, 1),
@@ -62,7 +62,7 @@ def test_many_lines_that_are_alike_are_one_row(log, odd_files):
 @EVERY_LOG
 @pytest.mark.parametrize("line", [2, 3, BAD_LINES, 2 * BAD_LINES + 3])
 def test_each_of_them_is_explained(log, line, odd_files):
-    """`tangles why --line` finds the row that stands for a line."""
+    """`tangles why --line` finds the row for each of many equal lines."""
     answer = explain(Tables(odd_files.built.warehouse, odd_files.built.schema), f"repeated.jsonl:{line}")
     (row,) = [each for each in answer["lines"] if each["log"] == log]
     (reject,) = row["rejects"]
@@ -81,7 +81,7 @@ def test_variants(odd_files):
 
 
 def test_whole_numbers_by_value(odd_files):
-    """Order and nodes of numbers like 1.0 are those of 1."""
+    """Numbers like 1.0 give the same order and nodes as 1."""
     events = [row for row in odd_files.built.rows("timeline_events") if row["timeline_id"] == "t"]
     order = sorted(events, key=lambda row: row["position"])
     assert [(row["event_id"], row["rank"], row["arrival"]) for row in order] == [("a", 0, 1), ("b", 1, 2), ("c", 2, 3)]
@@ -100,14 +100,14 @@ PRETTY = {
         f"{name}.txt": (TEXT.replace("\n", end).encode(), {})
         for name, end in (("lf", "\n"), ("crlf", "\r\n"), ("cr", "\r"))
     },
-    # Blank lines, some more than need be, and objects that are none.
+    # Additional blank lines, and objects that are malformed or no message.
     "blank.txt": (
         f"\n\n\n{TEXT}\n\n  \n\n{{oops\n\n{{}}".encode(),
         {len(KEYS) + 1: "malformed_json", len(KEYS) + 2: "not_a_message"},
     ),
     f"{ODD}.txt.gz": (gzip.compress(TEXT.encode()) + b"x", {len(KEYS) + 1: "trailing_garbage"}),
 }
-#: Files that are not of this format, and the reason of each.
+#: Files of another format, with the reason of each.
 NOT_PRETTY = {
     "utf16.txt": (TEXT.replace("\n", "\r\n").encode("utf-16"), "utf16"),
     "lines.txt": (b"\n".join(first_lines("ssb", 6)), "several_messages"),
@@ -116,7 +116,7 @@ NOT_PRETTY = {
 
 @pytest.fixture(scope="module")
 def pretty(project, tmp_path_factory):
-    """Build all of them as a pretty log."""
+    """Build all of these files as a pretty-printed log."""
     folder = tmp_path_factory.mktemp("pretty")
     for name, (content, _) in (PRETTY | NOT_PRETTY).items():
         (folder / name).write_bytes(content)
@@ -124,7 +124,7 @@ def pretty(project, tmp_path_factory):
 
 
 def files_of(rows):
-    """Group rows by the name of their file."""
+    """Group rows by file name."""
     files = {}
     for row in rows:
         files.setdefault(unquote(row["source_file"]).rpartition("/")[2], []).append(row)
@@ -132,7 +132,7 @@ def files_of(rows):
 
 
 def test_pretty_logs(pretty):
-    """All messages are read with the ids they claim, in damaged files and with any line ends, as a shell makes them."""
+    """All messages are read with their claimed ids: from damaged files, with any line ends, as written by a shell."""
     lines = files_of(pretty.rows("stg_ssb__lines", ["source_file", "message_id", "check_error"]))
     for name in PRETTY:
         sound = [row["message_id"] for row in lines[name] if row["check_error"] is None]
@@ -147,7 +147,7 @@ def test_pretty_logs(pretty):
 
 
 def test_the_wrong_format_is_named(pretty):
-    """A pretty log in UTF-16, and a log of lines that is read as a pretty one."""
+    """A pretty-printed log in UTF-16, and a log of lines that is read as a pretty-printed one."""
     rejects = files_of(pretty.rows("ssb_rejects"))
     for name, (_, reason) in NOT_PRETTY.items():
         (row,) = rejects[name]

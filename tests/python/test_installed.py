@@ -1,4 +1,4 @@
-"""The places where a user names a log, and the parts of this project that another project gets."""
+"""All ways to name a log, and the tables of a project that installs this one."""
 
 import json
 import re
@@ -30,16 +30,16 @@ def enabled(manifest, kind: str) -> set[str]:
 
 
 def path_of(manifest, system: str) -> str:
-    """The path that a staging model reads."""
+    """Return the path that a staging model reads."""
     return manifest.nodes[f"model.tangles.stg_{system}__lines"].config.meta[LOGS[system]]
 
 
 def lines_of_fixtures(manifest) -> set[str]:
-    """The inputs of the table of fixture lines."""
+    """Return the inputs of the table of fixture lines."""
     return {*manifest.nodes["model.tangles.stg_tables__lines"].depends_on.nodes}
 
 
-# Each way with another log, so that every log is given once.
+# Each way names a different log, so every log is given once.
 WAYS = {
     "the vars of this project": ("ssb", lambda folder, given: (with_vars(folder, **given), {})),
     "the vars of another project": ("pzp", lambda folder, given: (installing(folder, MODELS, vars=given), {})),
@@ -54,7 +54,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_with_a_log_no_fixture_is_there(way, project, tmp_path):
-    """A log named in any place is read by its staging model, and the fixtures are left out."""
+    """Each way to name a log: the staging model reads it, and all fixtures are disabled."""
     system, make = WAYS[way]
     folder, variables = make(tmp_path / "p", {LOGS[system]: "/logs/*.jsonl"})
     manifest = parse(project(f"ways_{[*WAYS].index(way)}", folder, **variables))
@@ -65,7 +65,7 @@ def test_with_a_log_no_fixture_is_there(way, project, tmp_path):
 
 
 def test_without_a_log_the_fixtures_are_the_input(manifest):
-    """All seeds, and all tests against the documents but the one for another rule."""
+    """All seeds and all tests of documented examples are enabled, except the test for another rule."""
     assert enabled(manifest, "seed") == {path.stem for path in (ROOT / "seeds").rglob("*.csv")}
     assert lines_of_fixtures(manifest) == {"seed.tangles.fixture_log"}
     written = [name for name in tests_of_documents() if name.startswith("documents_")]
@@ -74,13 +74,13 @@ def test_without_a_log_the_fixtures_are_the_input(manifest):
 
 
 def tests_of_documents() -> list[str]:
-    """The names of the tests that compare tables with the documents' statements in seeds."""
+    """Return the names of the tests that compare tables with documented examples."""
     texts = [path.read_text() for folder in ("models", "seeds") for path in (ROOT / folder).rglob("*.yml")]
     return [name for text in texts for name in re.findall(r"- matches_(?:document|tables):\n +name: (\w+)", text)]
 
 
 def test_the_seeds_are_enabled_by_one_expression():
-    """The condition is in one file for each system, where macros cannot be called, and covers every log."""
+    """The expression is in one file for each system, because macros are unavailable there, and checks every log."""
     files = [yaml.safe_load(path.read_text()) for path in (ROOT / "seeds").rglob("*.yml")]
     (expression,) = {seed["config"]["enabled"] for file in files for seed in file["seeds"]}
     assert [*re.findall(r"var\('(\w+)'\) is none", expression)] == [*LOGS.values()]
@@ -95,7 +95,7 @@ def test_another_project_without_a_log_has_no_fixtures(project, tmp_path):
 
 
 def test_a_build_in_another_project(project, tmp_path):
-    """With a log in its vars and a schema for our models: rows of that log alone, and counts at the end."""
+    """The project sets a log and a schema for our models: tables have that log alone, and counts end the run."""
     settings = {
         "vars": {"tangles": {"ssb_log": str(DATA / "ssb" / "small.jsonl")}},
         "models": {"tangles": {"+schema": "x"}, "installer": {"+materialized": "table", "+file_format": "parquet"}},
@@ -125,7 +125,7 @@ def test_a_build_in_another_project(project, tmp_path):
 
 @pytest.mark.parametrize("model", ["stg_ssb__lines", "int_tangle_levels"])
 def test_other_projects_may_not_read_what_is_not_public(model, project, tmp_path):
-    """Staging models hold secrets and intermediate models lack contracts: both are private."""
+    """Staging holds secrets; the models between staging and the marts have no contract."""
     read = f"select * from {{{{ ref('{model}') }}}}"
     result = project(f"private_{model}", installing(tmp_path / "p", {"mine.sql": read})).invoke("parse")
     assert not result.success
@@ -140,7 +140,7 @@ def test_other_projects_may_not_read_what_is_not_public(model, project, tmp_path
 
 
 def test_the_marts_are_public_and_nothing_else(manifest):
-    """By the folder that a model is in."""
+    """Exactly the models in the folder of marts are public."""
     access = {node.name: node.access for node in manifest.nodes.values() if node.resource_type == "model"}
     marts = {path.stem for path in (ROOT / "models" / "marts").rglob("*.sql")}
     assert {name for name, level in access.items() if level == "public"} == marts
@@ -148,7 +148,7 @@ def test_the_marts_are_public_and_nothing_else(manifest):
 
 
 def test_config_keys_are_dbts_own(project, monkeypatch):
-    """Keys that dbt does not know warn one day; it checks today only for adapters that it has a schema of."""
+    """A later dbt will warn of unknown keys; today it checks them only for adapters with a schema of its own."""
     from dbt.cli.main import dbtRunner
     from dbt.jsonschemas import jsonschemas
 

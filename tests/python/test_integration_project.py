@@ -1,4 +1,4 @@
-"""A project that installs this one, by the example in integration_tests/."""
+"""The options of a project that installs this one, tested with the example in integration_tests/."""
 
 import csv
 import json
@@ -15,13 +15,13 @@ from integration_kit import HERE, PARTS, installed_in, integrating, with_depende
 
 
 def project_in(folder: Path, warehouse: Path, schema: str) -> DbtProject:
-    """A project that brings its own profile."""
+    """Make a project with a profile of its own."""
     return DbtProject(warehouse, schema, folder, profiles_dir=folder)
 
 
 @pytest.fixture(scope="module")
 def consumer(warehouse, tmp_path_factory) -> DbtProject:
-    """The example as it stands: its seeds, then all of it."""
+    """The example without changes: build its seeds, then everything."""
     made = project_in(integrating(tmp_path_factory.mktemp("consumer") / "p"), warehouse, "integration")
     result = made.invoke("seed")
     assert result.success, result.exception
@@ -30,7 +30,7 @@ def consumer(warehouse, tmp_path_factory) -> DbtProject:
 
 @pytest.fixture
 def changed(warehouse, tmp_path):
-    """Make the example with another dbt_project.yml, or more models."""
+    """Make the example with another dbt_project.yml or additional models."""
 
     def make(change=lambda settings: None, models=None) -> DbtProject:
         return project_in(integrating(tmp_path / "p", change, models), warehouse, "changed")
@@ -40,7 +40,7 @@ def changed(warehouse, tmp_path):
 
 @pytest.fixture(scope="module")
 def settled(warehouse, tmp_path_factory):
-    """The example with more said of our folders, never built, and its manifest."""
+    """The example with more settings for our folders, never built, and its manifest."""
 
     def change(settings):
         settings["models"]["tangles"]["marts"] |= {"+file_format": "delta", "+tags": ["public"]}
@@ -52,7 +52,7 @@ def settled(warehouse, tmp_path_factory):
 
 
 def tables(project: DbtProject) -> dict[str, set[str]]:
-    """The tables of a build, by the suffix of their schema."""
+    """Return the tables of a build, by the suffix of its schema."""
     folders = project.warehouse.glob(f"{project.schema}*.db")
     return {
         folder.stem.removeprefix(project.schema): {table.name for table in folder.iterdir() if table.name[0] != "."}
@@ -68,13 +68,13 @@ def manifest_of(project: DbtProject):
 
 
 def refused(result) -> str:
-    """The message with which dbt refused to run."""
+    """Return dbt's message after it refused to run."""
     assert not result.success
     return str(result.exception) + "".join(str(each.message) for each in result.result or [])
 
 
 def ours(manifest) -> list:
-    """All that is enabled of this project."""
+    """Return all enabled nodes of this project."""
     kinds = (manifest.nodes, manifest.exposures, manifest.unit_tests)
     return [
         node
@@ -85,7 +85,7 @@ def ours(manifest) -> list:
 
 
 def test_each_project_has_its_tables(consumer):
-    """Three projects with models of the same names; disabled models and fixtures are not built."""
+    """Three projects have models of the same names; disabled models and the fixtures have no table."""
     found = tables(consumer)
     assert found.keys() == {"", "_tangles", "_secret", "_beside"}
     assert found[""] == {"event_lines", "feeds", "own_vars", "people", "room_events", "runs", "ssb_lines", "threads"}
@@ -100,7 +100,7 @@ def test_each_project_has_its_tables(consumer):
 
 
 def test_models_of_one_name_stay_apart(consumer):
-    """Each reads what its own project means by a name."""
+    """A ref to a shared name resolves to the model of the referring project."""
     feeds = {(row["writer"], row["written"]) for row in consumer.rows("feeds")}
     messages = installed_in(consumer, "tangles").rows("ssb_messages", ["author"])
     assert {writer for writer, _ in feeds} == {row["author"] for row in messages}
@@ -110,7 +110,7 @@ def test_models_of_one_name_stay_apart(consumer):
 
 
 def test_input_is_a_table_of_the_installing_project(consumer):
-    """A source's rows become messages, a model's become events; each line has a number, from 1."""
+    """Rows of a source become messages and rows of a model become events; lines are numbered from 1."""
     with open(HERE / "seeds" / "ssb_lines.csv", newline="") as file:
         keys = {json.loads(row["raw"])["key"] for row in csv.DictReader(file)}
     assert len(keys) == 60
@@ -130,7 +130,7 @@ def test_input_is_a_table_of_the_installing_project(consumer):
 
 
 def test_an_empty_cell_of_a_seed_is_null(consumer):
-    """The text None stays a text; numbers, quotes and backslashes are unchanged."""
+    """An empty cell is null, the word None is a string; numbers, quotes and backslashes are unchanged."""
     assert {tuple(row.values()) for row in consumer.rows("people")} == {
         ("ann", None, 7),
         ("bea", "None", 12345678901234567),
@@ -139,7 +139,7 @@ def test_an_empty_cell_of_a_seed_is_null(consumer):
 
 
 def test_a_line_is_explained_from_the_schema_of_staging(consumer):
-    """The command is told of one schema, and finds staging in the other one, where the keys of groups are."""
+    """The command gets one schema and finds staging, with the keys of groups, in the other."""
     options = ["--warehouse", str(consumer.warehouse), "--schema", f"{consumer.schema}_tangles", "--json"]
     for log, count in (("integration.event_lines", 4), ("integration.ssb_lines", 60)):
         given = {}
@@ -158,14 +158,14 @@ def test_a_line_is_explained_from_the_schema_of_staging(consumer):
 
 
 def unit_tests(project: DbtProject, *selected: str) -> dict[str, str]:
-    """Run unit tests; their statuses by name."""
+    """Run unit tests and return their statuses by name."""
     result = project.invoke("test", "--select", *selected)
     assert result.success, result.exception
     return {each.node.name: each.status for each in result.result if each.node.resource_type == "unit_test"}
 
 
 def test_models_on_the_marts_have_unit_tests(consumer):
-    """Their rows stand in the place of ours, also of one that has the name of the model that is tested."""
+    """The rows of a unit test replace our tables, even where our model has the same name as the tested model."""
     ours = "feed_says_what_ended_it"
     assert unit_tests(consumer, "integration,test_type:unit", ours) == {
         "threads_count_members_alone": "pass",
@@ -182,7 +182,7 @@ def test_our_unit_tests_pass_there(consumer):
 
 
 def test_vars_stay_where_they_are(consumer):
-    """Projects may have vars of the same name with other values, and the vars that this project sets stay its own."""
+    """Vars of the same name are separate in each project; defaults of this project are invisible to others."""
     assert consumer.rows("own_vars") == [{"edit_limit": "mine", "ancestor_limit": "none"}]
     run = max(installed_in(consumer, "tangles").rows("runs"), key=lambda row: row["started_at"])
     taken = dict(run["vars"])
@@ -192,7 +192,7 @@ def test_vars_stay_where_they_are(consumer):
 
 
 def test_hooks_leave_other_runs_alone(consumer):
-    """A run without nodes of tangles writes and prints nothing of tangles, and ignores a wrong var."""
+    """A run without models of this project writes no run row, prints no counts and may have a wrong var."""
     parsed = manifest_of(consumer)
     before = installed_in(consumer, "tangles").rows("runs")
     log = consumer.warehouse / "logs" / consumer.schema / "dbt.log"
@@ -210,7 +210,7 @@ def test_hooks_leave_other_runs_alone(consumer):
 
 
 def test_folders_take_what_the_installing_project_says(settled):
-    """Schemas, tags, file formats and materializations, of models and of tests."""
+    """Models and tests take schemas, tags, file formats and materializations from the installing project."""
     of = {node.name: node for node in ours(settled[1])}
     assert {of[name].config.get("file_format") for name in ("ssb_messages", "tangles")} == {"delta"}
     assert of["int_tangle_edges"].config.get("file_format") == "parquet"
@@ -225,19 +225,19 @@ def test_folders_take_what_the_installing_project_says(settled):
 
 
 def test_tests_before_their_tables_are_refused_in_one_line(settled):
-    """The error names their number, some of the tables, and the remedy."""
+    """The error states the number of tests, some of the missing tables, and the remedy."""
     project, parsed = settled
     said = refused(project.invoke("test", "--select", "tangles", manifest=parsed))
     assert "of the selected tests read tables that are not built and not selected: never_built_" in said
     assert "flags: {indirect_selection: buildable}" in said
     some = ("--select", "stg_tables__lines", "tangles.marts.ssb", "--indirect-selection", "eager")
-    # A manifest whose hooks have failed runs them in another order.
+    # After a failed hook the manifest runs its hooks in another order.
     assert "of the selected tests read tables" in refused(project.invoke("build", *some))
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_each_part_can_be_switched_off(part, project, tmp_path):
-    """Disabling a part disables its dependents alone, with their tests, unit tests and exposures."""
+    """Exactly the part and its dependents are disabled, with their tests, unit tests and exposures."""
     folder = installing(tmp_path / "p", models={"tangles": without(part)})
     left = ours(manifest_of(project("without", folder)))
     off = {
@@ -251,14 +251,14 @@ def test_each_part_can_be_switched_off(part, project, tmp_path):
         if path.suffix in (".sql", ".py")
     }
     lost = ours_at_all.keys() - models.keys()
-    # The one model that stands between two parts goes with either.
+    # The one model between two parts is disabled with either of them.
     between = {"int_timeline_messages"} if with_dependents(part) & {"ssb", "tangles"} else set()
     assert lost == {name for name, place in ours_at_all.items() if place in off} | between
     assert not [node.name for node in left for each in node.depends_on.nodes if each.split(".")[-1] in lost]
 
 
 def test_events_alone(project, tmp_path):
-    """A project without an SSB log gets timelines of events, from ten models."""
+    """A project without an SSB log runs ten models to get timelines of events."""
     settings = {
         "models": {"tangles": without("ssb", "pzp", "autobase", "runs"), "installer": {"+file_format": "parquet"}},
         "vars": {"tangles": {"event_log": {"ref": "event_lines"}}},
@@ -280,7 +280,7 @@ def test_events_alone(project, tmp_path):
 
 
 def test_a_name_that_dbt_would_hand_to_us_is_refused(changed):
-    """Without the flag dbt takes the installing project's model for ours."""
+    """Without the flag dbt confuses the installing project's model with ours."""
     project = changed(lambda settings: settings["flags"].pop("require_ref_searches_node_package_before_root"))
     said = refused(project.invoke("run", "--select", "own_vars"))
     assert "of tangles would read model.integration." in said
@@ -288,19 +288,19 @@ def test_a_name_that_dbt_would_hand_to_us_is_refused(changed):
 
 
 def test_a_name_of_what_is_switched_off_is_refused(changed):
-    """Dbt takes the yml of our model for that of theirs."""
+    """Dbt applies the yml of our disabled model to the installing project's model."""
     said = refused(changed(models={"sets.sql": "select 1 as item"}).invoke("run", "--select", "own_vars"))
     assert "model.integration.sets has the name of a disabled model of tangles" in said
 
 
 def test_one_schema_for_two_models_of_one_name_is_dbts_own_error(changed):
-    """The remedy is a schema for ours."""
+    """The remedy is a separate schema for our models."""
     said = refused(changed(lambda settings: settings["models"]["tangles"].pop("+schema")).invoke("parse"))
     assert "database representation" in said
 
 
 def test_a_model_with_a_way_of_its_own_keeps_it(changed):
-    """A materialization for a whole folder does not take that from it silently."""
+    """A materialization that is set for a whole folder is refused for a model that needs its own."""
     project = changed(lambda settings: settings["models"]["tangles"]["marts"].update({"+materialized": "view"}))
     said = refused(project.invoke("run", "--select", "ssb_messages"))
     assert "runs of tangles must be create_if_missing, and cannot be made as view" in said
@@ -311,7 +311,7 @@ def test_a_model_with_a_way_of_its_own_keeps_it(changed):
     "given", ["", {"ref": ""}, {"ref": ["a"]}, {"source": "a"}, {"table": "a"}, {"ref": "a", "source": ["a", "b"]}, 7]
 )
 def test_what_names_no_table_is_refused(given, manifest, project):
-    """The error names the var and its allowed forms; a plain table name is refused, as dbt would not know its model."""
+    """The error names the var and its allowed forms; a bare table name is refused, as dbt could not order its build."""
     result = project("no_table", event_log=given).invoke("run", "--select", "stg_tables__lines", manifest=manifest)
     said = refused(result)
     assert "var 'event_log' is" in said
@@ -319,7 +319,7 @@ def test_what_names_no_table_is_refused(given, manifest, project):
 
 
 def test_the_example_is_what_is_documented():
-    """Each YAML in docs/how-to/package.md that names a file is a part of that file."""
+    """Each YAML example in docs/how-to/package.md that names a file is a part of that file."""
     text = (ROOT / "docs" / "how-to" / "package.md").read_text()
     blocks = [block.split("```")[0] for block in text.split("```yaml\n")[1:]]
     named = [block.split("\n", 1) for block in blocks if block.startswith("# integration_tests/")]
@@ -331,7 +331,7 @@ def test_the_example_is_what_is_documented():
 
 
 def is_part(some, whole) -> bool:
-    """Whether all that is said in a part is said in the whole."""
+    """Return whether the whole contains all settings of a part."""
     if isinstance(some, dict):
         return isinstance(whole, dict) and all(key in whole and is_part(each, whole[key]) for key, each in some.items())
     if isinstance(some, list):
@@ -340,7 +340,7 @@ def is_part(some, whole) -> bool:
 
 
 def test_the_parts_are_those_that_are_documented():
-    """The table in docs/how-to/package.md lists each part, its folders and its requirements."""
+    """The table in docs/how-to/package.md lists each part, its folders and the parts that it requires."""
     text = (ROOT / "docs" / "how-to" / "package.md").read_text()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| **")]
     documented = {row[0].strip("*"): row[2:] for row in rows}

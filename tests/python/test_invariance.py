@@ -1,4 +1,4 @@
-"""Tables depend on the lines alone: not on their order, nor on the files they are in, nor on Spark's partitions."""
+"""Tables depend on the lines alone: neither on line order, nor on files, nor on Spark's partitions."""
 
 import json
 from base64 import b64encode
@@ -16,7 +16,7 @@ from small_log import VARS
 
 LINES = Path(VARS["ssb_log"]).read_bytes().rstrip(b"\n").split(b"\n")
 CLAIM = {"root": None, "previous": None}
-# Columns that depend on the files by their nature, beside those of every table that name a line.
+# Columns that depend on the files by definition, besides the columns of every table that locate a line.
 OF_FILES = {"stg_ssb__lines": {"block_start", "row_id"}}
 TABLES = (
     *("stg_ssb__lines", "ssb_messages", "ssb_rejects", "feeds", "feed_messages"),
@@ -26,12 +26,12 @@ TABLES = (
 
 
 def contents(built: DbtProject, table: str, *left_out: str) -> list[tuple]:
-    """Read a table, rows in a fixed order."""
+    """Read a table with its rows in a fixed order."""
     return log_files.contents(built, table, *left_out, *OF_FILES.get(table, ()))
 
 
 def run(project, schema: str, log: Path, **variables) -> DbtProject:
-    """Build a log, with clocks for a part of the tangles."""
+    """Build a log, with clocks for some of the tangles."""
     built = project(schema, ssb_log=str(log), ancestor_limit=VARS["ancestor_limit"], **variables)
     return built.run("--select", *selection_of(*TABLES))
 
@@ -44,7 +44,7 @@ def write_files(folder: Path, **files: list[bytes]) -> Path:
 
 
 def contradictions() -> list[bytes]:
-    """Write lines that say different things of the same messages."""
+    """Write lines that contradict each other about the same messages."""
     lines = []
     author = Author.from_seed("contradictions")
     same_byte = [chr(256 * high + ord("A")) for high in range(5)]
@@ -56,7 +56,7 @@ def contradictions() -> list[bytes]:
         # The same time, printed in two ways.
         lines += [to_line(message | {"timestamp": time}) for time in (0.0, -0.0)]
         lines += [to_line(message | {"key": key, "timestamp": 20}) for key in ("%wrong", 7, None)]
-        # Ids hash only the low byte of each character, so these have the same id, and invalid signatures.
+        # Ids hash only the low byte of each character: these messages have the same id and invalid signatures.
         lines += [to_line(message).replace(same_byte[1].encode(), other.encode()) for other in same_byte]
         forged = to_line(message).replace(b'"sequence":', b'"sequence":1')
         lines += [forged.replace(same_byte[1].encode(), other.encode()) for other in same_byte]
@@ -69,7 +69,7 @@ def contradictions() -> list[bytes]:
             }
             meta = {"private": True, "originalContent": sealed["value"]["content"]}
             lines.append(to_line(sealed | {"value": shown, "meta": meta, "timestamp": len(text) + number % 2}))
-        # Claimed ids decide where signatures are not verified, even those of texts that are too long to be printed.
+        # Without verification the claimed id decides, also for texts that are too long to print.
         for name in ("a", "b", "c"):
             content = {"type": "post", "text": name, "tangles": {name: CLAIM}}
             claimed = {"key": f"%{number}", "timestamp": 1}
@@ -93,7 +93,7 @@ def contradictions() -> list[bytes]:
     return lines
 
 
-# Without the check of signatures `test_mutations.py` shuffles the lines of all logs.
+# `test_mutations.py` shuffles the lines of all logs without verification.
 @pytest.fixture(
     scope="module",
     params=[pytest.param(True, id="verified"), pytest.param(False, id="trusted", marks=pytest.mark.exhaustive)],
@@ -121,19 +121,19 @@ def test_order_files_and_partitions(table, pair):
 
 @pytest.fixture(scope="module")
 def overlapping(project, tmp_path_factory):
-    """Build three exports of one database: a whole one, a later one with the second half, and a copy of the first."""
+    """Build three exports of one database: all of it, a later one with the second half, and a copy of the first."""
     folder = tmp_path_factory.mktemp("overlapping")
     return run(project, "overlapping", write_files(folder, first=LINES, second=LINES[len(LINES) // 2 :], copy=LINES))
 
 
 @pytest.mark.parametrize("table", TABLES[3:])
 def test_overlapping_logs(table, small, overlapping):
-    """Repeated lines do not change the rows of messages."""
+    """Lines that occur two or three times leave all computed columns of messages unchanged."""
     assert contents(overlapping, table) == contents(small, table)
 
 
 def test_overlapping_lines_are_counted(small, overlapping):
-    """Messages are the same but for the number of their lines, and a reject is a reject each time."""
+    """Messages differ only in their number of lines; each rejected line is counted."""
     expected = [json.loads(line) for line in (DATA / "ssb" / "small.expect_messages.jsonl").open()]
     again = [row for row in expected if row["line"] > len(LINES) // 2]
     assert contents(overlapping, "ssb_messages", "line_count") == contents(small, "ssb_messages", "line_count")

@@ -1,4 +1,4 @@
-"""Builds that are killed at any moment: readers see whole tables, the next run mends, nothing is left over."""
+"""Builds that are killed at any moment: readers see whole tables; the next run repairs the rest, without leftovers."""
 
 import random
 import time
@@ -13,16 +13,16 @@ from killed_build import Build
 
 SELECTED = ["+tangle_edges", "+tangle_ancestors", "+timeline_edits", "+timeline_stats", "ssb_rejects", "+feed_messages"]
 
-#: With `auto`, the number of tangles that change decides which tables of rounds and kernels have their rows.
+#: With `auto`, the number of changed tangles decides between the tables of SQL rounds and those of kernels.
 OPTIONS = {"tangle_engine": "sql"}
 
-# The histories of published orders and of versions differ with the moment of a kill, by design.
+# The histories of published orders and of versions depend on the moment of a kill, by design.
 OF_RUNS = {"runs", "run_changes"}
 HISTORY = {"previous_publication", "update_step", "update_from_position", "update_to_position", "version"}
 
 
 def tables(folder: Path) -> dict[str, list[str]]:
-    """The rows of each table below a schema's folder, in an order of their own, without histories and tombstones."""
+    """Return the sorted rows of each table in a schema's folder, without histories and tombstones."""
     found = {}
     for path in sorted(path for path in folder.iterdir() if path.name[0] != "." and path.name not in OF_RUNS):
         table = ds.dataset(path, format="parquet").to_table()
@@ -35,7 +35,7 @@ def tables(folder: Path) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
-    """Two logs that have most lines in common."""
+    """Two logs that share most of their lines."""
     lines = (DATA / "ssb" / "small.jsonl").read_bytes().splitlines(keepends=True)
     paths = tmp_path_factory.mktemp("logs") / "a.jsonl", tmp_path_factory.mktemp("logs") / "b.jsonl"
     paths[0].write_bytes(b"".join(lines))
@@ -45,7 +45,7 @@ def logs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def undisturbed(project, logs):
-    """What each log gives, by builds that nobody kills."""
+    """The tables of each log, from builds that run to their end."""
     expected = []
     for name, log in zip("ab", logs, strict=True):
         made = project(f"undisturbed_{name}", ssb_log=str(log), **OPTIONS)
@@ -56,7 +56,7 @@ def undisturbed(project, logs):
 
 @pytest.fixture(scope="module")
 def working_sets(manifest):
-    """The tables that may lack the rows of groups which did not change."""
+    """Return the tables that may lack the rows of unchanged groups."""
     return {node.name for node in manifest.nodes.values() if node.config.materialized in ("working_set", "fixpoint")}
 
 
@@ -71,9 +71,9 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed, working
         return Build(warehouse, "tangles", tmp_path, OPTIONS | {"ssb_log": str(log)}, SELECTED)
 
     def differing(*expected: dict[str, list[str]]) -> list[str]:
-        """The tables that are not as in one of some builds; of working sets, those with other rows."""
+        """Return the tables that equal none of the given builds; for working sets, those with unknown rows."""
         held = tables(schema)
-        assert held.keys() == undisturbed[0].keys(), "a table that was there is there"
+        assert held.keys() == undisturbed[0].keys(), "a killed build removed or added tables"
         rows = {name: set().union(*(each[name] for each in expected)) for name in held}
         return [
             name
@@ -90,7 +90,7 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed, working
     schema = warehouse / "tangles.db"
     assert tables(schema) == undisturbed[0]
 
-    # The first one is killed where it is sure that tables of both runs stand side by side.
+    # The first build is killed at a moment when tables of both runs certainly stand side by side.
     killed = start(logs[1])
     killed.kill_once_published("ssb_messages")
     killed_run = killed.stamp("ssb_messages")
@@ -110,14 +110,14 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed, working
         time.sleep(moment)
         if build.process.poll() is None:
             number += 1
-        else:  # as less was left to be done; then moments are drawn from less time
+        else:  # less remains to be built, so later moments are drawn from a shorter time
             ended, duration = ended + 1, moment
         build.kill()
-        assert differing(*undisturbed) == [], "tables that are neither old nor new"
+        assert differing(*undisturbed) == [], "these tables hold the rows of neither build"
         if number % 4 == 0:
             start(logs[0]).end()
             assert differing(undisturbed[0]) == []
-        assert ended < kills, "most builds are killed before their end"
+        assert ended < kills, "most builds ended before they were killed"
 
     start(logs[1]).end()
     assert differing(undisturbed[1]) == []

@@ -1,4 +1,4 @@
-"""Builds in which tangles and timelines are too large: reasons in place of orders, and all else as it was."""
+"""Builds in which tangles and timelines are too large: reasons replace orders, and the rest stays as it was."""
 
 from collections import Counter
 
@@ -17,13 +17,13 @@ CAUTIOUS = ("--indirect-selection", "cautious")
 
 @pytest.fixture(scope="module")
 def built(project, small):
-    """The small log and some events: as they are, and with limits that most graphs pass."""
+    """The small log and some events: built without limits, then with limits that most graphs exceed."""
     limited = project("large_graphs", **small.vars, graph_limit=LIMIT, rows_in_memory=2).build(*SELECTED, *CAUTIOUS)
     found = {table: (rows_of(small, table), rows_of(limited, table)) for table in (*TANGLES, *TIMELINES)}
     set_aside = next(row for row in found["tangle_messages"][1] if row["set_aside_reason"] == "tangle_too_large")
     place = ["--warehouse", str(limited.warehouse), "--schema", limited.schema]
     said = CliRunner().invoke(main, ["why", set_aside["message_id"], *place]).output
-    # Limits are raised: what was published of what was too large is no order to go on from.
+    # After the limits are raised, the previous output of a graph that was too large is not a basis for its order.
     raised = project("large_graphs", **small.vars, rows_in_memory=2)
     raised.run(*SELECTED)
     return found, {table: rows_of(raised, table) for table in found}, said
@@ -35,17 +35,17 @@ def rows_of(built, table: str) -> list[dict]:
 
 
 def in_any_order(rows: list[dict]) -> list[str]:
-    """Make rows comparable."""
+    """Sort rows to make them comparable."""
     return sorted(repr(row) for row in rows)
 
 
 def is_of(names: set, row: dict) -> bool:
-    """Say whether a row is of one of some tangles."""
+    """Return whether a row belongs to one of the given tangles."""
     return (row["tangle_name"], row["root_id"]) in names
 
 
 def test_tangles_that_are_too_large(built):
-    """Their candidates have the reason, and no tangle that is small enough has changed."""
+    """Their candidates get the reason; tangles within the limit are unchanged."""
     tables, *_ = built
     before, after = tables["tangle_messages"]
     sizes = Counter((row["tangle_name"], row["root_id"]) for row in before)
@@ -71,14 +71,14 @@ def test_tangles_that_are_too_large(built):
 
 
 def test_timelines_that_are_too_large(built):
-    """Each line of them is refused, and for the SSB log there is one row; the others are as they were."""
+    """Each of their lines is refused, with one row for the whole SSB log; other timelines are unchanged."""
     tables, *_ = built
     large = {"ssb:log", "long", "short"}
     before, after = tables["timeline_events"]
     for table in TIMELINES:
         was = [row for row in tables[table][0] if row["timeline_id"] not in large]
         now = [row for row in tables[table][1] if row["timeline_id"] not in large]
-        # Tangles that are too large have no members, so no timeline.
+        # Tangles that are too large have neither members nor a timeline.
         kept = {row["timeline_id"] for row in after}
         assert in_any_order(now) == in_any_order([row for row in was if row["timeline_id"] in kept]), table
     assert {row["timeline_id"] for row in before} >= large and not {row["timeline_id"] for row in after} & large
@@ -97,7 +97,7 @@ def test_why_says_so(built):
 
 
 def test_raised_limits(built):
-    """A build with other limits ends in the tables that it would have had at first."""
+    """A build with other limits gives the same tables as a first build with them."""
     tables, raised, _ = built
     for table, (escape_unprintable, _) in tables.items():
         assert in_any_order(escape_unprintable) == in_any_order(raised[table]), table

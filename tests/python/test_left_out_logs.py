@@ -5,14 +5,14 @@ import pytest
 import fixture_seeds
 from manifests import LOGS
 
-#: Small logs of the fixtures: their seed, and the file of it that is taken.
+#: Small logs of the fixtures: the seed of each, and the file that is taken.
 FILES = {
     "ssb_log": ("ssb", "private_groups.jsonl"),
     "pzp_log": ("pzp", "growth.jsonl"),
     "autobase_log": ("autobase", "examples.jsonl"),
     "event_log": ("events", "timelines.jsonl"),
 }
-#: Tables that have rows of one log alone.
+#: Tables with rows of one log alone.
 TABLES = {
     "ssb_log": ["ssb_messages", "feeds", "group_epochs", "group_next"],
     "pzp_log": ["pzp_messages", "set_messages"],
@@ -32,7 +32,7 @@ def paths(tmp_path_factory) -> dict[str, str]:
 
 
 def test_each_log_is_left_out_in_turn(project, paths):
-    """And comes back with the next: so each build is one over fewer logs of one kind, and more of another."""
+    """Each log is left out once and returns in the next build, which leaves out another."""
     names = [name for listed in TABLES.values() for name in listed]
     assert paths.keys() == TABLES.keys() == set(LOGS)
 
@@ -40,7 +40,7 @@ def test_each_log_is_left_out_in_turn(project, paths):
         return {name: sorted(map(repr, built.rows(name))) for name in names}
 
     whole = rows(project("left_out", **paths).run("--select", *SELECTED))
-    assert all(whole.values()), "each table has rows while its log is there"
+    assert all(whole.values()), "a table is empty although its log is given"
     for left_out in LOGS:
         given = {name: path for name, path in paths.items() if name != left_out}
         found = rows(project("left_out", **given).run("--select", *SELECTED))
@@ -52,7 +52,7 @@ def test_each_log_is_left_out_in_turn(project, paths):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("first", LOGS)
 def test_logs_are_left_out_one_after_the_other(first, project, paths):
-    """Down to one log; with --full-refresh at last."""
+    """Logs are left out one after the other, down to one log; the last build has --full-refresh."""
     paths = dict(paths)
     schema = f"left_out_{first}"
     project(schema, **paths).run("--select", *SELECTED)

@@ -174,7 +174,7 @@ def test_the_same_arguments_write_the_same_bytes(log, tmp_path):
     ],
 )
 def test_what_is_not_given_follows_from_the_peer(arguments, messages, feeds, depth):
-    """Each number can be chosen, and determines the defaults of the others."""
+    """Each number can be chosen and determines the defaults of the other numbers."""
     chosen = make_log.parse_arguments(["--out", "log.jsonl", *arguments])
     assert (chosen.messages, chosen.feeds, chosen.depth) == (messages, feeds, depth)
 

@@ -1,4 +1,4 @@
-"""What builds of tests share is what dbt would parse for each of them."""
+"""The manifest that test builds share equals a fresh parse by dbt."""
 
 import pytest
 
@@ -11,12 +11,12 @@ OTHER = {
     **{"edit_limit": 4, "edit_command_limit": 8, "edit_batch_size": 0, "verify_signatures": False},
     **{"consensus_rule": "design", "quorum_degrees": 2, "set_ghost_span": 9},
 }
-#: When a file was parsed, and what is written in it.
+#: The time of parsing, and the contents of files.
 IN_FILES = {"created_at", "unrendered_config"}
 
 
 def contents(nodes) -> dict[str, dict]:
-    """What is known of each enabled node, but for its file's text."""
+    """Return all properties of each enabled node except the text of its file."""
     return {
         key: {name: value for name, value in node.to_dict(omit_none=False).items() if name not in IN_FILES}
         for key, node in nodes.items()
@@ -26,7 +26,7 @@ def contents(nodes) -> dict[str, dict]:
 
 @pytest.mark.parametrize(("first", "then"), [({}, OTHER), (OTHER, {})], ids=["given later", "given before"])
 def test_a_shared_manifest_is_what_dbt_would_parse(project, monkeypatch, first, then):
-    """Every var that is put in afterwards has another value than where the manifest comes from."""
+    """Every var that is inserted afterwards differs from its value in the shared manifest."""
     assert OTHER.keys() == manifests.IN_META | manifests.IN_META_WITH_LOGS
     monkeypatch.setattr(manifests, "_parsed", {})
     before = manifests.manifest_for(project("shared", **{"ssb_log": "/logs/before", **first}))

@@ -18,7 +18,7 @@ CAUTIOUS = ("--indirect-selection", "cautious")
 
 
 def expected_links(built) -> dict[str, dict[str, dict[str, str]]]:
-    """Read the causes of each event of each timeline from messages and tangles."""
+    """Compute the links of each event of each timeline from messages and tangles."""
     messages = [row for row in built.rows("ssb_messages") if row["is_usable"]]
     sequence = {row["message_id"]: row["sequence"] for row in messages}
     members, listed = defaultdict(list), defaultdict(lambda: defaultdict(set))
@@ -33,7 +33,7 @@ def expected_links(built) -> dict[str, dict[str, dict[str, str]]]:
 
 
 def built_links(built, left_out: bool = True) -> dict[str, dict[str, dict[str, str]]]:
-    """Read the tables: the kind of each link of each event, including links left out because of cycles."""
+    """Read from the tables the kind of each link of each event, including links that are left out to break cycles."""
     links = defaultdict(dict)
     for row in built.rows("timeline_events"):
         if row["message_id"] is not None:
@@ -49,7 +49,7 @@ def built_links(built, left_out: bool = True) -> dict[str, dict[str, dict[str, s
 
 
 def check_orders(built) -> None:
-    """Compare rank and position with those over the links that count."""
+    """Compare rank and position with those over the active links."""
     places = defaultdict(dict)
     for row in built.rows("timeline_events"):
         places[row["timeline_id"]][row["event_id"]] = (row["rank"], row["position"])
@@ -61,7 +61,7 @@ def check_orders(built) -> None:
 
 
 def test_links_of_the_fixtures(fixtures):
-    """Every kind is there, in the log and in tangles."""
+    """The fixtures have every kind of link, in the log and in tangles."""
     assert built_links(fixtures) == expected_links(fixtures)
     rows = [row for row in fixtures.rows("timeline_links")]
     assert {(row["timeline_id"] == LOG, row["kind"]) for row in rows if row["kind"] != "given"} == {
@@ -75,7 +75,7 @@ def test_orders_of_the_fixtures(fixtures):
 
 
 def test_contents_of_the_fixtures(fixtures):
-    """Each event leads to its content: a message, or a line of the event log."""
+    """Each event refers to its content: a message or a line of the event log."""
     usable = {row["message_id"] for row in fixtures.rows("ssb_messages") if row["is_usable"]}
     lines = {(row["source_file"], row["line"]) for row in fixtures.rows("fixture_log") if row["log"] == "event_log"}
     places = defaultdict(set)
@@ -149,7 +149,7 @@ def hostile() -> tuple[list[Message], dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def deliveries(project, tmp_path_factory):
-    """Build the log, received in one order and in the other; the second time with little else."""
+    """Build the log in two opposite orders of receipt; the second build has only the necessary models."""
     log, names = hostile()
     found = []
     for number, variables in enumerate(({}, {"log_timeline": False, "edit_limit": 5})):
@@ -161,7 +161,7 @@ def deliveries(project, tmp_path_factory):
 
 
 def test_hostile_links(deliveries):
-    """Only the word of the feed that contradicts the tangle is left out; the others' order stays."""
+    """Only the contradicting links of the feed are left out; the order of the others is unchanged."""
     names, (built, _) = deliveries
     assert built_links(built) == expected_links(built)
     check_orders(built)
@@ -176,7 +176,7 @@ def test_hostile_links(deliveries):
 
 
 def test_deliveries_agree(deliveries):
-    """The opposite order of arrival gives the same links and places."""
+    """Messages that arrive in the opposite order get the same links and places."""
     _, (first, second) = deliveries
     places = [
         {
@@ -191,7 +191,7 @@ def test_deliveries_agree(deliveries):
 
 
 def test_no_log_timeline_and_few_edits(deliveries):
-    """Both are left out where the vars say so, the orders are not."""
+    """The vars disable the log's timeline and long scripts; the orders stay."""
     names, (first, second) = deliveries
     chat, fork = f"chat:{names['root']}", f"fork:{names['start']}"
     assert {row["timeline_id"] for row in first.rows("timeline_edits")} == {LOG, chat, fork}

@@ -1,7 +1,7 @@
-"""Logs of mutated lines through dbt: the build is green, every line has its place, the order of lines decides nothing.
+"""Logs of mutated lines through dbt: the build succeeds, each line is a message or a reject, line order is irrelevant.
 
-The expected result of a single line is that of the verifier outside of Spark. In its log the line becomes either a
-usable row or a reject with a documented reason.
+The check outside of Spark states the result of a line alone. The other lines of the log then make it either a usable
+row or a reject with a documented reason.
 """
 
 import random
@@ -26,7 +26,7 @@ from every_command import Warehouse
 from log_lines import batch_of
 from mutations import KINDS, mutated
 
-#: Lines of each log, and questions asked of all their tables: of `make test`, and of `make test-all`.
+#: Lines of each log, and commands run on all their tables: in `make test`, and in `make test-all`.
 SIGNED = [5_000, pytest.param(20_000, marks=pytest.mark.exhaustive)]
 CLAIMED = [1_500, pytest.param(2_500, marks=pytest.mark.exhaustive)]
 QUESTIONS = {5_000: 40, 20_000: 200, 1_500: 40, 2_500: 200}
@@ -34,7 +34,7 @@ SEED = 12
 # These tables describe the runs.
 OF_RUNS = {"runs", "run_changes"}
 TABLES = sorted(model.stem for model in (ROOT / "models" / "marts").rglob("*.sql") if model.stem not in OF_RUNS)
-# Tables of clocks and of everything that has limits are filled, too.
+# The limits are low, so that tables of clocks and other tables with limits have rows, too.
 ROUNDS = {"sql_edge_limit": 0, "sql_round_budget": 3}
 OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, **ROUNDS, "max_previous": 100}
 REJECTS = {"ssb": "ssb_rejects", "pzp": "pzp_rejects", "autobase": "autobase_rejects", "event": "timeline_rejects"}
@@ -64,7 +64,7 @@ class Logs:
             lines = rng.sample(lines, len(lines))
             cuts = [0, *sorted(rng.sample(range(1, len(lines)), files - 1)), len(lines)]
             self.lines[kind] = {f"{at}.jsonl": lines[start:end] for at, (start, end) in enumerate(pairwise(cuts))}
-            # Spark takes a byte order mark off the beginning of a file.
+            # Spark removes a byte order mark at the beginning of a file.
             assert not any(lines[start].startswith(BOM) for start in cuts[:-1])
 
     def write(self) -> dict[str, str]:
@@ -76,7 +76,7 @@ class Logs:
         return {f"{kind}_log": str(self.folder / kind) for kind in self.lines}
 
     def checked(self, kind: str) -> dict[tuple[str, int], dict]:
-        """The verifier's row of each line, by file and line."""
+        """Return the check's row of each line alone, by file and line."""
         return {
             (file, number): row
             for file, lines in self.lines[kind].items()
@@ -84,7 +84,7 @@ class Logs:
         }
 
     def rejected(self, built, kind: str) -> dict[tuple[str, int], dict]:
-        """The rows of a log's rejects, by file and line."""
+        """Return the rows of a log's rejects, by file and line."""
         found = {}
         for row in built.rows(REJECTS[kind]):
             at = unquote(row["source_file"]).partition(f"{self.folder}/{kind}/")[2], row["line"]
@@ -109,18 +109,18 @@ def check(kind: str, lines: list[bytes], is_verified: bool) -> list[dict]:
 
 
 def reason_of(kind: str, row: dict) -> str | None:
-    """Why the check refuses a line."""
+    """Return the reason for which the check refuses a line, or None."""
     if kind == "event":
         return row["detail"] and "malformed"
     return row["check_error" if kind == "ssb" else "reject_reason"]
 
 
 def check_lines(logs: Logs, built, kind: str) -> None:
-    """Every line of a log is either a reject or part of a usable row."""
+    """Every line of a log is either a reject or a part of a usable row."""
     checked, rejected = logs.checked(kind), logs.rejected(built, kind)
     assert rejected.keys() <= checked.keys()
     refused = {at: reason for at, row in checked.items() if (reason := reason_of(kind, row))}
-    # A row may stand for many lines of a file that are the same.
+    # A row may stand for many equal lines of a file.
     joined = refused.keys() - rejected.keys()
     assert {at: rejected[at]["reason"] for at in refused.keys() - joined} == {
         at: reason for at, reason in refused.items() if at not in joined
@@ -154,7 +154,7 @@ def check_lines(logs: Logs, built, kind: str) -> None:
 @pytest.mark.parametrize("is_verified", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_line_alone_and_among_others(kind, is_verified):
-    """A line has the same result beside any other lines; the generator makes the same lines each time."""
+    """The check of a line is independent of its neighbours, and the same seed gives the same lines."""
     lines = mutated(kind, 600, SEED, is_verified)
     assert lines == mutated(kind, 600, SEED, is_verified) != mutated(kind, 600, SEED + 1, is_verified)
     assert not any(b"\n" in line for line in lines)
@@ -173,13 +173,13 @@ def signed(request, project, tmp_path_factory):
 
 @pytest.fixture(scope="module", params=CLAIMED)
 def count(request) -> int:
-    """How many lines each log has in which it is enough to claim an id."""
+    """Return the number of lines of each log with unverified ids."""
     return request.param
 
 
 @pytest.fixture(scope="module")
 def claimed(count, project, tmp_path_factory):
-    """Build four smaller logs whose claimed ids count, so that more mutated lines are accepted."""
+    """Build four smaller logs with unverified ids, so that more of the mutated lines are accepted."""
     logs = Logs(tmp_path_factory.mktemp("claims"), count, False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "2")
@@ -188,7 +188,7 @@ def claimed(count, project, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shuffled(count, project, tmp_path_factory):
-    """Make the tables of the same lines in another order, several files and other partitions, by the other engine."""
+    """Build the same lines in another order, in several files and other partitions, on the other engine."""
     logs = Logs(tmp_path_factory.mktemp("shuffled_claims"), count, False)
     logs.shuffle(5)
     with pytest.MonkeyPatch.context() as patch:
@@ -200,19 +200,19 @@ def shuffled(count, project, tmp_path_factory):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_line_of_large_logs(kind, signed):
-    """By its file and number."""
+    """Every line is a message or a reject, by file and number."""
     check_lines(*signed, kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_line_of_claims(kind, claimed):
-    """The same where ids are claimed."""
+    """Every line of the logs with unverified ids is a message or a reject."""
     check_lines(*claimed, kind)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_line_of_shuffled_claims(kind, shuffled):
-    """And where lines are spread over files."""
+    """The same holds for lines that are spread over files."""
     check_lines(*shuffled, kind)
 
 
@@ -225,7 +225,7 @@ def reasons_by_kind() -> dict[str, set[str]]:
 
 
 def check_reasons(built) -> dict[str, set[str]]:
-    """Compare the reasons that occur with those that are documented, and list the former by kind of log."""
+    """Compare the occurring reasons with the documented ones, and return the former by kind of log."""
     documented = reasons_by_kind()
     found = {kind: {row["reason"] for row in built.rows(table, ["reason"])} for kind, table in REJECTS.items()}
     assert all(found[kind] <= documented[kind] for kind in REJECTS)
@@ -237,7 +237,7 @@ def check_reasons(built) -> dict[str, set[str]]:
 
 
 def test_every_reason_is_documented(signed):
-    """And most of those that are documented occur."""
+    """Every reason that occurs is documented, and most of the documented reasons occur."""
     documented = reasons_by_kind()
     for kind, found in check_reasons(signed[1]).items():
         own = documented[kind] - documented["any"]
@@ -245,7 +245,7 @@ def test_every_reason_is_documented(signed):
 
 
 def test_every_reason_is_documented_of_claims(claimed):
-    """Where ids are claimed, too."""
+    """The same holds for logs with unverified ids."""
     assert check_reasons(claimed[1])
 
 
@@ -261,14 +261,14 @@ def contents(built, table: str) -> list[tuple]:
 
 @pytest.mark.parametrize("table", TABLES)
 def test_order_files_and_partitions(table, claimed, shuffled):
-    """Every table is the same."""
+    """Every table is the same as in the first build."""
     expected = contents(claimed[1], table)
     assert expected
     assert contents(shuffled[1], table) == expected
 
 
 def ask_everything(built, out: Path, questions: int) -> None:
-    """Ask each command; it answers, and never ends in an error of its own."""
+    """Run each command; it must answer without an internal error."""
     asked = Warehouse(built.warehouse, built.schema, out)
     for words in (["status"], ["replay", "--updates"], ["report", "--limit", "3", "--nodes", "40"]):
         assert asked.ask(words).exit_code == 0
@@ -282,7 +282,7 @@ def ask_everything(built, out: Path, questions: int) -> None:
 
 
 def test_every_command(signed, tmp_path):
-    """The commands answer for rows that these logs put into the tables, also for claims that name no tangle."""
+    """Every command answers about all tables, including ids that occur both with and without a tangle."""
     logs, built = signed
     rows = built.rows("tangle_messages", ["tangle_name", "message_id"])
     named = {row["message_id"] for row in rows if row["tangle_name"] is not None}
@@ -294,6 +294,6 @@ def test_every_command(signed, tmp_path):
 
 
 def test_every_command_of_claims(claimed, tmp_path):
-    """The same where ids are claimed."""
+    """Every command answers about logs with unverified ids."""
     logs, built = claimed
     ask_everything(built, tmp_path / "report", QUESTIONS[logs.count])

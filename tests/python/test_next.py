@@ -1,4 +1,4 @@
-"""Messages made from `feed_next` and `group_next` extend the private groups of the fixtures as predicted."""
+"""Messages that are published as `feed_next` and `group_next` propose extend the fixtures' feeds and groups."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ def made_up(kind, *names):
 
 
 def as_written(tangles):
-    """Return tangles of `group_next` as a content has them: by URI."""
+    """Return tangles of `group_next` in the form of a content: by URI."""
     return {
         name: {
             "root": links["root"] and to_uri(links["root"]),
@@ -36,13 +36,14 @@ def as_written(tangles):
 
 
 class Next:
-    """All that is published: lines, and where each message belongs."""
+    """The published messages: their lines, and the place of each message."""
 
     def __init__(self, fixtures):
-        """Publish it.
+        """Publish the messages.
 
-        An add to every epoch; an exclude from every tip; in every other group with one tip, in place of that, an init
-        upon it. The three do not know of each other, and an exclude that an epoch's init does not follow is a finding.
+        They are an add to every epoch and an exclude from every tip. In every other group with one tip, an init upon
+        the tip replaces the exclude. The three do not know of each other, and an exclude without a following init is a
+        finding.
         """
         nexts = {(row["epoch_id"], row["kind"]): row for row in fixtures.rows("group_next")}
         feeds = {row["author"]: row for row in fixtures.rows("feed_next")}
@@ -54,7 +55,7 @@ class Next:
             stage = stage_of(example)
             in_log = {message.key: message.line for message in stage.messages.values() if message.in_log}
             self.lines += in_log.values()
-            # An author without messages in the log lacks a feed to continue.
+            # An author without messages in the log has no feed to extend.
             for author in [author for author in stage.authors.values() if author.feed_id in feeds]:
                 row = feeds[author.feed_id]
                 post = {"type": "post", "text": "on and on"}
@@ -71,14 +72,15 @@ class Next:
                     kinds += ["init" if epoch["tip_count"] == 1 and number % 2 else "exclude"]
                 for kind in kinds:
                     row = nexts[epoch["epoch_id"], kind]
-                    # Tips without a common member stay so; adding the same person keeps other relations of tips.
+                    # Tips with disjoint members stay disjoint; other relations of tips are kept by adding the same
+                    # person.
                     newcomer = epoch["epoch_id"] if epoch["preference"] == "disjoint" else "newcomer"
                     content = self.content(kind, (example.name, newcomer), secret, row)
                     found = self.inits if kind == "init" else self.statements
                     found[self.publish(somebody, content)] = row
 
     def content(self, kind, names, secret, row):
-        """Return a content with its required values."""
+        """Return a content with its required fields."""
         group, person = made_up("identity/group", names[0]), made_up("feed/bendybutt-v1", *names)
         content = {"type": "group/init", "version": "v2", "recps": [group, person]}
         if kind == "init":
@@ -91,7 +93,7 @@ class Next:
         return content | {"tangles": as_written(row["tangles"])}
 
     def publish(self, author, content, **place):
-        """Sign a message and keep its line; its id."""
+        """Publish a message, keep its line and return its id."""
         now = next(self.time)
         message = author.publish(content, now, now, **place)
         self.lines.append(to_line(message))
@@ -105,14 +107,14 @@ def published(fixtures):
 
 @pytest.fixture(scope="module")
 def built(published, project, tmp_path_factory):
-    """Build the groups of the fixtures with the new messages."""
+    """Build the groups of the fixtures and the messages published upon them."""
     log = tmp_path_factory.mktemp("next") / "log.jsonl"
     log.write_bytes(b"\n".join(published.lines) + b"\n")
     return project("next", ssb_log=str(log)).build(*SELECTED)
 
 
 def test_feeds_go_on(published, built):
-    """The message is in the chain, and its last."""
+    """Each message extends its chain as the last one."""
     in_chain = {row["message_id"]: row["in_chain"] for row in built.rows("feed_messages")}
     feeds = {row["author"]: row for row in built.rows("feeds")}
     assert len(published.on_feeds) > 20
@@ -123,7 +125,7 @@ def test_feeds_go_on(published, built):
 
 
 def test_groups_go_on(published, built):
-    """Each new message is a member of the tangles that it extends, peers count it, and findings stay the same."""
+    """Each message is a member of the tangles that it extends, peers count it, and it causes no finding."""
     members = {
         (row["tangle_name"], row["root_id"], row["message_id"])
         for row in built.rows("tangle_messages")

@@ -1,4 +1,4 @@
-"""Logs that grow, lose files and are shuffled from run to run: all public tables are those of one full build."""
+"""Logs that grow, lose files and are reordered between runs: all public tables equal those of one full build."""
 
 import json
 import random
@@ -18,19 +18,19 @@ FEEDS = ("--select", "+feed_messages")
 
 
 def halves(lines: list[bytes]) -> dict[str, list[bytes]]:
-    """Nine of ten lines in two files: some roots and other listed messages are missing."""
+    """Keep nine of ten lines in two files: roots and other messages that are listed are missing."""
     kept = [line for place, line in enumerate(lines) if place % 10 != 3]
     return {"a.jsonl": kept[::2], "b.jsonl": kept[1::2]}
 
 
 def more(lines: list[bytes]) -> dict[str, list[bytes]]:
-    """One file grows, another is new: the missing lines come last, and copies of earlier ones."""
+    """One file grows and another is new: the missing lines and copies of earlier lines come last."""
     files, late = halves(lines), lines[3::10]
     return files | {"b.jsonl": files["b.jsonl"] + late[::2], "c.jsonl": late[1::2] + files["a.jsonl"][:20] * 3}
 
 
 def others(lines: list[bytes]) -> dict[str, list[bytes]]:
-    """A file is gone, the lines of another are in another order, the third has another name."""
+    """One file is removed, another has its lines in another order, and the third has another name."""
     files = more(lines)
     shuffled = random.Random(1).sample(files["b.jsonl"], len(files["b.jsonl"]))
     return {"b.jsonl": shuffled, "d.jsonl": files["c.jsonl"]}
@@ -38,7 +38,7 @@ def others(lines: list[bytes]) -> dict[str, list[bytes]]:
 
 @pytest.mark.both_at_length
 def test_any_way_ends_in_the_same_rows(project, tmp_path):
-    """After any earlier runs the tables equal those of one build of the last state."""
+    """After any history, the tables equal one build of the last state."""
     given = variables(tmp_path)
     grown, at_once = project("growing", **given), project("grown_at_once", **given | LATER)
     for state in (halves, more, others):
@@ -64,7 +64,7 @@ def test_any_way_ends_in_the_same_rows(project, tmp_path):
     + [pytest.param(40, seed, marks=pytest.mark.exhaustive) for seed in range(2)],
 )
 def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
-    """Steps in any order, with builds between them: each build ends in the tables of one build at once."""
+    """Steps run in any order with builds between them; each build gives the tables of one full build."""
     lines = {kind: mutated(kind, 240, seed, False) for kind in KINDS}
     built = project(f"nights_{steps}_{seed}", **variables(tmp_path))
     nights = Nights(built, tmp_path, lines, seed)
@@ -81,7 +81,7 @@ def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
 
 @pytest.fixture
 def logs(tmp_path):
-    """The logs as they are before they grow, and the vars that lead to them."""
+    """The logs before they grow, and the vars with their paths."""
     write(tmp_path, {kind: halves(LINES[kind]) for kind in KINDS})
     return tmp_path, variables(tmp_path)
 
@@ -93,17 +93,17 @@ def grow(folder, lines: list[bytes], kind: str = "ssb") -> None:
 
 
 def place_of(built, table: str):
-    """The folder of a table."""
+    """Return the folder of a table."""
     return built.warehouse / f"{built.schema}.db" / table
 
 
 def mark(built, table: str, column: str, value: object = "marked") -> None:
-    """Change a column of all rows of a table, and its manifest with it: the rows count as those that were built."""
+    """Change a column in all rows of a table, and its manifest: the rows still count as built."""
     place = place_of(built, table)
     for file in place.glob("*.parquet"):
         rows = pq.read_table(file)
         at, kind = rows.column_names.index(column), rows.schema.field(column).type
-        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's own, of the bytes before
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's checksum of the old bytes
         file.unlink()
         pq.write_table(rows.set_column(at, column, pa.array([value] * len(rows), kind)), file)
     manifest = json.loads((place / "_table.json").read_text())
@@ -114,7 +114,7 @@ def mark(built, table: str, column: str, value: object = "marked") -> None:
 
 
 def test_known_lines_and_other_groups_stay(project, logs, capsys):
-    """A line is checked once, and only changed groups are made; all of them after a change of a var or of a file."""
+    """Each line is checked once, and only changed groups are rebuilt; a changed var or file rebuilds all groups."""
     folder, given = logs
     models = ("--select", "+autobase_nodes", "stg_pzp__lines")
     built = project("known", **given).run(*models)
@@ -140,7 +140,7 @@ def test_known_lines_and_other_groups_stay(project, logs, capsys):
     assert len(nodes) == len(first["autobase_nodes"]) + 1
     assert {row["base_id"] for row in built.rows("int_autobase_walk")} == {"its own"}
 
-    # Another definition: of the pzp log alone.
+    # Another definition: the pzp log alone.
     built.vars["verify_signatures"] = True
     built.run(*models)
     said = capsys.readouterr().out
@@ -149,7 +149,7 @@ def test_known_lines_and_other_groups_stay(project, logs, capsys):
     assert "marked" not in {row["data_kind"] for row in built.rows("stg_pzp__lines")}
     assert "marked" in {row["detail"] for row in built.rows("stg_autobase__lines")}
 
-    # Files that another program has changed.
+    # Another program has changed files.
     file = max(place.glob("*.parquet"), key=lambda file: file.stat().st_size)
     pq.write_table(pq.read_table(file).slice(1), file)
     built.run(*models)
@@ -157,15 +157,15 @@ def test_known_lines_and_other_groups_stay(project, logs, capsys):
     assert len(built.rows("stg_autobase__lines")) == len(lines)
 
 
-@pytest.mark.exhaustive  # `make test` has the same steps in the plugin's project of one grain
+@pytest.mark.exhaustive  # `make test` runs the same steps on the plugin's own project with one grain
 def test_rows_of_changed_groups_are_replaced(project, logs):
-    """Also by a run that is the second after the change; all rows where versions or the table itself are gone."""
+    """Rows of changed groups are replaced, also two runs later; all rows are if the versions or the table are gone."""
     folder, given = logs
     built = project("by_group", **given).run(*FEEDS)
     lines = LINES["ssb"][3::10]
 
     def authors() -> tuple[set[str], set[str]]:
-        """The authors with rows made since they were marked, and the other authors."""
+        """Return the authors with rows built since they were marked, and all other authors."""
         found = [
             {row["author"] for row in built.rows("feed_messages") if (row["reason"] == "marked") == is_marked}
             for is_marked in (False, True)
@@ -173,7 +173,7 @@ def test_rows_of_changed_groups_are_replaced(project, logs):
         assert not found[0] & found[1]
         return tuple(found)
 
-    # Two runs with new messages, of which the second alone goes as far as this table.
+    # Two runs bring new messages; only the second run builds this table.
     mark(built, "feed_messages", "reason")
     before = {row["message_id"] for row in built.rows("ssb_messages")}
     grow(folder, lines[:2])
@@ -184,7 +184,7 @@ def test_rows_of_changed_groups_are_replaced(project, logs):
     made, others = authors()
     assert new and made == new and others
 
-    # An author without messages any more.
+    # All messages of one author are removed.
     written = [row for row in built.rows("ssb_messages") if row["author"] in others]
     gone = min(others, key=lambda author: (sum(row["author"] == author for row in written), author))
     ids = {row["message_id"].encode() for row in written if row["author"] == gone}
@@ -195,7 +195,7 @@ def test_rows_of_changed_groups_are_replaced(project, logs):
     made, others_now = authors()
     assert gone not in made | others_now and others_now
 
-    # The table is gone, and its inputs have the rows of few groups.
+    # The table is gone, and its inputs have the rows of a few groups alone.
     grow(folder, lines[4:6])
     built.run(*FEEDS)
     shutil.rmtree(place_of(built, "feed_messages"))
@@ -217,13 +217,13 @@ def test_rows_of_changed_groups_are_replaced(project, logs):
 
 
 def failed_tests(built, command: str) -> set[str]:
-    """Run a command of dbt on the tables of feeds; the names of the nodes that failed."""
+    """Run a dbt command on the tables of feeds; return the names of the failed nodes."""
     result = built.invoke(command, *FEEDS, "--exclude-resource-type", "unit_test")
     return {r.node.name for r in result.result if r.status not in ("success", "pass", "no-op")}
 
 
 def test_tests_look_at_changed_groups(project, logs):
-    """In a build; `dbt test` looks at all rows."""
+    """Tests in a build read changed groups; `dbt test` reads all rows."""
     folder, given = logs
     built = project("looked_at", **given)
     assert failed_tests(built, "build") == set()
@@ -248,7 +248,7 @@ def test_tests_look_at_changed_groups(project, logs):
     ids=["feeds", "sets", "all"],
 )
 def test_one_command_a_model(project, logs, selected, compared):
-    """As an orchestrator builds: the models one by one, each after its inputs."""
+    """An orchestrator builds the models one by one, each after its inputs."""
     folder, given = logs
     built = project(f"one_by_one_{len(selected)}", **given)
     built.run(*selected)

@@ -1,4 +1,4 @@
-"""The notebook's cells run, and answer what plain Python answers from the same tables."""
+"""The notebook's cells run, and give the answers of plain Python over the same tables."""
 
 import json
 import statistics
@@ -88,7 +88,7 @@ def test_how_many_edits(answers, fixtures):
 
 
 def test_outputs_are_kept():
-    """Those of one run, in order; test_ssb_agreement compares what they say."""
+    """The stored outputs are those of one run, in order; test_ssb_agreement compares their contents."""
     cells = notebook.code_cells(KEPT)
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     assert [cell["id"] for cell in cells if not cell["outputs"]] == []

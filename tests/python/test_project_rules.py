@@ -1,4 +1,4 @@
-"""The ecosystem's rules of how projects are built: each is kept, or an exception is written down with its reason."""
+"""The ecosystem's rules for projects: each is kept, or the decision record states an exception with its reason."""
 
 import re
 from copy import deepcopy
@@ -13,12 +13,12 @@ RECORD = ROOT / "docs" / "adr" / "034-rules-of-the-ecosystem.md"
 
 
 def exceptions() -> dict[str, list[str]]:
-    """What may break each rule, as patterns of names, from the table with the reasons."""
+    """Return the name patterns of each rule's exceptions, from the table with the reasons."""
     text = RECORD.read_text().split("## Generic tests")[0]
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", text, re.M)
     found: dict[str, list[str]] = {}
     for rule, names, reason in rows:
-        assert len(reason.split()) > 5, f"{rule}: a reason"
+        assert len(reason.split()) > 5, f"{rule}: the reason of its exception is missing or too short"
         found.setdefault(rule, []).extend(re.findall(r"`([^`]+)`", names))
     return found
 
@@ -35,14 +35,14 @@ def test_exceptions_are_of_rules_that_there_are():
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_is_kept(rule, project_of_ours):
-    """But for the exceptions; and an exception that nothing needs any more is one too many."""
+    """Each rule is broken by its exceptions alone, and each exception is still necessary."""
     broken, allowed = RULES[rule](project_of_ours), exceptions().get(rule, [])
     assert {name for name in broken if not any(fnmatchcase(name, pattern) for pattern in allowed)} == set()
     assert [pattern for pattern in allowed if not any(fnmatchcase(name, pattern) for name in broken)] == []
 
 
 def test_tables_of_groups_are_built_behind_their_versions(manifest):
-    """Of each model that names a model of versions that is among its ancestors, which dbt builds first."""
+    """Each model that names a model of versions has it among its ancestors, so dbt builds the versions first."""
     nodes = manifest.nodes
 
     def ancestors(node_id: str) -> set[str]:
@@ -97,7 +97,7 @@ def sound() -> dict:
 
 
 def read(manifest: dict, name: str, *parents: str) -> None:
-    """Let a model read more."""
+    """Let a model read more inputs."""
     manifest["nodes"][f"model.p.{name}"]["depends_on"]["nodes"] += parents
 
 
@@ -107,14 +107,14 @@ def add(manifest: dict, *models: dict) -> None:
 
 
 def more_sources(manifest: dict, *names: str) -> None:
-    """Add sources like the one that is there."""
+    """Add sources like the existing one."""
     first = manifest["sources"]["source.p.shop.orders"]
     for name in names:
         manifest["sources"][f"source.p.shop.{name}"] = {**deepcopy(first), "name": name, "identifier": name}
 
 
 def of(name: str):
-    """A way to change a model."""
+    """Return a function that changes a model."""
     return lambda manifest: manifest["nodes"][f"model.p.{name}"]
 
 
@@ -144,7 +144,7 @@ def views(manifest: dict) -> None:
     read(manifest, "int_orders", before)
 
 
-#: Of each rule, how a sound project comes to break it, and the names of what then does.
+#: For each rule, the change with which a sound project breaks it, and the names that then break it.
 TWINS = {
     "direct_join_to_source": (lambda m: read(m, "int_orders", "source.p.shop.orders"), {"int_orders"}),
     "duplicate_sources": (

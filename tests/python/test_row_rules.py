@@ -1,4 +1,4 @@
-"""The generic test `row_rules` in an installing project: each kind of rule fails for its own rows, and names them."""
+"""The generic test `row_rules` in an installing project: each kind of rule fails for its own rows and names them."""
 
 import json
 
@@ -22,7 +22,7 @@ RULES = {
         "kept_rows_are_early": {"expression": "id < 3", "where": "is_kept"},
     },
 }
-# Rule, and the ids or the key of the rows that break it.
+# A rule, and the ids or the key of the rows that break it.
 BROKEN = {
     "unique: id": [{"id": 3, "row_count": 2}, {"row_count": 2}],
     "unique: name, is_kept": [{"name": "d", "is_kept": False, "row_count": 2}],
@@ -50,7 +50,7 @@ def model_yml(model: str, rules: dict) -> str:
 
 @pytest.fixture(scope="module")
 def built(project, tmp_path_factory):
-    """Build a model for each set of rules, all of the same rows; return the project and its results by test."""
+    """Build a model for each set of rules over the same rows; return the project and the results by test."""
     files = {}
     for model, rules in {"orders": RULES, **KEPT}.items():
         files |= {f"{model}.sql": ROWS, f"{model}.yml": model_yml(model, rules)}
@@ -61,7 +61,7 @@ def built(project, tmp_path_factory):
 
 
 def test_each_broken_rule_shows_its_rows(built):
-    """The stored failures are a row a rule and row; a key that repeats is one row with its count."""
+    """The stored failures have one row for each rule and row; a repeated key is one row with its count."""
     made, results = built
     failed = results["rows_of_orders"]
     assert failed.status == "fail"

@@ -1,4 +1,4 @@
-"""Logs of sets through dbt: the answers of other implementations, for real peers and for ids that are not hashes."""
+"""Logs of sets through dbt: compared with other implementations, for real ids and for ids that are no hashes."""
 
 import json
 from collections import Counter
@@ -10,7 +10,7 @@ from log_files import contents, scatter, write
 from pzp_kit import cases, line_of, reason_of
 from set_builds import INT_TABLES, MAX, SELECTED, TABLES, Built, says
 
-# The part of the peer's answers that `sets` has.
+# The fields of the peer's answers that `sets` has, too.
 NAMES = {
     "tips": "tips",
     "maxDepth": "max_depth",
@@ -23,18 +23,18 @@ NAMES = {
 
 REAL, VALIDATE = cases("real"), cases("validate")
 SYNTH = cases("worked_example") + cases("synth")
-# The spans that most cases have; `tests/python/sets` has the others.
+# The spans of most cases; `tests/python/sets` has the others.
 REAL_SPAN, SYNTH_SPAN = 2, 1
 
 
 def checks_of(case):
-    """Return the checks of a case but those that depend on messages of an account, which the log lacks."""
+    """Return the checks of a case, except those that depend on messages of an account outside the log."""
     return [each for each in case["checks"] if each["label"] != "unauthorised key"]
 
 
 @pytest.fixture(scope="module")
 def peers(project, tmp_path_factory):
-    """Build all logs of real peers; return each tangle with the questions that the peers answered."""
+    """Build all logs of real peers, with the messages that they checked after each tangle."""
     logs = [*(case["log"] for case in REAL), *(case["localTangle"] for case in VALIDATE)]
     lines = [line_of(entry["msg"], id=entry["id"]) for log in logs for entry in log]
     first_check = len(lines) + 1
@@ -45,13 +45,13 @@ def peers(project, tmp_path_factory):
 
 
 def compare(built, set_id, case, prefix=""):
-    """Compare a set with a case; return which answers are the same and which are not."""
+    """Compare a set with a case; return the names of equal and of different answers."""
     theirs = case["expected"]
     named = lambda ids: [prefix + one for one in ids]  # noqa: E731
     assert built.order(set_id) == named(theirs["order"])
     agreed, other = {"order"}, set()
     for their_name, our_name in NAMES.items():
-        # Where they fail, their answer lacks item roots.
+        # A peer that fails gives no answer about item roots.
         if their_name not in theirs or theirs[their_name] == "error":
             continue
         wanted = theirs[their_name]
@@ -62,7 +62,7 @@ def compare(built, set_id, case, prefix=""):
 
 
 def test_sets_of_real_peers(peers):
-    """The contents of a set and its required messages are the peers'; sets where the peers fail are left out."""
+    """The set and its required depths equal the peer's answers; answers that are errors are passed over."""
     built, _ = peers
     agreed = Counter()
     for case in REAL:
@@ -86,7 +86,7 @@ def test_sets_of_real_peers(peers):
 
 
 def test_keys_of_real_peers(peers):
-    """Each device's key is the account's, where the log has the account; all real messages are accepted."""
+    """Each device's key is the account's if the log has the account; no real message is refused."""
     built, first_check = peers
     ids = {entry["id"] for case in REAL for entry in case["log"]}
     assert all(built.messages[one]["is_usable"] and built.messages[one]["is_id_consistent"] for one in ids)
@@ -97,7 +97,7 @@ def test_keys_of_real_peers(peers):
 
 
 def test_every_check(peers):
-    """Of each message the peer's verdict and reason."""
+    """The verdict and reason of each message are the peer's."""
     built, first_check = peers
     line = first_check
     rejects = {row["line"]: row for row in built.project.rows("pzp_rejects")}
@@ -109,7 +109,7 @@ def test_every_check(peers):
         agreed["held"] += sum(row["is_held"] for row in local)
         for each in checks_of(case):
             message = built.messages[each["id"]]
-            if line in rejects and message["is_usable"]:  # by another line
+            if line in rejects and message["is_usable"]:  # because of another line
                 reason = rejects[line]["reason"]
                 assert rejects[line]["message_id"] == each["id"]
                 agreed["only the line"] += 1
@@ -124,7 +124,7 @@ def test_every_check(peers):
 
 @pytest.fixture(scope="module")
 def trusted(project, tmp_path_factory):
-    """Build sets with ids that are not hashes, a prefix for each case, and hostile sets beside them."""
+    """Build sets with ids that are no hashes beside hostile sets; prefixes keep the cases apart."""
     lines = [line for case in SYNTH for line in prefixed(case)] + claimed_lines()
     log = write(tmp_path_factory.mktemp("trusted") / "log.jsonl", lines)
     built = project("trusted_sets", pzp_log=log, verify_signatures=False, set_ghost_span=SYNTH_SPAN)
@@ -132,7 +132,7 @@ def trusted(project, tmp_path_factory):
 
 
 def prefixed(case):
-    """Print the lines of a case, the case's name and a slash before each id, which leaves their order as it is."""
+    """Print the lines of a case with its name and a slash before each id, which keeps the order of ids."""
     prefix = case["case"] + "/"
     for entry in case["log"]:
         message = json.loads(json.dumps(entry["msg"]))
@@ -147,7 +147,7 @@ def prefixed(case):
 
 
 def test_sets_of_any_ids(trusted):
-    """The peers' answers, but for those that depend on the order of arrival (see tests/python/sets)."""
+    """The answers equal the peers', except those that depend on the order of arrival (see tests/python/sets)."""
     agreed = Counter()
     for case in SYNTH:
         prefix = case["case"] + "/"
@@ -159,14 +159,14 @@ def test_sets_of_any_ids(trusted):
         if case["ghostSpan"] != SYNTH_SPAN:
             same, other = same - {"minGhostDepth"}, other - {"minGhostDepth"}
         elif "ghostable" in theirs:
-            # A message on a trail may be of the depths that are remembered, too.
+            # A message on a trail may also be in the remembered depths.
             sure = {name for name, row in members.items() if row["purpose"] != "trail"}
             ghosts = {name for name in sure if members[name]["purpose"] == "ghost"}
             assert ghosts == {prefix + name for name, is_ghost in theirs["ghostable"].items() if is_ghost} & sure
             agreed["ghostable"] += 1
         if "tips" in other:
             assert case["arrival"] == "shuffled+root"
-            # In the order of arrival, where the root, which comes late, stays.
+            # The peer processes messages in order of arrival, so the root, which arrives late, remains a tip.
             assert set(theirs["tips"]) - {tip.removeprefix(prefix) for tip in ours["tips"]} == {case["mootID"]}
         if "squeezePotential" in other:
             assert not arrives_causally(set_cases.rows_of(case))
@@ -187,7 +187,7 @@ CLAIMED = "claimed/"
 
 
 def claimed_lines():
-    """Write a set of messages that peers cannot write, because their ids are hashes."""
+    """Write a set of messages with claimed ids, which are impossible where ids are hashes."""
     R, A, B, C, D, E, F, G = (CLAIMED + name for name in "RABCDEFG")
     blank = {"dataHash": "?", "dataSize": 1, "accountTips": None, "domain": "set_v1__claimed"}
 
@@ -204,30 +204,30 @@ def claimed_lines():
     huge = CLAIMED + "x" * 500_000
     infinite = claim(A, place(1, A, R), says(["x", "\ud800", "\udfff", "+", "-"], [], [A, B, R]))
     return [
-        # Of two messages that claim one id, one counts; either may come first.
+        # One of two messages with the same id counts, independent of their order.
         *(moot("b"), moot("a"), claim(A, place(1, R), says(["b"]), account="b")),
-        # At equal depth the greater id counts as later; superseding a later message, or itself, has no effect.
+        # At equal depth the greater id is later; superseding itself or a later message has no effect.
         infinite.replace(b'"+"', b"1e999").replace(b'"-"', b"-1e999"),
         claim(B, place(1, B, R), says(["y", "\ud800"], [], [A, B, "\ud800", None])),
-        # Two messages that follow each other; one that follows a later one; depths at the limit and beyond.
+        # Two messages follow each other; one follows a later one; depths at the limits of the valid range and beyond.
         *(claim(C, place(5, D), says(["c"])), claim(D, place(5, C), says([], ["c"]))),
         *(claim(E, place(2, F, 7, None, {}, "\ud800"), says()), claim(F, place(MAX, E), says([], [], [E, F]))),
         *(claim(G, place(depth, R), says(["g"])) for depth in (0, -1, MAX + 1, 1.5, "1", True, None)),
-        # Ids that are hardly any: with a lone surrogate, very long, empty, NUL, a number.
+        # Odd ids: with a lone surrogate, very long, empty, NUL, a number.
         claim(CLAIMED + "\ud800", place(3, CLAIMED + "\udfff"), says(["s"])),
         *(claim(huge, place(4, huge), says([huge])), claim("", place(4, "", "\0"), says([""]))),
         *(claim("\0", place(4, ""), says(["\0"])), claim(7, place(4, R), says(["no id"]))),
-        # One id, six messages: the least of those that have data counts.
+        # Six messages have one id: the least of those with data counts.
         *(claim(CLAIMED + "twice", place(6, R), data) for data in ("text", None, "")),
         *(claim(CLAIMED + "twice", place(6, R), says([f"v{number}"])) for number in (2, 0, 1)),
-        # Roots that are a member of the set, the message itself, or missing.
+        # Roots that are a member of the set, the message itself, and empty.
         *(claim(CLAIMED + "in A", place(1, A), says(["q"]), root=A), claim("self", place(1), says(), root="self")),
         claim("in \ud800", place(1), says(), root="\udc00"),
     ]
 
 
 def test_claimed_ids(trusted):
-    """All readable messages are in the set by their declared depth; links and names stay within their set."""
+    """All readable messages are in the set, by their declared depth; no link and no name leads out of it."""
     R, A, B, C, D, E, F, G = (CLAIMED + name for name in "RABCDEFG")
     huge, replaced, twice = CLAIMED + "x" * 500_000, CLAIMED + "\ufffd", CLAIMED + "twice"
     order, members, row = trusted.order(R), trusted.members[R], trusted.sets[R]
@@ -240,11 +240,11 @@ def test_claimed_ids(trusted):
     assert {*members} == {*order, G}
     assert (members[G]["reject_reason"], trusted.messages[G]["line_count"]) == ("bad_depth", 7)
     assert (row["account"], row["root_status"], row["message_count"], row["max_depth"]) == ("a", "present", 13, MAX)
-    # Surrogates that differ are different items.
+    # Items with different surrogates are different.
     assert row["items"][:7] == ["x", '"\\ud800"', '"\\udfff"', "1e999", "-1e999", "y", "s"]
     assert ({*row["items"][7:11]}, row["items"][11:]) == ({"", "\0", "no id", huge}, ["v0"])
     assert {*row["item_roots"]} == {*order} - {R, A, E}
-    # The others are listed: by each other, by less deep messages, or by themselves.
+    # The others are listed by each other, by shallower messages or by themselves.
     assert row["tips"] == [computed, twice]
     assert (trusted.messages[A]["account"], trusted.messages[A]["line_count"]) == ("a", 2)
     for root, message, status in ((A, CLAIMED + "in A", "unusable"), ("\ufffd", "in \ufffd", "missing")):
@@ -254,14 +254,14 @@ def test_claimed_ids(trusted):
 
 
 def arrives_causally(rows):
-    """Whether each message arrives after all it lists."""
+    """Return whether each message arrives after all messages that it lists."""
     place = {row["message_id"]: number for number, row in enumerate(rows)}
     return all(place.get(p, -1) < place[row["message_id"]] for row in rows for p in row["prev"])
 
 
 @pytest.fixture(scope="module")
 def shuffled(trusted, project, tmp_path_factory):
-    """Make the tables of sets with any ids in another order, in five files, one packed, and thirteen partitions."""
+    """Build sets with any ids in another order, in five files (one compressed) and thirteen partitions."""
     options = dict(trusted.project.vars)
     with open(options.pop("pzp_log"), "rb") as log:
         lines = log.read().splitlines()
@@ -274,7 +274,7 @@ def shuffled(trusted, project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
 def test_order_and_files_of_any_ids(table, trusted, shuffled):
-    """The same where lines may say different things of one id."""
+    """Tables are the same, although lines may give different contents for one id."""
     expected = contents(trusted.project, table)
     assert expected
     assert contents(shuffled, table) == expected

@@ -1,4 +1,4 @@
-"""Whole builds of signed logs against what the JS peers said of each message, feed and tangle."""
+"""Whole builds of signed logs, compared with the JS peers' answers for each message, feed and tangle."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ INVALID_CLAIMS = {"malformed_tangle", "wrong_type"}
 
 
 def expectations(log: str, kind: str) -> list[dict]:
-    """The peers' answers: one JSON object a line, gzipped or not."""
+    """The peers' answers: one JSON object a line, in gzip or plain."""
     for path in (DATA / "ssb").glob(f"{log}.expect_{kind}.jsonl*"):
         text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         return [json.loads(line) for line in text.splitlines()]
@@ -113,7 +113,7 @@ def test_odd_claims(built):
 
 
 def test_the_notebook_keeps_what_it_answers(built, monkeypatch):
-    """What it keeps is of this log: all that it says is said again; pictures are a matter of fonts."""
+    """The stored outputs belong to this log: a new run gives the same text; pictures depend on fonts."""
     log, tables = built
     if log != "medium":
         return
@@ -126,7 +126,7 @@ def test_the_notebook_keeps_what_it_answers(built, monkeypatch):
 
 
 def test_logs_that_are_not_given_are_empty(built):
-    """A log of one kind alone: the others have no lines, so no rows."""
+    """A log of one kind alone: the tables of all other logs are empty."""
     _, tables = built
     others = ("stg_tables__lines", *SET_TABLES, "autobase_bases", "autobase_nodes", "autobase_rejects")
     assert {name: tables.table(name).num_rows for name in others} == dict.fromkeys(others, 0)

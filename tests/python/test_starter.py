@@ -1,4 +1,4 @@
-"""The project that `tangles init` makes: its files, where it can go, and that its own tests hold on ordinary logs."""
+"""The project that `tangles init` makes: its files, its valid places, and its own tests on ordinary logs."""
 
 import shutil
 from pathlib import Path
@@ -15,12 +15,12 @@ from fixtures.ssb.author import Author, to_line
 
 
 def install(folder: Path):
-    """Run `dbt deps` in a project, and return its result."""
+    """Run `dbt deps` in a project and return its result."""
     return dbtRunner().invoke(["deps", "--project-dir", str(folder), "--profiles-dir", str(folder)])
 
 
 def thread_of_two_kinds() -> bytes:
-    """A thread whose first reply names it in both ways, as clients do now, and whose second reply in the old way."""
+    """Write a thread: its first reply names the root in both forms, as clients do now, its second in the old form."""
     alice = Author.from_seed("starter: alice")
     begun = {"thread": {"root": None, "previous": None}}
     root = alice.publish({"type": "post", "text": "hello", "tangles": begun}, 1)
@@ -32,7 +32,7 @@ def thread_of_two_kinds() -> bytes:
 
 
 def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
-    """The larger tangle stands for it, and the project's tests pass."""
+    """The larger tangle represents the thread, and the project's tests pass."""
     folder = tmp_path / "forum"
     init.make_project(folder)
     (folder / "example.jsonl").write_bytes(thread_of_two_kinds())
@@ -49,7 +49,7 @@ def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
 
 
 def test_no_file_names_a_place_of_one_machine(tmp_path):
-    """Neither when the project is made nor when dbt has written its lock; what Git ignores is left out."""
+    """Files name no local path after `init` and after dbt has written its lock; Git-ignored files are excluded."""
     folder = tmp_path / "forum"
     init.make_project(folder)
     assert install(folder).success
@@ -67,7 +67,7 @@ def test_no_file_names_a_place_of_one_machine(tmp_path):
 
 
 def test_a_clone_needs_its_link(tmp_path):
-    """Without the link dbt names the file that it looks for; `--link` makes it, and again when it leads nowhere."""
+    """Without the link dbt names the missing file; `--link` makes the link, and repairs one that leads to no folder."""
     init.make_project(tmp_path / "forum")
     clone = tmp_path / "elsewhere" / "clone"
     shutil.copytree(tmp_path / "forum", clone, ignore=shutil.ignore_patterns(init.LINK))
@@ -84,7 +84,7 @@ def test_a_clone_needs_its_link(tmp_path):
 
 
 def test_a_link_is_made_in_projects_alone(tmp_path):
-    """And in the place of no file."""
+    """`--link` works in projects alone, and never replaces a file."""
     refused = CliRunner().invoke(main, ["init", "--link", str(tmp_path)])
     assert refused.exit_code == 2
     assert f"{tmp_path} has no dbt_project.yml" in refused.output
@@ -97,7 +97,7 @@ def test_a_link_is_made_in_projects_alone(tmp_path):
 
 @pytest.mark.parametrize(("installed", "target"), [({"pyspark", "pysail"}, "local"), ({"pysail"}, "sail"), ((), None)])
 def test_the_target_is_of_the_engine_that_is_installed(installed, target, monkeypatch, tmp_path):
-    """Spark where it is there; where no engine is, the answer says how to install one."""
+    """The target is Spark if it is installed; without an engine the answer explains how to install one."""
     distribution = init.distribution
 
     def only_installed(name):

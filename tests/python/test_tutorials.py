@@ -1,4 +1,4 @@
-"""The tutorials show what the commands print: each shown line, in its order, is a line of the output."""
+"""The tutorials show the real output: each shown line, in its order, is a line of the output."""
 
 import re
 import shlex
@@ -15,12 +15,12 @@ DISAGREEMENT = (FOLDER / "first-disagreement.md").read_text()
 
 
 def examples(page: str) -> list[tuple[str, str]]:
-    """List the commands that a page shows, each with the lines below it."""
+    """List the commands of a page, each with the lines below it."""
     return re.findall(r"```console\n\$ tangles ([^\n]+)\n(.+?)```", page, re.S)
 
 
 def check(command: str, shown: str, environment: dict[str, str] | None = None) -> None:
-    """Compare what is shown with what is printed."""
+    """Compare the shown lines with the printed ones."""
     printed = iter(CliRunner().invoke(main, shlex.split(command), env=environment).stdout.splitlines())
     lines = shown.splitlines()
     assert len(lines) > 0 and [line for line in lines if line not in printed] == []
@@ -35,7 +35,7 @@ def test_first_log(fixtures, command, shown):
 
 
 def test_first_disagreement(project, tmp_path, monkeypatch):
-    """Of two replicas, one of which lacks an event."""
+    """Two replicas, of which one lacks an event."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
     logs = dict(zip(("ann", "bob"), re.findall(r"```json\n(.+?)```", DISAGREEMENT, re.S), strict=True))

@@ -1,4 +1,4 @@
-"""A repeated build rebuilds only tables whose rows would differ; --full-refresh rebuilds all of them."""
+"""A repeated build rebuilds only tables whose result would differ; --full-refresh rebuilds all."""
 
 import base64
 import os
@@ -11,16 +11,16 @@ from conftest import DATA
 
 MODELS = ("--select", "+feeds", "ssb_rejects", "stg_events__lines", "int_run_inputs", "runs")
 UNIT = ("--exclude-resource-type", "unit_test")
-#: Tables that do not depend on messages.
+#: Tables that are not computed from messages.
 OTHERS = {"stg_events__lines", "stg_tables__lines"}
-#: `runs` is written by each run; so its tests have new rows to look at.
+#: Each run writes to `runs`, so its tests have new rows to read.
 ALWAYS = {"runs"}
-#: Tables that have the rows of changed groups alone.
+#: Tables with the rows of changed groups alone.
 WORKING_SETS = {"int_feed_links", "int_feed_chain"}
 
 
 def build(built, *options: str, command: str = "build"):
-    """Run dbt; return the names of tables and tests that ran, and of those left unchanged."""
+    """Run dbt; return the names of built tables, of tests, and of unchanged nodes."""
     result = built.invoke_parsed(command, *MODELS, *options)
     assert result.success, [f"{r.node.name}: {r.message}" for r in result.result or [] if r.status in ("error", "fail")]
     ran, left = set(), set()
@@ -31,7 +31,7 @@ def build(built, *options: str, command: str = "build"):
 
 
 def tables(names: set[str]) -> set[str]:
-    """Of some nodes those that are tables of this selection."""
+    """Return the nodes that are tables of this selection."""
     return {
         name for name in names if name.startswith(("stg_", "int_")) or name in {"feeds", "ssb_messages", "runs"}
     } | (names & {"ssb_rejects", "feed_messages"})
@@ -43,14 +43,14 @@ def newest_run(built) -> dict:
 
 
 def rows(built, name: str) -> list:
-    """Read a table's rows, in a fixed order, without the versions, which count runs."""
+    """Read a table's rows in a fixed order, without the versions, which count runs."""
     columns = [column for column in built.table(name).column_names if column != "version"]
     return sorted(map(repr, built.rows(name, columns)))
 
 
 @pytest.fixture
 def logs(tmp_path):
-    """A log of messages without its last lines, and one of events."""
+    """A log of messages without its last lines, and a log of events."""
     text = (DATA / "ssb" / "small.jsonl").read_text()
     lines = [f"{line}\n" for line in text.split("\n") if line.strip()]
     (tmp_path / "ssb.jsonl").write_text("".join(lines[:-20]))
@@ -64,7 +64,7 @@ def variables(folder) -> dict:
 
 @pytest.mark.both
 def test_a_log_that_grows(project, logs):
-    """The same logs, then more lines of one log, given in two ways: each table equals that of a single build."""
+    """An unchanged log rebuilds only tables about runs; a grown one rebuilds its tables, which equal a full build's."""
     folder, lines = logs
     grown = project("grown", **variables(folder))
     ran, left = build(grown, *UNIT)
@@ -97,7 +97,7 @@ def test_a_log_that_grows(project, logs):
 
 
 def test_what_decides_makes_it_again(project, logs, monkeypatch):
-    """A var, a secret, a file of another name, a hand in the warehouse, --full-refresh; and the way back."""
+    """A changed var, secret, file name or table and --full-refresh each cause a rebuild, and so does the way back."""
     folder, _ = logs
     built = project("decided", **variables(folder))
     build(built, command="run")
@@ -136,14 +136,14 @@ def test_what_decides_makes_it_again(project, logs, monkeypatch):
 
 
 def test_tests_that_failed_or_were_asked_for_run(project, logs):
-    """A build remembers passed tests and repeats failed ones; `dbt test` checks all rows."""
+    """Only a passed test is skipped later; `dbt test` runs every test."""
     folder, _ = logs
     built = project("tested", **variables(folder))
     build(built)
     ran, left = build(built)
     assert "rows_of_stg_ssb__lines" in left
     assert "rows_of_feeds" in left
-    assert any("::" in name or name == "feed_says_what_ended_it" for name in ran), "unit tests bring their own rows"
+    assert any("::" in name or name == "feed_says_what_ended_it" for name in ran), "unit tests must run again"
     ran, left = build(built, command="test")
     assert len(ran) > 15
     assert not left
@@ -158,7 +158,7 @@ def test_tests_that_failed_or_were_asked_for_run(project, logs):
 
 
 def test_a_table_whose_input_failed_is_not_taken_for_new(project, logs):
-    """A run without the log keeps its tables; they are rebuilt when the log is back with other lines."""
+    """The log is missing in one run: tables behind it stay, and are rebuilt when it returns with other lines."""
     folder, lines = logs
     built = project("gone", **variables(folder))
     build(built, command="run")
@@ -182,7 +182,7 @@ def changes(built) -> dict[str, dict[str, tuple]]:
 
 @pytest.mark.both_at_length
 def test_what_a_run_changed(project, logs):
-    """Changes are counted by the keys of public tables, except in runs without changes and where the count is off."""
+    """`run_changes` counts changed keys of public tables; unchanged runs and runs with it disabled write no counts."""
     folder, lines = logs
     built = project("counted", **variables(folder))
 
@@ -210,7 +210,7 @@ def test_what_a_run_changed(project, logs):
         assert changes(built)[second][name] == counts
         assert sum(counts) > 0
 
-    # A run was killed before it ended: the next run records its changes.
+    # A run was killed before it ended: the next one records its changes.
     shutil.rmtree(place)
     (folder / "run_changes").rename(place)
     assert changes(built).keys() == {first}

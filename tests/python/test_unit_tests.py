@@ -2,12 +2,12 @@
 
 import pytest
 
-#: One for each way in which rows are made: a window, arrays and a tree of joins.
+#: One test for each kind of computation: a window, arrays and a tree of joins.
 SMOKE = {"feed_says_what_ended_it", "commands_are_counted_by_batch", "links_of_a_set"}
 
 
 def passed(project, *selected: str) -> set[str]:
-    """Run unit tests; returns their names once all of them have passed."""
+    """Run unit tests and return their names once all of them have passed."""
     result = project.invoke("test", "--select", *selected)
     assert result.exception is None, result.exception
     statuses = {r.node.name: r.status for r in result.result if r.node.resource_type == "unit_test"}
@@ -17,7 +17,7 @@ def passed(project, *selected: str) -> set[str]:
 
 @pytest.mark.both_at_length
 def test_all_unit_tests(fixtures, manifest):
-    """Each runs over rows of its own."""
+    """Each unit test runs over rows of its own."""
     names = {test.name for test in manifest.unit_tests.values()}
     assert len(names) > 30
     assert passed(fixtures, "test_type:unit") == names

@@ -1,4 +1,4 @@
-"""A misspelt name of a var is refused before the first model, with the probable name."""
+"""A misspelt name of a var is refused before the build starts, with the probable name."""
 
 import re
 
@@ -8,18 +8,18 @@ import yaml
 from conftest import ROOT, DbtProject
 from dbt_projects import installing, write
 
-#: An empty view, which builds in a second.
+#: A selection that builds in a second: an empty view.
 FEW = ("run", "--select", "stg_tables__lines")
 MODELS = {"mine.sql": "select '{{ var(\"block_limit\", 1) }}' as block_limit"}
 
 
 def answer(result) -> str:
-    """The message of dbt's failure; empty after a success."""
+    """Return dbt's message, or an empty string on success."""
     return "" if result.success else str(result.exception) + "".join(str(each.message) for each in result.result or [])
 
 
 def refusal(place: str, name: str, nearest: str) -> str:
-    """The sentence about one name."""
+    """Return the sentence about one name."""
     return f"{place} has \"{name}\", and tangles has no var of that name; the nearest is '{nearest}'"
 
 
@@ -32,7 +32,7 @@ def refusal(place: str, name: str, nearest: str) -> str:
     ],
 )
 def test_an_unknown_name_is_refused(name, nearest, manifest, project):
-    """In this project every unknown var is refused before the first model, as all its vars are vars of tangles."""
+    """Every unknown var of this project is refused, because all its vars are vars of tangles; no model runs."""
     here = project("unknown_var", **{name: "mine.jsonl"})
     result = here.invoke(*FEW, manifest=manifest)
     assert refusal("--vars", name, nearest) in answer(result)
@@ -47,7 +47,7 @@ def test_all_unknown_names_are_said_at_once(manifest, project):
 
 @pytest.mark.parametrize("name", ["hmac_key", "ssb_hmac_keys"])
 def test_a_key_under_a_near_name_is_not_shown(name, manifest, project):
-    """The message equals that of the key's own var."""
+    """The error hides the value and names the environment variable, as the error for the key's own var does."""
     said = answer(project("unknown_var", **{name: "not-to-be-seen"}).invoke(*FEW, manifest=manifest))
     assert f"var '{name}' is not taken" in said
     assert "TANGLES_SSB_HMAC_KEY" in said
@@ -55,7 +55,7 @@ def test_a_key_under_a_near_name_is_not_shown(name, manifest, project):
 
 
 class Consumer:
-    """A project that installs this one, parsed once: the names under test do not affect parsing."""
+    """A project that installs this one, parsed once, because names of vars do not change its nodes."""
 
     def __init__(self, project: DbtProject) -> None:
         self.project = project
@@ -66,7 +66,7 @@ class Consumer:
         self.manifest = result.result
 
     def run(self, variables: dict, on_command_line: dict, *command: str) -> str:
-        """The message of a command with these `vars:` and `--vars`; empty after a success."""
+        """Return the message of a command with these `vars:` and these `--vars`; empty on success."""
         write(self.file, {**self.settings, "vars": variables})
         self.project.vars = on_command_line
         return answer(self.project.invoke(*(command or FEW), manifest=self.manifest))
@@ -90,7 +90,7 @@ def consumer(project, tmp_path_factory) -> Consumer:
     ],
 )
 def test_a_name_that_is_meant_for_tangles_is_refused(variables, on_command_line, expected, consumer):
-    """Below `tangles:` every unknown one; elsewhere a near miss, as other packages have vars there."""
+    """Below `tangles:` every unknown name is refused; elsewhere only a near miss, as other packages have vars there."""
     said = consumer.run(variables, on_command_line)
     place, name, nearest = expected
     assert f'{place} has "{name}", and tangles has no var of that name; the nearest is ' in said
@@ -99,13 +99,13 @@ def test_a_name_that_is_meant_for_tangles_is_refused(variables, on_command_line,
 
 
 def test_vars_on_the_command_line_have_no_scope(consumer):
-    """Vars below `tangles:` there would have no effect."""
+    """A `tangles:` block in `--vars` is refused, because dbt ignores scopes there."""
     said = consumer.run({}, {"tangles": {"ssb_log": "a"}})
     assert "--vars has 'tangles', and --vars has no scopes" in said
 
 
 def test_names_of_others_are_not_refused(consumer):
-    """One that is not near, one that stands below the project's own name, and one that its code reads."""
+    """A name is accepted if it is not near, is below the project's own name, or is read by the project's code."""
     assert consumer.run({"colour": 1, "installer": {"ssb_logs": "a"}, "block_limit": 2}, {"paper": 1}) == ""
     assert consumer.run({}, {"block_limit": 2}) == ""
 
@@ -115,7 +115,7 @@ def test_a_run_without_tangles_may_have_any_name(consumer):
 
 
 def test_the_names_are_in_one_list():
-    """Each has a default; `ssb_log` and its like are listed with their models."""
+    """Each listed var has a default; `ssb_log` and similar vars are listed with their models."""
     macros = ROOT / "macros" / "inputs"
     listed = re.findall(
         r"^        '(\w+)':", (macros / "logs.sql").read_text() + (macros / "settings.sql").read_text(), re.M

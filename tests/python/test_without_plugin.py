@@ -1,4 +1,4 @@
-"""An environment where nobody ran pip: the plugin is not there, as when another project installs this one."""
+"""An environment without `pip install`: the plugin is missing, as in a project that installs this one as a package."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Wrong values of vars, and paths that lead to no file, fail a build by the name of the var."""
+"""A wrong value of a var and a path without files fail a build; the error names the var."""
 
 import json
 
@@ -19,7 +19,7 @@ OTHER_NOTHING = [".log", "'"]
 
 
 def test_no_file(project, tmp_path):
-    """Paths at which Spark finds nothing fail the models that read them, each by the name of its var."""
+    """A path without files fails the models that read it; the error names the var."""
     built = project("no_file", **{log: str(tmp_path / name) for log, name in NOTHING.items()})
     models = [f"stg_{log}__lines" for log in ("ssb", "pzp", "autobase", "events")]
     result = built.invoke_parsed("run", "--select", *models)
@@ -33,7 +33,7 @@ def test_no_file(project, tmp_path):
 
 @pytest.mark.parametrize("name", [*NOTHING.values(), *OTHER_NOTHING])
 def test_no_file_is_read(name, empty, tmp_path):
-    """The reader says so, by the names of the var and the path. Hidden files are nothing to Spark."""
+    """The reader's error names the var and the path. Spark ignores hidden files."""
     from pyspark.sql import SparkSession
 
     for hidden in ("_log.txt", ".log"):
@@ -43,7 +43,7 @@ def test_no_file_is_read(name, empty, tmp_path):
     assert name in str(raised.value)
 
 
-#: Wrong values by var. Those of one place are given together, and every one of them is refused.
+#: Wrong values by var. Values of one place are given together, and every one of them is refused.
 WRONG_VARS = {
     "ssb_log": (7, "", ["a.jsonl"]),
     "pzp_log": (True, " ", {"a": 1}),
@@ -76,7 +76,7 @@ TURNS = [
 
 
 def said_of(result) -> str:
-    """The words with which a command fails."""
+    """Return the message of a failed command."""
     assert not result.success
     return str(result.exception) + "".join(r.message for r in result.result or [])
 
@@ -87,7 +87,7 @@ def is_refused(name: str, value, said: str) -> bool:
 
 @pytest.mark.parametrize("turn", range(len(TURNS)))
 def test_wrong_vars(turn, project, manifest, warehouse):
-    """Each wrong value is refused, by its var's name, before any model runs."""
+    """Each wrong value is refused before any model runs; the error names the var."""
     said = said_of(project("wrong_vars", **TURNS[turn]).invoke("run", manifest=manifest))
     assert [(name, value) for name, value in TURNS[turn].items() if not is_refused(name, value, said)] == []
     assert said.count("but must be") == len(TURNS[turn])
@@ -100,7 +100,7 @@ def test_a_wrong_var_alone(project, manifest):
 
 
 def test_wrong_vars_are_parsed(project):
-    """They break nothing before they are refused."""
+    """Parsing succeeds with every wrong value, so that the check can refuse it."""
     wrong = {"ssb_log": 7, "sql_round_budget": "5", "max_previous": [2]}
     said = said_of(project("wrong_vars_parsed", **wrong).invoke("run"))
     assert all(is_refused(name, value, said) for name, value in wrong.items())
