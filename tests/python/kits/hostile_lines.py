@@ -1,4 +1,4 @@
-"""Lines made to do harm to whatever reads a log, and a log that knows the fate of each of its lines."""
+"""Hostile lines for any reader of a log, and a log that states the expected result of each line."""
 
 import gzip
 import random
@@ -60,12 +60,12 @@ HOSTILE = [
     *("thread", "Thread", "THREAD", "e\u0301", "\u00e9", "ﬀ", "ff", "a" * 1200),
 ]
 
-# Names that mean something to SQL, Jinja, Python, a shell, a file system or a printer.
+# Names with a meaning in SQL, Jinja, Python, a shell, a file system or a terminal.
 ODD = [*HOSTILE, "../../etc/passwd", "file:///etc/passwd", "C:\\con", "$(id)", "a\tb", "\x7f"]
 
 
 class Log:
-    """A folder of files, with what each line should come to.
+    """A folder of files, with the expected result of each line.
 
     Attributes:
         rejects: The reason by file and line.
@@ -91,7 +91,7 @@ class Log:
             self.lines[line["key"] if message_id is None else message_id] += 1
 
     def write(self) -> str:
-        """Write the files and return what is to be the var `ssb_log`."""
+        """Write the files and return the value of the var `ssb_log`."""
         for name, lines in self.files.items():
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class Log:
 
 
 def broken(log: Log) -> None:
-    """Add lines that are no messages, however they are read."""
+    """Add lines that are no messages in any format."""
     log.bad(
         "malformed_json",
         b"",
@@ -159,7 +159,7 @@ def broken(log: Log) -> None:
 
 
 def random_bytes(log: Log) -> None:
-    """Add files that are no logs."""
+    """Add files of random bytes."""
     log.bad(ANY, *random.Random(1).randbytes(100_000).split(b"\n"), file="garbage.bin")
     log.bad(ANY, *gzip.compress(b"not named .gz").split(b"\n"), file="compressed.jsonl")
     log.bad(ANY, *'{"key": 1}\n{}'.encode("utf-16").split(b"\n"), file="utf16.jsonl")

@@ -12,7 +12,7 @@ from dbt_projects import write
 
 HERE = ROOT / "integration_tests"
 
-#: The folders of each part below staging, intermediate and marts; and the parts that it cannot do without.
+#: The folders of each part below staging, intermediate and marts; and the parts that it requires.
 PARTS = {
     "ssb": ({"staging": ["ssb"], "intermediate": ["feeds"], "marts": ["ssb", "feeds"]}, []),
     "tangles": ({"intermediate": ["tangles"], "marts": ["tangles"]}, ["ssb"]),
@@ -27,7 +27,7 @@ PARTS = {
 
 
 def with_dependents(*parts: str) -> set[str]:
-    """Parts, and those that cannot do without them."""
+    """Return the given parts and the parts that require them."""
     found = set(parts)
     while more := {part for part, (_, needs) in PARTS.items() if found & {*needs}} - found:
         found |= more
@@ -35,7 +35,7 @@ def with_dependents(*parts: str) -> set[str]:
 
 
 def without(*parts: str) -> dict:
-    """What to write below `models: tangles:` to switch off some parts, and those that cannot do without them."""
+    """Return the settings below `models: tangles:` that disable some parts and the parts that require them."""
     settings: dict = {}
     for part in with_dependents(*parts):
         for layer, folders in PARTS[part][0].items():
@@ -44,11 +44,11 @@ def without(*parts: str) -> dict:
 
 
 def integrating(folder: Path, change=lambda settings: None, models: dict[str, str] | None = None) -> Path:
-    """Copy the project, and install its packages.
+    """Copy the project and install its packages.
 
     Args:
         folder: Where.
-        change: Is handed what is in dbt_project.yml, to change it.
+        change: A function that changes the contents of dbt_project.yml.
         models: Texts of more models by file name.
     """
     shutil.copytree(HERE, folder, ignore=shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse"))
@@ -67,5 +67,5 @@ def integrating(folder: Path, change=lambda settings: None, models: dict[str, st
 
 
 def installed_in(project: DbtProject, schema: str) -> DbtProject:
-    """The same build, as seen from another of its schemas."""
+    """Return the same build, read from another of its schemas."""
     return DbtProject(project.warehouse, f"{project.schema}_{schema}")

@@ -13,14 +13,14 @@ from conftest import ROOT
 
 
 class Build:
-    """A dbt process, and all processes that it starts.
+    """A dbt process with all processes that it starts.
 
     Args:
         warehouse: The warehouse.
         schema: The schema.
         folder: For the files of dbt, and for the lines that it prints.
         variables: The vars.
-        selected: The models; all where there are none.
+        selected: The models; all of them if empty.
     """
 
     def __init__(self, warehouse: Path, schema: str, folder: Path, variables: dict, selected: list[str]) -> None:
@@ -41,32 +41,32 @@ class Build:
         )
 
     def sessions(self) -> set[Path]:
-        """The folders of processes, dead ones too."""
+        """Return the folders of all sessions, ended ones too."""
         return {path for path in (self.warehouse / ".sessions").glob("*") if path.is_dir()}
 
     def open(self) -> float:
-        """Wait until it touches the warehouse; returns the moment."""
+        """Wait until the process opens the warehouse; return the time."""
         while self.sessions() <= self.left:
-            assert self.process.poll() is None, "it ended too early"
+            assert self.process.poll() is None, "dbt ended before the test could kill it"
             time.sleep(0.02)
         return time.monotonic()
 
     def kill(self) -> None:
-        """Kill -9, and wait until all of it is gone; it may have ended before."""
+        """Kill the process group and wait for its end; it may have ended before."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
     def kill_once_published(self, table: str) -> None:
-        """Kill it when it has built some tables, this one for the last, and others not."""
+        """Kill the process as soon as it has published this table, before the rest of the build."""
         before = self.stamp(table)
         while self.stamp(table) == before:
-            assert self.process.poll() is None, "it ended too early"
+            assert self.process.poll() is None, "dbt ended before the test could kill it"
             time.sleep(0.05)
         self.kill()
 
     def end(self) -> str:
-        """Wait until it has ended well; returns what it said."""
+        """Wait for a successful end; return the printed text."""
         code = self.process.wait(timeout=900)
         self.said.seek(0)
         said = self.said.read()
@@ -74,6 +74,6 @@ class Build:
         return said
 
     def stamp(self, table: str) -> str | None:
-        """The run that built a table."""
+        """Return the run that built a table."""
         path = self.warehouse / f"{self.schema}.db" / table / "_table.json"
         return json.loads(path.read_text())["run_id"] if path.exists() else None

@@ -1,4 +1,4 @@
-"""Runs dbt in a process of its own, and looks for secrets in all that it leaves and prints."""
+"""Runs dbt in a process of its own, and searches its files and its output for secrets."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pyarrow.dataset as ds
 
 from conftest import ROOT
 
-# One process for all commands, so that they share a catalog; all output of its JVM and its workers is captured.
+# One process for all commands, so that they share a catalog; the output of its JVM and workers is captured, too.
 DRIVER = """
 import json
 import sys
@@ -40,17 +40,17 @@ def in_hex(key):
 
 
 def spellings(key):
-    """Spell a secret in all the ways that clients do."""
+    """Spell a secret in all forms that clients use."""
     return [key, unpadded(key), other_alphabet(key), unpadded(other_alphabet(key)), in_hex(key), in_hex(key).upper()]
 
 
 def run_alone(folder, commands, log, schema, **environment):
-    """Run dbt commands on a log in a process of its own; returns the folder with all that they left and printed."""
+    """Run dbt commands on a log in a process of its own; return the folder with its files and output."""
     options = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--vars", json.dumps({"ssb_log": str(log)})]
     options += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs"), "--debug"]
     (folder / "run").mkdir()
     places = {"TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": schema}
-    done = subprocess.run(  # with a usual umask, in place of that of the tests
+    done = subprocess.run(  # with a usual umask, independent of the tests' own
         [sys.executable, "-c", DRIVER],
         input=json.dumps([command + options for command in commands]).encode(),
         cwd=folder / "run",
@@ -60,7 +60,7 @@ def run_alone(folder, commands, log, schema, **environment):
     )
     (folder / "stdout").write_bytes(done.stdout)
     (folder / "stderr").write_bytes(done.stderr)
-    assert done.returncode == 0, "see the end of this:\n" + done.stdout.decode()[-3000:] + done.stderr.decode()[-1000:]
+    assert done.returncode == 0, "dbt failed, see here:\n" + done.stdout.decode()[-3000:] + done.stderr.decode()[-1000:]
     return folder
 
 
@@ -70,7 +70,7 @@ def read(path):
 
 
 def values(value):
-    """List all strings and bytes in a value, names included, as bytes."""
+    """Return all strings and bytes in a value, including field names, as bytes."""
     if isinstance(value, dict):
         for name, each in value.items():
             yield from values(name)
@@ -85,18 +85,18 @@ def values(value):
 
 
 def everything_in(path):
-    """Return all that a table holds as one run of bytes."""
+    """Return all values of a table as one byte string."""
     rows = read(path).to_pylist()
     return b"\n".join(values(rows)) + json.dumps(rows, default=repr).encode()
 
 
 def forms(key):
-    """Return the traces of a secret: each spelling, halves of each, and values derived from them."""
+    """Return the byte strings that reveal a secret: halves of each of its spellings and of encodings of these."""
     raw = b64decode(key)
     whole = {
         raw,
         *(spelt.encode() for spelt in (unpadded(key), unpadded(other_alphabet(key)), in_hex(key), in_hex(key).upper())),
     }
-    # The last letters are those of the padding.
+    # The last letters depend on the padding.
     whole |= {b64encode(each.encode())[:54] for each in (key, other_alphabet(key), in_hex(key), in_hex(key).upper())}
     return {half for each in whole for half in (each[: len(each) // 2], each[len(each) // 2 :])}

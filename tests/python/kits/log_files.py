@@ -1,4 +1,4 @@
-"""Files of logs as tests write them, and the tables that builds make of them, in an order that can be compared."""
+"""Files of logs as tests write them, and the tables of builds, sorted for comparison."""
 
 import gzip
 import random
@@ -13,12 +13,12 @@ def write(path: Path, lines: list[bytes]) -> str:
 
 
 def scatter(folder: Path, lines: list[bytes], files: int = 5, prefix: str = "") -> None:
-    """Write lines in another order into several files, of which one is packed; the folder's name decides the order."""
+    """Write lines in another order into several files, one of them compressed; the folder's name seeds the order."""
     rng = random.Random(folder.name)
     lines = rng.sample(lines, len(lines))
     cuts = [0, *sorted(rng.sample(range(1, len(lines)), files - 1)), len(lines)]
     for number, (start, end) in enumerate(pairwise(cuts)):
-        # Spark takes a byte order mark off the beginning of a file.
+        # Spark removes a byte order mark at the beginning of a file.
         assert not lines[start].startswith(b"\xef\xbb\xbf")
         write(folder / f"{prefix}{number}.jsonl", lines[start:end])
     packed = folder / f"{prefix}3.jsonl"
@@ -27,12 +27,12 @@ def scatter(folder: Path, lines: list[bytes], files: int = 5, prefix: str = "") 
 
 
 def without_places(row: dict, *left_out: str) -> tuple:
-    """Show a row without its place in a file."""
+    """Return a row without its place in a file."""
     return tuple((name, value) for name, value in row.items() if name not in {"source_file", "line", *left_out})
 
 
 def contents(built, table: str, *left_out: str) -> list[tuple]:
-    """Read a table without places in files, rows in a fixed order; a row for several rejected lines counts as often."""
+    """Read a table without places in files, in a fixed order; a row for several rejected lines counts as often."""
     is_of_rejects = table.endswith("_rejects")
     found = []
     for row in built.rows(table):
@@ -42,5 +42,5 @@ def contents(built, table: str, *left_out: str) -> list[tuple]:
 
 
 def selection_of(*tables: str) -> list[str]:
-    """Select tables and all that they are made of; `+tangles` by itself would be the whole package."""
+    """Select tables and their inputs; `+tangles` by itself would select the whole package."""
     return [f"+{'path:models/marts/tangles/tangles.sql' if table == 'tangles' else table}" for table in tables]

@@ -1,7 +1,7 @@
 """This project as dbt parses it, shared by builds of tests: parsing takes dbt as long as a small build.
 
-A build's schema is in names and settings alone, and most vars are in the `meta` that models have under the var's own
-name: these are put in afterwards. For each choice of the other vars, and with or without logs, dbt parses once.
+A build's schema is in names and settings alone, and most vars are in the `meta` of models under the var's own name:
+these are inserted afterwards. For each choice of the other vars, and with or without logs, dbt parses once.
 """
 
 import json
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from conftest import DbtProject
 
 LOGS = ("ssb_log", "pzp_log", "autobase_log", "event_log")
-#: Vars that a parsed project has in `meta` alone, or not at all, as dbt reads them when a model is built.
+#: Vars that a parsed project has in `meta` alone, or that dbt reads only when it builds a model.
 IN_META = {*LOGS, "unpack_limit", "ancestor_limit", "clock_limit", "graph_limit", "rows_in_memory"}
 IN_META |= {"edit_limit", "edit_command_limit", "max_previous", "ssb_log_format", "log_timeline", "count_changes"}
-#: Those that besides decide which tests of the documents' examples there are; with logs there are none.
+#: Vars that also select the tests of documented examples, which are disabled when logs are given.
 IN_META_WITH_LOGS = {"verify_signatures", "consensus_rule", "quorum_degrees", "set_ghost_span", "edit_batch_size"}
-#: Of a parsed project: the schema that it was parsed for, and the manifest. A build writes in its manifest.
+#: Parsed projects: the schema of each, and its manifest as bytes, because a build changes its manifest.
 _parsed: dict[str, tuple[str, bytes]] = {}
 
 
 def manifest_for(project: "DbtProject") -> Manifest:
-    """Return what dbt would parse for a build of this project.
+    """Return the manifest that dbt would parse for a build of this project.
 
     Raises:
         AssertionError: It cannot be parsed.
@@ -56,10 +56,10 @@ def manifest_for(project: "DbtProject") -> Manifest:
 
 
 def parse_once() -> None:
-    """Have dbt read a text, and validate settings, once in this process: it meets the same ones each time it parses.
+    """Cache Jinja parsing and validation of settings in this process, because all projects share most texts.
 
-    Some 45 projects of tests differ in their dbt_project.yml or packages, and no manifest serves two of them: to parse
-    one takes 1.3 CPU seconds in place of 2.05.
+    Some 45 projects of tests differ in their dbt_project.yml or packages and need a manifest each. With the cache,
+    parsing one takes 1.3 CPU seconds in place of 2.05.
     """
     for name in ("parse", "compile"):
         setattr(jinja2.Environment, name, _read_once(getattr(jinja2.Environment, name)))

@@ -1,4 +1,4 @@
-"""Numbers, strings, bytes and values that stand in for others where a line is mutated."""
+"""Numbers, strings, bytes and values that replace others in mutated lines."""
 
 NUMBERS = [
     *("0", "-0", "0.0", "1", "-1", "1.0", "1.5", "2147483647", "2147483648", "-2147483649", "4294967296"),
@@ -38,6 +38,6 @@ LENGTHS = [-1, 0, 1, 2, 3, 1.0, True, None, "1", 2**31 - 1, 2**31, 2**63]
 ARRIVALS = [0, 1, -1, 2**63 - 1, -(2**63), 2**63, -(2**63) - 1, 2**53 + 1, 1.0, True, None, "1", 10**30]
 DEPTHS_OF_SETS = [0, -1, 1, 2, 2**53 - 1, 2**53, 1.0, 1.5, "1", None, True, 10**30]
 
-# Lines that only differ, or only coincide, where a table might not look.
+# Lines that differ, or are equal, only in fields that a table might ignore.
 SHARED_NAMES = [("y:z", "x", None), ("z", "x:y", None), ("after y:z", "x", "y:z"), ("after z", "x:y", "z")]
 TIES = [{}, {"author": ""}, {"author": None}, {"after": [], "author": "x"}]

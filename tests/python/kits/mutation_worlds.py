@@ -1,4 +1,4 @@
-"""Small logs that hold together, of each kind of log: the lines that are mutated."""
+"""Small consistent logs of each kind: the lines that are mutated."""
 
 import gzip
 import json
@@ -14,12 +14,12 @@ World = list[bytes]
 
 
 def worlds_of(kind: str) -> list[World]:
-    """Collect the real logs of a kind."""
+    """Return the real logs of a kind."""
     return {"ssb": ssb_worlds, "pzp": _pzp_worlds, "autobase": _autobase_worlds, "event": _event_worlds}[kind]()
 
 
 def _seed_worlds(system: str, key: str | None = None) -> list[World]:
-    """The lines of the fixture log, by file or by a field of theirs."""
+    """Return the lines of the fixture log, by file or by one of their fields."""
     worlds: dict[Any, World] = {}
     for row in fixture_seeds.log(system):
         line = b64decode(row["raw_base64"])
@@ -73,7 +73,7 @@ def dump(document: Any) -> bytes:
 
 
 def parsed(line: bytes) -> Any:
-    """What a line says, if it is a JSON object that orjson takes."""
+    """Return the value of a line if it is a JSON object that orjson accepts, else None."""
     try:
         document = orjson.loads(line)
     except ValueError:

@@ -1,14 +1,14 @@
-"""Lines of logs, mutated: real ones, and among them wrong bytes, odd JSON, other shapes and links that lead anywhere.
+"""Lines of logs, mutated: real lines with wrong bytes, odd JSON, other shapes and links to any message.
 
     lines = mutated("ssb", 20_000, seed=1)
 
-A log consists of worlds: small consistent logs, each with names of its own, so that damage in one world leaves the
-others intact. The share of mutated lines differs by world, because a world of wrong lines tests only rejects.
+A log is made of worlds: small consistent logs, each with names of its own, so that a fault in one leaves the others
+intact. Worlds are mutated at different rates, because a graph with faults everywhere tests little but its rejects.
 
-A line goes through these steps, of which each is left out more often than not: its JSON gets another structure
-(`_tree`), other links (`_link`), or other values of its kind of log (`_ssb`, `_pzp`, `_autobase`, `_event`);
-it gets the names of its world, and is signed anew where signatures are verified; it is printed, and its text (`_text`)
-and bytes (`_bytes`) are changed.
+A line goes through these steps, most of which are skipped at random: its JSON gets another structure (`_tree`), other
+links (`_link`), or other valid values of its kind of log (`_ssb`, `_pzp`, `_autobase`, `_event`); it gets the names of
+its world, and is signed anew if signatures are verified; it is printed, and its text (`_text`) and bytes (`_bytes`) are
+changed.
 """
 
 import json
@@ -55,11 +55,11 @@ def mutated(kind: str, count: int, seed: int | str, is_verified: bool = True) ->
     Args:
         kind: One of `KINDS`.
         count: How many lines.
-        seed: Any.
-        is_verified: Whether messages are signed anew when they were changed; if not, it is enough that ids are claimed.
+        seed: Any number.
+        is_verified: Whether changed messages are signed anew; otherwise a claimed id suffices.
 
     Returns:
-        The lines in random order, without line feeds. The first is an ordinary line.
+        The lines in random order, each without a line feed. The first one is ordinary.
     """
     return _Log(kind, seed, is_verified).lines(count)
 
@@ -90,12 +90,12 @@ class _Log:
             rate = self.rng.choice((0.02, 0.1, 0.3, 0.8)) if number else 0.0
             for line in self.world:
                 if self.rng.random() < 0.03 * rate:
-                    continue  # a message that is not there
+                    continue  # a missing message
                 made = self._line(line, rate)
                 found += made.split(b"\n")
                 if self.rng.random() < 0.02:
                     found += made.split(b"\n")
-                if self.rng.random() < 0.1 * rate:  # beside it the line as it was, or mutated in another way
+                if self.rng.random() < 0.1 * rate:  # beside it the original line, or another mutation of it
                     found += self._line(line, rate * self.rng.randrange(2)).split(b"\n")
             self.older_ids += self.rng.sample(self.ids, min(len(self.ids), 4))
             number += 1
@@ -104,7 +104,7 @@ class _Log:
         return [first, *self.rng.sample(found, len(found))]
 
     def _crafted(self) -> World:
-        """Values that random choices would hardly produce."""
+        """Return lines that random mutations would hardly produce."""
         if self.kind == "event":
             return [dump({"timeline": "ties", "event": "e", "after": ["x"], "arrival": 1} | tie) for tie in TIES]
         if self.kind != "ssb" or self.is_verified:
@@ -116,13 +116,13 @@ class _Log:
         return lines
 
     def _enter(self, number: int) -> None:
-        """Take up another world."""
+        """Start another world."""
         self.world = self.rng.choice(self.worlds) if number else self.worlds[0]
         if len(self.world) > 400:
             start = self.rng.randrange(len(self.world) - 300)
             self.world = self.world[:20] + self.world[start : start + 300]
         letters = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-        # The first world keeps its names, so that other logs can refer to it.
+        # The first world keeps its names, so that other logs can refer to its messages.
         self.tag = "".join(letters[number // 24**place % 24] for place in range(4)) if number else ""
         self.names, self.writers = {}, {}
         documents = list(filter(None, map(parsed, self.world)))
@@ -136,7 +136,7 @@ class _Log:
                     self.names[key] = self.writers[key].key
 
     def _id(self, document: Any) -> str | None:
-        """The id by which other lines refer to this line."""
+        """Return the id by which other lines refer to this one."""
         names = {"ssb": "key", "pzp": "id", "autobase": "writer", "event": "event"}
         found = document.get(names[self.kind])
         return found if type(found) is str else None
@@ -173,13 +173,13 @@ class _Log:
                 return self._signed_ssb(document) if self.kind == "ssb" else self._signed_pzp(document)
             text = json.dumps(document)
         except (NoCanonicalFormError, TypeError, ValueError, AttributeError, KeyError):
-            return document  # a document that cannot be signed
+            return document  # a value without a canonical form, so it cannot be signed
         if self.kind == "ssb":
             return json.loads(_SSB_ID.sub(lambda found: found[1] + self.tag + found[2][4:], text))
         return json.loads(_PZP_ID.sub(lambda found: self.tag + found[0][4:], text))
 
     def _signed_ssb(self, document: Any) -> Any:
-        """Publish a message as one of this world's authors; authors follow each other's new messages."""
+        """Sign a message as one of this world's authors, as the next in the author's new chain."""
         value = document["value"]
         if "meta" in document or "meta" in value or "cyphertext" in value or self.rng.random() < 0.03:
             return document
@@ -224,7 +224,7 @@ class _Log:
     # Structure
 
     def _spots(self, document: Any) -> list[tuple[Any, Any]]:
-        """Every place in a document: its container, and its key or index."""
+        """Return every place in a document: its container, and its key or index."""
         spots, containers = [], [document]
         for container in containers:
             keys = list(container) if type(container) is dict else range(len(container))
@@ -250,7 +250,7 @@ class _Log:
         return rng.choice(self.ids if rng.random() < 0.9 else self.older_ids)
 
     def _tree(self, document: Any) -> None:
-        """Replace or remove the value at a place; move, wrap, repeat or reorder values."""
+        """Replace, remove, move, wrap, repeat or reorder values."""
         rng = self.rng
         spots = self._spots(document)
         if not spots:
@@ -285,7 +285,7 @@ class _Log:
             container.update(items)
 
     def _link(self, document: Any) -> None:
-        """Replace an id by one of the same line, another line or another world, or by an id that does not exist."""
+        """Replace an id by another one: of the same line, another line, another world, or a missing message."""
         rng = self.rng
         known = set(self.ids)
         spots = self._spots(document)
@@ -305,10 +305,10 @@ class _Log:
             self._own(document)
 
     def _own(self, document: Any) -> None:
-        """Say something else that a log of this kind may say."""
+        """Set other values that a log of this kind may have."""
         try:
             {"ssb": self._ssb, "pzp": self._pzp, "autobase": self._autobase, "event": self._event}[self.kind](document)
-        except (KeyError, TypeError, AttributeError, IndexError):  # it has lost its shape
+        except (KeyError, TypeError, AttributeError, IndexError):  # its shape has changed
             self._tree(document)
 
     def _some_ids(self) -> list[str]:
@@ -427,7 +427,7 @@ class _Log:
     # Text and bytes
 
     def _text(self, text: str) -> str:
-        """Change a token, the text between tokens, or the whole text."""
+        """Change a token, the space between tokens, or the whole text."""
         rng = self.rng
         operation = rng.randrange(9)
         tokens = list((_KEY if operation == 0 else _TOKEN).finditer(text))
@@ -459,7 +459,7 @@ class _Log:
         return text[:start] + token + text[end:]
 
     def _bytes(self, line: bytes) -> bytes:
-        """Flip, drop, double, insert or move bytes; cut the line, or make it too long."""
+        """Flip, drop, double, insert or move bytes; truncate the line or make it too long."""
         rng = self.rng
         place = rng.randrange(len(line) + 1)
         length = rng.choice((1, 1, 2, 8, 50))

@@ -1,4 +1,4 @@
-"""Four logs that change from night to night, and the random steps that change logs and tables."""
+"""Four logs that change from night to night, and random steps that change them and their tables."""
 
 import random
 import shutil
@@ -16,14 +16,14 @@ from mutations import KINDS
 #: The files of each log, with their lines.
 Files = dict[str, dict[str, list[bytes]]]
 
-#: Kernels and SQL rounds both make some tables; ids are claimed, so that many of the mutated lines are let in.
+#: Kernels and SQL rounds each make some tables; ids are not verified, so that many mutated lines are accepted.
 OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "sql_edge_limit": 0, "sql_round_budget": 1}
-#: Tables that tell of the runs.
+#: Tables about the runs.
 HISTORIES = {"timeline_updates", "autobase_updates", "runs", "run_changes"}
 PUBLIC = sorted({path.stem for path in (ROOT / "models/marts").rglob("*.sql")} - HISTORIES)
-#: Columns of other tables that do.
+#: Columns about the runs in other tables.
 _HISTORY = {"previous_publication", "update_step", "update_from_position", "update_to_position"}
-#: Other vars than those of `OPTIONS`.
+#: Vars other than those of `OPTIONS`.
 _VARS = {"ancestor_limit": 5, "edit_batch_size": 3}
 #: Parts of the project that are built alone.
 _PARTS = [
@@ -43,12 +43,12 @@ _PARTS += [
     "+int_timeline_versions",
     "group_next",
 ]
-#: The end of the message of a model with inputs that lack rows.
+#: The end of the error of a model whose inputs have the rows of a few groups alone.
 BUILD_INPUTS = "with its inputs: --select +"
 
 
 def write(folder: Path, files: Files) -> None:
-    """Make the folder of each log hold exactly these files."""
+    """Write these files into the folder of each log, and remove all others."""
     for kind in KINDS:
         (folder / kind).mkdir(exist_ok=True)
         for path in (folder / kind).iterdir():
@@ -58,29 +58,29 @@ def write(folder: Path, files: Files) -> None:
 
 
 def variables(folder: Path) -> dict[str, object]:
-    """The vars of builds over the logs in a folder."""
+    """Return the vars of builds over the logs in a folder."""
     return OPTIONS | {f"{kind}_log": str(folder / kind) for kind in KINDS}
 
 
 def contents(built: DbtProject, table: str) -> list[str]:
-    """Read a table, rows in a fixed order, without its columns that tell of runs."""
+    """Read a table in a fixed order, without its columns about runs."""
     rows = ({name: value for name, value in row.items() if name not in _HISTORY} for row in built.rows(table))
     return sorted(map(repr, rows))
 
 
 def differing(one: DbtProject, other: DbtProject, tables: Sequence[str] = PUBLIC) -> list[str]:
-    """The tables in which two builds differ."""
+    """Return the tables in which two builds differ."""
     return [table for table in tables if contents(one, table) != contents(other, table)]
 
 
 class Nights:
-    """A search: steps that are drawn at random, and done to four logs and to the tables that are made of them.
+    """A search: random steps that change four logs and their tables.
 
     Args:
         built: The project; its vars lead to the logs.
         folder: The folder of the logs.
         lines: The lines of each log; some of them are in it from the first night.
-        seed: The steps follow from it.
+        seed: The seed of the steps.
     """
 
     def __init__(self, built: DbtProject, folder: Path, lines: dict[str, list[bytes]], seed: int) -> None:
@@ -94,7 +94,7 @@ class Nights:
         write(folder, self.files)
 
     def step(self) -> str:
-        """Do one step; returns its name. Every step is drawn before one is drawn again."""
+        """Do one step and return its name. Every step is drawn before one is repeated."""
         if not self.drawn:
             self.drawn = [
                 *(self.add_lines, self.remove_lines, self.rename_file, self.reorder_lines, self.change_var),
@@ -107,7 +107,7 @@ class Nights:
         return f"{step.__name__} {said}"
 
     def add_lines(self) -> str:
-        """Some logs get lines that they had before, or new ones, in a file of theirs or in a new one."""
+        """Add earlier or new lines to some logs, in an existing or a new file."""
         for kind in self.rng.sample(KINDS, self.rng.randint(1, 4)):
             name = self.rng.choice([*self.files[kind], f"new{self.rng.randrange(1000)}.jsonl"])
             added = self._take(kind, self.rng.choice((1, 5, 30)))
@@ -115,7 +115,7 @@ class Nights:
         return str({kind: {name: len(lines) for name, lines in files.items()} for kind, files in self.files.items()})
 
     def remove_lines(self) -> str:
-        """Lines leave a file, or the file is gone."""
+        """Remove lines from a file, or the whole file."""
         kind, name = self._file()
         lines = self.files[kind][name]
         gone = set(self.rng.sample(range(len(lines)), min(len(lines), self.rng.choice((1, 10, 1000)))))
@@ -126,19 +126,19 @@ class Nights:
         return f"{kind} {name} {len(gone)}"
 
     def rename_file(self) -> str:
-        """A file gets another name."""
+        """Rename a file."""
         kind, name = self._file()
         self.files[kind][f"other{self.rng.randrange(1000)}.jsonl"] = self.files[kind].pop(name)
         return f"{kind} {name}"
 
     def reorder_lines(self) -> str:
-        """The lines of a file get another order."""
+        """Reorder the lines of a file."""
         kind, name = self._file()
         self.rng.shuffle(self.files[kind][name])
         return f"{kind} {name}"
 
     def change_var(self) -> str:
-        """A var gets another value, or its first one again."""
+        """Give a var another value, or its first one again."""
         name = self.rng.choice([*_VARS])
         if self.built.vars.get(name) == _VARS[name]:
             self.built.vars.pop(name)
@@ -148,7 +148,7 @@ class Nights:
         return f"{name} {self.built.vars.get(name)}"
 
     def build_part(self) -> str:
-        """A part of the project is built, or says which inputs it lacks; without other changes its log may grow."""
+        """Build a part of the project; its models may fail with the error that their inputs must be built, too."""
         part = self.rng.choice(_PARTS)
         result = self.built.invoke_parsed("run", "--select", part)
         messages = [each.message for each in result.result if each.status == "error"]
@@ -156,16 +156,16 @@ class Nights:
         return f"{part} {len(messages)}"
 
     def delete_table(self) -> str:
-        """The folder of a table is gone."""
+        """Delete the folder of a table."""
         place = self._table()
         shutil.rmtree(place)
         return place.name
 
     def damage_file(self) -> str:
-        """A file of a table loses rows, or is damaged."""
+        """Damage a file of a table: it has fewer rows, or is no longer parquet."""
         place = self._table()
         file = self.rng.choice(sorted(place.rglob("*.parquet")))
-        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's own, of the bytes before
+        file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's checksum of the old bytes
         rows = pq.read_table(file)
         file.unlink()  # another table may have a link to it
         if self.rng.random() < 0.5:
@@ -175,7 +175,7 @@ class Nights:
         return f"{place.name} {file.name}"
 
     def kill_run(self) -> str:
-        """A build in another process is killed at any moment."""
+        """Kill a build in another process at a random moment."""
         folder = self.built.warehouse / "killed"
         folder.mkdir(exist_ok=True)
         build = Build(self.built.warehouse, self.built.schema, folder, self.built.vars, [])

@@ -1,4 +1,4 @@
-"""Logs whose files are damaged, cut into lines at the wrong places, or of other forms, all in one build."""
+"""Logs with damaged files, wrong line ends and other formats, all in one build."""
 
 import gzip
 import json
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from conftest import DATA
 from log_files import write
 
-#: By log: lines that are usable, the table of rejects, the table of lines, and where that says why a line is refused.
+#: By log: its usable lines, the table of rejects, the table of lines, and the latter's column of reasons.
 LOGS = {
     "ssb": ("ssb/small.jsonl", "ssb_rejects", "stg_ssb__lines", "check_error"),
     "pzp": ("sets/pzp_synth.jsonl.gz", "pzp_rejects", "stg_pzp__lines", "reject_reason"),
@@ -43,11 +43,11 @@ class OddFiles(NamedTuple):
 
     built: object
     folders: dict[str, Path]
-    #: By log and file, how many lines are to be had from each damaged file.
+    #: By log and file, the number of readable lines in each damaged file.
     expected: dict[str, dict[str, int]]
 
     def rows(self, table: str, log: str, folder: str, columns: list[str] | None = None) -> dict[str, list[dict]]:
-        """Group a table's rows that are of a folder of a log by the name of their file there."""
+        """Group a table's rows from a folder of a log by file name."""
         files: dict[str, list[dict]] = {}
         for row in self.built.rows(table, columns):
             _, is_there, name = unquote(row["source_file"] or "").partition(f"{self.folders[log]}/{folder}/")
@@ -56,7 +56,7 @@ class OddFiles(NamedTuple):
         return files
 
     def rejects(self, log: str, folder: str) -> dict[str, list[dict]]:
-        """The rejects of a log that are of a folder, by file and in the order of lines."""
+        """Return the rejects from a folder of a log, by file and in the order of lines."""
         files = self.rows(LOGS[log][1], log, folder)
         return {name: sorted(rows, key=lambda row: row["line"]) for name, rows in files.items()}
 
@@ -70,7 +70,7 @@ def first_lines(log: str, count: int) -> list[bytes]:
 
 
 def write_damages(folder, lines: list[bytes]) -> dict[str, int]:
-    """Write every kind of file, and return how many lines are to be had from each."""
+    """Write a damaged file of every kind; return the number of readable lines in each."""
     text = b"\n".join(lines) + b"\n"
     packed = gzip.compress(text)
     half = packed[: len(packed) // 2]
@@ -122,7 +122,7 @@ def mistakes(log: str) -> dict[str, bytes]:
 
 
 def write_mistakes(folder: Path, log: str) -> None:
-    """Write a sound file, one for each mistake, a bomb, and a file that has one bad line many times."""
+    """Write a sound file, one for each mistake, a compression bomb, and a file that repeats one bad line."""
     folder.mkdir()
     write(folder / "sound.jsonl", first_lines(log, 6))
     for reason, text in mistakes(log).items():
@@ -132,7 +132,7 @@ def write_mistakes(folder: Path, log: str) -> None:
 
 
 def write_numbers(folders: dict[str, Path]) -> None:
-    """Write numbers that a data frame wrote as 1.0, as in pandas-dev/pandas#57224."""
+    """Write numbers that a data frame printed as 1.0, as in pandas-dev/pandas#57224."""
     events = [
         {"timeline": "t", "event": "a", "after": [], "arrival": 1.0},
         {"timeline": "t", "event": "b", "after": ["a"], "arrival": 2e0},
@@ -150,7 +150,7 @@ def write_numbers(folders: dict[str, Path]) -> None:
 
 
 def build(project, folder: Path) -> OddFiles:
-    """Build all that, with all its tests."""
+    """Build all files, with all tests."""
     folders = {log: folder / f"{log} damaged [logs]" for log in LOGS}
     expected = {}
     for log, place in folders.items():

@@ -1,6 +1,6 @@
-"""The rules of dbt-project-evaluator, over a manifest. That package takes a warehouse and a package index to run.
+"""The rules of dbt-project-evaluator over a manifest, without the warehouse and package index that it requires.
 
-A rule takes a project and returns the names of nodes that break it. Its thresholds are that package's.
+A rule takes a project and returns the names that break it. Thresholds are those of dbt-project-evaluator.
 """
 
 import re
@@ -38,42 +38,42 @@ class Project:
         )
 
     def kind(self, key: str) -> str:
-        """The resource type of a node: `model`, `source` and so on."""
+        """Return `model`, `source` or another kind of node."""
         return key.split(".")[0]
 
     def children(self, key: str) -> list[str]:
-        """The models that read it."""
+        """Return the models that read a node."""
         return [child for child in self.models if key in self.parents[child]]
 
     def layer(self, key: str) -> str:
-        """By a model's prefix, or else its folder."""
+        """Return a model's layer, from its prefix or else from its folder."""
         name = self.all[key]["name"]
         return next((layer for prefix, layer in _PREFIXES.items() if name.startswith(prefix)), self.folder(key))
 
     def folder(self, key: str) -> str:
-        """The innermost folder that is a layer's."""
+        """Return the innermost folder of a layer."""
         parts = PurePosixPath(self.all[key]["original_file_path"]).parts[:-1]
         return next((part for part in reversed(parts) if part in _LAYERS), "other")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """A model, and one of its direct parents."""
+        """Return pairs of a model and one of its direct parents."""
         return ((key, parent) for key in self.models for parent in self.parents[key])
 
 
 def direct_join_to_source(project: Project) -> set[str]:
-    """A model reads both a source and a model."""
+    """Models that read both a source and a model."""
     kinds = {key: {project.kind(parent) for parent in project.parents[key]} for key in project.models}
     return {project.models[key]["name"] for key, found in kinds.items() if {"model", "source"} <= found}
 
 
 def duplicate_sources(project: Project) -> set[str]:
-    """Two sources are one table."""
+    """Tables that two sources declare."""
     places = Counter((source["schema"], source["identifier"]) for source in project.sources.values())
     return {f"{schema}.{table}" for (schema, table), count in places.items() if count > 1}
 
 
 def hard_coded_references(project: Project) -> set[str]:
-    """A model names a table, and not a model."""
+    """Models that name a table in place of a model."""
     return {
         model["name"]
         for model in project.models.values()
@@ -82,7 +82,7 @@ def hard_coded_references(project: Project) -> set[str]:
 
 
 def marts_or_intermediate_dependent_on_source(project: Project) -> set[str]:
-    """A source is read behind staging."""
+    """Models behind staging that read a source."""
     return {
         project.models[key]["name"]
         for key, parent in project.pairs()
@@ -91,7 +91,7 @@ def marts_or_intermediate_dependent_on_source(project: Project) -> set[str]:
 
 
 def model_fanout(project: Project) -> set[str]:
-    """A model feeds three or more models without children."""
+    """Models that feed three or more models without children."""
     return {
         model["name"]
         for key, model in project.models.items()
@@ -100,13 +100,13 @@ def model_fanout(project: Project) -> set[str]:
 
 
 def multiple_sources_joined(project: Project) -> set[str]:
-    """A model reads two sources."""
+    """Models that read two sources."""
     found = Counter(key for key, parent in project.pairs() if project.kind(parent) == "source")
     return {project.models[key]["name"] for key, count in found.items() if count > 1}
 
 
 def rejoining_of_upstream_concepts(project: Project) -> set[str]:
-    """A model reads another one directly and through a third, whose only reader it is: the third's name."""
+    """Models with a single child that also reads one of their parents directly."""
     return {
         project.all[between]["name"]
         for child in project.models
@@ -118,18 +118,18 @@ def rejoining_of_upstream_concepts(project: Project) -> set[str]:
 
 
 def root_models(project: Project) -> set[str]:
-    """A model lacks parents."""
+    """Models without inputs."""
     return {model["name"] for key, model in project.models.items() if not project.parents[key]}
 
 
 def source_fanout(project: Project) -> set[str]:
-    """Two models read one source."""
+    """Sources that two models read."""
     found = Counter(parent for _, parent in project.pairs() if project.kind(parent) == "source")
     return {project.all[key]["name"] for key, count in found.items() if count > 1}
 
 
 def staging_dependent_on_marts_or_intermediate(project: Project) -> set[str]:
-    """A staging model reads an intermediate model or a mart."""
+    """Staging models that read a model of a later layer."""
     return {
         project.models[key]["name"]
         for key, parent in project.pairs()
@@ -140,7 +140,7 @@ def staging_dependent_on_marts_or_intermediate(project: Project) -> set[str]:
 
 
 def staging_dependent_on_staging(project: Project) -> set[str]:
-    """Staging reads staging."""
+    """Staging models that read staging models."""
     return {
         project.models[key]["name"]
         for key, parent in project.pairs()
@@ -149,23 +149,23 @@ def staging_dependent_on_staging(project: Project) -> set[str]:
 
 
 def too_many_joins(project: Project) -> set[str]:
-    """A model reads seven others."""
+    """Models that read seven or more others."""
     return {model["name"] for key, model in project.models.items() if len(project.parents[key]) >= JOINS}
 
 
 def unused_sources(project: Project) -> set[str]:
-    """A source lacks readers."""
+    """Sources without a reader."""
     read = {parent for parents in project.parents.values() for parent in parents}
     return {source["name"] for key, source in project.sources.items() if key not in read}
 
 
 def undocumented_models(project: Project) -> set[str]:
-    """A model lacks a description."""
+    """Models without a description."""
     return {model["name"] for model in project.models.values() if not model["description"].strip()}
 
 
 def undocumented_sources(project: Project) -> set[str]:
-    """A source or its table lacks a description."""
+    """Sources without a description of the source or its table."""
     return {
         source["name"]
         for source in project.sources.values()
@@ -174,7 +174,7 @@ def undocumented_sources(project: Project) -> set[str]:
 
 
 def exposures_dependent_on_private_models(project: Project) -> set[str]:
-    """An exposure reads a model that is not public."""
+    """Exposures that read a private model."""
     return {
         exposure["name"]
         for key, exposure in project.exposures.items()
@@ -183,7 +183,7 @@ def exposures_dependent_on_private_models(project: Project) -> set[str]:
 
 
 def public_models_without_contract(project: Project) -> set[str]:
-    """A public model lacks a contract."""
+    """Public models without a contract."""
     return {
         model["name"]
         for model in project.models.values()
@@ -192,7 +192,7 @@ def public_models_without_contract(project: Project) -> set[str]:
 
 
 def undocumented_public_models(project: Project) -> set[str]:
-    """A public model has a column without a description."""
+    """Public models with an undescribed column."""
     return {
         model["name"]
         for model in project.models.values()
@@ -206,7 +206,7 @@ def undocumented_public_models(project: Project) -> set[str]:
 
 
 def chained_views(project: Project) -> set[str]:
-    """A model is behind a chain of views."""
+    """Models behind a chain of views."""
 
     def length(key: str) -> int:
         parents = [parent for parent in project.parents.get(key, []) if project.kind(parent) == "model"]
@@ -217,7 +217,7 @@ def chained_views(project: Project) -> set[str]:
 
 
 def exposure_parents_materializations(project: Project) -> set[str]:
-    """An exposure reads a view or a source."""
+    """Exposures that read a view or a source."""
     return {
         exposure["name"]
         for key, exposure in project.exposures.items()
@@ -227,12 +227,12 @@ def exposure_parents_materializations(project: Project) -> set[str]:
 
 
 def model_directories(project: Project) -> set[str]:
-    """A model is not in the folder of its layer."""
+    """Models outside the folder of their layer."""
     return {model["name"] for key, model in project.models.items() if project.layer(key) != project.folder(key)}
 
 
 def model_naming_conventions(project: Project) -> set[str]:
-    """A model has not the prefix of its folder; that package wants `fct_` or `dim_` for marts."""
+    """Models without the prefix of their folder; dbt-project-evaluator requires `fct_` or `dim_` for marts."""
     prefixes = {"staging": ("stg_",), "intermediate": ("int_",), "marts": ("fct_", "dim_"), "other": ("rpt_",)}
     return {
         model["name"]
@@ -242,7 +242,7 @@ def model_naming_conventions(project: Project) -> set[str]:
 
 
 def source_directories(project: Project) -> set[str]:
-    """A source is not declared in a folder of its name below staging."""
+    """Sources that are declared outside a folder of their name below staging."""
     return {
         source["name"]
         for key, source in project.sources.items()
@@ -252,7 +252,7 @@ def source_directories(project: Project) -> set[str]:
 
 
 def test_directories(project: Project) -> set[str]:
-    """A test of one model is declared in another folder than the model."""
+    """Tests of one model that are declared in another folder than the model."""
     return {
         test["name"]
         for test in project.tests.values()
@@ -261,11 +261,11 @@ def test_directories(project: Project) -> set[str]:
     }
 
 
-test_directories.__test__ = False  # a rule, by the package's name for it
+test_directories.__test__ = False  # the rule has dbt-project-evaluator's name
 
 
 def missing_primary_key_tests(project: Project) -> set[str]:
-    """A model lacks a test of its primary key: `unique` with `not_null`, or a `primary_key` of `row_rules`."""
+    """Models without a test of their primary key: `unique` with `not_null`, or a `primary_key` of `row_rules`."""
     tested: dict[str, set[str]] = {}
     for test in project.tests.values():
         metadata = test.get("test_metadata") or {}
@@ -281,7 +281,7 @@ def missing_primary_key_tests(project: Project) -> set[str]:
 
 
 def sources_without_freshness(project: Project) -> set[str]:
-    """A source lacks a freshness check."""
+    """Sources without a freshness check."""
     return {
         source["name"]
         for source in project.sources.values()

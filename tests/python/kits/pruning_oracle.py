@@ -1,7 +1,7 @@
 """Pruning of one set by trial: every way to prune, and every next message of a writer that keeps the rules.
 
 A set is a list of messages in reduction order, the root first, that name each other by place: `depth`, `prev`, `add`,
-`del`. This is slow, and shares no code with the kernels.
+`del`. The code is slow and independent of the kernels.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Next:
     __slots__ = ("adds", "item", "place", "prev")
 
     def __init__(self, place: int, prev: set[int], item: str, adds: bool):
-        """Take them over."""
+        """Store the fields."""
         self.place, self.prev, self.item, self.adds = place, prev, item, adds
 
 
@@ -73,7 +73,7 @@ class SmallSet:
                 yield Next(place, prev, item, adds)
 
     def is_safe(self, actions: list[str]) -> bool:
-        """Say whether every item stays the same, now and after any next message, and a new peer accepts the rest."""
+        """Return whether every item stays the same, now and after any next message, and a new peer accepts the rest."""
         whole = [KEEP] * len(self.messages)
         left = [message for message, action in zip(self.messages, actions, strict=True) if action != DELETE]
         return (

@@ -16,7 +16,7 @@ from log_lines import batch_of
 VECTORS = Path(__file__).parents[2] / "data" / "sets"
 RANKS = {reason.value: reason.rank for reason in (*Framing, *Reason)}
 DOMAIN = "set_v1__follows"
-# The peer's words, and the reason that says the same.
+# The peer's words, and our reason with the same meaning.
 ERRORS = [
     ("contains duplicates", "prev_duplicate"),
     ("alphabetically sorted", "prev_unsorted"),
@@ -50,12 +50,12 @@ def cases(kind):
 
 
 def reason_of(error):
-    """Say what the peer says in our words."""
+    """Return our reason for a peer's error."""
     return next(reason for words, reason in ERRORS if words in error)
 
 
 def check(lines, lengths=None, **options):
-    """Run lines through the kernel; their rows keep the promises of their columns."""
+    """Run lines through the kernel; the rows satisfy the constraints of their columns."""
     table = pa.Table.from_batches(
         verify_batches(iter([batch_of(lines, lengths)]), VerifyOptions(**options)), OUTPUT_SCHEMA
     )
@@ -86,25 +86,25 @@ def id_of(metadata):
 
 
 def keypair(name):
-    """A key made from a name, and its public half as in messages."""
+    """Return a key made from a name, and its public half as in messages."""
     device = author.Device.from_name(name)
     return device, device.key
 
 
 def moot_of(account, domain=DOMAIN):
-    """A feed's root, whose signature nobody looks at."""
+    """Return a feed's root, whose signature is not checked."""
     return author.moot_of(account, domain, author.Device.from_name("nobody")) | {"sig": "x"}
 
 
 def message_of(key, root, depth, prev, data, account, domain=DOMAIN, **metadata):
-    """A signed message."""
+    """Return a signed message."""
     device, _ = key
     tangles = metadata.pop("tangles", {root: {"depth": depth, "prev": prev}})
     return device.write(data, tangles, account, domain, **({"accountTips": [account]} | metadata))
 
 
 def candidates(rows, authorised=None):
-    """Make the table that `validity` takes out of checked rows: best line of an id first, one row a tangle."""
+    """Make the table that `validity` derives from checked rows: best line of an id first, one row a tangle."""
     best = {}
     for row in rows:
         if row["message_id"] is None:
@@ -122,7 +122,7 @@ def candidates(rows, authorised=None):
 
 
 def judge(rows, authorised=None):
-    """Validity of checked rows: {(root, id): (is_valid, reason, is_held)}."""
+    """Return the validity of checked rows: {(root, id): (is_valid, reason, is_held)}."""
     table = candidates(rows, authorised)
     if not table.num_rows:
         return {}

@@ -1,4 +1,4 @@
-"""The page of reasons, read back."""
+"""Reads the page of reasons."""
 
 import html
 import re
@@ -11,7 +11,7 @@ FOLDER = ROOT / "docs" / "reference"
 
 
 def sections() -> dict[str, list[tuple[str, str]]]:
-    """List each section's reasons with their meanings; the two sections about bases are one."""
+    """Return each section's reasons with their meanings; the two sections about bases are one."""
     notes = yaml.safe_load((FOLDER / "reasons.yml").read_text())
     by_heading = {note["heading"]: section for section, note in notes.items()}
     found: dict[str, list[tuple[str, str]]] = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here to open the report with")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed; the report needs it")
 _OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-extensions", "--enable-logging=stderr", "--v=0"]
 
 
@@ -17,7 +17,7 @@ def dump(out: Path, where: str = "", seconds: int = 10) -> str:
     """Return the page after its scripts have run; fail on any console message."""
     profile = out.parent / "profile"
     command = [CHROMIUM, *_OPTIONS, f"--user-data-dir={profile}", f"--virtual-time-budget={seconds * 1000}"]
-    # No name is resolved, so that every request fails visibly.
+    # Host names are not resolved, so that every request fails visibly.
     command += ["--host-resolver-rules=MAP * ~NOTFOUND", "--dump-dom", f"{(out / 'index.html').as_uri()}{where}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
@@ -34,7 +34,7 @@ def drive(out: Path, where: str, script: str) -> str:
     (copy / "index.html").write_text(page.replace("</body>", '<script src="assets/drive.js"></script></body>'))
     dumped = dump(copy, where)
     found = re.search(r'data-said="([^"]*)"', dumped)
-    assert found, "the script did not end"
+    assert found, "the script in the page did not end"
     return html.unescape(found[1])
 
 

@@ -37,7 +37,7 @@ def hostile(warehouse: Warehouse) -> Warehouse:
     return warehouse
 
 
-#: Columns whose values the tables choose.
+#: Columns with values that the project, not the log, chooses.
 _OURS = {"op", "observer", "role", "kind", "status", "root_status", "preference", "purpose"}
 
 

@@ -10,7 +10,7 @@ EVENTS = ["one", "two", "three", "four"]
 
 
 def write(root) -> Warehouse:
-    """Write all of it."""
+    """Write the whole warehouse."""
     warehouse = story.write(root)
     thread = {"tangle_name": "thread", "root_id": story.ROOT, "root_status": "present", "member_count": 3}
     thread |= {"candidate_count": 5, "set_aside_count": 2, "invalid_claim_count": 0, "depth": 2, "tips": [story.A2]}

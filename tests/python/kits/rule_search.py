@@ -1,13 +1,15 @@
-"""Where the design document's rule and the one in use part: run as a script, it looks for the smallest bases.
+"""Compares the design document's rule with the rule in use: run as a script, it finds the smallest bases that differ.
 
-Writers write on top of all they know and tell each other some of it. Wherever the two rules settle different nodes, or
-the same ones in another order, nodes are taken away as long as they still do. Of each number of indexers and each kind
-of difference, the smallest bases are printed, those first that come first in the alphabet. So are small bases on which
-the document's rule contradicts itself: a writer had settled an order that all nodes together settle otherwise.
+Simulated writers write on top of all nodes that they know, and exchange some of them. If the two rules settle different
+nodes, or the same nodes in another order, nodes are removed as long as the difference remains. For each number of
+indexers and each kind of difference, the script prints the smallest bases, the alphabetically first ones first. It also
+prints small bases on which the document's rule contradicts itself: the order that a writer had settled differs from the
+order that all nodes settle.
 
-With --histories it counts instead, in so many histories of `STEPS` steps each: how many hold such a contradiction; and
-of the views at their nodes, in how many the view orders otherwise the nodes that all nodes together settle and the view
-does not, with possibly settled nodes first and by key alone.
+With --histories it runs that many histories of `STEPS` steps each, and counts those with such a contradiction. It also
+counts the views (the bases below single nodes) in which nodes that the whole base settles, and the view does not, have
+another order than in the whole base. Each view is ordered twice: with nodes that may be settled unseen first, and by
+key alone.
 """
 
 from __future__ import annotations
@@ -41,15 +43,15 @@ def simulate(
     steps: int = 12,
     batches: float = 0.0,
 ) -> Base:
-    """Let writers write on top of their known nodes, and learn all nodes of another writer, or the past of one node.
+    """Let writers write on top of the nodes they know, and learn all nodes of another writer or the past of one node.
 
     Args:
-        rng: Whence all chances come.
-        indexers: How many indexing writers; their keys, like those of the others, are drawn letters.
+        rng: The source of randomness.
+        indexers: How many indexing writers; their keys, like those of the others, are random letters.
         others: How many that do not index.
         relayed: How many relayed ones.
-        steps: How often someone hears something, then perhaps writes.
-        batches: How likely more than one node is written at once.
+        steps: How often a writer learns nodes and then perhaps writes.
+        batches: The probability that a writer writes several nodes at once.
     """
     keys = [letter.encode() for letter in "abcdefghijklm"[: indexers + others + relayed]]
     rng.shuffle(keys)
@@ -73,7 +75,7 @@ def simulate(
 
 
 def answers(bases: list[Base], rule: str) -> list[Answer]:
-    """Order all bases in one call: of each its order, and how much of it is settled."""
+    """Order all bases in one call: the order of each, and the length of its settled part."""
     arrays, ids = arrays_of(bases)
     order, placed, confirmed = RULES[rule](arrays)
     begins = arrays[0]
@@ -81,13 +83,13 @@ def answers(bases: list[Base], rule: str) -> list[Answer]:
 
 
 def settled_by_both(bases: list[Base]) -> list[tuple[list[Id], list[Id]]]:
-    """The nodes that each rule settles."""
+    """Return the nodes that each rule settles."""
     found = zip(answers(bases, "autobase"), answers(bases, "design"), strict=True)
     return [(a[:n], b[:m]) for (a, n), (b, m) in found]
 
 
 def kind(settled: list[Id], by_design: list[Id]) -> str | None:
-    """The first difference of the rules, or None."""
+    """Return the kind of difference between the rules, or None if they agree."""
     if settled == by_design:
         return None
     shared = min(len(settled), len(by_design))
@@ -97,7 +99,7 @@ def kind(settled: list[Id], by_design: list[Id]) -> str | None:
 
 
 def smaller(base: Base) -> Iterator[Base]:
-    """The base as it would be had one of its nodes not been written, the last nodes first. Without batches only."""
+    """Yield the base without one of its nodes, the last nodes first; for bases without batches."""
     for gone in sorted(base.nodes, key=lambda i: (-len(base.past[i]), i)):
         renamed = {i: Id(i.writer, i.length - (i.writer == gone.writer and i.length > gone.length)) for i in base.nodes}
         nodes = {}
@@ -109,7 +111,7 @@ def smaller(base: Base) -> Iterator[Base]:
 
 
 def shrunk(base: Base, still: Callable[[Base], bool]) -> Base:
-    """Take nodes away as long as that can be said."""
+    """Remove nodes as long as the condition holds."""
     while True:
         for less in smaller(base):
             if still(less):
@@ -120,7 +122,7 @@ def shrunk(base: Base, still: Callable[[Base], bool]) -> Base:
 
 
 def contradiction(base: Base, rule: str = "design") -> tuple[Id, list[Id], list[Id]] | None:
-    """Find a node whose writer had settled an order that all nodes together contradict; return it with both orders."""
+    """Find a node whose writer had settled another order than all nodes settle; return it with both orders."""
     ids = sorted(base.nodes)
     (order, confirmed), *found = answers([base, *(base.cut(sorted(base.past[i])) for i in ids)], rule)
     for i, (before, count) in zip(ids, found, strict=True):
@@ -131,13 +133,13 @@ def contradiction(base: Base, rule: str = "design") -> tuple[Id, list[Id], list[
 
 
 def by_key(base: Base, settled: list[Id]) -> list[Id]:
-    """The order of a base of which that much is settled, the rest by key alone."""
+    """Return the order of a base with the given settled length, the rest by key alone."""
     rest = base.nodes.keys() - set(settled)
     return settled + smallest_first(base, rest, {i for i in rest if not base.nodes[i].is_relayed})
 
 
 def count(indexers: int, seed: int, histories: int) -> Counter[str]:
-    """Count contradictions by the document's rule, and the views and pairs of nodes whose order changes later."""
+    """Count contradictions by the document's rule, and views and pairs of nodes with another order than at the end."""
     rng = random.Random(f"histories {seed} {indexers}")
     found: Counter[str] = Counter()
     for _ in range(histories):
@@ -166,7 +168,7 @@ def count(indexers: int, seed: int, histories: int) -> Counter[str]:
 
 
 def words(base: Base) -> str:
-    """A base as words: writer and length, then after a colon the other nodes that the node follows."""
+    """Print a base: writer and length of each node, then a colon and its links except the writer's previous."""
     done: list[Id] = []
     while len(done) < len(base.nodes):
         done.append(min(i for i in base.nodes if i not in done and base.previous(i) <= set(done)))
@@ -178,12 +180,12 @@ def words(base: Base) -> str:
 
 
 def name(i: Id) -> str:
-    """A node's writer and length."""
+    """Return a node's writer and length."""
     return f"{i.writer.decode()}{i.length}"
 
 
 def search(indexers: int, seed: int, rounds: int = ROUNDS) -> dict[str, list[Base]]:
-    """Find the smallest bases of that many indexers on which the rules part, by how they do."""
+    """Find the smallest bases of that many indexers on which the rules differ, by kind of difference."""
     rng = random.Random(f"{seed} {indexers}")
     found: dict[str, dict[str, Base]] = {}
     for _ in range(rounds):
@@ -191,7 +193,7 @@ def search(indexers: int, seed: int, rounds: int = ROUNDS) -> dict[str, list[Bas
         for base, both in zip(bases, settled_by_both(bases), strict=True):
             how = kind(*both)
             best = found.setdefault(how, {}) if how else {}
-            # Large bases shrink to the small ones that the search finds anyway, in more time.
+            # Large bases shrink to the same results as small ones, in more time.
             if how and len(base.nodes) <= 3 + min(map(lambda b: len(b.nodes), best.values()), default=99):
                 base = shrunk(base, lambda less, how=how: kind(*settled_by_both([less])[0]) == how)
                 best[words(base)] = base
@@ -203,13 +205,13 @@ def search(indexers: int, seed: int, rounds: int = ROUNDS) -> dict[str, list[Bas
 
 
 def search_contradictions(indexers: int, seed: int, rounds: int = ROUNDS) -> list[Base]:
-    """Find small bases in which writers contradict each other by the document's rule, the smallest first."""
+    """Find small bases whose writers contradict each other by the document's rule; the smallest first."""
     rng = random.Random(f"contradictions {seed} {indexers}")
     found: dict[str, Base] = {}
     least = 99
     for _ in range(rounds * CONTRADICTIONS_PER_ROUND):
         base = simulate(rng, indexers, steps=rng.randint(15, 60))
-        # The views that its writers had before are smaller.
+        # The nodes that its writer knew before are a smaller base.
         for i in sorted(base.nodes, key=lambda i: (len(base.past[i]), i)):
             cut = base.cut(sorted(base.past[i]))
             if len(cut.nodes) > least + 8 or contradiction(base) is None:
@@ -223,11 +225,11 @@ def search_contradictions(indexers: int, seed: int, rounds: int = ROUNDS) -> lis
 
 
 def main() -> None:
-    """Print the result of the search."""
+    """Print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--histories", type=int, help="count in so many instead")
+    parser.add_argument("--histories", type=int, help="count contradictions in this many histories instead")
     options = parser.parse_args()
     for indexers in (2, 3, 4, 5):
         if options.histories:

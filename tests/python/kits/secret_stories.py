@@ -1,4 +1,4 @@
-"""SSB lines full of secrets, in a network that has a key of its own."""
+"""SSB lines full of secrets, in a network with a key of its own."""
 
 import json
 from base64 import b64encode
@@ -19,18 +19,18 @@ class SecretLog:
     Attributes:
         lines: The lines.
         secrets: By name, the base64 of each.
-        stored: Names of those that a message of `ssb_messages` has.
+        stored: Names of the secrets in messages of `ssb_messages`.
         ids: By name, message ids.
     """
 
     def __init__(self):
-        """Start with an empty log."""
+        """Start an empty log."""
         self.lines, self.secrets, self.stored, self.ids = [], {}, set(), {}
         self.author = Author.from_seed("secrets", hmac_key=NETWORK_KEY)
         self.clock = count(1_600_000_000_000)
 
     def key(self, name, is_stored=True):
-        """Make a secret: 32 bytes with different spellings in the two alphabets of base64."""
+        """Make a secret of 32 bytes with different spellings in the two alphabets of base64."""
         for number in count():
             raw = sha256(f"{name} {number}".encode()).digest()
             spelt = b64encode(raw).decode()
@@ -43,20 +43,20 @@ class SecretLog:
         return spelt
 
     def say(self, name, content):
-        """Publish a content."""
+        """Publish a message with this content."""
         message = self.author.publish(content, next(self.clock))
         self.ids[name] = message["key"]
         self.lines.append(to_line(message))
         return message
 
     def place(self, root, *previous):
-        """Make a place in a tangle, by names of messages; other strings are as they are."""
+        """Make a place in a tangle from names of messages; other strings stay as they are."""
         root, *previous = (to_uri(self.ids[one]) if one in self.ids else one for one in (root, *previous))
         return place(root, *previous)
 
 
 def tell_of_places(log):
-    """Secrets in all the places of messages, valid or not."""
+    """Add secrets in all places of messages, valid or not."""
     root_key = log.key("root")
     log.say("root", root_init(root_key))
     root = log.place("root", "root")
@@ -111,7 +111,7 @@ def tell_of_places(log):
         },
     )
 
-    # Valid messages with secrets in their other parts.
+    # Valid messages with secrets in other fields.
     key = log.key("free tangle")
     tangles = {
         "group": root,
@@ -136,7 +136,7 @@ def tell_of_places(log):
     log.say("ids of epoch", epoch_init(key, place(as_id, as_id), place(as_id, as_id), recps=recps))
     log.say("ids of add", add(key, place(as_id, as_id), place(as_id, as_id), recps[1:], recps=recps))
 
-    # Values that are hidden in any form.
+    # Values of secret fields are hidden, whatever their form.
     key, other = log.key("beside junk"), log.key("in junk")
     junk = [key, PASSPHRASE, 7, None, [other], {"a": other}, key]
     log.say("beside junk", add(key, root, root, [feed("a")], oldSecrets=junk))
@@ -149,7 +149,7 @@ def tell_of_places(log):
 
 
 def tell_of_lines(log):
-    """Secrets in lines that lose a tie, break rules or lack a message, and in decrypted lines of all shapes."""
+    """Add secrets in losing copies, invalid messages, lines without a message, and decrypted lines of all shapes."""
 
     def signed(content):
         return log.author.publish(content, next(log.clock), sequence=99)
@@ -179,7 +179,7 @@ def tell_of_lines(log):
     meta = {"private": True, "unbox": log.key("meta unbox", False), "original": {"content": value["content"]}}
     log.lines.append(to_line(sealed | {"value": value | {"content": shown, "meta": meta}}))
 
-    # One message, said to hold other things: one of them counts.
+    # One message with several claimed contents: one of them counts.
     sealed = log.author.publish(box(b"who knows"), next(log.clock))
     log.ids["rivals"] = sealed["key"]
     for number in range(3):
@@ -212,7 +212,7 @@ def tell_of_lines(log):
     log.lines.append(to_line({"value": value | {"extra": key}}))
     log.lines.append(to_line({"value": {"author": "@a", "content": root_init(key)}}))
     log.lines.append(to_line({"seq": 1, "value": {"key": "%z", "value": value, "timestamp": 1}}))
-    # A malformed link.
+    # A link in an invalid form.
     key = log.key("in previous", False)
     log.lines.append(to_line(log.author.publish({"type": "post"}, 1, previous=root_init(key, text=in_hex(key)))))
     key = log.key("in an array of previous", False)
@@ -222,7 +222,7 @@ def tell_of_lines(log):
 
 
 def tell_of_networks(log):
-    """Messages of the network, of the public one and of another one."""
+    """Add messages of the network, of the public one and of another one."""
     member = Author.from_seed("member", hmac_key=NETWORK_KEY)
     messages = [member.publish({"type": "post", "text": text}, 1) for text in ("a", "\ud800 é")]
     messages += [Author.from_seed("public").publish({"type": "post", "text": "b"}, 1)]

@@ -39,7 +39,7 @@ def rows_of(case: dict) -> list[dict]:
                 "is_set_shape": shaped,
                 "add": data["add"] if shaped else [],
                 "del": data["del"] if shaped else [],
-                # Every iterable counts, whatever the shape of the data.
+                # Every iterable counts, independent of the shape of the data.
                 "supersedes": list(supersedes) if isinstance(supersedes, list | str) else [],
             }
         )

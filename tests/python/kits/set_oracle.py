@@ -1,4 +1,4 @@
-"""The reduction of one set by its definitions: short, slow, and sharing no code with the kernels."""
+"""The reduction of one set by its definitions: short, slow, and independent of the kernels."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class NaiveSet:
         return present
 
     def item_roots(self) -> list[str]:
-        """Return the messages with data that no later message supersedes, in order."""
+        """Return the messages with data that are not superseded by a later message, in order."""
         roots: list[str] = []
         for message in self.order:
             row = self.rows[message]
@@ -101,7 +101,7 @@ class NaiveSet:
         return a != b and a in seen
 
     def standing(self) -> dict[str, list[str]]:
-        """Return the live messages of each item: they touch it, and no descendant does."""
+        """Return the live messages of each item: they touch it, and their descendants do not."""
         touching: dict[str, list[str]] = {}
         for message in self.sorted:
             row = self.rows[message]

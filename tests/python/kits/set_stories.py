@@ -28,7 +28,7 @@ class HostileLog(Log):
     """
 
     def __init__(self, folder):
-        """Start with no lines."""
+        """Start an empty log."""
         super().__init__(folder)
         self.ids = {}
         self.feeds = {}
@@ -75,7 +75,7 @@ class Feed:
     """
 
     def __init__(self, log, name, account=None, device=None, domain=FOLLOWS, *, is_rooted=True):
-        """Start a set of an account that is not in the log, if none is given."""
+        """Start a set of the given account, or of one outside the log."""
         self.log, self.domain = log, domain
         self.device = device or Device.from_name("laptop")
         self.account = hash_of(name) if account is None else account
@@ -125,7 +125,7 @@ class Feed:
 
 
 def add_items(log):
-    """Add entries of all kinds to a set: equal values, and objects and arrays, which equal no other entry."""
+    """Add entries of all kinds to a set: equal values, and objects and arrays, which are equal to no other entry."""
     feed = Feed(log, "items")
     junk = [1, 1.0, "1", None, "null", True, "true", {}, {}, [], [[]], [1], "", "\0", "\x001", 2**53, 2**53 + 1, 2**70]
     feed.write("A", data=says([*junk, -0.0, 0, "é", "e\u0301", {"b": 1, "a": [None]}]))
@@ -287,7 +287,7 @@ def add_names(log):
     for digest in (None, 7, "", LOST, "0" * 44, [LOST]):
         feed.refuse("data_hash_mismatch", f"hash {digest}", dataHash=digest)
 
-    # Lone surrogates and infinite numbers have no canonical form, so values with them have no id.
+    # Lone surrogates and infinite numbers lack a canonical form, so values with them have no id.
     line = to_line(feed.sign("no id"))
     for old, new in ((FOLLOWS.encode(), b"\\ud800"), (feed.root.encode(), b"\\udfff"), (b'"v":4', b'"v":4e999')):
         assert old in line
@@ -371,7 +371,7 @@ def add_writers(log):
 
 
 def add_faults(log):
-    """Add a set whose writer omits messages from `supersedes`."""
+    """Add a set by a writer that omits messages from `supersedes`."""
     feed = Feed(log, "faults")
     feed.write("A", data=says(["x"]))
     feed.write("B", "A", says(["x"]))
@@ -391,7 +391,7 @@ def add_lines(log):
         assert old in line
         log.good(line.replace(old, new, 1), file=file, message_id=name)
 
-    # Of a key that is given twice the last counts.
+    # If a key occurs twice, the last value counts.
     again(b'"v":4', b'"v":3,"v":4')
     again(b'{"data":', b'{"data":7,"metadata":[],"sig":0,"data":')
     again(b'"depth":1', b'"depth":"x","depth":1')

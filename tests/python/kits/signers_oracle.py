@@ -1,4 +1,4 @@
-"""The signing keys of an account, by the rules with sets: short, slow, sharing no code with the kernel."""
+"""The signing keys of an account, by the rules for sets: short, slow, and independent of the kernel."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dbt_tangles.formats.pzp.awaited import MOST_GAPS
 from dbt_tangles.formats.pzp.signers import FOREIGN_SCHEMA, SIGNERS_INPUT_SCHEMA, key_authority
 
 BLANK = dict.fromkeys(SIGNERS_INPUT_SCHEMA.names)
-#: Ids that the log has, and no account: they are passed over.
+#: Ids that are in the log but are no account: they are ignored.
 FOREIGN = ("?", "??", "")
 
 
 def root(key="k0", account="A", message=None, **fields):
-    """Build the root of an account, whose key has all powers."""
+    """Build the root of an account, which gives its key all powers."""
     powers = {"is_signing_key": True, "may_add_keys": True, "may_delete_keys": True}
     fields = {"key_action": "add", "key": key, "signers": [key], "depth": 0} | powers | fields
     return BLANK | {"account_id": account, "message_id": message or account, "is_root": True} | fields
@@ -64,7 +64,7 @@ def ask(messages, *questions):
 
 
 def awaited(messages, *questions):
-    """Return the awaited ids of each question about some messages; such a question has no answer."""
+    """Return the awaited ids of each question about some messages; a question with awaited ids has no answer."""
     verdicts = verdicts_of([*messages, *questions])[len(messages) :]
     assert all(answer is None for answer, ids in verdicts if ids is not None)
     return [ids for _, ids in verdicts]

@@ -1,4 +1,4 @@
-"""One build of the small log and of some events, which several tests ask about: with pairs for small tangles alone."""
+"""One build of the small log and of some events, shared by several tests, with pairs for small tangles alone."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,12 @@ from log_files import write
 
 #: Vars of the build. Some tangles have more members than this, and get clocks in place of pairs.
 VARS = {"ssb_log": str(DATA / "ssb" / "small.jsonl"), "ancestor_limit": 4}
-#: One of the timelines has as many events as this, another one more.
+#: One timeline has exactly this many events, another has one more.
 EVENTS = 5
 
 
 def write_events(path: Path) -> str:
-    """Write timelines of EVENTS events, of one more, and of one event twice."""
+    """Write timelines of EVENTS events, of one more, and of a repeated event."""
     events = [
         {"timeline": name, "event": f"{name}{at}", "after": [f"{name}{at - 1}"] if at else [], "arrival": at}
         for name, count in (("short", EVENTS), ("long", EVENTS + 1))

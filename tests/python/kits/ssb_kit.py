@@ -1,4 +1,4 @@
-"""What the tests of the SSB kernel share: signed values, and lines run through the kernel."""
+"""Helpers for the tests of the SSB kernel: signed values, and lines run through the kernel."""
 
 import gzip
 import json
@@ -39,7 +39,7 @@ def check_one(line, **options):
 
 
 def value_of(content=POST, author=ALICE, **fields):
-    """Sign a value; fields given by name take the place of the usual ones."""
+    """Sign a value; fields given by name replace the usual ones."""
     value = {
         "previous": None,
         "sequence": 1,
@@ -53,7 +53,7 @@ def value_of(content=POST, author=ALICE, **fields):
 
 
 def value_of_units(units, filler):
-    """Sign a value whose canonical text has so many UTF-16 units, filled up with a string of `filler` and some x."""
+    """Sign a value with a canonical text of so many UTF-16 units, filled with a string of `filler` and some x."""
 
     def length(text):
         printed = canonical_text(value_of({"type": "post", "text": text}))
@@ -75,11 +75,11 @@ def read_lines(name):
 
 
 def read_expected(name):
-    """Read what the peers said, one JSON object a line."""
+    """Read the peers' answers, one JSON object a line."""
     return [json.loads(line) for line in read_lines(name)]
 
 
-# Values at and around every border between what orjson and V8 print alike and what not.
+# Values at and around every limit between numbers that orjson and V8 print alike and differently.
 numbers = st.one_of(
     st.integers(),
     st.integers(-(2**54), 2**54),

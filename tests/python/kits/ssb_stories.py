@@ -1,4 +1,4 @@
-"""SSB logs made to do harm, and the fate of each line: one for builds that verify, one for builds that do not."""
+"""Hostile SSB logs with the expected result of each line: one for builds that verify, one for builds that do not."""
 
 import json
 from itertools import product
@@ -26,8 +26,8 @@ def raw(message: Message, old: bytes, new: bytes) -> bytes:
 
 
 def add_names(log, alice, bob):
-    """Add names that mean something to SQL, Jinja, Python or a printer, in every place that takes a name."""
-    # Texts, types and tangle names that mean something to SQL, Jinja, Python or a printer.
+    """Add names with a meaning in SQL, Jinja, Python or a terminal, in every place that takes a name."""
+    # Texts, types and tangle names with a meaning in SQL, Jinja, Python or a terminal.
     for name in HOSTILE:
         root = alice.publish(post(name, tangles={name: ROOT_CLAIM}), 1)
         log.good(root, bob.publish(post(name, tangles={name: {"root": root["key"], "previous": [root["key"]]}}), 2))
@@ -44,7 +44,7 @@ def add_names(log, alice, bob):
     log.good(root, alice.publish(post(root=root["key"], branch=root["key"], tangles={"legacy_thread": reply}), 2))
     log.good(alice.publish(post(root=7, branch=7, tangles={"legacy_thread": 7}), 1))
 
-    # Lone surrogates lack a UTF-8 form; without them these two names are equal.
+    # Lone surrogates have no UTF-8 form; these two names become equal without them.
     log.good(alice.publish(post(LONE, tangles={LONE: ROOT_CLAIM, OTHER_LONE: ROOT_CLAIM}), 1))
     log.good(
         alice.publish(post(tangles={"t": {"root": "\udc00", "previous": ["\udc00", "\ud800"]}}, branch="\ud800"), 1)
@@ -64,8 +64,8 @@ def add_odd_claims(log, alice):
 
 
 def add_forms_of_lines(log, alice, plain):
-    """Add messages with repeated keys in their lines, or with contradicting envelopes."""
-    # A key that is given twice keeps its place and takes the last value.
+    """Add messages whose lines repeat keys, or whose envelopes contradict their values."""
+    # A repeated key keeps its place and takes the last value.
     twice = alice.publish(post("twice", tangles={"twice": ROOT_CLAIM}), 1)
     log.good(twice)
     log.good(raw(twice, b'"type":"post"', b'"type":"pest","type":"post"'), message_id=twice["key"])
@@ -74,7 +74,7 @@ def add_forms_of_lines(log, alice, plain):
     log.good(raw(twice, b'{"key":', b'{"value":{},"key":'), message_id=twice["key"])
     log.bad("bad_signature", raw(twice, b'"type":"post"', b'"type":"post","type":"pest"'))
 
-    # Envelopes are not signed.
+    # Envelopes are unsigned.
     for key in (b"null", b"7", b"{}", b'""', b'"%nonsense"', b'"\\ud800"', b'"\\u0000"', b"[[[]]]"):
         log.good(raw(plain, b'"' + plain["key"].encode() + b'"', key), message_id=plain["key"])
     for time in (
@@ -123,7 +123,7 @@ def add_broken_rules(log, alice, plain):
 
 def add_odd_files(log, plain):
     """Add lines of all lengths and ends, in files of odd names."""
-    # Lines no longer than a line may be, and longer ones.
+    # Lines up to the maximum length, and longer ones.
     log.good(to_line(plain).ljust(MAX_LINE_BYTES), file="long.jsonl", message_id=plain["key"])
     log.bad("too_long", to_line(plain).ljust(MAX_LINE_BYTES + 1), file="long.jsonl")
     log.bad("too_long", raw(plain, b"envelopes", b"x" * 100_000_000), file="long.jsonl")
@@ -172,15 +172,15 @@ def reply(root: str, *previous: str, name: str = "thread") -> dict[str, Any]:
 
 
 class UnsignedLog(Log):
-    """A log whose lines' claimed ids count."""
+    """A log with unverified ids."""
 
     def say(self, key: str, content: Any, stored: str | None = None, **fields: Any) -> None:
-        """Add a message that should be usable, under the id that it claims, or the one given."""
+        """Add a message that should be usable, under the claimed or the given id."""
         self.good(line(key, content, **fields), message_id=key if stored is None else stored)
 
 
 def add_claimed_names(log):
-    """Add ids and names that mean something, or are long."""
+    """Add ids and names that are long or have a special meaning."""
     for i, text in enumerate(HOSTILE):
         root, child = f"%{text}", f"%{text}/child"
         log.say(root, post(tangles={text: ROOT_CLAIM}), author=f"@{text}", previous=text)
@@ -211,7 +211,7 @@ def add_crowds(log):
 
 
 def add_candidates(log):
-    """Add candidates that never get into their tangle."""
+    """Add candidates that never become members of their tangle."""
     log.say("%cycle 1", reply("%root", "%cycle 2"))
     log.say("%cycle 2", reply("%root", "%cycle 1"))
     log.say("%after the cycle", reply("%root", "%cycle 1"))
@@ -234,11 +234,11 @@ def unsigned_log(folder: Path) -> Log:
     add_crowds(log)
     add_candidates(log)
 
-    # Names and roots that a colon could part at another place, or that look as if it had been written otherwise.
+    # Names and roots with colons, so that several splits are possible or the text looks escaped.
     for root in COLON_ROOTS:
         log.say(root, post(tangles=dict.fromkeys(COLON_NAMES, ROOT_CLAIM)))
 
-    # A key twice, with two texts: the claimed id decides for any author.
+    # A key twice, with two texts: the claimed id decides, independent of the author.
     log.good(line("%twice", post("1")), line("%twice", post("2"), author="@b"), message_id="%twice")
     deep = b'"content":' + b"[" * 10_000 + b"]" * 10_000
     log.bad("bad_content", line("%deep", 7).replace(b'"content": 7', deep))

@@ -1,6 +1,6 @@
-"""A slow, independent version of the timeline kernels in plain Python, for comparison.
+"""Timelines in plain Python, without regard for speed: the expected results of the kernels.
 
-An arrival is a pair (name, causes). The methods differ from those of the kernels: ranks by fixpoint, minimality by the
+An arrival is a pair (name, causes). All algorithms differ from the kernels': ranks by fixpoint, minimality by the
 textbook's longest common subsequence, cycles by search.
 """
 
@@ -10,7 +10,7 @@ Arrival = tuple[str, list[str]]
 
 
 def closes_cycle(known: dict[str, set[str]], name: str, causes: set[str]) -> bool:
-    """Whether an event that is not known yet would lie on a cycle: something it lists follows it already."""
+    """Return whether a new event would close a cycle: an event that it lists already follows it."""
     followers, frontier = set(), {name}
     while frontier:
         frontier = {other for other, listed in known.items() if listed & frontier} - followers
@@ -22,8 +22,9 @@ def admit(arrivals: list[Arrival]) -> tuple[dict[str, set[str]], list[str | None
     """Admit arrivals one by one.
 
     Returns:
-        The causes of each admitted event, in order of arrival and without itself; and for each arrival None, or the
-        reason of its refusal (`duplicate`, `cycle`). A refused arrival has no effect: its name may arrive again.
+        The causes of each admitted event, in order of arrival and without the event itself; and for each arrival None
+        or the reason of its refusal (`duplicate`, `cycle`). A refused arrival leaves no trace: its name may arrive
+        again.
     """
     known: dict[str, set[str]] = {}
     verdicts: list[str | None] = []
@@ -59,13 +60,13 @@ def converged(known: dict[str, set[str]]) -> list[str]:
 
 
 def tips(known: dict[str, set[str]]) -> list[str]:
-    """List the events that are not causes of any known event."""
+    """List the events that are not listed by a known event."""
     listed = set().union(*known.values()) if known else set()
     return sorted(set(known) - listed)
 
 
 def leads_to(links: dict[str, set[str]], name: str) -> set[str]:
-    """List the events that an event follows, over any number of links."""
+    """List the ancestors of an event."""
     found: set[str] = set()
     frontier = set(links.get(name, ()))
     while frontier:
@@ -85,7 +86,7 @@ def without_cycles(links: dict[str, set[str]], weak: dict[str, set[str]]) -> dic
 
 
 def log_links(messages: list[dict]) -> dict[str, dict[str, str]]:
-    """Read the causes of each usable message in the log's timeline, and the kind of each link."""
+    """Return the links of each usable message in the log's timeline, with their kinds."""
     links = {}
     for row in messages:
         own = row["message_id"]
@@ -96,12 +97,12 @@ def log_links(messages: list[dict]) -> dict[str, dict[str, str]]:
 
 
 def tangle_links(members: list[dict], listed: dict[str, set[str]], widest: int) -> dict[str, dict[str, str]]:
-    """Read the causes of each member of a tangle in its timeline, and the kind of each link.
+    """Return the links of each member of a tangle in its timeline, with their kinds.
 
     Args:
         members: With `message_id`, `author` and `sequence`.
         listed: The previous of each member that has any.
-        widest: Of a wider fork only so many count, by id.
+        widest: The number of messages of a wider fork that count, by id.
     """
     links = {}
     for row in members:
@@ -133,12 +134,12 @@ def common(old: list[str], new: list[str]) -> int:
 
 
 def fewest_commands(old: list[str], new: list[str]) -> int:
-    """Count the commands of the shortest script: an `ins` for each new event, a `mov` for each that cannot stay."""
+    """Count the commands of the shortest script: an `ins` for each new event, a `mov` for each event that must move."""
     return len(new) - common(old, new)
 
 
 def replay(order: list[str], commands: list[tuple[str, str, int | None, int]]) -> list[str]:
-    """Apply commands (op, name, from, to) to an order, checking each; the order thereafter."""
+    """Apply commands (op, name, from, to) to an order, checking each; return the new order."""
     order = list(order)
     for op, name, taken, put in commands:
         if op == "mov":
@@ -152,10 +153,10 @@ def replay(order: list[str], commands: list[tuple[str, str, int | None, int]]) -
 
 
 def interleaved_chains(length: int) -> list[Arrival]:
-    """Make a log of three times that many events whose scripts take about the square of the length in commands.
+    """Make a log of three times that many events with scripts of about the square of that many commands.
 
-    Two chains interleave by rank. Before the second stand as many events more, which arrive last and from the newest to
-    the oldest, so that each lifts the whole second chain by one rank.
+    Two chains interleave by rank. As many events again precede the second chain. They arrive last and from the newest
+    to the oldest, so that each raises the whole second chain by one rank.
     """
     first, second, late = ([f"{letter}{number:06}" for number in range(length)] for letter in "abp")
     chains = [*zip(first, [[], *([name] for name in first)], strict=False)]
