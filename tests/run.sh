@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What `make test` runs: sessions of pytest, two at a time. Each of two lanes takes the first session that no lane has
-# begun, the longest first, so both end at about the same time. Nearly all builds are on Sail, which takes a third of
-# the time; on Spark is what is marked `spark` or `both`. The plugin's own tests are in plugin/tests, on both engines
-# too. Where Sail has no wheel, everything is on Spark. `tests/run.sh all`, which is `make test-all`, leaves out no test
-# that is marked `exhaustive` or, on Spark, `both_at_length` or `spark_at_length`, and searches properties further.
-set -m # the lane beside is a process group, which ends as one
+# `make test` runs these sessions of pytest, two at a time. Each of two lanes takes the first session that has not begun
+# yet, the longest first, so both end at about the same time. Nearly all builds run on Sail, which takes a third of the
+# time; tests marked `spark` or `both` run on Spark. The plugin's own tests, in plugin/tests, run on both engines, too.
+# On platforms without a wheel of Sail, all tests run on Spark. `tests/run.sh all`, which is `make test-all`, includes
+# tests marked `exhaustive` and, on Spark, `both_at_length` and `spark_at_length`, and searches properties further.
+set -m # the second lane is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
 pytest=$PWD/.venv/bin/pytest
 builds=() benches=()
@@ -29,7 +29,7 @@ if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
 fi
 
 on_sail() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${builds[@]}"; }
-# These need no kernel: meanwhile the builds on Sail compile those that they need, and once is enough.
+# These tests need no kernel. Meanwhile the builds on Sail compile the kernels, once for all sessions.
 plugin_on_spark() { cd plugin && "$pytest" "${plugin_chosen[@]}"; }
 on_spark() { "$pytest" "${on_spark_too[@]}" "${builds[@]}" "${benches[@]}"; }
 without_engine() { "$pytest" "${chosen[@]}" --ignore-glob='*/python/test_*.py' tests/python; }
@@ -40,7 +40,7 @@ sessions=(on_sail plugin_on_spark on_spark without_engine plugin_on_sail of_benc
 printed=$PWD/target/tests
 rm -rf "$printed" && mkdir -p "$printed"
 
-take_turns() { # prints what the sessions print that this lane takes; ends where one is interrupted
+take_turns() { # runs sessions in one lane and prints their output; ends when one is interrupted
   local session code
   for session in "${sessions[@]}"; do
     mkdir "$printed/$session" 2> /dev/null || continue
@@ -59,7 +59,7 @@ take_turns || exit 2
 wait $beside
 trap - EXIT
 cat "$printed/beside"
-# The end of a long log, for whoever reads only that: how each session ended, and then the tests that failed.
+# The end of the log lists the result of each session, and then the failed tests.
 failed=0
 for session in "${sessions[@]}"; do
   code=$(cat "$printed/$session/code" 2> /dev/null || echo 2)

@@ -1,8 +1,8 @@
 """Drives dbt from pytest: one session for all tests, a schema for each build.
 
 TANGLES_TEST_ENGINE=sail runs the builds on Sail, which takes less time; tests marked `spark` are about Spark itself and
-are left out there. `make test` does that, and runs tests marked `spark` or `both` on Spark. Tests of the complete build
-of the fixtures count as `both`, except those marked `both_at_length`, which only `make test-all` runs on Spark.
+are skipped there. `make test` does that, and runs tests marked `spark` or `both` on Spark. Every test of the complete
+build of the fixtures is marked `both`, unless it is marked `both_at_length`, which is for `make test-all`.
 """
 
 import gc
@@ -27,15 +27,15 @@ DATA = ROOT / "tests" / "data"
 
 ENGINE = os.environ.get("TANGLES_TEST_ENGINE", "local")
 
-# How far properties are searched: `make test` tries the same examples each time, `make test-all` others each time and
-# many more (`--hypothesis-profile=exhaustive`).
+# Searches of properties: `make test` uses the same examples each time, `make test-all` random and many more ones
+# (`--hypothesis-profile=exhaustive`).
 settings.register_profile("quick", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("exhaustive", max_examples=1000, deadline=None)
 settings.load_profile("quick")
 
 
 def pytest_configure(config):
-    """Refuse an engine that there is not."""
+    """Refuse an unknown engine."""
     if ENGINE not in ("local", "sail"):
         raise pytest.UsageError(f"TANGLES_TEST_ENGINE is {ENGINE!r}, but must be local or sail")
     os.environ["TANGLES_TARGET"] = ENGINE
@@ -44,9 +44,9 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Leave out of garbage collection the data of all tests, which each collection would look through again.
+    """Exclude the data of all tests from garbage collection, which would traverse them each time.
 
-    A parsed project is 200,000 objects, and dbt makes millions on the way: collections are made seldom.
+    A parsed project is 200,000 objects, and dbt makes millions while it runs, so collections are made rarely.
     """
     gc.collect()
     gc.freeze()
@@ -54,13 +54,13 @@ def pytest_collection_finish():
 
 
 def pytest_unconfigure():
-    """Let all that was left out be freed, as libraries in C++ expect."""
+    """Let all excluded objects be freed, as libraries in C++ expect."""
     gc.unfreeze()
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by marks
 def pytest_collection_modifyitems(items):
-    """Leave out tests of the other engine, and mark tests that use the complete build."""
+    """Skip tests about the other engine, and mark tests of the complete build."""
     left_out = {"local": "sail", "sail": "spark"}[ENGINE]
     for item in items:
         if "fixtures" in item.fixturenames and not item.get_closest_marker("both_at_length"):
@@ -93,9 +93,9 @@ class DbtProject:
     compiled: list[str] = field(default_factory=list)  # functions that this process compiled for it
 
     def invoke(self, *args: str, manifest=None):
-        """Run a dbt command in this process and return its result, also of a failure.
+        """Run a dbt command in this process and return its result, successful or not.
 
-        A manifest replaces parsing: for vars that act when a command runs and leave the parsed project the same.
+        With a manifest the project is not parsed: only the vars that are read when a command runs take effect.
         """
         from dbt.cli.main import dbtRunner
 
@@ -108,20 +108,20 @@ class DbtProject:
             return dbtRunner(manifest=manifest).invoke([*args, *options, *paths, *logs])
 
     def build(self, *args: str) -> "DbtProject":
-        """Run `dbt build`; fail with the messages of failed nodes.
+        """Run `dbt build` and fail with the failed nodes, unless everything succeeds.
 
-        Unit tests have inputs of their own and give the same result in each build: `test_unit_tests.py` runs them.
+        Unit tests bring their own input and have the same result in each build: `test_unit_tests.py` runs them.
         """
         return self._succeed(self.invoke_parsed("build", *args, "--exclude-resource-type", "unit_test"))
 
     def run(self, *args: str) -> "DbtProject":
-        """Run `dbt run`; fail with the messages of failed nodes."""
+        """Run `dbt run` and fail with the failed nodes."""
         return self._succeed(self.invoke_parsed("run", *args))
 
     def invoke_parsed(self, command: str, *args: str):
         """Run a dbt command as `invoke` does, with a manifest that was parsed before if there is one; no unit tests.
 
-        Writing dbt's JSON files takes a third of a small run; `--write-json` turns it on.
+        dbt spends a third of a small run on writing files about the command: `--write-json` enables them.
         """
         manifest = manifests.manifest_for(self) if self.project_dir == ROOT else None
         return self.invoke(command, "--no-write-json", *args, manifest=manifest)
@@ -135,7 +135,7 @@ class DbtProject:
         return self
 
     def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
-        """Read a built table the way a notebook would: plain parquet files."""
+        """Read a built table as a notebook would: plain parquet files."""
         return ds.dataset(self.warehouse / f"{self.schema}.db" / name, format="parquet").to_table(columns=columns)
 
     def rows(self, name: str, columns: list[str] | None = None) -> list[dict]:
@@ -149,7 +149,7 @@ def warehouse(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("warehouse")
     os.environ["TANGLES_WAREHOUSE"] = str(path)
     os.environ["TANGLES_SHUFFLE_PARTITIONS"] = "4"
-    # Nearly all logs of tests are small, and all builds share the JVM that the first of them starts.
+    # Nearly all logs of tests are small, and all builds share the JVM of the first build.
     os.environ["TANGLES_SMALL_BYTES"] = str(20 * 2**20)
     dbt_common.tests.enable_test_caching()
     manifests.parse_once()
@@ -174,7 +174,7 @@ def fixtures(project) -> DbtProject:
 
 @pytest.fixture(scope="session")
 def manifest(project):
-    """The manifest of this project without vars."""
+    """This project as dbt parses it without any var."""
     return manifests.manifest_for(project("parsed"))
 
 
@@ -189,7 +189,7 @@ def empty(project, tmp_path_factory) -> DbtProject:
 
 @pytest.fixture(scope="session")
 def odd_files(project, tmp_path_factory):
-    """Build four logs with damaged files, files cut at wrong places, and files of other formats."""
+    """Build four logs with damaged files, wrong line ends and other formats."""
     from odd_files import build
 
     return build(project, tmp_path_factory.mktemp("odd_files"))

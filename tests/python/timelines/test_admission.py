@@ -21,7 +21,7 @@ CODES = {None: ACCEPTED, "duplicate": DUPLICATE, "cycle": CYCLE}
 
 
 def pack(timelines: list[list[oracle.Arrival]], refused: list[bool] | None = None) -> tuple:
-    """Number timelines as `admit` wants them; events in order of first mention."""
+    """Number timelines as `admit` expects them; events in order of first mention."""
     timeline_start, event, cause_start, cause, first = [0], [], [0], [], 0
     for arrivals in timelines:
         number = {}
@@ -43,14 +43,14 @@ def pack(timelines: list[list[oracle.Arrival]], refused: list[bool] | None = Non
 
 
 def expected(arrivals: list[oracle.Arrival], refused: list[bool] | None = None) -> list[int]:
-    """Let the oracle judge, which is not shown what is refused beforehand."""
+    """Return the oracle's verdicts; arrivals that are refused beforehand are hidden from it."""
     refused = refused or [False] * len(arrivals)
     judged = iter(oracle.admit([arrival for arrival, out in zip(arrivals, refused, strict=True) if not out])[1])
     return [REFUSED if out else CODES[next(judged)] for out in refused]
 
 
 def follow(packed: tuple) -> list[int]:
-    """Judge one arrival after the other by searching among the effects: slow, but fit for some thousand events."""
+    """Judge the arrivals one by one with a search among the effects: slow, but fit for some thousand events."""
     _, event, cause_start, cause, refused = packed
     effects, inside, verdicts = {}, set(), []
     for row, name in enumerate(event.tolist()):
@@ -77,7 +77,7 @@ def follow(packed: tuple) -> list[int]:
 
 
 def has_cycle(packed: tuple, verdicts: np.ndarray) -> bool:
-    """Whether what was accepted cannot be taken away effect by effect, beginning with what nothing lists."""
+    """Return whether Kahn's algorithm, which removes unlisted events one by one, cannot remove all accepted events."""
     _, event, cause_start, cause, _ = packed
     causes = {
         int(event[row]): cause[cause_start[row] : cause_start[row + 1]].tolist()
@@ -127,7 +127,7 @@ def test_every_way_that_three_arrivals_name_two_events():
 
 @st.composite
 def arrivals_of_a_timeline(draw):
-    """Arrivals of few events, most with few causes; some are repeated, some list what never arrives."""
+    """Arrivals of few events, most with few causes; some are repeated, some list missing causes."""
     names = [f"e{place}" for place in range(draw(st.integers(1, 8)))]
     listed = st.lists(st.sampled_from([*names, "absent"]), max_size=draw(st.integers(0, 4)))
     return draw(st.lists(st.tuples(st.sampled_from(names), listed), max_size=20))

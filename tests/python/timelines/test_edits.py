@@ -1,4 +1,4 @@
-"""Edit scripts: they lead to the converged order after every batch, and are the shortest."""
+"""Edit scripts: after every batch they give the converged order, and they are the shortest possible."""
 
 import bisect
 import gzip
@@ -48,7 +48,7 @@ SMALL, MEDIUM = cases("small"), cases("medium")
 
 @st.composite
 def graphs(draw, most=12):
-    """Events without cycles, some of their causes never arriving, delivered in any order."""
+    """Acyclic events, some with causes that never arrive, delivered in any order."""
     count = draw(st.integers(1, most))
     names = draw(st.permutations([f"{number:02}" for number in range(count)]))
     events = [
@@ -60,7 +60,7 @@ def graphs(draw, most=12):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_peer(name):
-    """Arrival by arrival the converged order, by the fewest commands, which are never more than the peer's."""
+    """After each arrival the order is converged, by the fewest commands, which are never more than the peer's."""
     arrivals = SMALL[name]["arrivals"]
     check(arrivals, list(range(len(arrivals))))
     counts = np.bincount(stream(log_of([arrivals]), 1).batch, minlength=len(arrivals) + 1)[1:]
@@ -90,7 +90,7 @@ def test_any_delivery_in_any_batches(arrivals, data):
 
 @given(st.lists(graphs(8), max_size=5), st.integers(1, 4), st.data())
 def test_published_arrivals(many, size, data):
-    """From any batch on the rest of the stream is the same, beside any other timelines."""
+    """A stream that starts after any batch is the rest of the whole stream, beside any other timelines."""
     log = log_of(many)
     whole = stream(log, size)
     kept = [data.draw(st.integers(0, -(-len(arrivals) // size))) for arrivals in many]
@@ -129,7 +129,7 @@ print(len(found.event), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bef
     "size", [*(pytest.param(size, marks=pytest.mark.exhaustive) for size in (1_600, 6_400)), 25_600]
 )
 def test_memory_is_for_the_commands_that_are_kept(size):
-    """Without a limit 6,400 takes 41 million commands of 20 bytes each."""
+    """Memory is needed for kept commands alone; without a limit 6,400 takes 41 million commands of 20 bytes each."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", MEASURED, str(size)]
     printed = subprocess.run(command, env=environment, capture_output=True, check=True, text=True).stdout
@@ -140,7 +140,7 @@ def test_memory_is_for_the_commands_that_are_kept(size):
 
 @given(st.lists(st.tuples(st.permutations(range(7)), st.integers(0, 7), st.permutations(range(7))), max_size=4))
 def test_script(orders):
-    """Between any two orders of which the second contains the events of the first."""
+    """Between any two orders, if the second has all events of the first."""
     start = np.arange(len(orders) + 1) * 7
     old = np.full(7 * len(orders), -1, np.int32)
     new = old.copy()
@@ -160,9 +160,10 @@ def test_script(orders):
 
 
 def dags(count: int) -> list[list[set[int]]]:
-    """List all graphs without cycles on so many numbered events, each once: the causes of each event.
+    """List all acyclic graphs on so many numbered events, each once: the causes of each event.
 
-    An event joins a smaller graph with any causes and any effects, unless one of those leads to one of these.
+    An event joins a smaller graph with any causes and any effects, unless one of its effects leads to one of its
+    causes.
     """
     if count == 0:
         return [[]]
@@ -170,7 +171,7 @@ def dags(count: int) -> list[list[set[int]]]:
     subsets = [set(chosen) for size in range(count) for chosen in itertools.combinations(old, size)]
     found = []
     for graph in dags(count - 1):
-        follows = [{event} for event in old]  # an event and all it follows
+        follows = [{event} for event in old]  # an event and its ancestors
         for _ in old:
             for event in old:
                 follows[event].update(*(follows[cause] for cause in graph[event]))
@@ -183,10 +184,10 @@ def dags(count: int) -> list[list[set[int]]]:
 
 @njit
 def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put):
-    """Replay timelines of `count` events arriving one by one; the first that is wrong, or -1.
+    """Replay timelines of `count` events that arrive one by one; return the first wrong timeline, or -1.
 
-    After each arrival the list must be in order of rank, then number, and the script as short as it can be: the
-    longest common subsequence is found by trying all subsets of the old list.
+    After each arrival the list must be in order of rank, then number, and the script as short as it can be: the longest
+    common subsequence is found by trying all subsets of the old list.
     """
     at = 0
     old = np.empty(count, np.int64)
@@ -212,7 +213,7 @@ def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put)
                 at += 1
             if size != step + 1:
                 return t
-            # Ranks by relaxation over the events that have arrived.
+            # Ranks of the arrived events by relaxation.
             rank[:] = -1
             for i in range(step + 1):
                 rank[arrived[t * count + i] % count] = 0
@@ -248,7 +249,7 @@ def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put)
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.exhaustive)])
 def test_every_graph_in_every_delivery(count):
-    """All of 1, 3, 25, 543 and 29,281 graphs, arriving in all orders: convergence and minimality, exhaustively."""
+    """All of 1, 3, 25, 543 and 29,281 graphs in all orders of arrival: convergence and minimality, exhaustively."""
     graphs = dags(count)
     assert len(graphs) == {1: 1, 2: 3, 3: 25, 4: 543, 5: 29_281}[count]
     lengths = np.array([[len(causes) for causes in graph] for graph in graphs])
@@ -261,11 +262,11 @@ def test_every_graph_in_every_delivery(count):
         arrived = (np.add.outer(events[:-1], delivery)).ravel().astype(np.int32)
         commands = stream(Log(events, start, cause, arrived), 1)
         wrong = first_wrong(count, start, cause, arrived, commands.batch, commands.event, commands.taken, commands.put)
-        assert wrong == -1, (delivery, graphs[wrong] if wrong < len(graphs) else "commands are left")
+        assert wrong == -1, (delivery, graphs[wrong] if wrong < len(graphs) else "commands after the last timeline")
 
 
 def fewest(old: list[int], new: list[int]) -> int:
-    """`oracle.fewest_commands` for longer orders: the longest rising run of places, by binary search."""
+    """Return `oracle.fewest_commands` for longer orders: the longest rising run of places, by binary search."""
     place = {event: number for number, event in enumerate(old)}
     ends: list[int] = []
     for event in new:
@@ -287,7 +288,7 @@ def test_larger_graphs(reach, batch):
             (name[i], [name[j] for j in {int(i - d) for d in rng.integers(1, reach + 1, rng.integers(0, 4))} if j >= 0])
             for i in range(count)
         ]
-        # Late by up to a third of all, so that some lifts are long.
+        # Late by up to a third of all events, so that some lifts are long.
         arrivals = [arrivals[i] for i in np.argsort(np.arange(count) + rng.integers(0, [2, 30, 200][seed], count))]
         made = {event: number for number, event in enumerate(name)}
         found = scripts(stream(log_of([arrivals]), batch), sorted(name))
@@ -305,13 +306,13 @@ def test_larger_graphs(reach, batch):
 
 
 def test_few_arrivals_that_change_many():
-    """Each of a few arrivals raises half of the events past the other half, so the rest is inserted at once."""
+    """Each of a few arrivals moves half of the events past the other half; the remaining ones are admitted at once."""
     stays, waits = [f"s{number:04}" for number in range(2_000)], [f"r{number:04}" for number in range(2_000)]
     late = [f"late{number}" for number in range(8)]
     causes: dict[str, list[str]] = {name: [] for name in stays} | {name: [late[-1]] for name in waits}
     causes |= {late[number]: late[number - 1 : number] if number else [] for number in range(8)}
     first = [*stays, *waits]
-    # The last of a chain comes first: with each that comes before it, half of the order rises by one.
+    # The last event of a chain arrives first: each earlier one raises half of the order by one.
     arrivals = [(name, causes[name]) for name in [*first, *reversed(late)]]
     batches = [*[0] * len(first), *[1] * 5, *[2] * 3]
     found = scripts(stream(log_of([arrivals]), batches), sorted(causes))
@@ -327,7 +328,7 @@ def test_few_arrivals_that_change_many():
 
 
 def shapes(size: int) -> dict[str, tuple[list[oracle.Arrival], int]]:
-    """Logs that are hard on ScuttleSort, and the commands that they take at most."""
+    """Logs that are hard for ScuttleSort, with the maximum of their commands."""
     name = [f"{number:06}" for number in range(size)]
     chain = [(name[i], [name[i - 1]] if i else []) for i in range(size)]
     fan = [("root", ["lost"]), *((n, ["root"]) for n in name), ("late", []), ("lost", ["late"])]
@@ -348,7 +349,7 @@ def shapes(size: int) -> dict[str, tuple[list[oracle.Arrival], int]]:
 @pytest.mark.parametrize("batch", [1, 7, 500])
 @pytest.mark.parametrize("shape", shapes(1))
 def test_hard_shapes(shape, batch):
-    """At a size at which blocks split and ranks are shifted."""
+    """Large enough that blocks split and ranks are shifted."""
     arrivals, most = shapes(3000)[shape]
     known = {name: set(causes) for name, causes in arrivals}
     commands = stream(log_of([arrivals]), batch)
@@ -380,7 +381,7 @@ def _topological(log: Log) -> list[int]:
 
 
 def test_patterns_of_the_optimiser():
-    """The document, section 2.4: commands that its optimiser would join are already one, over whole batches."""
+    """Each event has at most one command in a batch; the optimiser of the document's section 2.4 would join several."""
     case = MEDIUM["paper-4x2048-s11"] if "paper-4x2048-s11" in MEDIUM else next(iter(MEDIUM.values()))
     for batch in (1, 50):
         for commands in scripts(stream(log_of([case["arrivals"]]), batch), sorted(case["order"])).values():

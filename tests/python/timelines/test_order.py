@@ -25,7 +25,7 @@ logs = st.lists(arrivals.filter(len), min_size=1, max_size=4)
 
 
 def rows_of(timeline: str, log: list[oracle.Arrival]) -> list[dict]:
-    """Rows of `INPUT_SCHEMA`, arriving in the order of the list."""
+    """Return rows of `INPUT_SCHEMA`, arriving in the order of the list."""
     return [
         {
             "timeline_id": timeline,
@@ -39,7 +39,7 @@ def rows_of(timeline: str, log: list[oracle.Arrival]) -> list[dict]:
 
 
 def table_of(rows: list[dict], published: list[dict] = ()) -> pa.Table:
-    """A table in several chunks, rows in any order."""
+    """Return a table in several chunks, with rows in any order."""
     rows = [{**row, "is_published": False} for row in rows]
     names = ("timeline_id", "event_id", *PUBLISHED_SCHEMA.names)
     rows += [{"is_published": True, **{name: row[name] for name in names}} for row in published]
@@ -50,7 +50,7 @@ def table_of(rows: list[dict], published: list[dict] = ()) -> pa.Table:
 
 
 def commands(rows: list[dict], batch: int) -> list[tuple]:
-    """The commands of a batch, as the oracle takes them; their steps must count from 1."""
+    """Return the commands of a batch as the oracle takes them; their steps must count from 1."""
     found = sorted(
         (edit["step"], row["event_id"], edit["from_position"], edit["to_position"])
         for row in rows
@@ -62,7 +62,7 @@ def commands(rows: list[dict], batch: int) -> list[tuple]:
 
 
 def in_order(rows: list[dict]) -> list[str]:
-    """Return the events by position, which must have no gaps."""
+    """Return the events by position; positions must be consecutive."""
     placed = sorted((row["position"], row["event_id"]) for row in rows if row["reason"] is None)
     assert [position for position, _ in placed] == list(range(len(placed)))
     return [name for _, name in placed]
@@ -107,7 +107,7 @@ def of_timeline(rows: list[dict], timeline: str) -> list[dict]:
 
 
 def lasting(rows: list[dict]) -> list[str]:
-    """The rows without the columns about runs, in a fixed order."""
+    """Return the rows without columns about runs, in a fixed order."""
     return sorted(json.dumps({k: v for k, v in row.items() if k not in OF_RUNS}, sort_keys=True) for row in rows)
 
 
@@ -122,7 +122,7 @@ def test_any_arrivals(many, batch_size, in_memory):
 
 @given(logs, st.integers(0, 3), st.data())
 def test_any_split_into_runs(many, batch_size, data):
-    """Each run adds to the log anywhere, not only at its end; the last one may also take away."""
+    """Each run adds to the log anywhere, not only at its end; the last one may also remove rows."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     whole = ordered(table_of(every), batch_size).to_pylist()
     published: list[dict] = []
@@ -142,7 +142,7 @@ def run(rows: list[dict], published: list[dict], batch_size: int) -> list[dict]:
         publications = {(row["previous_publication"], row["publication"]) for row in after}
         assert len(publications) == 1
         previous, publication = publications.pop()
-        if goes_on and old == new:  # the script that led there stays
+        if goes_on and old == new:  # the earlier script stays
             assert scripts(after) == scripts(before)
             assert publication == before[0]["publication"]
             continue
@@ -162,7 +162,7 @@ def run(rows: list[dict], published: list[dict], batch_size: int) -> list[dict]:
 
 
 def scripts(rows: list[dict]) -> list[tuple]:
-    """Of each event of a timeline its part in the script that led to the published order."""
+    """Return each event's part in the script of the published order, for a timeline."""
     names = ("event_id", "previous_publication", "update_step", "update_from_position", "update_to_position")
     return sorted((tuple(row[name] for name in names) for row in rows if row["reason"] is None), key=repr)
 
@@ -184,7 +184,7 @@ def test_vectors(batch_size):
 
 
 def test_timelines_do_not_meet():
-    """Each timeline of a table has the rows that it has alone, beside any other timelines."""
+    """Each timeline, of any size and beside any others in the table, has the result that it has alone."""
     logs = {}
     for name in ("small", "medium"):
         with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz", "rt") as lines:
@@ -198,7 +198,7 @@ def test_timelines_do_not_meet():
 
 
 def test_ties_are_settled_by_what_is_said():
-    """Lines of one event that share an arrival: neither rows nor places decide while they differ in content."""
+    """Lines of one event with the same arrival are sorted by content; the order of rows and places is irrelevant."""
     for places in ((1, 2, 3), (3, 1, 2), (2, 3, 1)):
         said = (["c"], ["b"], ["b", "c"])
         rows = [
@@ -210,7 +210,7 @@ def test_ties_are_settled_by_what_is_said():
         assert [row["reason"] for row in answer].count("duplicate") == 2
 
 
-# An arrival with empty columns, and arrivals that differ from it in one column each.
+# An empty arrival, and arrivals that differ from it in one column; each value occurs once.
 SAID = [
     {},
     *({"causes": causes} for causes in ([], [None], [""], ["b"], ["b", None])),
@@ -221,7 +221,7 @@ SAID = [
 
 
 def test_nulls_and_empties_are_told_apart():
-    """Any three lines of one event, with one number but for a null, count in the same order, however they come."""
+    """Any three lines of one event have the same order in any delivery; some differ only by null and empty values."""
     timelines = list(itertools.combinations(SAID, 3))
     answers = []
     for places in itertools.permutations(range(3)):
@@ -236,7 +236,7 @@ def test_nulls_and_empties_are_told_apart():
 
 
 def test_refused_beforehand():
-    """A refused arrival keeps its reason and has no effect, and its id may arrive again."""
+    """A refusal keeps its reason, leaves no trace, and its id may arrive again."""
     rows = rows_of("t", [("a", ["b", "c", "d"]), ("b", ["a"]), ("a", ["b"]), ("a", [])])
     rows[0]["refusal"] = "too_many_previous"
     answer = sorted(ordered(table_of(rows), 1).to_pylist(), key=lambda row: row["ordinal"])
@@ -244,7 +244,7 @@ def test_refused_beforehand():
     assert in_order(answer) == ["a", "b"]
 
 
-# The messages of a log: listed causes, and causes by the feed alone.
+# The messages of a log: the listed previous of each, and the links from its feed.
 messages = st.dictionaries(
     st.sampled_from(NAMES),
     st.tuples(st.sets(st.sampled_from(NAMES + "z"), max_size=3), st.sets(st.sampled_from(NAMES + "y"), max_size=2)),
@@ -253,7 +253,7 @@ messages = st.dictionaries(
 
 
 def message_rows(timeline: str, log: dict[str, tuple[set, set]], order: list[str]) -> list[dict]:
-    """Rows of messages, arriving in an order."""
+    """Return rows of messages that arrive in this order."""
     rows = []
     for number, name in enumerate(order):
         listed, feed = (part - {name} for part in log[name])
@@ -264,7 +264,7 @@ def message_rows(timeline: str, log: dict[str, tuple[set, set]], order: list[str
 
 @given(messages, st.integers(0, 2), st.data())
 def test_messages_in_any_delivery(log, batch_size, data):
-    """Contradicting messages are all admitted; order, ranks and links depend on the set alone, as in the oracle."""
+    """All messages are admitted despite contradictions; order, ranks and links depend on the set, as in the oracle."""
     every = {name: set(listed | feed) - {name} for name, (listed, feed) in log.items()}
     weak = {name: feed - listed - {name} for name, (listed, feed) in log.items()}
     kept = oracle.without_cycles(every, weak)
@@ -272,7 +272,7 @@ def test_messages_in_any_delivery(log, batch_size, data):
     found = []
     for timeline in "12":
         delivery = data.draw(st.permutations(sorted(log)), f"delivery {timeline}")
-        strangers = rows_of("other", [("a", ["b"]), ("b", ["a"])])  # Their cycle is refused and has no other effect.
+        strangers = rows_of("other", [("a", ["b"]), ("b", ["a"])])  # Their cycle is refused and affects only them.
         answer = ordered(table_of(message_rows(timeline, log, delivery) + strangers), batch_size).to_pylist()
         assert [row["reason"] for row in of_timeline(answer, "other")].count("cycle") == 1
         rows = of_timeline(answer, timeline)
@@ -295,7 +295,7 @@ def test_messages_in_any_delivery(log, batch_size, data):
 
 @given(messages, st.integers(1, 2), st.data())
 def test_messages_in_any_runs(log, batch_size, data):
-    """Cycles that come and go with messages change scripts that were published."""
+    """Cycles that come and go with messages change published scripts."""
     rows = message_rows("t", log, data.draw(st.permutations(sorted(log)), "delivery"))
     whole = ordered(table_of(rows), batch_size).to_pylist()
     some = [row for row in rows if data.draw(st.booleans())]
@@ -306,13 +306,13 @@ def test_messages_in_any_runs(log, batch_size, data):
 
 
 def test_a_feed_that_contradicts_the_links():
-    """Only unproven links of a cycle are left out: the lying author loses links, honest feeds keep theirs."""
+    """Only links from the contradicting author's feed leave a cycle; links by hash and other feeds' links stay."""
     log = {"root": (set(), set()), "a": ({"root"}, {"late"}), "b": ({"a"}, set()), "late": ({"root", "b"}, set())}
     rows = message_rows("t", log, sorted(log))
     answer = {row["event_id"]: row for row in ordered(table_of(rows), 1).to_pylist()}
     assert {name: row["cyclic_causes"] for name, row in answer.items() if row["cyclic_causes"]} == {"a": ["late"]}
     assert in_order(list(answer.values())) == ["root", "a", "b", "late"]
-    # The cycle comes with b, after `a` was published behind `late`: its scripts are written anew.
+    # The cycle comes with b, after `a` was published behind `late`: its script restarts.
     rows = message_rows("t", log, ["root", "late", "a", "b"])
     published = ordered(table_of(rows[:3]), 1).to_pylist()
     assert in_order(published) == ["root", "late", "a"]
@@ -321,7 +321,7 @@ def test_a_feed_that_contradicts_the_links():
 
 @given(logs, st.integers(1, 3), st.integers(0, 8), st.integers(0, 8), st.data())
 def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
-    """The order of long timelines does not depend on limits and lengths of earlier runs."""
+    """Their order is unchanged, independent of the earlier run's limit and of their earlier lengths."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     some = [row for row in every if data.draw(st.booleans())]
     whole = ordered(table_of(every), batch_size).to_pylist()
@@ -339,7 +339,7 @@ def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
 
 @given(logs, st.integers(0, 3), st.integers(0, 12), st.integers(0, 8), st.data())
 def test_timelines_of_too_many_commands_have_no_scripts(many, batch_size, limit, edit_limit, data):
-    """Their order stays the same, the reason is given, and orders published earlier make no difference."""
+    """Their order is unchanged and the reason is given, independent of the earlier run's output."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     some = [row for row in every if data.draw(st.booleans())]
     whole = ordered(table_of(every), batch_size).to_pylist()
@@ -360,7 +360,7 @@ def test_timelines_of_too_many_commands_have_no_scripts(many, batch_size, limit,
 
 @given(logs, st.integers(0, 2), st.integers(1, 8), st.sampled_from([1, NO_LIMIT]))
 def test_timelines_that_are_too_large_are_refused(many, batch_size, limit, in_memory):
-    """They are refused by their number of arrivals, also with a published order; other timelines are ordered."""
+    """The number of arrivals decides, independent of the published order; other timelines are ordered as usual."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     whole = ordered(table_of(every), batch_size).to_pylist()
     limits = {"graph_limit": limit, "rows_in_memory": in_memory}
@@ -381,7 +381,7 @@ def test_timelines_that_are_too_large_are_refused(many, batch_size, limit, in_me
 
 
 def test_orders_of_an_earlier_version_are_refused():
-    """A published table without the columns that runs go on from."""
+    """A published table lacks the columns that later runs require."""
     arrivals = SimpleNamespace(columns=INPUT_SCHEMA.names)
     published = SimpleNamespace(columns=["timeline_id", "event_id", "edits"])
     dbt = SimpleNamespace(ref=lambda _: arrivals, config=SimpleNamespace(meta_get=lambda _: 1), this="tangles.order")

@@ -34,7 +34,7 @@ def test_does_what_a_list_does(block, size, choices):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_many_commands_keep_blocks_few(seed):
-    """All moves go to one place, which splits its block again and again while the others run empty."""
+    """All moves go to one place, which splits its block again and again while the other blocks become empty."""
     chance = random.Random(seed)
     plain, replica = list(range(400)), Replica(range(400), 8)
     for _ in range(5_000):
@@ -91,7 +91,7 @@ def test_any_listener_is_driven():
 
 
 def test_a_listener_gets_contents():
-    """Figure 1's screen shows texts; a `mov` still checks what it moves."""
+    """Figure 1's screen shows texts; a `mov` still checks its event."""
     texts = {"a": "Hello!", "b": "Hi.", "c": "Bye."}
     replica = Replica()
     commands = [("ins", "a", None, 0), ("ins", "b", None, 0), ("ins", "c", None, 2), ("mov", "a", 1, 0)]

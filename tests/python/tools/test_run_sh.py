@@ -1,4 +1,4 @@
-"""What `tests/run.sh` answers for what its sessions of pytest answer."""
+"""The exit code and output of `tests/run.sh` for given results of its sessions of pytest."""
 
 import subprocess
 
@@ -6,7 +6,7 @@ import pytest
 
 from conftest import ROOT
 
-# Stands for pytest: its name says which of the sessions it is, and `fails` which of them has a failure.
+# Replaces pytest: it finds its session from its arguments, and `fails` names the failing session.
 PYTEST = """#!/usr/bin/env bash
 place=$(basename "$PWD")
 case "$place ${TANGLES_TEST_ENGINE-}${DBT_SPARK_PYTHON_TEST_ENGINE-} $*" in
@@ -28,7 +28,7 @@ exit 1
 
 @pytest.fixture
 def answer(tmp_path):
-    """Runs the script beside a pytest that fails in one session: (exit code, what it printed)."""
+    """Return a function that runs the script with a pytest that fails in one session: (exit code, printed lines)."""
     fails = tmp_path / "fails"
     (tmp_path / "tests" / "python").mkdir(parents=True)
     for name in ("test_build.py", "test_bench.py"):
@@ -45,7 +45,7 @@ def answer(tmp_path):
 
     def run(failing: str, *given: str) -> tuple[int, list[str]]:
         fails.write_text(failing)
-        # A caller of its own, as make is: what the script ends by mistake is this one.
+        # A calling process, as make would be: a signal that the script sends by mistake ends this process.
         caller = ["bash", "-c", "tests/run.sh $*; code=$?; echo still here; exit $code", "bash", *given]
         done = subprocess.run(caller, cwd=tmp_path, capture_output=True, text=True, timeout=60, start_new_session=True)
         assert done.stderr == ""
@@ -54,7 +54,7 @@ def answer(tmp_path):
     return run
 
 
-# As the script names them, and as the stand-in for pytest does.
+# The script's names of sessions, and those of the replacement of pytest.
 SESSIONS = {
     "on_sail": "sail",
     "plugin_on_spark": "plugin-spark",
@@ -66,7 +66,7 @@ SESSIONS = {
 
 
 def ends(failing: str) -> list[str]:
-    """How the sessions are said to have ended."""
+    """Return the printed result of each session."""
     return [f"{name}: 1 {'failed' if session == failing else 'passed'}" for name, session in SESSIONS.items()]
 
 
@@ -80,7 +80,7 @@ def test_sessions_that_pass(answer):
 
 @pytest.mark.parametrize("session", SESSIONS.values())
 def test_one_failure_is_the_answer(answer, session):
-    """The failed test is named last, whichever session it is in."""
+    """The failed test is printed last, independent of its session."""
     code, printed = answer(session)
     assert code == 1
     named = f"FAILED test_{session}.py::test_it - it is told to"
@@ -88,7 +88,7 @@ def test_one_failure_is_the_answer(answer, session):
 
 
 def test_all_leaves_out_no_test(answer, tmp_path):
-    """With `all` no session leaves out exhaustive tests, properties are searched further, and Spark has more tests."""
+    """With `all`, sessions include exhaustive tests, properties are searched further, and Spark has more tests."""
     for given in ([], ["all"]):
         for asked in tmp_path.rglob("asked"):
             asked.unlink()
