@@ -100,7 +100,7 @@ PRETTY = {
         f"{name}.txt": (TEXT.replace("\n", end).encode(), {})
         for name, end in (("lf", "\n"), ("crlf", "\r\n"), ("cr", "\r"))
     },
-    # Additional blank lines, and objects that are malformed or no message.
+    # Additional blank lines, and objects that are malformed or lack a message.
     "blank.txt": (
         f"\n\n\n{TEXT}\n\n  \n\n{{oops\n\n{{}}".encode(),
         {len(KEYS) + 1: "malformed_json", len(KEYS) + 2: "not_a_message"},

@@ -55,7 +55,7 @@ class Next:
             stage = stage_of(example)
             in_log = {message.key: message.line for message in stage.messages.values() if message.in_log}
             self.lines += in_log.values()
-            # An author without messages in the log has no feed to extend.
+            # An author without messages in the log lacks a feed to extend.
             for author in [author for author in stage.authors.values() if author.feed_id in feeds]:
                 row = feeds[author.feed_id]
                 post = {"type": "post", "text": "on and on"}
@@ -125,7 +125,7 @@ def test_feeds_go_on(published, built):
 
 
 def test_groups_go_on(published, built):
-    """Each message is a member of the tangles that it extends, peers count it, and it causes no finding."""
+    """Each message is a member of the tangles that it extends, peers count it, and the findings stay the same."""
     members = {
         (row["tangle_name"], row["root_id"], row["message_id"])
         for row in built.rows("tangle_messages")

@@ -15,7 +15,7 @@ MODELS = ("--select", "+int_timeline_order", *TABLES, "timeline_updates")
 
 
 def event_lines() -> list[str]:
-    """The peer's cases, and refused lines: a repeated event, a cycle and lines that are no events."""
+    """The peer's cases, and refused lines: a repeated event, a cycle and malformed lines."""
     with gzip.open(DATA / "timelines" / "small.jsonl.gz", "rt") as cases:
         lines = [
             json.dumps({"timeline": case["id"], "event": name, "after": causes, "arrival": place, "author": name[:1]})
@@ -56,7 +56,7 @@ def write(folder, ssb: list[str], events: list[list[str]]) -> None:
 
 @pytest.fixture(scope="module")
 def runs(project, tmp_path_factory):
-    """Build once in one run, and once in four: a part, more in the middle and at the end, no change, the rest."""
+    """Build once in one run, and once in four: a part, more in the middle and at the end, the same lines, the rest."""
     folder = tmp_path_factory.mktemp("runs")
     ssb = (DATA / "ssb" / "small.jsonl").read_text().splitlines()
     lines = event_lines()

@@ -1,4 +1,4 @@
-"""Logs of sets through dbt: compared with other implementations, for real ids and for ids that are no hashes."""
+"""Logs of sets through dbt: compared with other implementations, for real ids and for ids that are not hashes."""
 
 import json
 from collections import Counter
@@ -51,7 +51,7 @@ def compare(built, set_id, case, prefix=""):
     assert built.order(set_id) == named(theirs["order"])
     agreed, other = {"order"}, set()
     for their_name, our_name in NAMES.items():
-        # A peer that fails gives no answer about item roots.
+        # A peer that fails leaves out the item roots.
         if their_name not in theirs or theirs[their_name] == "error":
             continue
         wanted = theirs[their_name]
@@ -86,7 +86,7 @@ def test_sets_of_real_peers(peers):
 
 
 def test_keys_of_real_peers(peers):
-    """Each device's key is the account's if the log has the account; no real message is refused."""
+    """Each device's key is the account's if the log has the account; all real messages are accepted."""
     built, first_check = peers
     ids = {entry["id"] for case in REAL for entry in case["log"]}
     assert all(built.messages[one]["is_usable"] and built.messages[one]["is_id_consistent"] for one in ids)
@@ -124,7 +124,7 @@ def test_every_check(peers):
 
 @pytest.fixture(scope="module")
 def trusted(project, tmp_path_factory):
-    """Build sets with ids that are no hashes beside hostile sets; prefixes keep the cases apart."""
+    """Build sets with ids that are not hashes beside hostile sets; prefixes keep the cases apart."""
     lines = [line for case in SYNTH for line in prefixed(case)] + claimed_lines()
     log = write(tmp_path_factory.mktemp("trusted") / "log.jsonl", lines)
     built = project("trusted_sets", pzp_log=log, verify_signatures=False, set_ghost_span=SYNTH_SPAN)
@@ -206,7 +206,7 @@ def claimed_lines():
     return [
         # One of two messages with the same id counts, independent of their order.
         *(moot("b"), moot("a"), claim(A, place(1, R), says(["b"]), account="b")),
-        # At equal depth the greater id is later; superseding itself or a later message has no effect.
+        # At equal depth the greater id is later; superseding itself or a later message is ignored.
         infinite.replace(b'"+"', b"1e999").replace(b'"-"', b"-1e999"),
         claim(B, place(1, B, R), says(["y", "\ud800"], [], [A, B, "\ud800", None])),
         # Two messages follow each other; one follows a later one; depths at the limits of the valid range and beyond.
@@ -227,7 +227,7 @@ def claimed_lines():
 
 
 def test_claimed_ids(trusted):
-    """All readable messages are in the set, by their declared depth; no link and no name leads out of it."""
+    """All readable messages are in the set, by their declared depth; links and names stay within their set."""
     R, A, B, C, D, E, F, G = (CLAIMED + name for name in "RABCDEFG")
     huge, replaced, twice = CLAIMED + "x" * 500_000, CLAIMED + "\ufffd", CLAIMED + "twice"
     order, members, row = trusted.order(R), trusted.members[R], trusted.sets[R]
