@@ -1,4 +1,4 @@
-"""Lines of Autobase logs, and the rows that the kernel makes of them."""
+"""Prints lines of Autobase logs, and returns the rows that the kernel makes of them."""
 
 import json
 
@@ -21,7 +21,7 @@ MAX = 2**31 - 1
 
 
 def check(lines, lengths=None, **options):
-    """Run lines through the kernel, and check the guarantees of the columns."""
+    """Verify lines with the kernel, and check the guarantees of the columns."""
     table = pa.Table.from_batches(verify_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
     table.validate(full=True)
     rows = table.to_pylist()
@@ -57,7 +57,7 @@ def keep_promises(row):
 
 
 def to_line(document, **fields):
-    """Print a document with other fields; those given as `...` are left out."""
+    """Print a document with changed fields, without the fields given as `...`."""
     return json.dumps({name: value for name, value in (document | fields).items() if value is not ...}).encode()
 
 
@@ -75,7 +75,7 @@ def to_pairs(entries):
 
 
 def random_nodes(chance, count):
-    """Draw sound nodes of many shapes, and sometimes an unsound one."""
+    """Draw valid nodes of many shapes, and sometimes an invalid node."""
     lines = []
     for _ in range(count):
         length = chance.randrange(1, 9)

@@ -1,9 +1,9 @@
-"""The order of a base in plain Python, as the reference of the kernel; slow.
+"""The order of a base in plain Python: a slow reference for the kernel.
 
-A node is known by its writer and length. The ancestors of a node are a set of nodes, and every question is answered by
-these sets, without clocks, bisection or stored answers.
+A writer and a length identify a node. The ancestors of a node are a set of nodes. Every question is answered from
+these sets, without clocks, bisection or caches.
 
-The rule can be broken on purpose, to show that a search finds replicas that contradict each other.
+Tests select a broken rule to show that a search finds replicas that contradict each other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-#: The broken rules.
+#: The broken variants of the rule.
 RULE = "autobase"
 BROKEN_RULES = (
     "one quorum is enough",  # A node with enough acknowledgements needs no votes.
@@ -57,7 +57,7 @@ class Base:
     floor: dict[bytes, int] = field(default_factory=dict)
 
     def cut(self, ids: Iterable[Id]) -> Base:
-        """Return the base with fewer nodes."""
+        """Return the base with only some of its nodes."""
         return replace(self, nodes={i: self.nodes[i] for i in ids})
 
     def previous(self, i: Id) -> set[Id]:
@@ -65,7 +65,7 @@ class Base:
         return {h for h in (*self.nodes[i].heads, Id(i.writer, i.length - 1)) if h in self.nodes}
 
     def batch_of(self, i: Id) -> set[Id]:
-        """Return the node and the known later ones of its batch."""
+        """Return the node and the known later nodes of its batch."""
         found = {i}
         while self.nodes[i].batch > 1 and (i := Id(i.writer, i.length + 1)) in self.nodes:
             found.add(i)
@@ -96,7 +96,7 @@ class Base:
 
 
 def pasts_of(base: Base, ids: Iterable[Id]) -> set[Id]:
-    """Find the ancestors of some nodes, with whole batches."""
+    """Return the ancestors of some nodes, with whole batches."""
     found: set[Id] = set()
     stack = list(ids)
     while stack:
@@ -107,7 +107,7 @@ def pasts_of(base: Base, ids: Iterable[Id]) -> set[Id]:
 
 
 def smallest_first(base: Base, ids: set[Id], shown: set[Id]) -> list[Id]:
-    """Order nodes topologically, of the ready ones always the smallest; only shown nodes are ordered."""
+    """Sort nodes topologically (Kahn), the smallest ready node first; return only the shown nodes."""
     left, order = set(ids), []
     while left:
         hidden = [i for i in left - shown if not base.previous(i) & left]
@@ -121,10 +121,10 @@ def smallest_first(base: Base, ids: set[Id], shown: set[Id]) -> list[Id]:
 
 
 class Machine:
-    """The settled nodes, and the questions about the rest."""
+    """Settles nodes group by group, and answers questions about the unsettled nodes."""
 
     def __init__(self, base: Base, rule: str = RULE):
-        """Begin with the nodes settled before.
+        """Start with the nodes that were settled before.
 
         Args:
             base: The known nodes.
@@ -140,7 +140,7 @@ class Machine:
         self.below: list[Id] = []
 
     def sees(self, y: Id, x: Id) -> bool:
-        """Say whether y is x or a descendant."""
+        """Return whether y is x or a descendant of x."""
         return x in self.base.past[y]
 
     def log(self, writer: bytes) -> list[Id]:
@@ -157,12 +157,12 @@ class Machine:
         return max([self.base.floor.get(writer, 0), *(i.length for i in self.settled if i.writer == writer)])
 
     def is_merge(self, x: Id) -> bool:
-        """Say whether the last indexer nodes that x sees have two or more maximal ones."""
+        """Return whether two or more of the last indexer nodes that x sees are maximal."""
         below = [i for i in self.base.past[x] - {x} - self.settled if i.writer in self.base.indexers]
         return sum(not any(self.sees(y, i) for y in below if y != i) for i in below) > 1
 
     def is_newer(self, x: Id, y: Id) -> bool:
-        """Say whether y sees x, and no unsettled indexer node concurrent with x."""
+        """Return whether y sees x, and sees only settled indexer nodes concurrent with x."""
         if not self.sees(y, x):
             return False
         if self.rule == "concurrent nodes do not matter":
@@ -174,7 +174,7 @@ class Machine:
         return True
 
     def acks(self, x: Id) -> set[Id]:
-        """Return x and, of each other indexer, the first node that x does not see, if it acknowledges x."""
+        """Return x, and each other indexer's first node that x does not see, if that node acknowledges x."""
         found = {x}
         for k in set(self.base.indexers) - {x.writer}:
             first = Id(k, self.seen(x, k) + 1)
@@ -193,7 +193,7 @@ class Machine:
         return WEAK if newer[-1] == counted[-1] else NO
 
     def is_confirmed(self, x: Id) -> bool:
-        """Say whether x is settled by the known nodes."""
+        """Return whether the known nodes settle x."""
         if len(self.acks(x)) < self.majority:
             return False
         if self.rule == "one quorum is enough":
@@ -204,7 +204,7 @@ class Machine:
         return votes.count(ACK) >= self.majority or NO not in votes
 
     def may_be_confirmed(self, x: Id, p: Id) -> bool:
-        """Say whether x is settled by the nodes that p sees, or possibly by others."""
+        """Return whether the nodes that p sees settle x, or unseen nodes could."""
         acks = self.acks(x)
         if len(acks) < self.majority or self.rule == "nobody knows better":
             return False
@@ -225,7 +225,7 @@ class Machine:
         return count >= self.majority
 
     def tails(self) -> list[Id]:
-        """Return the first unsettled indexer nodes that see no other one."""
+        """Return each indexer's first unsettled node, except those that see another indexer's first unsettled node."""
         firsts = [Id(k, self.removed(k) + 1) for k in self.base.indexers]
         firsts = [i for i in firsts if i in self.base.nodes]
         return sorted(i for i in firsts if not any(self.sees(i, other) for other in firsts if other != i))
@@ -256,7 +256,7 @@ class Machine:
         return []
 
     def run(self) -> tuple[list[Id], int]:
-        """Settle all nodes that can be settled.
+        """Settle nodes until the known nodes settle no further one.
 
         Returns:
             The order of the known nodes, without relayed nodes that are not settled; and its settled length.

@@ -9,7 +9,7 @@ from dbt_tangles.algorithms.autobase.views import ViewArrays
 
 
 def arrays_of(bases: list[Base]) -> tuple[ViewArrays, list[Id]]:
-    """Number the nodes of bases for `order_views`; also the node of each number."""
+    """Number the nodes of bases for `order_views`; return the arrays and the node of each number."""
     view_start, start, previous, floor_start, floor = [0], [0], [], [0], []
     columns, ids = [], []
     for base in bases:

@@ -1,4 +1,4 @@
-"""The tables of a build of bases, compared with the oracle; random bases and their lines."""
+"""Compares the tables of a build of bases with the oracle; draws random bases and prints their lines."""
 
 import json
 import random
@@ -17,7 +17,7 @@ MAX = 2**31 - 1
 
 
 def to_line(document, **fields):
-    """Print a document with other fields."""
+    """Print a document with changed fields."""
     return json.dumps(document | fields).encode()
 
 
@@ -27,7 +27,7 @@ def node_id(i):
 
 
 def pair(i):
-    """Return the node id of heads."""
+    """Return a node as the field `heads` of a line lists it: writer and length."""
     return [i.writer.hex(), i.length]
 
 
@@ -35,7 +35,7 @@ class Built:
     """The tables of a build, by base."""
 
     def __init__(self, project):
-        """Read the tables; orders have no gaps, and confirmed nodes come first."""
+        """Read the tables; check that positions are consecutive and confirmed nodes come first."""
         self.project = project
         self.bases = {row["base_id"]: row for row in project.rows("autobase_bases")}
         self.nodes = {}
@@ -71,7 +71,7 @@ class Built:
         assert row["lag"] == len(base.nodes) - confirmed
 
     def check_views(self, base_id, base):
-        """Each writer sees its last node and all ancestors."""
+        """Check that each writer sees its last node and all ancestors of it."""
         last = {i.writer: i for i in sorted(base.nodes)}
         known = {"all": base, **{key.hex(): base.cut(base.past[i]) for key, i in last.items()}}
         expected = {}
@@ -83,7 +83,7 @@ class Built:
         return len(known)
 
     def check_nodes(self, base_id, base):
-        """Clocks, votes and heads, by counting ancestors."""
+        """Compare clocks, votes and heads with a count of ancestors."""
         expected = {}
         followed = {p for i in base.nodes for p in base.previous(i)}
         depth = depths(base)
@@ -103,7 +103,11 @@ class Built:
         assert found == expected
 
     def check_quorums(self, base_id, base, degrees):
-        """Votes are indexer nodes that know a majority of the votes before; so are the nodes that reach quorums."""
+        """Compare quorums with their definition.
+
+        The votes of a degree are the indexer nodes that know a majority of the votes of the degree below. The first
+        of them reaches the quorum.
+        """
         majority, depth = len(base.indexers) // 2 + 1, depths(base)
         votes = {i: base.past[i] for i in base.nodes if i.writer in base.indexers}
         expected = {}
@@ -121,7 +125,7 @@ class Built:
 
 
 def depths(base):
-    """Find the longest path below each node."""
+    """Return the length of the longest path below each node."""
     depth = {}
     for i in sorted(base.nodes, key=lambda i: len(base.past[i])):
         depth[i] = max((depth[p] + 1 for p in base.previous(i)), default=0)
@@ -134,7 +138,7 @@ def key_of(letter):
 
 
 def random_base(rng):
-    """Draw writers that write on top of the nodes they know and exchange nodes; also lengths settled before."""
+    """Draw writers that exchange nodes and write on top of the nodes they know; also draw lengths settled before."""
     letters = rng.sample("abcdef", rng.randint(1, 6))
     keys = [key_of(letter) for letter in letters]
     indexers = keys[: rng.choice([1, 2, 3, 3, 4, 5])]
@@ -152,7 +156,7 @@ def random_base(rng):
         for left in range(rng.choice([1, 1, 1, 1, 2, 3]), 0, -1):
             heads = [i for i in sorted(knows[key]) if not any(i in past[j] for j in knows[key] if j != i)]
             i = Id(key, floor.get(key, 0) + 1 + sum(j.writer == key for j in knows[key]))
-            # Nodes settled before may be listed, and are not followed.
+            # Heads may list nodes settled before; the oracle does not follow them.
             heads += [Id(k, rng.randint(1, n)) for k, n in floor.items() if n and k != key and rng.random() < 0.2]
             heads = list({h.writer: h for h in reversed(heads)}.values())
             base.nodes[i] = Node(i, tuple(heads), left, key in relayed)

@@ -1,4 +1,4 @@
-"""Hostile bases as lines of a log, with the expected result of each line."""
+"""Writes hostile bases as lines of a log, with the expected result of each line."""
 
 from collections import Counter
 
@@ -15,7 +15,7 @@ class HostileLog(Log):
     """A folder of log files, with the expected result of each line.
 
     Attributes:
-        lines: The number of lines of each usable node: by base, writer and length.
+        lines: The number of lines of each usable node, by base, writer and length.
         base_lines: The number of usable lines about each base.
         known: The bases of the oracle, with their usable nodes.
         at: The subject of each usable line: a node, or a base.
@@ -29,7 +29,7 @@ class HostileLog(Log):
         self.at = {}
 
     def bad(self, reason, *lines, file="log.jsonl"):
-        """Add rejected lines. The lines that `broken` maps to no message are objects without a base, or not objects."""
+        """Add rejected lines. For `not_a_message`, expect `no_base` of an object and else `not_an_object`."""
         for line in lines:
             is_object = line.lstrip().startswith(b"{")
             super().bad(
@@ -47,7 +47,7 @@ class HostileLog(Log):
                 self.lines[at] += 1
 
     def base(self, base_id, indexers="abc", reason=None, **fields):
-        """Add a line about a base, whose indexers have names of a letter."""
+        """Add a line about a base; each indexer is named by one letter."""
         line = to_line({"base": base_id, "indexers": [letter * 64 for letter in indexers]}, **fields)
         if reason:
             return self.bad(reason, line)
@@ -56,7 +56,7 @@ class HostileLog(Log):
         return self.good(base_id, line)
 
     def node(self, base_id, name, after="", reason=None, is_relayed=False, file="log.jsonl", **fields):
-        """Add a node, a letter and a length, that follows other nodes in the same notation."""
+        """Add a node, given as a letter and a length, that follows other nodes in the same notation."""
         i, *followed = (Id(key_of(word[0]), int(word[1:])) for word in (name, *after.split()))
         document = {"base": base_id, "writer": name[0] * 64, "length": i.length, "value": name}
         line = to_line(document | {"heads": [[word[0] * 64, int(word[1:])] for word in after.split()]} | fields)
@@ -75,7 +75,7 @@ class HostileLog(Log):
                 self.good(self.at[at], line)
 
     def check(self, built):
-        """Compare all lines, and all bases by their nodes."""
+        """Compare the results of all lines, and the nodes of all bases."""
         self.check_rejects(built.project, "autobase_rejects")
         members = {base_id: set(rows) for base_id, rows in built.nodes.items()}
         counts = {
@@ -90,7 +90,7 @@ class HostileLog(Log):
 
 
 def add_malformed(log):
-    """Add lines that the check refuses, each for one reason; their bases have no usable line."""
+    """Add lines that the check rejects, each for one reason; all lines of their bases are rejected."""
     base = {"base": "victim", "indexers": [A, B]}
     node = {"base": "victim", "writer": A, "length": 3, "heads": [[B, 2]]}
     for document in (base, node):
@@ -116,7 +116,7 @@ def add_malformed(log):
         log.bad("bad_length", to_line(node, length=odd))
         log.bad("bad_heads", to_line(node, heads=[[B, 1], [C, odd]]))
         log.bad("bad_batch", to_line(node, batch=odd))
-        if odd != 0:  # with a floor of 0
+        if odd != 0:  # A length of 0 is valid in `start`.
             log.bad("bad_start", to_line(base, start={B: 0, A: odd}))
     log.bad("bad_length", to_line(node, length=None), to_line({"base": "victim", "writer": A, "heads": []}))
     log.bad("bad_writer", to_line(node, writer=None), to_line({"base": "victim", "length": 1, "heads": []}))
@@ -124,7 +124,7 @@ def add_malformed(log):
     log.bad(
         "bad_heads", *(to_line(node, heads=odd) for odd in (7, "", {}, {B: 1}, [7], [[]], [[B]], [[B, 1, 1]], [{}]))
     )
-    # Two of one writer, the node itself, and a later one.
+    # Heads: two nodes of one writer, the node itself, and a later node of its writer.
     log.bad("bad_heads", to_line(node, heads=[[B, 1], [C, 1], [B.upper(), 2]]), to_line(node, heads=[[B, 1]] * 2))
     log.bad("bad_heads", to_line(node, heads=[[A, 3]]), to_line(node, heads=[[A.upper(), 4]]))
     log.bad(
@@ -248,7 +248,7 @@ def add_starts(log):
 
 
 def add_conflicts(log):
-    """Add lines with different statements about a base: the least counts, first by indexers."""
+    """Add conflicting statements about a base: the smallest counts, compared by indexers first."""
     log.base("conflict", "bc", reason="conflicting_base")
     log.base("conflict", "ab", relayed=[D], reason="conflicting_base")
     log.base("conflict", "ab", start={}, reason="conflicting_base")
@@ -288,7 +288,7 @@ VALUES = {
 
 
 def add_values(log):
-    """Add values that some printer or parser gets wrong."""
+    """Add values that printers or parsers often get wrong."""
     log.base("values", "a")
     for at, text in enumerate(VALUES, start=1):
         line = to_line({"base": "values", "writer": A, "length": at, "heads": []}, value=0)
@@ -349,7 +349,7 @@ def add_roles(log):
 
 
 def add_lines(log):
-    """Add long lines, odd files, and repeated statements."""
+    """Add long lines, unusual files, and repeated statements."""
     log.base("lines", "a")
     at = ("lines", Id(key_of("a"), 1))
     log.node("lines", "a1")
@@ -367,7 +367,7 @@ def add_lines(log):
 
 
 def hostile_log(folder):
-    """Write the whole log, some of it twice."""
+    """Write the whole log, with some lines twice."""
     log = HostileLog(folder)
     broken(log)
     random_bytes(log)

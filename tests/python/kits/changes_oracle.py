@@ -1,4 +1,4 @@
-"""Changes of each writer's view at each of its nodes, with every view ordered from scratch by sets."""
+"""Computes the changes of each writer's view at each of its nodes: every view is ordered from scratch with sets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def first_votes(base: Base, knows) -> set[Id]:
 
 
 def degree(base: Base, x: Id) -> int:
-    """Return the known degree of the quorum over x, two at most."""
+    """Return the known degree of the quorum over x, at most two."""
     majority = len(base.indexers) // 2 + 1
     votes = set(first_votes(base, lambda y: x in base.past[y]))
     if len(votes) < majority:

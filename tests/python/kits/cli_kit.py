@@ -1,4 +1,4 @@
-"""Writes a small warehouse from rows, and runs the command `tangles` on it, without Spark and dbt."""
+"""Writes a small warehouse from rows, and runs the command `tangles` on it without Spark or dbt."""
 
 import json
 import re
@@ -20,7 +20,7 @@ _TYPES = {
     "double": pa.float64(),
     "timestamp": pa.timestamp("us", "UTC"),
 }
-#: Columns of internal tables, which have no contract.
+#: Columns of internal tables; contracts cover only public tables.
 _PLACE = {"source_file": "string", "block_start": "bigint", "row_id": "bigint", "line_digest": "string"}
 _NODE = {"tangle_name": "string", "root_id": "string", "message_id": "string"}
 _INTERNAL = {
@@ -45,12 +45,12 @@ HOSTILE = "\x1b[31m\x07[red]x[/red]:smile:\r\n\x9b2J\u202e\u2028\x00'\"--"
 
 
 def assert_harmless(result) -> None:
-    """The output has only printable characters and line ends."""
+    """Assert that the output has only printable characters and line ends."""
     assert not [c for c in result.output if c != "\n" and not c.isprintable()], result.output
 
 
 def _parts(text: str) -> list[str]:
-    """Split at the commas outside brackets."""
+    """Split a text at the commas outside brackets."""
     parts, depth = [""], 0
     for c in text:
         depth += {"<": 1, ">": -1}.get(c, 0)
@@ -62,7 +62,7 @@ def _parts(text: str) -> list[str]:
 
 
 def arrow_type(text: str) -> pa.DataType:
-    """Parse a type of a contract."""
+    """Parse a type of a contract into its Arrow type."""
     outer = re.fullmatch(r"(\w+)<(.+)>", text)
     if not outer:
         return _TYPES[text]
@@ -94,7 +94,7 @@ class Warehouse:
         self.folder.mkdir(parents=True)
 
     def write(self, table: str, *rows: dict, files: int = 1) -> "Warehouse":
-        """Write a table, in place of an old one; columns that a row does not name are null, a `line_count` 1."""
+        """Write or replace a table. A column that a row does not name is null; `line_count` is then 1."""
         if "line_count" in schema(table).names:
             rows = tuple({"line_count": 1, **row} for row in rows)
         unknown = {name for row in rows for name in row} - set(schema(table).names)
@@ -116,7 +116,7 @@ class Warehouse:
         return self
 
     def ask(self, *words: str, env: dict | None = None) -> Result:
-        """Run `tangles` with these words on this warehouse."""
+        """Run `tangles` with these arguments on this warehouse."""
         options = ["--warehouse", str(self.root)]
         return CliRunner().invoke(main, [words[0], *options, *words[1:]], env=env)
 

@@ -1,4 +1,4 @@
-"""A small SSB log as tables: two feeds, and a thread of which a part waits for a missing message.
+"""A small SSB log as tables: two feeds, and a thread in which some messages wait for a missing message.
 
 root <- a1 <- a2            members
 root <- gone <- b1 <- b2    gone is not in the log
@@ -21,7 +21,7 @@ ALICE, BOB = "@alice.ed25519", "@bob.ed25519"
 
 
 def message(id_: str, author: str, sequence: int, **columns) -> dict:
-    """A row of `ssb_messages`, usable unless said otherwise."""
+    """Make a row of `ssb_messages`, usable by default."""
     row = {
         "message_id": id_,
         "author": author,
@@ -40,26 +40,26 @@ def message(id_: str, author: str, sequence: int, **columns) -> dict:
 
 
 def candidate(id_: str, author: str, depth: int | None, **columns) -> dict:
-    """A row of `tangle_messages` in the thread, a member where it has a depth."""
+    """Make a row of `tangle_messages` in the thread; it is a member if it has a depth."""
     row = {"tangle_name": "thread", "root_id": ROOT, "message_id": id_, "author": author, "depth": depth}
     row |= {"is_member": depth is not None, "position": depth, "is_root": id_ == ROOT}
     return row | dict.fromkeys(("is_tip", "is_fork", "is_merge"), False) | columns
 
 
 def edge(id_: str, previous: str, is_member: bool) -> dict:
-    """A row of `tangle_edges` in the thread."""
+    """Make a row of `tangle_edges` in the thread."""
     names = {"tangle_name": "thread", "root_id": ROOT, "message_id": id_, "previous_id": previous}
     return names | {"is_member_edge": is_member, "is_redundant": False}
 
 
 def feed(author: str, length: int, latest: str) -> dict:
-    """A row of `feeds` of a whole feed."""
+    """Make a row of `feeds` for a complete feed."""
     counts = dict.fromkeys(("message_count", "max_sequence", "verified_length"), length)
     return {"author": author, **counts, "status": "complete", "latest_message_id": latest}
 
 
 def run(run_id: str, hour: int, status: str = "success", **columns) -> dict:
-    """A row of `runs`."""
+    """Make a row of `runs`."""
     started = datetime(2026, 1, 1, hour, tzinfo=timezone.utc)
     row = {"run_id": run_id, "started_at": started, "status": status, "project_version": "1", "tables": []}
     row |= {"finished_at": None if status == "running" else started.replace(minute=1), "is_full": True}
@@ -131,7 +131,7 @@ C1, C2, C2B, C3, C7, C8, C6, ELSEWHERE = map(sigil, ("c1", "c2", "c2b", "c3", "c
 def write_broken_feed(warehouse: Warehouse) -> Warehouse:
     """Write a feed that is forked at 2 and has a hole from 4 to 6: c1 <- c2 <- c3, c1 <- c2b, missing c6 <- c7 <- c8.
 
-    Another of sequence 8 follows a message of somebody else.
+    A second message with sequence 8 follows a message of another author.
     """
     links = {C1: (1, None), C2: (2, C1), C2B: (2, C1), C3: (3, C2), C7: (7, C6), C8: (8, C7), ELSEWHERE: (8, A1)}
     reasons = dict.fromkeys((C2, C2B), "forked") | dict.fromkeys((C3, C7, C8, ELSEWHERE), "after_forked")

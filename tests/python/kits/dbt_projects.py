@@ -1,4 +1,4 @@
-"""Writes dbt projects: ones that install this project, and this one with another dbt_project.yml."""
+"""Writes dbt projects that install this project, and copies of it with a changed dbt_project.yml."""
 
 from pathlib import Path
 
@@ -19,9 +19,9 @@ def installing(folder: Path, files: dict[str, str] | None = None, **settings) ->
     """Write a project that installs this one.
 
     Args:
-        folder: Where.
-        files: Texts of its own models by file name.
-        settings: More of its dbt_project.yml.
+        folder: The folder of the new project.
+        files: The texts of its own models, by file name.
+        settings: Further entries of its dbt_project.yml.
     """
     (folder / "models").mkdir(parents=True)
     write(folder / "dbt_project.yml", {"name": "installer", "profile": "tangles", **settings})
@@ -36,7 +36,7 @@ def installing(folder: Path, files: dict[str, str] | None = None, **settings) ->
 
 
 def with_vars(folder: Path, **variables) -> Path:
-    """Write this project with other vars in its dbt_project.yml; all else is linked."""
+    """Write this project with changed vars in its dbt_project.yml; link all other files."""
     folder.mkdir()
     for path in ROOT.iterdir():
         if path.name not in NOT_COPIED and not path.name.startswith("."):

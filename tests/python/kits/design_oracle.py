@@ -1,4 +1,4 @@
-"""The design document's rule, as it is written, with sets alone."""
+"""Orders a base by the rule of Autobase's design document, as written, with sets only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rule_search import Answer
 
 
 def degree_among(base: Base, known: set[Id], x: Id) -> int:
-    """Return the highest degree of the quorums over x that these nodes make."""
+    """Return the highest degree of a quorum over x among these nodes."""
     majority = len(base.indexers) // 2 + 1
     voting = sorted(i for i in known if i.writer in base.indexers)
 
@@ -27,13 +27,13 @@ def degree_among(base: Base, known: set[Id], x: Id) -> int:
 
 
 def degrees_of(base: Base, asked: Iterable[Id], known: Iterable[Id] | None = None) -> dict[Id, int]:
-    """Return the highest degree over each requested indexer node that these nodes, or all nodes, make."""
+    """Return the highest degree over each requested indexer node among these nodes, by default all nodes."""
     known = set(base.nodes if known is None else known)
     return {i: degree_among(base, known, i) for i in asked if i.writer in base.indexers}
 
 
 def leading(base: Base, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
-    """Return the nodes that lead by two at a node that knows these degrees."""
+    """Return the nodes that lead by two, by the degrees that one node knows."""
     left = degree.keys() - settled
 
     def contenders(x: Id) -> Iterator[int]:
@@ -43,7 +43,7 @@ def leading(base: Base, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
 
 
 def groups_below(base: Base, x: Id, settled: set[Id]) -> Iterator[set[Id]]:
-    """Yield the groups that x settles, tail by tail, itself last."""
+    """Yield the groups that x settles, tail by tail; the last group contains x."""
     voting = [i for i in base.past[x] if i.writer in base.indexers]
     below, done = set(base.past[x]) - {x}, set(settled)
     while x not in done:
@@ -57,12 +57,12 @@ def groups_below(base: Base, x: Id, settled: set[Id]) -> Iterator[set[Id]]:
 
 
 def unseen_nodes(base: Base) -> Iterator[tuple[bytes, Base]]:
-    """Yield the knowledge of each indexer's next node, on top of its last node and at most one other node."""
+    """Yield the known nodes of each indexer's possible next nodes, which follow its last node and at most one other."""
     seen = set()
     for writer in base.indexers:
         last = max((i for i in base.nodes if i.writer == writer), default=None)
         own = base.past[last] if last else frozenset()
-        # Only the last node of a batch can be followed.
+        # A node may follow only the last node of a batch.
         for head in [None, *(i for i in base.nodes if base.nodes[i].batch == 1)]:
             known = own | base.past[head] if head else own
             if (writer, known) not in seen:
@@ -78,14 +78,14 @@ def degrees_unseen(base: Base, left: set[Id]) -> list[tuple[bytes, dict[Id, int]
 
 
 def leading_unseen(base: Base, writer: bytes, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
-    """Return the nodes that a writer's unseen node could settle, where the writer has no unsettled node beside them."""
+    """Return the nodes that a writer's unseen node could settle, unless the writer has a concurrent unsettled node."""
     logged = [i for i in degree.keys() - settled if i.writer == writer]
     found = leading(base, degree, settled)
     return {x for x in found if all(i in base.past[x] or x in base.past[i] for i in logged)}
 
 
 def settled_order(base: Base) -> list[Id]:
-    """Settle the nodes that lead by two at an indexer node, the first such node in causal order first."""
+    """Settle the nodes that lead by two at an indexer node, in causal order."""
     voting = sorted((i for i in base.nodes if i.writer in base.indexers), key=lambda i: (base.depth[i], i))
     degrees = [degrees_of(base, base.past[y], base.past[y]) for y in voting]
     settled, order = set(), []
@@ -97,7 +97,7 @@ def settled_order(base: Base) -> list[Id]:
 
 
 def plain_order(base: Base) -> Answer:
-    """Order a base by the rule as it is written, with sets alone."""
+    """Order a base by the rule as written; return the order and its confirmed length."""
     order = settled_order(base)
     settled, confirmed = set(order), len(order)
     shown = {i for i in base.nodes if not base.nodes[i].is_relayed}

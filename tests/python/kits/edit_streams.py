@@ -1,4 +1,4 @@
-"""Timelines as `edit_stream` takes them, and the commands that it gives, by batch."""
+"""Prepares timelines for `edit_stream`, and groups its commands by batch."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
 
 
 class Log(NamedTuple):
-    """What `edit_stream` takes of one or many timelines, but for batches."""
+    """The arguments of `edit_stream` for one or more timelines, without the batches."""
 
     event_start: np.ndarray
     cause_start: np.ndarray
@@ -19,7 +19,7 @@ class Log(NamedTuple):
 
 
 def log_of(timelines: list[list[oracle.Arrival]]) -> Log:
-    """Number the events of timelines by name; what never arrives is no cause."""
+    """Number the events of timelines by name; drop causes that never arrive."""
     event_start, cause_start, cause, arrived = [0], [0], [], []
     for arrivals in timelines:
         known = dict(arrivals)
@@ -33,7 +33,7 @@ def log_of(timelines: list[list[oracle.Arrival]]) -> Log:
 
 
 def stream(log: Log, batch, published=None, limit=NO_LIMIT):
-    """Call the kernel; `batch` is a size, or the number of each arrival's batch."""
+    """Call the kernel; `batch` is a batch size, or the batch number of each arrival."""
     if isinstance(batch, int):
         ordinal = np.arange(len(log.arrived)) - np.repeat(log.event_start[:-1], np.diff(log.event_start))
         batch = ordinal // batch + 1

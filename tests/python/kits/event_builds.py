@@ -1,4 +1,4 @@
-"""The tables of a build of event logs, by timeline, compared with the oracle; and the lines of such logs."""
+"""Compares the tables of a build of event logs with the oracle, by timeline; prints lines of event logs."""
 
 import json
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ class Arrival(NamedTuple):
 
 
 def to_line(arrival: Arrival) -> bytes:
-    """Print an arrival."""
+    """Print an arrival as a line of an event log."""
     return json.dumps({name: value for name, value in arrival._asdict().items() if value is not None}).encode()
 
 
@@ -35,7 +35,7 @@ def sort(arrivals):
 
 
 def admit(arrivals, max_previous=None):
-    """Admit sorted arrivals: the causes of each admitted event, and for each arrival None or the reason of refusal."""
+    """Admit sorted arrivals; return the causes of each admitted event and the reject reason (or None) by arrival."""
     is_wide = [max_previous is not None and len(set(a.after) - {a.event}) > max_previous for a in arrivals]
     known, verdicts = oracle.admit([(a.event, a.after) for a, wide in zip(arrivals, is_wide, strict=True) if not wide])
     rest = iter(verdicts)
@@ -64,7 +64,7 @@ class Built:
     """The tables of a build, by timeline."""
 
     def __init__(self, project):
-        """Read them."""
+        """Read the tables of a project."""
         self.project = project
         self.events = grouped(project.rows("timeline_events"))
         self.edits = grouped(project.rows("timeline_edits"))
@@ -78,7 +78,7 @@ class Built:
         return rows
 
     def order(self, timeline):
-        """Return the names of the same."""
+        """Return the names of the events of a timeline by their position."""
         return [row["event_id"] for row in self.rows(timeline)]
 
     def scripts(self, timeline):
@@ -90,14 +90,14 @@ class Built:
         return dict(scripts)
 
     def replay(self, timeline):
-        """Return the order that all commands lead to."""
+        """Return the order after all commands."""
         order = []
         for commands in self.scripts(timeline).values():
             order = oracle.replay(order, commands)
         return order
 
     def check_timeline(self, timeline, arrivals, size, max_previous=None):
-        """Compare all that was made of a timeline with the oracle, after every batch."""
+        """Compare the events, rejects and commands of a timeline with the oracle, after every batch."""
         arrivals = sort(arrivals)
         known, verdicts = admit(arrivals, max_previous)
         accepted = [a for a, verdict in zip(arrivals, verdicts, strict=True) if verdict is None]
@@ -105,7 +105,7 @@ class Built:
         found = self.rows(timeline)
         assert [{name: row[name] for name in expected[0]} for row in found] == expected
         refused = Counter((a.event, v) for a, v in zip(arrivals, verdicts, strict=True) if v is not None)
-        # A malformed line is not an arrival, and may still name the timeline.
+        # A malformed line is not an arrival, but may name the timeline.
         rejects = [row for row in self.rejects.get(timeline, []) if row["reason"] != "malformed"]
         assert Counter((row["event_id"], row["reason"]) for row in rejects) == refused
 
@@ -121,7 +121,7 @@ class Built:
         assert not scripts
 
     def check_stats(self, timeline, accepted, counts):
-        """Compare a timeline's row of `timeline_stats` with its events and the commands of each of its scripts."""
+        """Compare a timeline's row of `timeline_stats` with its events and the number of commands per script."""
         [stats] = self.stats[timeline]
         assert stats["event_count"] == len(accepted)
         assert stats["author_count"] == len({a.author for a in accepted} - {None})

@@ -1,4 +1,4 @@
-"""Hostile event logs, and the expected result of each line."""
+"""Writes hostile event logs, with the expected result of each line."""
 
 import gzip
 import json
@@ -13,8 +13,8 @@ class Log:
     """A folder of files, with the expected result of each line.
 
     Attributes:
-        malformed: Files and numbers of the lines without an event.
-        arrivals: The others with their file and number, by timeline.
+        malformed: The file and line number of each line without an event.
+        arrivals: The arrivals with their file and line number, by timeline.
     """
 
     def __init__(self, folder):
@@ -31,7 +31,7 @@ class Log:
             self.malformed.add((file, len(self.files[file])))
 
     def good(self, timeline, event, after=(), arrival=0, author=None, line=None, file="log.jsonl"):
-        """Add a line that is an event, printed in a way of its own where `line` is given."""
+        """Add a line with an event; `line` replaces its usual text."""
         found = Arrival(timeline, event, list(after), arrival, author)
         self.files[file].append(to_line(found) if line is None else line)
         self.arrivals[timeline].append((found, (file, len(self.files[file]))))
@@ -56,7 +56,7 @@ class Log:
 
 
 def add_malformed(log):
-    """Add lines without an event, in any reading."""
+    """Add lines that are not an event under any interpretation."""
     log.bad(b"", b"   ", b"\t\r", b"\0", b"\0" * 5000, b"nope", b"{", b"NaN", b"null", b"[]", b"7", b'"e"', b"{}")
     log.bad(b"\xff", b'"\xed\xa0\x80"', b"\xef\xbb\xbf{}", b"{}{}", b"[" * 10_000, b"[" * 10_000 + b"]" * 10_000)
     log.bad(b'{"a":' * 10_000 + b"1" + b"}" * 10_000)
@@ -80,7 +80,7 @@ def add_malformed(log):
 
 
 def add_odd_names(log):
-    """Add names that mean something to SQL, Jinja, Python or a printer, in every place that takes a name."""
+    """Add names that SQL, Jinja, Python or a printer could interpret, in every place that takes a name."""
     names = [
         *filter(None, HOSTILE),
         "'); drop table x; --",
@@ -100,7 +100,7 @@ def add_odd_names(log):
 
 
 def add_odd_numbers(log):
-    """Add arrivals at the limits of 64 bits, ties, and cycles that ties decide."""
+    """Add arrival numbers at the limits of 64 bits, ties, and cycles that ties decide."""
     for event, arrival in [("last", 2**63 - 1), ("first", -(2**63)), ("zero", 0), ("minus", -1), ("large", 2**53 + 1)]:
         log.good("numbers", event, ["last"], arrival)
     log.good("numbers", "larger", ["zero"], 2**53 + 2)
@@ -111,7 +111,7 @@ def add_odd_numbers(log):
 
 
 def add_odd_lines(log):
-    """Add sound lines that do not look it: long, wide, spaced, escaped, with keys twice, in odd files."""
+    """Add valid lines of unusual form: long, wide, spaced, escaped, with repeated keys, in unusual files."""
     log.good("wide", "root", [f"c{number:06}" for number in range(100_000)])
     log.good("wide", "same", ["root"] * 200_000, 1)
     long = "x" * 500_000
@@ -138,7 +138,7 @@ DENSE = [f"d{number:03}" for number in range(150)]
 
 
 def add_large(log):
-    """Add the worst case of a careless algorithm: each arrival lifts all earlier events."""
+    """Add the worst case of a naive algorithm: each arrival raises the ranks of all earlier events."""
     for place, event in enumerate(CHAIN):
         log.good("newest first", event, CHAIN[max(place - 1, 0) : place], -place)
     for place, event in enumerate(DENSE):
@@ -146,11 +146,11 @@ def add_large(log):
 
 
 def hostile_log(folder):
-    """Write all that; return the log, and the reason of each reject by file and line."""
+    """Write all hostile lines; return the log, and the reason of each reject by file and line."""
     log = Log(folder)
     for add in (add_malformed, add_odd_names, add_odd_numbers, add_odd_lines):
         add(log)
     reasons = log.rejects()
-    # The oracle takes too long for these; all their arrivals are accepted.
+    # The oracle is too slow for these timelines; all their arrivals are accepted.
     add_large(log)
     return log, reasons

@@ -4,7 +4,7 @@
     @given(asked.questions())
     def test(question): asked.ask(*question)
 
-Hypothesis draws the questions: each id as it is, cut, or as people paste it.
+Hypothesis draws the questions. Ids are whole, truncated, or in a form that users paste.
 """
 
 import json
@@ -20,7 +20,7 @@ from dbt_tangles.cli.cli import main
 
 Texts = st.SearchStrategy[str]
 
-#: Ids: the kind that `tangles why` takes them for, the table and the column.
+#: Ids: the kind that `tangles why` gives them, their table and their column.
 _IDS = [
     ("message", "ssb_messages", "message_id"),
     ("message", "tangle_missing", "missing_id"),
@@ -58,13 +58,13 @@ _JSON = st.sampled_from([[], ["--json"]])
 
 
 class Warehouse:
-    """A built warehouse, and strategies for commands on it."""
+    """A built warehouse, and Hypothesis strategies for commands on it."""
 
     def __init__(self, place: Path, schema: str, out: Path) -> None:
         self.place, self.schema, self.out = place, schema, out
 
     def questions(self) -> st.SearchStrategy[tuple[list[str], str]]:
-        """Draw the words of a command, and its standard input."""
+        """Draw the arguments of a command, and its standard input."""
         ids = [(kind, self._texts(table, column)) for kind, table, column in _IDS]
         subjects = [(kind, self._texts(table, column)) for kind, table, column in _SUBJECTS]
         any_id = st.one_of(each for _, each in ids)
@@ -85,13 +85,13 @@ class Warehouse:
         return st.tuples(st.one_of(words), st.just("")) | st.tuples(st.just(["check", "-"]), self._answers(any_id))
 
     def ask(self, words: list[str], text: str = ""):
-        """Run a command, which must answer or fail with an error of its own."""
+        """Run a command; assert that it answers, or fails with an error of `tangles`."""
         options = ["--warehouse", str(self.place), "--schema", self.schema]
         options += ["--out", str(self.out)] if words[0] == "report" else []
         result = CliRunner().invoke(main, [words[0], *options, *words[1:]], input=text)
         assert result.exception is None or isinstance(result.exception, SystemExit), (words, result.exception)
         assert result.exit_code in (0, 1, 2)
-        assert f"{self.schema}.db: " not in result.stderr, (words, result.stderr)  # as errors of the database begin
+        assert f"{self.schema}.db: " not in result.stderr, (words, result.stderr)  # as database errors begin
         assert_harmless(result)
         return result
 
@@ -102,7 +102,7 @@ class Warehouse:
         return [row for row in rows if None not in row]
 
     def _texts(self, table: str, column: str) -> Texts:
-        """Draw values of a column, most of them as they are."""
+        """Draw values of a column, most of them unchanged."""
         found = [value for (value,) in self._rows(table, column)] or ["%none"]
         pasted = st.sampled_from([str, str, str, lambda id_: id_[:7], quote, "<{}>".format])
         return st.tuples(_one_of(found), pasted).map(lambda both: both[1](both[0]))
@@ -120,7 +120,7 @@ class Warehouse:
 
 
 def _one_of(values: list) -> st.SearchStrategy:
-    """Draw one of many values without printing all of them in a failure."""
+    """Draw one of many values; a failure prints only the drawn value."""
     return st.integers(0, len(values) - 1).map(lambda n: values[n])
 
 

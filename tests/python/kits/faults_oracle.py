@@ -1,4 +1,4 @@
-"""Writer faults by their definitions: short, slow, and sharing no code with the kernel."""
+"""Computes writer faults from their definitions: short, slow and independent of the kernel."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ DEFAULTS = {"prev": [], "depth": 0, "is_entry": True, "add": [], "del": [], "sup
 
 
 class NaiveFaults:
-    """One set: messages in reduction order, which name each other by place."""
+    """One set: messages in reduction order, which refer to each other by position."""
 
     def __init__(self, messages: list[dict]):
         self.messages = [DEFAULTS | message for message in messages]
@@ -15,7 +15,7 @@ class NaiveFaults:
             self.known.append({y for p in message["prev"] for y in {p} | self.known[p]})
 
     def touched(self, x: int) -> list[str]:
-        """Return the items that a message adds or deletes, each once."""
+        """Return the distinct items that a message adds or deletes."""
         message = self.messages[x]
         return list(dict.fromkeys(message["add"] + message["del"])) if message["is_entry"] else []
 
@@ -83,10 +83,10 @@ class NaiveFaults:
 
 
 def backlink_depth(depth: int) -> int | None:
-    """Return the backlink depth of a message; None for a root.
+    """Return the backlink depth of a message, or None for a root.
 
-    A tree is three smaller ones and a node on top. A top links to the end of the first of these three; any other node
-    links to the one before the last whole tree that ends with it.
+    A tree is three smaller trees and a top node. A top node links to the end of the first of the three. Any other
+    node links to the node before the largest tree that ends with it.
     """
     if depth < 1:
         return None

@@ -1,4 +1,4 @@
-"""The committed fixture seeds."""
+"""Reads the committed fixture seeds."""
 
 import base64
 import csv
@@ -21,12 +21,12 @@ def log(system: str) -> list[dict[str, str]]:
 
 
 def names(system: str, kind: str) -> list[dict[str, str]]:
-    """Return what the examples of a system call its messages, feeds or writers."""
+    """Return the ids of messages, feeds or writers, by example and by the name that the example gives them."""
     return [row for row in seed("fixture_names") if (row["system"], row["kind"]) == (system, kind)]
 
 
 def expected(system: str, statement: str, **where: str) -> list[dict[str, str]]:
-    """Return the rows of a statement, or those that have the given cells."""
+    """Return the rows of a statement, optionally only those with the given cells."""
     columns = SYSTEMS[system].HEADERS[statement].split()[1:]
     rows = [
         {"example": row["example"], **from_cells(columns, row["cells"])}

@@ -1,4 +1,4 @@
-"""Foreign excludes by direct search: an epoch is charged with them although its init does not descend from them."""
+"""Finds foreign excludes by direct search: excludes of a previous epoch from which an epoch's init does not descend."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Gossip:
             self.clock[i] = dict(knows)
 
     def tell(self, key: bytes, other: bytes, is_partial: bool):
-        """Pass all or some known nodes of one writer to another: with their past, and batches as a whole."""
+        """Pass all or some known nodes of one writer to another, with their ancestors and with whole batches."""
         knows = self.knows[other]
         for writer, length in sorted(self.knows[key].items()):
             mine = knows.get(writer, 0)
@@ -63,11 +63,11 @@ class Gossip:
                 knows[k] = max(knows.get(k, 0), known)
 
     def base(self) -> Base:
-        """All there is."""
+        """Return the base with all nodes."""
         return Base(self.indexers, self.nodes)
 
     def known_to(self, key: bytes) -> Base:
-        """The nodes that a writer knows."""
+        """Return the nodes that a writer knows."""
         return self.base().cut(Id(k, at) for k, n in self.knows[key].items() for at in range(1, n + 1))
 
 
@@ -82,14 +82,14 @@ def simulated(
     partial: float = 0.3,
     splitting: float = 0.0,
 ) -> Gossip:
-    """Let writers write and tell each other things, now and then in two halves that do not.
+    """Let writers write nodes and pass them on; network splits separate two halves at times.
 
     Args:
-        rng: Whence all chances come.
-        indexers: How many indexing writers.
-        others: How many that do not index.
-        relayed: How many relayed ones.
-        steps: How often someone writes or tells.
+        rng: The random generator.
+        indexers: Number of indexing writers.
+        others: Number of non-indexing writers.
+        relayed: Number of relayed writers.
+        steps: Number of steps; at each a writer writes or passes nodes on.
         writing: Number of writers that write.
         batches: Share of writes that are batches.
         partial: Share of messages that pass on only some nodes.
@@ -109,6 +109,6 @@ def simulated(
 
 
 def random_cut(base: Base, rng: random.Random, most: int = 6) -> Base:
-    """Pass a few nodes and their past to an observer."""
+    """Pass a few nodes and their ancestors to an observer."""
     ids = sorted(base.nodes)
     return base.cut(pasts_of(base, rng.sample(ids, min(len(ids), rng.randint(1, most)))))

@@ -1,4 +1,4 @@
-"""Candidates of graphs, drawn at random, and the members among them."""
+"""Draws random candidates of graphs, and selects their members."""
 
 from hypothesis import strategies as st
 
@@ -37,7 +37,7 @@ def logs(draw):
     for name, root in draw(
         st.lists(st.tuples(st.sampled_from([None, "", "t"]), st.sampled_from([None, "", "A"])), max_size=3, unique=True)
     ):
-        # Mostly histories, where a node lists earlier ones; sometimes anything.
+        # Most graphs are histories, in which a node lists earlier nodes; some list any node.
         causal = draw(st.booleans())
         order = draw(st.permutations(ids))
         for i, id_ in enumerate(order):
@@ -62,7 +62,7 @@ def logs(draw):
 
 
 def known_rows(rows: list[dict], answers: list[dict]) -> list[dict]:
-    """The members with their depths; a graph whose name is null has none that could be told."""
+    """Return the members with their depths; leave out graphs whose kind or id is null."""
     return [
         {name: row[name] for name in DEPTH_SCHEMA.names[:3]} | {"depth": answer["depth"]}
         for row, answer in zip(rows, answers, strict=True)

@@ -1,4 +1,4 @@
-"""A slow, independent version of the graph kernels, on plain dictionaries."""
+"""A slow, independent version of the graph kernels with plain dictionaries."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ DEFAULTS = {
 
 
 def table_of(rows: list[dict]) -> pa.Table:
-    """Make a table of rows, with default values for left out columns."""
+    """Make a table of rows, with default values for omitted columns."""
     return pa.Table.from_pylist([DEFAULTS | row for row in rows], schema=WALK_INPUT_SCHEMA)
 
 
 def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
-    """Make the rows of one tangle from id -> previous; null previous is the root. Columns are id -> value."""
+    """Make the rows of one tangle from id -> previous, null for the root. Further columns are id -> value."""
     root = next((id_ for id_, previous in links.items() if previous is None), "nobody")
     return [
         {
@@ -40,20 +40,20 @@ def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
 
 
 def walk(rows: list[dict], missing_previous_excludes: bool = True) -> dict[str, dict]:
-    """Walk the rows of one graph; by message id."""
+    """Walk the rows of one graph; return the results by message id."""
     result = walk_graphs(table_of(rows), missing_previous_excludes).to_pylist()
     return {row["node_id"]: out for row, out in zip(rows, result, strict=True)}
 
 
 def order(answers: dict[str, dict], column: str) -> list[str]:
-    """List the members by one of the positions."""
+    """List the members in the order of one of their positions."""
     members = {id_: out[column] for id_, out in answers.items() if out[column] is not None}
     assert sorted(members.values()) == list(range(len(members)))
     return sorted(members, key=members.get)
 
 
 def naive_walk(rows: list[dict], strict: bool = True) -> list[dict]:
-    """The expected result of `walk_graphs`, for rows with all columns."""
+    """Compute the expected result of `walk_graphs`, for rows with all columns."""
     graphs: dict[tuple, list[int]] = {}
     for i, row in enumerate(rows):
         graphs.setdefault((row["graph_kind"], row["graph_id"]), []).append(i)
@@ -139,7 +139,7 @@ def _earliest(row: dict) -> tuple[bool, float]:
 
 
 def reachable(id_: str, links: dict[str, list[str]]) -> set[str]:
-    """Follow links from a node, which is in the answer only if a path leads back to it."""
+    """Return the nodes that links reach from a node; the node itself only if a path leads back to it."""
     seen: set[str] = set()
     stack = list(links[id_])
     while stack:
@@ -151,7 +151,7 @@ def reachable(id_: str, links: dict[str, list[str]]) -> set[str]:
 
 
 def longest_paths(id_: str, links: dict[str, list[str]]) -> dict[str, int]:
-    """Map each ancestor of a member to the longest path to it, one more edge a round."""
+    """Map each ancestor of a member to the longest path to it; paths grow by one edge per round."""
     longest: dict[str, int] = {}
     front, steps = set(links[id_]), 1
     while front:
@@ -162,7 +162,7 @@ def longest_paths(id_: str, links: dict[str, list[str]]) -> dict[str, int]:
 
 
 def naive_pairs(rows: list[dict], answers: list[dict], limit: int) -> set[tuple]:
-    """The expected result of `ancestor_pairs`."""
+    """Compute the expected result of `ancestor_pairs`."""
     pairs = set()
     for graph, links in _member_links(rows, answers).items():
         if len(links) <= limit:
@@ -171,7 +171,7 @@ def naive_pairs(rows: list[dict], answers: list[dict], limit: int) -> set[tuple]
 
 
 def naive_clocks(rows: list[dict], answers: list[dict], limit: int, max_rows: int) -> set[tuple]:
-    """The expected result of `author_clocks`."""
+    """Compute the expected result of `author_clocks`."""
     clocks = set()
     for graph, links in _member_links(rows, answers).items():
         wrote = {
@@ -201,7 +201,7 @@ def _member_links(rows: list[dict], answers: list[dict]) -> dict[tuple, dict[str
 
 
 def listed(batches, chunk_rows: int) -> list[tuple]:
-    """Collect rows from batches; each batch must have rows, and at most the requested number."""
+    """Collect the rows of batches; assert that each batch has at least one row and at most the requested number."""
     rows = []
     for batch in batches:
         assert 0 < len(batch) <= chunk_rows
@@ -210,14 +210,14 @@ def listed(batches, chunk_rows: int) -> list[tuple]:
 
 
 def pairs_of(rows: list[dict]) -> set[tuple]:
-    """List (message, ancestor, distance) of the members of one tangle by the kernels."""
+    """List (message, ancestor, distance) of the members of one tangle with the kernels."""
     table = table_of(rows)
     table = table.append_column("depth", walk_graphs(table)["depth"])
     return {row[2:] for row in listed(ancestor_pairs(table, 10**6), 200_000)}
 
 
 def clocks_of(rows: list[dict]) -> set[tuple]:
-    """List (message, author, sequence) of the members of one tangle by the kernels."""
+    """List (message, author, sequence) of the members of one tangle with the kernels."""
     table = table_of(rows)
     table = table.append_column("depth", walk_graphs(table)["depth"])
     table = table.append_column("author", pa.array([row["author"] for row in rows], pa.string()))
@@ -226,7 +226,7 @@ def clocks_of(rows: list[dict]) -> set[tuple]:
 
 
 def waiting_of(rows: list[dict], depths: dict[tuple[str, str], int | None]) -> list[dict]:
-    """The input of `root_causes`, from candidates and their membership."""
+    """Make the input of `root_causes` from candidates and their membership."""
     found = {}
     for row in rows:
         key = row["graph_id"], row["node_id"]
@@ -244,7 +244,7 @@ def waiting_of(rows: list[dict], depths: dict[tuple[str, str], int | None]) -> l
 
 
 def naive_causes(waiting: list[dict]) -> dict[tuple[str, str], list[str]]:
-    """The expected result of `root_causes`: walk up from each node, and stop at missing, bad or cyclic nodes."""
+    """Compute the expected result of `root_causes`: walk up from each node to missing, bad or cyclic nodes."""
     rows = {(row["graph_id"], row["node_id"]): row for row in waiting}
 
     def above(key: tuple[str, str]) -> set[tuple[str, str]]:

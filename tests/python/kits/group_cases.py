@@ -1,4 +1,4 @@
-"""Recorded cases of ssb-tribes2 as rows of `reduce_groups`."""
+"""Reads recorded cases of ssb-tribes2 as rows for `reduce_groups`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rows_of(case: dict) -> list[dict]:
 
 
 def _connected(contents: list[tuple]) -> set[tuple[str, str]]:
-    """Return the members of all members tangles, as the project finds them: root and message."""
+    """Return the members of all members tangles, computed by the project: root and message."""
     rows = []
     for message_id, content in contents:
         for name, root, previous, is_root, claim_error in tangle_claims(content):

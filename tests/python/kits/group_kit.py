@@ -1,6 +1,6 @@
-"""Messages of private groups by short names, for tests: any message can name any other, itself included.
+"""Builds messages of private groups from short names; a message can refer to any message, itself included.
 
-Ids, feeds and keys are hashes of their names. The builders give valid contents; tests break them.
+Ids, feeds and keys are hashes of their names. The builders return valid contents, which tests break.
 """
 
 import json
@@ -27,7 +27,7 @@ def uri(name):
 
 
 def message_id(name):
-    """Return the message id of the tables."""
+    """Return the id of a message in the tables."""
     return normalise(uri(name))
 
 
@@ -42,13 +42,13 @@ def group(name):
 
 
 def key_of(name, first=None):
-    """Return a secret; `first` sets its first bytes, and with them the order of keys."""
+    """Return a secret; `first` sets its first bytes, and so the order of keys."""
     raw = digest(f"secret of {name}")
     return b64encode(raw if first is None else bytes([first]) + raw[1:]).decode()
 
 
 def fingerprint_of(key):
-    """Return the column that the tables have in place of a secret."""
+    """Return the fingerprint that the tables have in place of a secret."""
     return sha256(b64decode(key)).hexdigest()[:16]
 
 
@@ -64,7 +64,7 @@ def root_init(key, **changes):
 
 
 def epoch_init(key, in_group, epoch, by="someone", **changes):
-    """Build the content that starts an epoch, at its places in the tangles of the group and of epochs."""
+    """Build the content that starts an epoch, with its fields in the group tangle and the epoch tangle."""
     tangles = {"group": in_group, "epoch": epoch, "members": NULL}
     recps = [group("of all"), feed(by)]
     return {"type": "group/init", "version": "v2", "secret": key, "recps": recps, "tangles": tangles} | changes

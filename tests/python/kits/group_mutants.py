@@ -1,4 +1,4 @@
-"""Group messages with junk in each place, and their expected results."""
+"""Makes group messages with junk in each field, with their expected results."""
 
 from group_kit import add, epoch_init, exclude, feed, key_of, place, root_init, uri
 
@@ -9,9 +9,9 @@ G, E, M = (("tangles", name) for name in ("group", "epoch", "members"))
 
 
 def mutated():
-    """Return the valid contents, their kinds, and by place the expected result of junk there.
+    """Return the valid contents, their kinds, and the expected result of junk by field.
 
-    The result is a reason, or a function of the junk that returns kind and reason; None for a type.
+    The result is a reason, or a function of the junk that returns kind and reason. It is None for the field `type`.
     """
     root = place(uri("mutants/R"), uri("mutants/R"))
 
@@ -21,7 +21,7 @@ def mutated():
         )
 
     def fields(path, reason):
-        """Return the places of a tangle with a required root and previous."""
+        """Return the fields of a tangle with a required root and previous."""
         return {
             path: unless_removed("bad_tangles", reason),
             (*path, "root"): reason,
@@ -30,7 +30,7 @@ def mutated():
         }
 
     def nulls(path, reason):
-        """Return the places of a tangle whose root and previous must be null."""
+        """Return the fields of a tangle whose root and previous must be null."""
         return {
             path: unless_removed("bad_tangles", reason),
             (*path, "root"): unless(reason, None),
@@ -41,7 +41,7 @@ def mutated():
         return lambda junk: removed if junk is REMOVED else reason
 
     def group_of_root(junk):
-        # An object without a root is that of a root message.
+        # An object without a root counts as the tangle of a root message.
         return ("root_init", "bad_group_tangle") if type(junk) is dict else ("epoch_init", "bad_recps_count")
 
     def group_of_epoch(junk):

@@ -1,10 +1,10 @@
-"""The results of `reduce_groups` from sets, one definition at a time; slow."""
+"""Computes the results of `reduce_groups` with sets, one definition at a time; slow."""
 
 from __future__ import annotations
 
 
 def oracle(rows: list[dict]) -> tuple[dict, dict, dict]:
-    """Compute the results of `reduce_groups`, by group; see `group_tables.sorted_out`."""
+    """Compute the results of `reduce_groups` by group, sorted as by `group_tables.sorted_out`."""
     epochs, members, dropped = {}, {}, {}
     for group_id in {row["group_id"] for row in rows} - {None}:
         group = Group(group_id, [row for row in rows if row["group_id"] == group_id])
@@ -18,7 +18,7 @@ def oracle(rows: list[dict]) -> tuple[dict, dict, dict]:
 
 
 class Group:
-    """One group, taken alone."""
+    """The results of one group."""
 
     def __init__(self, group_id: str, rows: list[dict]):
         self.group_id = group_id
@@ -72,7 +72,7 @@ class Group:
         chosen = min(least, key=self.keys.__getitem__)
         if len(self.tips) != 2:
             return "single_tip" if len(self.tips) == 1 else "many_tips", chosen
-        # Two tips: the rule of the peers, and the key where they fail.
+        # Two tips: the rule of the peers; where that fails, the key decides.
         a, b = sorted(self.tips, key=self.keys.__getitem__)
         if self.added[a] == self.added[b]:
             case, theirs = "same_members", a
@@ -84,7 +84,7 @@ class Group:
         return case, chosen
 
     def epoch(self, name: str) -> dict:
-        """The row of an epoch."""
+        """Return the row of an epoch."""
         case, preferred = self.preferred()
         return {
             "group_id": self.group_id,
@@ -106,7 +106,7 @@ class Group:
         return self.added[name] | self.excluded[name] | self.missing(name)
 
     def member(self, name: str, feed: str) -> dict:
-        """The row of a member."""
+        """Return the row of a member."""
         return {
             "group_id": self.group_id,
             "epoch_id": name,
@@ -121,7 +121,7 @@ class Group:
         }
 
     def _standing(self, name: str, feed: str) -> set[str]:
-        """Return the ancestors with an add of a feed that still stands in an epoch."""
+        """Return the ancestors of an epoch that add a feed, if neither they nor later ancestors exclude it."""
         found = set()
         for r in self.above[name]:
             after = {x for x in self.above[name] if feed in self.excluded[x] and (x == r or r in self.above[x])}
@@ -130,14 +130,14 @@ class Group:
         return found
 
     def _lost(self, name: str) -> set[tuple[str, str]]:
-        """Return the adds that stand in an epoch and that an old exclude makes void: epoch and feed."""
+        """Return the adds that are in force in an epoch and that an old exclude cancels: epoch and feed."""
         if name not in self._lost_adds:
             feeds = self._ever_excluded(name) - self.added[name]
             self._lost_adds[name] = {(r, feed) for feed in feeds for r in self._standing(name, feed)}
         return self._lost_adds[name]
 
     def newly_dropped(self, name: str) -> set[str]:
-        """Return the feeds that an epoch is the first to drop."""
+        """Return the feeds that an epoch drops and its previous epochs do not."""
         before = set().union(*(self._lost(p) for p in self.previous[name]))
         return {feed for _, feed in self._lost(name) - before}
 

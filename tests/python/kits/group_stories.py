@@ -1,6 +1,6 @@
-"""Hostile private groups as lines of a log, with the expected result of each line.
+"""Writes hostile private groups as lines of a log, with the expected result of each line.
 
-Groups are written as stories; then there are lines of all forms, and messages of each kind with junk in each place.
+The lines are groups written as stories, lines of all forms, and messages of each kind with junk in each field.
 """
 
 import json
@@ -56,35 +56,35 @@ class GroupLog:
         self.lines.append(to_line(key or uri(name), content, **envelope))
 
     def other(self, name, content, **envelope):
-        """Add a message without a row."""
+        """Add a usable message that is not in `group_messages`."""
         self.names[message_id(name)] = name
         self.others.add(message_id(name))
         self.lines.append(to_line(uri(name), content, **envelope))
 
     def raw(self, *lines):
-        """Add lines that give no usable message."""
+        """Add lines without a usable message."""
         self.lines += lines
 
 
 class Story:
-    """A group while it is written; message names belong to the story, feed names are global.
+    """A group under construction. Message names are local to the story; feed names are global.
 
-    Each message follows, in the group tangle, those named by `seen`, by default the last one written.
+    In the group tangle, each message follows the messages named by `seen`, by default the last message.
     """
 
     def __init__(self, log, name, key=None):
-        """Write the group's root, which is called R."""
+        """Write the root of the group, named R."""
         self.log, self.name, self.last = log, name, "R"
         self.keys = {"R": key or key_of(name)}
         log.say(self.full("R"), root_init(self.keys["R"]), "root_init", None, self.full("R"), self.full("R"))
         log.findings[message_id(self.full("R"))] = set()
 
     def full(self, name):
-        """Return the global name of a message; names with a slash are global already."""
+        """Return the global name of a message; a name with a slash is already global."""
         return name if "/" in name else f"{self.name}/{name}"
 
     def by_id(self, names):
-        """Order names, given in one string, by message id."""
+        """Sort names, given in one string, by message id."""
         return ", ".join(sorted(names.split(", "), key=lambda name: message_id(self.full(name))))
 
     def uris(self, names):
@@ -92,7 +92,7 @@ class Story:
         return [uri(self.full(one)) for one in names.split(", ")]
 
     def in_group(self, seen=None):
-        """Return the place in the group tangle."""
+        """Return the fields of the group tangle."""
         return place(uri(self.full("R")), *self.uris(seen or self.last))
 
     def epoch(self, name, after="R", key=None, seen=None, reason=None, **changes):
@@ -129,7 +129,7 @@ class Story:
 
 
 def tell_of_findings(log):
-    """Write small groups, each with certain findings."""
+    """Write small groups, each with stated findings."""
     story = Story(log, "well")
     story.add("A", "R", "a, b")
     story.exclude("X", "R", "b", after="A")
@@ -172,7 +172,7 @@ def tell_of_findings(log):
         story.add(f"add to {name}", name, feeds)
     story.finds("no_answer", "F", None, story.by_id("E, F"))
 
-    # Equal keys are broken by ids; the root has it too.
+    # Ids break ties of equal keys; the root has the same key.
     story = Story(log, "one key", key=key_of("shared"))
     for name in "EF":
         story.epoch(name, key=key_of("shared"))
@@ -184,7 +184,7 @@ def tell_of_findings(log):
     story.finds("foreign_key", "R", None, "A")
     story.add("in the air", "R", "b, a", after="nothing")
     story.finds("unconnected_add", "R", "b", "in the air")
-    # The group tangle may belong to another group: the epoch decides for inits, the members tangle for the rest.
+    # The group tangle may name another group: the epoch tangle decides for inits, the members tangle for others.
     elsewhere = place(uri("well/R"), uri("well/R"))
     tangles = {"group": elsewhere, "epoch": place(uri("foreign/R"), uri("foreign/R")), "members": NULL}
     story.epoch("E", tangles=tangles)
@@ -203,7 +203,7 @@ def tell_of_findings(log):
     story.finds("no_answer", tips.partition(",")[0], None, tips)
     story.finds("unconnected_add", "R", "a", story.by_id(", ".join(f"A{number}" for number in range(CROWD))))
 
-    # The common URI of the group again.
+    # The usual URI of the group again.
     story = Story(log, "same uri")
     story.epoch("E")
     story.add("B", "E", "a")
@@ -226,7 +226,7 @@ def tell_of_graphs(log):
     story.add("A", "R", "a")
     story.add("to the ring", "ring 1", "a", reason="unknown_epoch")
     story.exclude("from the ring", "ring 1", "a", reason="unknown_epoch")
-    # An entry that is not a string, or not a reference, is never present; the schema checks the first entry only.
+    # An entry that is not a string or not a reference is never present; the schema checks only the first entry.
     for number, junk in enumerate((7, None, {}, [], "", "\ud800", "x" * 100_000, "%", True)):
         tangles = {
             "group": root,
@@ -234,7 +234,7 @@ def tell_of_graphs(log):
             "members": NULL,
         }
         story.epoch(f"junk {number}", reason="unconnected_epoch", tangles=tangles)
-    # By the recipe these are members of the epoch tangle, but their schema says that they are not epochs.
+    # The tangle recipe makes these members of the epoch tangle, but their schema is not that of an epoch.
     story.epoch("invalid", reason="bad_version", version="v1")
     story.epoch("on the invalid", after="invalid", reason="unconnected_epoch")
     story.epoch("on both", after="R, invalid", reason="unconnected_epoch")
@@ -258,7 +258,7 @@ def tell_of_graphs(log):
     content = exclude(root, members, [feed("a")])
     lost("excluded from itself", content, "exclude", "unknown_epoch", None, "graph/excluded from itself")
 
-    # Groups without a root: the root is unknown, an epoch of another group, the init itself, or a post.
+    # Groups without a valid root: it is unknown, an epoch of another group, the init itself, or a post.
     for name, start in (
         ("rootless", "graph/never seen"),
         ("in an epoch", "graph/twice"),
@@ -273,7 +273,7 @@ def tell_of_graphs(log):
         lost(f"add to {name}", content, "add", "unknown_epoch", start, f"graph/{name}")
     log.other("graph/post", {"type": "post", "text": "", "tangles": {"epoch": NULL, "group": NULL, "members": NULL}})
 
-    # An invalid root, because of its version. Its followers are in the tangle and in no group.
+    # The version makes a root invalid. Its followers are in the tangle but outside every group.
     log.say("bad root/R", root_init(key_of("bad root"), version="v3"), "root_init", "bad_version")
     bad = place(uri("bad root/R"), uri("bad root/R"))
     content = epoch_init(key_of("bad root/E"), bad, bad)
@@ -287,11 +287,11 @@ MANY = 25_000
 
 
 def tell_of_forms(log):
-    """Write ids in all spellings, lists of all sizes, junk in all places."""
+    """Write ids in all spellings, lists of all sizes, and junk in all fields."""
     story = Story(log, "forms")
     root = place(uri("forms/R"), uri("forms/R"))
     sigil = place(message_id("forms/R"), message_id("forms/R"))
-    # Keys of envelopes may be in either spelling, references of valid messages only in one.
+    # Keys of envelopes have either spelling; references in valid messages have only one.
     log.lines.append(to_line(message_id("forms/R"), root_init(story.keys["R"])))
     at = ("forms/R", "forms/R")
     content = add(key_of("forms"), root, root, [feed("a")])
@@ -349,7 +349,7 @@ def tell_of_forms(log):
     log.say("forms/wide", add(key_of("forms"), *lists, [feed("in the air")]), "add", None, *at)
     story.finds("unconnected_add", "R", "in the air", "wide")
 
-    # Values that the schemas do not check: names that mean something to a program, numbers, nested lists.
+    # Values that the schemas do not check: names that a program could interpret, numbers, nested lists.
     odd = [*HOSTILE, "\ud800", "\udfff", message_id("a"), "@a.ed25519"]
     listed = [feed("a"), *odd, 7, None, True, 1.5, {}, [], [[feed("b")]], {"a": feed("b")}, 10**30]
     log.say("forms/odd feeds", exclude(root, root, listed), "exclude", None, *at)
@@ -381,7 +381,7 @@ def tell_of_forms(log):
     old = {"type": "group/add-member", "version": "v1", "groupKey": key_of("k"), "recps": [group("g"), "@a.ed25519"]}
     log.say("forms/version 1", old, "add", "bad_version")
 
-    # Lines that are not messages have no row, for every content.
+    # A line that is not a message is absent from the table, with every content.
     whole = to_line(uri("forms/cut"), exclude(root, root, [feed("a")]))
     log.raw(whole[:-20], whole + b"}", b"[" + whole + b"]", json.dumps(exclude(root, root, [feed("a")])).encode())
     log.raw(to_line(uri("forms/author"), exclude(root, root, [feed("a")]), author=7))
@@ -392,7 +392,7 @@ OPAQUE = 7
 
 
 def tell_of_exports(log):
-    """Write encrypted, decrypted and signed messages, and two with the same id."""
+    """Write encrypted, decrypted and signed messages, and two messages with the same id."""
     story = Story(log, "exports")
     root = place(uri("exports/R"), uri("exports/R"))
     at = ("exports/R", "exports/R")
@@ -406,14 +406,14 @@ def tell_of_exports(log):
     log.say("exports/old", content, "add", None, *at, author="@sealed", value=old)
     original = {"meta": {"private": True, "original": {"content": sealed}}}
     log.say("exports/older", content, "add", None, *at, author="@sealed", value=original)
-    # Given back by one exporter and not by another.
+    # One exporter decrypts the message and another does not.
     log.say("exports/both", content, "add", None, *at, author="@sealed", meta=meta)
     log.lines.append(to_line(uri("exports/both"), sealed, author="@sealed"))
     # A decrypted post is not a group message; an invalid decryption leaves the sealed content.
     log.other("exports/post", {"type": "post", "text": ""}, author="@sealed", meta=meta)
     log.other("exports/broken", sealed, author="@sealed", meta={"private": True, "originalContent": sealed})
 
-    # Signed ones have ids that are hashes; their content is judged no other way.
+    # Ids of signed messages are hashes; the rules for their content are the same.
     writer = Author.from_seed("groups")
     own = "own id"
     for said, kind, reason, *ids in (
@@ -431,7 +431,7 @@ def tell_of_exports(log):
     log.expected[signed["key"]] = ("exclude", None, *map(message_id, at))
     log.lines.append(json.dumps(signed["value"]).encode())
 
-    # Two texts claim one id: one of them counts, in every order of the lines.
+    # Two texts claim one id: one text counts, independent of the order of lines.
     for number in range(10):
         name = f"exports/twice {number}"
         log.say(name, exclude(root, root, [feed("one")]), "exclude", None, *at, author="@b")
@@ -441,12 +441,12 @@ def tell_of_exports(log):
 
 
 def tell_of_mutants(log):
-    """Write each kind of message with each kind of junk in each place."""
+    """Write each kind of message with each kind of junk in each field."""
     Story(log, "mutants")
     for kind, whole, places in mutated():
         for path, outcome in places.items():
             for number, junk in enumerate(JUNK):
-                content = json.loads(json.dumps(whole))  # Tangles that were equal are apart now.
+                content = json.loads(json.dumps(whole))  # Tangles that were equal differ now.
                 within = content
                 for step in path[:-1]:
                     within = within[step]
@@ -466,7 +466,7 @@ def tell_of_mutants(log):
 
 
 def hostile_log():
-    """Write all lines, in an order different from that of the stories."""
+    """Write all lines in another order than the stories."""
     log = GroupLog()
     tell_of_findings(log)
     tell_of_graphs(log)

@@ -1,4 +1,4 @@
-"""`reduce_groups` on rows, as the tests call it."""
+"""Calls `reduce_groups` on rows for tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = {"epoch": EPOCH_COLUMNS, "member": MEMBER_COLUMNS, "dropped": DROPPED_
 
 
 def init(epoch_id: str, previous: list | None = None, group_id: str = "g", key: int = 0, **values) -> dict:
-    """Build an init; it is the root if its id is the group's."""
+    """Build an init; it is the root if its id is that of the group."""
     row = dict.fromkeys(INPUT_SCHEMA.names)
     row |= {"group_id": group_id, "epoch_id": epoch_id, "message_id": epoch_id, "previous_epochs": previous}
     row |= {"kind": "root_init" if epoch_id == group_id else "epoch_init", "epoch_key": key.to_bytes(32, "big")}
