@@ -1,4 +1,4 @@
-"""Messages of pzp with an incomplete account in the log: their keys are unknown, and not refused."""
+"""Messages of pzp whose account is incomplete in the log: their keys are undecided instead of refused."""
 
 import pytest
 
@@ -10,18 +10,18 @@ DOMAIN = "set_v1__follows"
 
 
 class Story:
-    """A set and the messages of its account: those of the first log, and those that arrive later.
+    """A set and the messages of its account, in a first log and a later log.
 
     Attributes:
         first: The lines of the first log.
-        late: Those that arrive later.
+        late: The lines of the later log.
         ids: The id of each message of the set, by name.
-        expected: By name: whether the key is authorised, the reject reason, and the awaited messages, in the first log.
-        at_last: The same for both logs together, for messages that are not valid or still await messages.
+        expected: By name, with the first log: whether the key is authorised, the reject reason, the awaited messages.
+        at_last: The same with both logs.
     """
 
     def __init__(self):
-        """Write it."""
+        """Write the account and the set."""
         self.laptop, self.phone, self.tablet = map(Device.from_name, ("laptop", "phone", "tablet"))
         self.account = Account(self.laptop, "in part")
         self.with_phone = self.account.add(self.phone)
@@ -75,7 +75,7 @@ class Story:
 
 
 def found(built, story):
-    """The values of the tables for each message of the set, in the form of the story."""
+    """Return the values of the tables for each message of the set, in the form of `Story.expected`."""
     keys = {row["message_id"]: (row["is_key_authorised"], row["awaited_ids"]) for row in built.rows("pzp_messages")}
     rows = {row["message_id"]: row for row in built.rows("set_messages")}
     answer = {}
@@ -89,13 +89,13 @@ def found(built, story):
 
 
 def items(built):
-    """The items of the set, which is the only one."""
+    """Return the items of the only set."""
     (row,) = built.rows("sets")
     return row["items"]
 
 
 def sorted_rows(built, table):
-    """The rows of a table, in a fixed order."""
+    """Return the rows of a table in a fixed order."""
     return sorted(map(repr, built.rows(table)))
 
 
@@ -106,7 +106,7 @@ def story():
 
 @pytest.fixture(scope="module")
 def builds(project, tmp_path_factory, story):
-    """The values after the first log, and the project after a second build with the later messages."""
+    """Build the first log, then both logs; return the values of the first build, the project and the log folder."""
     folder = tmp_path_factory.mktemp("awaited")
     (folder / "first.jsonl").write_bytes(b"\n".join(story.first) + b"\n")
     grown = project("awaited_keys", pzp_log=str(folder)).build(*SELECTED)
@@ -116,20 +116,20 @@ def builds(project, tmp_path_factory, story):
     return before, grown, folder
 
 
-def test_a_log_without_account_tips_does_not_decide(builds, story):
+def test_keys_await_missing_account_tips(builds, story):
     (verdicts, present), _, _ = builds
     assert verdicts == story.expected
     assert sorted(present) == ["beside", "foreign", "known"]
 
 
-def test_what_arrives_decides(builds, story):
+def test_late_account_messages_decide_awaiting_keys(builds, story):
     _, grown, _ = builds
     assert found(grown, story) == story.at_last
     valid = sorted(name for name, (_, reason, _) in story.at_last.items() if reason is None)
     assert sorted(items(grown)) == valid
 
 
-def test_what_arrived_late_is_as_if_it_had_been_there(project, builds):
+def test_two_builds_equal_one_build_of_both_logs(project, builds):
     _, grown, folder = builds
     at_once = project("awaited_keys_at_once", pzp_log=str(folder)).run(*SELECTED)
     for table in COMPARED:

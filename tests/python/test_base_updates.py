@@ -1,4 +1,4 @@
-"""Bases under other vars, and bases that grow: their views and their published updates."""
+"""Views and published updates of bases that grow, and of bases under other vars."""
 
 import random
 import re
@@ -13,14 +13,14 @@ from log_files import write
 
 
 def with_whole_keys(base):
-    """Give the writers of a drawn base, which are letters, keys of 32 bytes."""
+    """Replace the one-byte writers of a drawn base by keys of 32 bytes."""
     whole = lambda i: i._replace(writer=i.writer * 32)  # noqa: E731
     nodes = [replace(n, id=whole(i), heads=tuple(map(whole, n.heads))) for i, n in base.nodes.items()]
     return replace(base, indexers=tuple(key * 32 for key in base.indexers), nodes={n.id: n for n in nodes})
 
 
-def test_limits(project, tmp_path):
-    """Beyond the limit there is one observer without clocks; there are as many degrees as the var says."""
+def test_clock_limit_and_quorum_degrees(project, tmp_path):
+    """Bases above `clock_limit` have only the observer `all`, without clocks; `quorum_degrees` limits the degrees."""
     bases, lines = random_bases(range(100, 130))
     sizes = {name: len({i.writer for i in base.nodes}) * len(base.nodes) for name, base in bases.items()}
     limit = sorted(sizes.values())[15]
@@ -47,8 +47,8 @@ def as_line(base_id, writer, length, heads, batch=1):
     return to_line({"base": base_id, "writer": writer, "length": length, "heads": pairs, "batch": batch, "value": 1})
 
 
-def test_bases_go_on(project, tmp_path):
-    """A log, then the next nodes of its writers, then the same log: views and updates of each build."""
+def test_views_and_updates_of_growing_bases(project, tmp_path):
+    """Build a log, then the next nodes of its writers, then the same log; compare views and updates of each build."""
     bases, lines = random_bases(range(200, 215))
     log = tmp_path / "log.jsonl"
     write(log, lines)
@@ -86,7 +86,7 @@ def test_bases_go_on(project, tmp_path):
 
 
 def updates_are_those_of_views(project, first, second, before):
-    """Each script leads from the published order to the new order."""
+    """Check that each update leads from the published order to the new order."""
     for row in project.rows("autobase_updates"):
         old, new = first.answer(row["base_id"])[0], second.answer(row["base_id"])[0]
         if old == new:
@@ -100,7 +100,7 @@ def updates_are_those_of_views(project, first, second, before):
 
 
 def changes_are_those_of_the_oracle(project, bases):
-    """Rebases and confirmations, and for `all` where anybody first found a node settled."""
+    """Compare rebases and confirmations; for `all`, a confirmation names the first node at which any writer settled."""
     rebases, settled = {}, {}
     for base_id, base in bases.items():
         depth = depths(base)
@@ -120,7 +120,7 @@ def changes_are_those_of_the_oracle(project, bases):
     assert len(found) > 20
     rows = project.rows("autobase_confirmations")
     found = {(row["base_id"], row["observer"], row["node_id"]): (row["confirmed_at"], row["contender"]) for row in rows}
-    # An order that only all nodes together settle is settled at no single node.
+    # `confirmed_at` is null if only all nodes together settle a node.
     assert {key: where for key, where in found.items() if where[0]} == settled
     confirmed = {
         (row["base_id"], row["observer"], row["node_id"])
@@ -131,7 +131,7 @@ def changes_are_those_of_the_oracle(project, bases):
 
 
 def links_are_those_of_the_oracle(project, bases):
-    """Replicas that know all nodes except those settled before."""
+    """Compare links; the replicas know all nodes except those settled before."""
     rows = project.rows("autobase_links")
     assert {(row["is_known"], row["is_before_start"]) for row in rows} == {(True, False), (False, True)}
     found = {(row["base_id"], row["node_id"], row["head_id"]) for row in rows if row["is_known"]}
@@ -144,22 +144,22 @@ def links_are_those_of_the_oracle(project, bases):
     assert found == expected
 
 
-def test_the_rule_of_the_document(project):
-    """The fixtures, whose views are compared with the statements of the document."""
+def test_fixtures_under_consensus_rule_design(project):
+    """Under `consensus_rule: design`, the views of the fixtures equal the statements of the document."""
     built = project("bases_by_design", consensus_rule="design")
     options = ("--select", "fixture_names", "expected_autobase", "+stg_autobase__lines+", "--exclude", "test_type:unit")
     result = built.invoke("build", *options)
     assert result.exception is None, result.exception
     statuses = {r.node.name: r.status for r in result.result}
-    assert set(statuses.values()) <= {"success", "pass", "no-op"}  # an exposure is selected too, and is not run
+    assert set(statuses.values()) <= {"success", "pass", "no-op"}  # dbt selects an exposure too, without running it
     (documents,) = (r.node.compiled_code for r in result.result if r.node.name == "documents_autobase")
     compared = re.findall(r"^-- (\w+) in ", documents, re.M)
     assert compared.count("autobase_views_design") == 2 and "autobase_views" not in compared
     assert built.rows("autobase_views")
 
 
-def test_all_has_settled_what_any_writer_has(project, tmp_path):
-    """By the document's rule the whole base settles every node with a known lead of two degrees."""
+def test_observer_all_settles_every_node_that_a_writer_settles(project, tmp_path):
+    """By the document's rule, `all` settles every node that leads by two at any node, so all that a writer settles."""
     bases, lines = random_bases(range(100, 140))
     words = (
         "a1 b1 a2:b1 c1:a1 b2:c1",

@@ -1,4 +1,4 @@
-"""Logs of Autobase through dbt, compared with answers of real peers and with plain computations."""
+"""Builds of Autobase logs, compared with the answers of real peers and with the oracle."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ from log_files import write
 
 
 def read_replicas(name):
-    """Each replica of each case of a file: its base's id, its nodes as lines and for the oracle, its answer."""
+    """Yield each replica of each case of a file: base id, lines, base of the oracle, the peer's answer, and nodes."""
     with gzip.open(DATA / "autobase" / f"{name}.jsonl.gz") as lines:
         cases = [json.loads(line) for line in lines]
     for case in cases:
@@ -30,13 +30,13 @@ def read_replicas(name):
             for row in rows:
                 i = by_name[row["id"]]
                 nodes[i] = Node(i, tuple(Id(bytes.fromhex(key), length) for key, length in row["heads"]), row["batch"])
-                # A replica that names its settled nodes has also settled those below any other writer's first.
+                # The nodes before a writer's first listed node count as settled.
                 floor[i.writer] = min(i.length - 1, floor.get(i.writer, MAX))
             floor |= {bytes.fromhex(key): length for key, length in (start or {}).items()}
             answer = [node_id(by_name[name]) for name in replica["order"]], replica["confirmed"]
             lines = [
                 to_line({"base": base_id}, indexers=indexers, **({} if start is None else {"start": start})),
-                # The same in another order, which is not another thing to say.
+                # The same statement with the indexers in another order does not conflict.
                 to_line(
                     {"base": base_id}, indexers=random.Random(base_id).sample(indexers, len(indexers)), start=start
                 ),
@@ -51,7 +51,7 @@ def read_replicas(name):
 FILES = ("design", "random", "hard", "large", "full")
 REPLICAS = {name: list(read_replicas(name)) for name in FILES}
 COUNTS = {"design": 12, "random": 436, "hard": 180, "large": 16, "full": 47}
-# Bases that are small enough for the oracle, a few of each file.
+# Some bases of each file that are small enough for the oracle.
 FOR_ORACLE = [
     replica
     for name, step in (("design", 1), ("random", 29), ("hard", 20), ("full", 5))
@@ -63,7 +63,7 @@ RANDOM, RANDOM_LINES = random_bases(range(80))
 
 @pytest.fixture(scope="module")
 def peers(project, tmp_path_factory):
-    """Build the nodes of every replica as a base of its own, and random bases, with shuffled lines."""
+    """Build each replica as a separate base, and random bases, from shuffled lines."""
     lines = [line for name in FILES for _, lines, *_ in REPLICAS[name] for line in lines] + RANDOM_LINES
     random.Random(1).shuffle(lines)
     log = write(tmp_path_factory.mktemp("bases") / "log.jsonl", lines)
@@ -73,8 +73,8 @@ def peers(project, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_replica_answers_as_autobase(name, peers):
-    """The whole order, and how much of it is settled, of every replica."""
+def test_replicas_agree_with_autobase(name, peers):
+    """The order and the confirmed length of every replica equal those of Autobase."""
     agreed = 0
     for base_id, _, base, answer, rows in REPLICAS[name]:
         assert peers.answer(base_id) == answer, base_id
@@ -91,21 +91,21 @@ def test_every_replica_answers_as_autobase(name, peers):
     assert agreed == COUNTS[name]
 
 
-def test_nothing_of_real_peers_is_refused(peers):
-    """Nor is a second line about a base that says the same in another order, or of random bases anything."""
+def test_lines_of_real_peers_are_accepted(peers):
+    """Every line of real peers and of random bases is accepted, also repeated statements in another order."""
     assert peers.project.rows("autobase_rejects") == []
     assert len(peers.bases) == sum(COUNTS.values()) + len(RANDOM)
 
 
 @pytest.mark.parametrize("at", range(len(FOR_ORACLE)), ids=lambda at: FOR_ORACLE[at][0])
 def test_observers_of_real_peers(at, peers):
-    """Each writer's view is the oracle's for the writer's past; clocks, votes and quorums equal a plain count."""
+    """Each writer's view equals the oracle's order of the nodes it sees; clocks, votes and quorums equal a count."""
     base_id, _, base, *_ = FOR_ORACLE[at]
     peers.check(base_id, base)
 
 
 def test_random_bases(peers):
-    """Bases with further writers, relayed nodes, batches and nodes settled before."""
+    """Random bases with non-indexing writers, relayed nodes, batches and nodes settled before equal the oracle."""
     for base_id, base in RANDOM.items():
         peers.check(base_id, base)
         assert peers.bases[base_id]["status"] == ("ok" if base.nodes else "empty")

@@ -1,4 +1,4 @@
-"""Messages that were altered after they were signed are found by the id that their lines still claim."""
+"""Messages altered after signing are found by the id that their lines still claim."""
 
 import json
 
@@ -22,13 +22,13 @@ def post(author: Author, text: str) -> dict:
 
 
 def altered(message: dict) -> dict:
-    """The message with another text, and the key and signature of before."""
+    """Return the message with another text, and with its old key and signature."""
     value = message["value"]
     return {**message, "value": {**value, "content": {**value["content"], "text": "altered"}}}
 
 
 WHOLE, ALTERED, LABELLED, BOTH = post(ALICE, "whole"), post(ALICE, "1"), post(ALICE, "2"), post(BOB, "3")
-#: Keys that are no ids, which reach no table.
+#: Keys that are not ids; the tables have null instead.
 JUNK = ["x" * 50_000, WHOLE["key"] + "\n", f"<script>{WHOLE['key']}", "\x1b[31m" + "A" * 60, 7, None, ["%"], ""]
 OTHER_KEY = f"%{'A' * 43}=.sha256"
 SSB = [
@@ -55,7 +55,7 @@ def built(project, tmp_path_factory):
 
 @pytest.fixture
 def ask(built):
-    """Run `tangles`; returns the exit code and the output."""
+    """Run `tangles`; return the exit code and the output."""
 
     def run(*words: str, **options) -> tuple[int, str]:
         place = ["--warehouse", str(built.warehouse), "--schema", built.schema]
@@ -67,7 +67,7 @@ def ask(built):
 
 
 def test_claimed_ids_in_the_tables(built):
-    """`claimed_key` has ids only: of every rejected line, and of messages with another stated id."""
+    """`claimed_key` has the valid id that a rejected line states, or a usable message's stated id if it is another."""
     rejects = {row["line"]: row["claimed_key"] for row in built.rows("ssb_rejects")}
     assert rejects == {2: ALTERED["key"], 5: BOTH["key"]} | dict.fromkeys(range(6, 6 + len(JUNK)))
     claimed = {row["message_id"]: row["claimed_key"] for row in built.rows("ssb_messages") if row["is_usable"]}
@@ -81,21 +81,21 @@ def test_why_of_an_altered_message(ask):
         assert code == 0 and said.startswith(ALTERED["key"])
         assert "line 2 of " in said and "claims this id, but its signature is wrong" in said
         assert "not in the log" not in said and "get the message from a peer, as its author signed it" in said
-    # The claim is listed too, and the text is explained under its computed id.
+    # The answer lists the claim; the altered text is explained under its computed id.
     (claim,) = json.loads(ask("why", ALTERED["key"], "--json")[1])["claimed_by"]
     assert (claim["line"], claim["reason"]) == (2, "bad_signature")
     code, said = ask("why", claim["message_id"])
     assert code == 0 and "not verified: bad_signature" in said and ALTERED["key"] in said
 
 
-def test_why_of_a_key_that_another_message_was_given(ask):
+def test_why_of_a_key_claimed_for_another_message(ask):
     code, said = ask("why", OTHER_KEY)
     assert code == 0 and f"a line claims this id for the message whose computed id is {LABELLED['key']}" in said
     code, said = ask("why", LABELLED["key"])
     assert code == 0 and "verified" in said and OTHER_KEY in said
 
 
-def test_why_of_a_message_that_is_there_whole_and_altered(ask):
+def test_why_of_a_message_with_an_altered_copy(ask):
     code, said = ask("why", BOTH["key"])
     assert code == 0 and "verified: well-formed" in said and "also, line 5 of" in said
 
@@ -115,7 +115,7 @@ def test_check(ask):
 
 
 def test_status(ask):
-    """Rejected lines come first."""
+    """`look_at` begins with the rejected lines."""
     items = json.loads(ask("status", "--json")[1])["look_at"]
     assert [item["words"].partition(",")[0] for item in items[:2]] == [
         f"{2 + len(JUNK)} rejected lines of the SSB log",

@@ -1,4 +1,4 @@
-"""The command `tangles` on the built fixtures: its answers equal the documents' figures and statements."""
+"""The command `tangles` on the built fixtures: its answers equal the figures and statements of the documents."""
 
 import base64
 import io
@@ -42,7 +42,7 @@ def ask(fixtures):
 
 
 def ids_of(system: str, kind: str) -> dict[tuple[str, str], str]:
-    """Return the ids of the documents' letters, by example."""
+    """Return the ids of the letters in the documents, by example."""
     return {(row["example"], row["name"]): row["id"] for row in fixture_seeds.names(system, kind)}
 
 
@@ -51,7 +51,7 @@ WRITERS = ids_of("autobase", "writer")
 
 
 def node_id(example: str, name: str) -> str:
-    """Return the id of a node that the document names by its writer's letter and a number from 0."""
+    """Return the id of a node that the document names by the letter of its writer and a number from 0."""
     return f"{WRITERS[example, name[0]]}:{int(name[1:]) + 1}"
 
 
@@ -69,7 +69,7 @@ EDGES = fixture_seeds.expected("ssb", "tangle_edges")
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in EDGES}))
 def test_figures_of_tangles(tables, example):
-    """The members and their links equal the document's figure."""
+    """The members and their links equal the figure of the document."""
     rows = [row for row in EDGES if row["example"] == example]
     for name, root in sorted({(row["tangle_name"], row["root"]) for row in rows}):
         graph = graphs.tangle(tables, name, SSB[example, root], 1000)
@@ -107,7 +107,7 @@ AUTHORS = ids_of("ssb", "feed")
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in FEEDS}))
 def test_figures_of_feeds(tables, example):
-    """Each message is in the chain or off it, for the reason that the document states."""
+    """Each message is in the chain, or off the chain for the reason that the document states."""
     for author in sorted({row["author"] for row in FEEDS if row["example"] == example}):
         rows = [row for row in FEEDS if (row["example"], row["author"]) == (example, author)]
         graph = graphs.feed(tables, "", AUTHORS[example, author], 1000)
@@ -128,7 +128,7 @@ NODES = fixture_seeds.expected("autobase", "autobase_nodes")
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in NODES}))
 def test_figures_of_bases(tables, example):
-    """The nodes equal the document's, and no used node follows one of its heads."""
+    """The nodes equal those of the document; used nodes do not follow a head of the document."""
     graph = graphs.base(tables, "", example, 1000)
     rows = [row for row in NODES if row["example"] == example]
     used = {node.id for node in graph.nodes if node.state == "in"}
@@ -141,7 +141,7 @@ def test_figures_of_bases(tables, example):
 
 
 def links_in_log(base: str) -> set[tuple[str, str]]:
-    """Return the links that the lines of a base state: heads, and the node before in the writer's log."""
+    """Return the links that the lines of a base state: to heads, and to the previous node of the writer's log."""
     links = set()
     for row in fixture_seeds.log("autobase"):
         try:
@@ -153,7 +153,7 @@ def links_in_log(base: str) -> set[tuple[str, str]]:
             if line["length"] > 1:
                 links.add((node, f"{line['writer']}:{line['length'] - 1}".lower()))
         except (ValueError, KeyError, TypeError):
-            continue  # Not what is used.
+            continue  # The line is unusable.
     return links
 
 
@@ -195,8 +195,8 @@ OF_EACH = {
 
 
 @pytest.mark.parametrize("kind", OF_EACH)
-def test_what_the_terminal_shows_of_figures(tables, kind):
-    """Links read back from the lanes equal the graph's; every node is shown, children above parents."""
+def test_terminal_graphs_show_every_node_and_link(tables, kind):
+    """Links read from the drawn lanes equal those of the graph; every node is shown, children above parents."""
     for row in tables.rows(OF_EACH[kind]):
         graph = graphs.READ[kind](tables, row["name"], row["id"], 1000)
         page = Page(io.StringIO(), width=10_000)
@@ -207,7 +207,7 @@ def test_what_the_terminal_shows_of_figures(tables, kind):
         keys = {id_: (node.state == "in", node.place or 0, id_) for id_, node in nodes.items()}
         lines = order(keys, parents)
         place = {id_: n for n, id_ in enumerate(lines)}
-        # A link to a node above, which only cycles have, is written in words.
+        # Only cycles have a link to a node above; the terminal states it in words.
         down = {(child, parent) for child, parent in follows if place[child] < place.get(parent, -1)}
         assert read(list(draw(lines, parents)))[0] == down
         shown = [line for line in page.console.file.getvalue().splitlines()[1:] if re.search("[●○◌]", line)]
@@ -219,8 +219,8 @@ def test_what_the_terminal_shows_of_figures(tables, kind):
 # Reasons
 
 
-def test_every_message_that_is_set_aside(tables):
-    """The root causes equal the table's, and each has a path along links of the tangle."""
+def test_why_of_messages_set_aside(tables):
+    """The root causes equal `blocked_by`, and each has a path along links of the tangle."""
     rows = tables.rows("select * from {tangle_messages} where not is_member")
     assert len(rows) > 20
     edges = tables.rows("select message_id, previous_id from {tangle_edges}")
@@ -239,13 +239,13 @@ def test_every_message_that_is_set_aside(tables):
             assert set(pairwise(way)) <= links or way[1:] == [row["root_id"]]
 
 
-def test_every_message_that_is_not_verified(tables):
+def test_why_of_unusable_messages(tables):
     for row in tables.rows("select message_id, check_error from {ssb_messages} where not is_usable"):
         answer = why_message.explain(tables, row["message_id"])
         assert not answer["is_verified"] and answer["rule"] == row["check_error"] and answer["meaning"]
 
 
-def test_every_message_off_its_chain(tables):
+def test_why_of_messages_off_their_chain(tables):
     rows = tables.rows("select message_id, reason from {feed_messages} where not in_chain")
     assert len(rows) > 10
     for row in rows:
@@ -254,7 +254,7 @@ def test_every_message_off_its_chain(tables):
         assert feed["gap_sequence"] or feed["fork_sequence"] or feed["broken_by"] or feed["beside"]
 
 
-def test_every_message_that_is_not_in_its_set(tables):
+def test_why_of_invalid_set_messages(tables):
     """The root causes of each message are listed with their paths."""
     rows = tables.rows("select message_id, set_id, reject_reason from {set_messages} where not is_valid")
     assert len(rows) > 20
@@ -266,7 +266,7 @@ def test_every_message_that_is_not_in_its_set(tables):
             assert cause["path"][0] == row["message_id"] and cause["path"][-1] == cause["id"]
 
 
-def test_every_node_that_is_not_used(tables):
+def test_why_of_nodes_above_a_rejected_node(tables):
     rows = tables.rows("select distinct base_id, node_id from {autobase_rejects} where reason = 'previous_set_aside'")
     assert len(rows) > 5
     for row in rows:
@@ -274,7 +274,7 @@ def test_every_node_that_is_not_used(tables):
         assert base["causes"] and all(cause["trouble"] != "previous_set_aside" for cause in base["causes"])
 
 
-def test_a_message_that_is_awaited(tables, ask):
+def test_why_of_a_missing_message(tables, ask):
     (missing, *_) = tables.rows("select missing_id from {tangle_missing} where not is_in_log order by 1")
     code, answer = ask("why", missing["missing_id"])
     assert code == 1 and answer["referred_to_by"] and answer["awaited_by"]
@@ -290,8 +290,8 @@ def test_status(ask, fixtures):
     assert answer["look_at"]
 
 
-def test_a_peer_that_says_what_the_documents_do(ask, tmp_path):
-    """A peer that states the documents' feeds, tips and views agrees with the tables."""
+def test_check_agrees_with_the_documents(ask, tmp_path):
+    """The feeds, tips and views of the documents, as the statements of a peer, agree with the tables."""
     answers = []
     for row in fixture_seeds.expected("ssb", "feeds"):
         latest = {"id": SSB[row["example"], row["latest"]]} if row["latest"] else {}
@@ -321,13 +321,13 @@ def test_a_peer_that_says_what_the_documents_do(ask, tmp_path):
 
 SYSTEMS = {"ssb": "ssb", "autobase": "autobase", "pzp": "pzp", "event": "events"}
 
-#: Which fields of a line say its id.
+#: The fields of a line that state its id.
 SAID = {"ssb": ["key"], "pzp": ["id"], "autobase": ["writer", "length"], "event": ["event"]}
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_what_each_line_gave(tables, name):
-    """Accepted lines are found at their number in the committed file; the others have a reason."""
+def test_ids_of_lines(tables, name):
+    """The id of each accepted line equals the id that the line with this number states in the committed file."""
     log = log_places.LOGS[name]
     refused = {(row["source_file"], row["line"]) for row in tables.rows(f"select * from {{{log.rejects}}}")}
     wrong = {
@@ -349,14 +349,14 @@ def test_what_each_line_gave(tables, name):
         assert gave["id"] is not None
         document = json.loads(base64.b64decode(row["raw_base64"]))
         said = [document[field] for field in SAID[name] if field in document]
-        if said and gave["id"] not in wrong:  # Bare values say none.
+        if said and gave["id"] not in wrong:  # Bare values do not state an id.
             compared += 1
             wanted = as_sigil(":".join(map(str, said)))
             assert gave["id"] == (wanted.lower() if name == "autobase" else wanted)
     assert compared > 10
 
 
-def test_lines_that_have_one_message(tables):
+def test_repeated_lines_of_one_message(tables):
     (row,) = tables.rows(
         "select message_id, line_count from {ssb_messages} where is_usable order by line_count desc limit 1"
     )
@@ -377,12 +377,12 @@ COMMANDS = (ROOT / "docs" / "reference" / "commands.md").read_text()
 EXAMPLES = re.findall(r"```console\n\$ tangles ([^\n]+)\n(.+?)```", COMMANDS, re.DOTALL)
 
 
-def test_there_are_examples():
+def test_commands_page_has_examples():
     assert {words.split()[0] for words, _ in EXAMPLES} == {"why", "status", "show", "replay"}
 
 
 @pytest.mark.parametrize(("words", "shown"), EXAMPLES)
-def test_what_the_page_shows(fixtures, words, shown):
+def test_outputs_on_the_commands_page(fixtures, words, shown):
     """Outputs are equal line by line; for `status` only counts and problems, because run times differ."""
     environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
     output = CliRunner().invoke(main, shlex.split(words), env=environment).stdout

@@ -1,4 +1,4 @@
-"""A cluster of two workers on this machine: its tables equal those of one process, also after faults of workers."""
+"""A cluster of two workers on this machine: its tables equal those of one process, also after kills."""
 
 import os
 import runpy
@@ -20,9 +20,9 @@ from dbt_spark_python import pack
 
 pytestmark = pytest.mark.spark
 
-#: SQL, SQL in rounds, and Python models that check lines and walk graphs.
+#: Models in SQL, SQL rounds, and Python models that verify lines and walk graphs.
 SELECTED = "+tangle_messages"
-#: dbt is killed while it reads lines, and then executors in a build that goes on from there; the others are long.
+#: The first fault kills dbt while it reads lines; the second kills executors of the next build. Other faults are slow.
 KILLED = [
     Fault("driver", "dbt and its driver", [KINDS["lines"]], fault_injection.kill_driver, kills_driver=True),
     Fault("executor", "executors", [KINDS["lines"], KINDS["graphs"]], fault_injection.kill_executor),
@@ -32,19 +32,19 @@ VARIABLES = {"ssb_log": str(DATA / "ssb" / "small.jsonl")}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Where all that the builds and servers write goes."""
+    """Return the folder of all files that builds and servers write."""
     return tmp_path_factory.mktemp("cluster")
 
 
 @pytest.fixture(scope="module")
 def catching(folder):
-    """Catches tasks in the middle."""
+    """Return the means to catch running tasks."""
     return Catching(folder / "caught")
 
 
 @pytest.fixture(scope="module")
 def cluster(folder, catching):
-    """A master and two workers, stopped and cleaned up afterwards."""
+    """Start a master and two workers; stop them and clean up afterwards."""
     defaults = {**faults.QUICK, **catching.settings(), "spark.sql.shuffle.partitions": "2"}
     with Cluster(folder / "servers", defaults=defaults) as started:
         yield started
@@ -52,14 +52,14 @@ def cluster(folder, catching):
 
 
 def build(cluster: Cluster, folder: Path, name: str, **environ: str) -> Build:
-    """Begin a build on the cluster."""
+    """Start a build on the cluster."""
     places = {"SPARK_MASTER": cluster.master, "TANGLES_WAREHOUSE": str(folder / name / "warehouse")}
     environment = cluster.environ(NO_COLOR="1", **places, **environ)
     return Build(name, folder, "cluster", environment, ("run", "--select", SELECTED), VARIABLES)
 
 
 def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
-    """The build is refused with the names of the packages, before the first table."""
+    """The build stops before the first table and names the missing packages."""
     venv.create(folder / "bare", with_pip=False)
     with build(cluster, folder, "refused", PYSPARK_PYTHON=str(folder / "bare" / "bin" / "python")) as refused:
         assert refused.wait() != 0
@@ -72,8 +72,8 @@ def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
 
 
 @pytest.mark.parametrize("killed", [KILLED[1:], pytest.param(KILLED, marks=pytest.mark.exhaustive)], ids=len)
-def test_the_tables_are_those_of_one_process(cluster, catching, folder, project, killed):
-    """Every row is written once although parts are killed, and no files are left, also in dbt's start folder."""
+def test_tables_equal_those_of_one_process(cluster, catching, folder, project, killed):
+    """After kills every row is written once, and temporary files are removed, also from the start folder of dbt."""
     name = f"built_{len(killed)}"
     for fault in killed:
         catching.wait_for(fault.models)
@@ -97,7 +97,7 @@ print(SparkSession.builder.remote(sys.argv[1]).getOrCreate().sql("select 41 + 1"
 
 
 def test_another_user_is_refused_by_the_master_and_the_workers(cluster):
-    """Each has one port of Spark's protocol, which requires the secret, and a read-only page."""
+    """Each process has one port with Spark's protocol, which requires the secret, and one read-only page."""
     for process in cluster._started:
         said = PORT_ATTACKS["ask_jvm"](process.pid)
         asks = ["Expected SaslMessage" in answer for answer in said]
@@ -106,7 +106,7 @@ def test_another_user_is_refused_by_the_master_and_the_workers(cluster):
 
 
 def test_another_user_is_refused_by_a_connect_server(cluster, folder):
-    """It asks for a token, which the cluster's own environment has."""
+    """The server requires a token, which the environment of the cluster has."""
     pytest.importorskip("grpc")
     address = cluster.start_connect(folder / "connect" / "warehouse")
     try:
@@ -121,12 +121,12 @@ def test_another_user_is_refused_by_a_connect_server(cluster, folder):
 
 @pytest.mark.exhaustive  # uses pip and an index for the packages of workers
 def test_workers_get_their_packages_with_the_job(cluster, folder):
-    """The workers have only Python."""
+    """Workers with only Python get all packages from the packed file."""
     venv.create(folder / "bare", with_pip=False)
     needed = ["numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785"]
     assert pack.pack(folder / "workers.zip", needed) == 0
     python = str(folder / "bare" / "bin" / "python")
-    # The module that intercepts tasks is on this cluster's module path; here workers use the packed file alone.
+    # Other tests intercept tasks with a module on the module path; here workers use only the packed file.
     uncaught = "--conf spark.python.daemon.module=pyspark.daemon pyspark-shell"
     given = {"TANGLES_PACKED": str(folder / "workers.zip"), "PYSPARK_SUBMIT_ARGS": uncaught}
     with build(cluster, folder, "packed", PYSPARK_PYTHON=python, **given) as packed:
@@ -134,8 +134,8 @@ def test_workers_get_their_packages_with_the_job(cluster, folder):
     assert {"stg_ssb__lines", "int_tangle_levels"} <= names_of(folder / "packed" / "warehouse")
 
 
-def test_nothing_is_left_of_a_cluster_that_cannot_start(folder, monkeypatch):
-    """Where the master ends at once, its log is named."""
+def test_failed_start_leaves_no_process(folder, monkeypatch):
+    """If the master exits at once, the error names its log and every process is stopped."""
     from bench.cluster import servers
 
     monkeypatch.setattr(servers, "MASTER", "no.such.Master")

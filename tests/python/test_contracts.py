@@ -1,4 +1,4 @@
-"""Public tables change only in ways that are announced to their readers."""
+"""The changelog announces every change of the public tables' contracts."""
 
 import re
 
@@ -8,8 +8,8 @@ from bench import contracts
 from conftest import ROOT
 
 
-def test_nothing_changed_that_readers_are_not_told(manifest):
-    """The rules of docs/how-to/upgrade.md; a failing line says what to do."""
+def test_changelog_announces_contract_changes(manifest):
+    """Contracts follow docs/how-to/upgrade.md; each failing line states the remedy."""
     changes = re.split("^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)[1]
     found = contracts.contracts_of(manifest.to_dict(omit_none=False))
     assert len(found) > 40 and found["feeds"][0]["author"] == "string"
@@ -34,8 +34,8 @@ KEPT = {"feeds": {"author": "string", "length": "bigint"}}
         ({"feeds": [KEPT["feeds"], {"author": "binary", "end": "string"}]}, "", ["feeds.end: a new column"]),
     ],
 )
-def test_what_is_noticed(found, changes, said):
-    """Whatever the changelog says, a column stays until a version of its model is removed."""
+def test_unannounced_changes_are_found(found, changes, said):
+    """A removed column is reported even if the changelog names it; it may go only with a version of its model."""
     found = {name: versions if isinstance(versions, list) else [versions] for name, versions in found.items()}
     lines = contracts.unannounced(KEPT, found, changes)
     assert len(lines) == len(said)

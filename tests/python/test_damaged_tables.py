@@ -1,4 +1,4 @@
-"""Builds of the project over tables that are damaged: they are named and made anew, and no later build is blocked."""
+"""Builds over damaged tables: the build names and rebuilds them, and later builds succeed."""
 
 import os
 
@@ -15,14 +15,14 @@ TABLES = ("feeds", "ssb_messages", "tangle_messages", "runs")
 
 @pytest.fixture(scope="module")
 def built(project, tmp_path_factory):
-    """A build of a small log; each test mends what it damages."""
+    """Build a small log; each test repairs the tables that it damages."""
     lines = fixture_seeds.lines("ssb", "worked_examples.jsonl")
     log = write(tmp_path_factory.mktemp("damaged") / "log.jsonl", [*lines, b"{"])
     return project("damaged_tables", ssb_log=log).run(*SELECTED)
 
 
 def file_of(built, table):
-    """The first data file of a table."""
+    """Return the first data file of a table."""
     return min((built.warehouse / f"{built.schema}.db" / table).glob("*.parquet"))
 
 
@@ -51,7 +51,7 @@ def test_truncated_files_block_no_build(built, capsys, options):
     assert "is damaged" not in capsys.readouterr().out
 
 
-def test_one_table_can_be_selected(built, capsys):
+def test_one_damaged_table_can_be_rebuilt(built, capsys):
     path = file_of(built, "feeds")
     rows = sorted(map(repr, built.rows("feeds")))
     os.truncate(path, 20)
@@ -61,8 +61,8 @@ def test_one_table_can_be_selected(built, capsys):
     assert sorted(map(repr, built.rows("feeds"))) == rows
 
 
-def test_a_flipped_bit_is_found_and_mended(built):
-    """By the command that the answer advises."""
+def test_status_verify_finds_a_flipped_bit(built):
+    """The command that `status --verify` suggests repairs the table."""
     path = file_of(built, "ssb_rejects")
     found, content, rows = path.stat(), bytearray(path.read_bytes()), sorted(map(repr, built.rows("ssb_rejects")))
     content[len(content) // 2] ^= 1

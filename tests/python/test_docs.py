@@ -1,4 +1,4 @@
-"""The statements of the documentation about the code are true."""
+"""The documentation states the code's reasons, vars, variables, tables and columns correctly."""
 
 import json
 import re
@@ -42,21 +42,21 @@ def test_every_reason_is_documented():
 
 @pytest.mark.parametrize("name", ["reasons", "tables"])
 def test_generated_pages_are_current(name):
-    """`python docs/reference/generate_<name>.py` writes the page."""
+    """Each page equals the output of `python docs/reference/generate_<name>.py`."""
     folder = ROOT / "docs" / "reference"
     page = runpy.run_path(str(folder / f"generate_{name}.py"))["page"]()
     assert page == (folder / f"{name}.md").read_text(), f"run python docs/reference/generate_{name}.py"
 
 
-def test_vars_are_those_of_the_project():
-    """Names and defaults, in the order of the project's file."""
+def test_vars_page_equals_dbt_project():
+    """Names, defaults and their order equal those of dbt_project.yml."""
     page = (ROOT / "docs" / "reference" / "vars.md").read_text()
     listed = re.findall(r"^\| `(\w+)` \| `(.+?)` \| .", page, re.M)
     defaults = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["vars"]
     assert [(name, yaml.safe_load(value)) for name, value in listed] == list(defaults.items())
 
 
-def test_environment_variables_are_those_that_are_read():
+def test_environment_page_lists_the_variables_read():
     listed = re.findall(r"^\| `([A-Z_]+)` \|", (ROOT / "docs" / "reference" / "environment.md").read_text(), re.M)
     files = [ROOT / "profiles.yml", ROOT / "Makefile", ROOT / "dbt_project.yml"]
     for folder in ("src", "plugin/src", "macros", "models", "python_models"):
@@ -68,14 +68,14 @@ def test_environment_variables_are_those_that_are_read():
 
 
 def anchors(page) -> set[str]:
-    """Name the headings of a page as GitHub and the site do."""
+    """Return the anchors that GitHub and the site give the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.S), re.M)
     plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", heading) for heading in headings]
     return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in plain}
 
 
-def test_links_lead_somewhere():
-    """Files exist, and headings within Markdown pages."""
+def test_links_have_targets():
+    """Every linked file exists, and every linked heading of a Markdown page."""
     pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "bench" / "README.md"]
     broken, found = [], 0
     for page in [*pages, *(ROOT / "plugin").glob("*.md")]:
@@ -109,28 +109,28 @@ def known(fixtures) -> dict[str, dict]:
 
 @pytest.fixture(scope="module")
 def nodes(known) -> dict[str, dict]:
-    """Pick the models, tests and seeds."""
+    """Return the models, tests and seeds of the manifest."""
     return known["nodes"]
 
 
 @pytest.fixture(scope="module")
 def models(nodes) -> dict[str, dict]:
-    """Pick the models."""
+    """Return the models of the manifest."""
     found = {key: node for key, node in nodes.items() if node["resource_type"] == "model"}
     assert len(found) > len(list((ROOT / "models" / "marts").rglob("*.sql")))
     return found
 
 
 def test_every_model_has_a_test_of_its_grain(nodes, models):
-    """A test that the key of a row is unique, among other rules."""
-    # Tests of one model's rows; tests that compare tables are not attached to a model.
+    """Every model has a test with a `primary_key`, whose values must be unique."""
+    # Only tests of one model's rows are attached to a model.
     tests = [node for node in nodes.values() if node.get("attached_node")]
     told_apart = {test["attached_node"] for test in tests if test["test_metadata"]["kwargs"].get("primary_key")}
     assert sorted(models.keys() - told_apart) == []
 
 
-def test_all_that_the_site_lists_is_described(known):
-    """Beside columns, and tests that are made of a model's yml."""
+def test_every_node_of_the_docs_site_is_described(known):
+    """Every node has a description, except the generic tests of a model's yml."""
     listed = [*known["nodes"].values(), *known["exposures"].values(), *known["macros"].values()]
     plain = [node for node in listed if node["package_name"] == "tangles" and node["resource_type"] != "operation"]
     without = [node for node in plain if not node.get("test_metadata") and not node["description"].strip()]
@@ -140,7 +140,7 @@ def test_all_that_the_site_lists_is_described(known):
 def test_every_built_column_is_described(models):
     """Tables and views have exactly the columns that their yml describes.
 
-    A private model may leave a column to the yml of a model that it reads, or that reads it.
+    The yml of a parent or child model may describe a column of a private model.
     """
     from pyspark.sql import SparkSession
 
@@ -163,20 +163,20 @@ def test_every_built_column_is_described(models):
     assert differing == {}
 
 
-def test_runs_have_the_version(fixtures):
+def test_runs_record_the_project_version(fixtures):
     version = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["version"]
     assert {row["project_version"] for row in fixtures.rows("runs")} == {version}
 
 
-def test_the_overview_leads_to_models(known, models):
+def test_overview_links_to_models(known, models):
     links = re.findall(r"\[(\w+)\]\(#!/model/([\w.]+)\)", known["docs"]["doc.tangles.__overview__"]["block_contents"])
     assert {key for _, key in links} <= models.keys()
     assert [(name, key) for name, key in links if models[key]["name"] != name] == []
     assert ("tangle_messages", "model.tangles.tangle_messages") in links
 
 
-def test_words_are_explained_where_they_are_used(known):
-    """A word's text is in the overview, and in the description of a table or of its column."""
+def test_glossary_terms_are_used_in_descriptions(known):
+    """The text of each term is in the overview, and in the description of a table or column."""
     overview = known["docs"]["doc.tangles.__overview__"]["block_contents"]
     rows = dict(re.findall(r"^\| \*\*(\w+)\*\* \| (.+) \| \[", overview, re.M))
     blocks = {doc["name"]: doc for key, doc in known["docs"].items() if key.startswith("doc.tangles.term_")}
@@ -188,7 +188,7 @@ def test_words_are_explained_where_they_are_used(known):
     assert used == blocks.keys()
 
 
-#: Public tables that only users read, and not the programs of this project.
+#: Public tables that the programs of this project do not read.
 FOR_READERS = {
     "autobase_rebases",
     "autobase_updates",
@@ -198,7 +198,7 @@ FOR_READERS = {
 }
 
 
-def test_exposures_name_what_is_read(known, models):
+def test_exposures_list_the_tables_read(known, models):
     public = {node["name"] for node in models.values() if node["access"] == "public"}
     exposed = {
         exposure["name"]: {models[key]["name"] for key in exposure["depends_on"]["nodes"]}
@@ -223,8 +223,8 @@ def test_only_marts_are_public(models):
     assert {node["group"] for node in models.values()} == {"tangles"}
 
 
-def test_the_docs_are_one_file(fixtures):
-    """All that its page loads is in it; only links to read on lead elsewhere."""
+def test_static_docs_are_one_file(fixtures):
+    """The static page loads only its own content; other pages are only linked."""
     assert fixtures.invoke("docs", "generate", "--static").success
     page = (fixtures.warehouse / "target" / fixtures.schema / "static_index.html").read_text()
     assert "How a message becomes a row in" in page and "model.tangles.tangle_messages" in page

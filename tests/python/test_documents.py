@@ -1,4 +1,4 @@
-"""The tests of what the documents state fail where a row is missing, too many, or differs in a column they compare."""
+"""The tests of the documents' statements fail if a row is missing, surplus or different in a compared column."""
 
 import re
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import pytest
 
 from conftest import ROOT, DbtProject
 
-# Values that no row has: one that another row has could stand in for it.
+# These values differ from those of all rows, because a value of another row could go unnoticed.
 ALTERED = {
     "string": "concat(coalesce({0}, ''), 'x')",
     "boolean": "not coalesce({0}, false)",
@@ -18,13 +18,13 @@ ALTERED = {
 
 
 class Comparison(NamedTuple):
-    """A statement of a document and the table that it is about, as one of the tests compares them.
+    """One comparison of a test: a statement of a document and the table that it describes.
 
     Attributes:
         statement: The test and the statement.
-        table: The table.
-        columns: The words in the table's side of the comparison.
-        query: The rows that only one side has.
+        table: The described table.
+        columns: The words in the query of the table.
+        query: The query for the rows that only one side has.
     """
 
     statement: str
@@ -34,7 +34,7 @@ class Comparison(NamedTuple):
 
     @property
     def is_partial(self) -> bool:
-        """Whether the document states only some rows of each example: those of the rule that is not the fixtures'."""
+        """Whether the statement has only some rows of each example, as for the design document's rule."""
         return self.statement.endswith(" autobase_views_design")
 
 
@@ -53,7 +53,7 @@ def comparisons(node) -> list[Comparison]:
 
 @pytest.fixture(scope="module")
 def compiled(fixtures) -> set[Comparison]:
-    """Compile the tests, those for the other rule too."""
+    """Compile the tests under both consensus rules."""
     found = set()
     for variables in ({}, {"consensus_rule": "design"}):
         project = DbtProject(fixtures.warehouse, fixtures.schema, vars=variables)
@@ -67,7 +67,7 @@ def compiled(fixtures) -> set[Comparison]:
 
 
 def tampered(table: str, types: dict[str, str], compared: list[str]) -> dict[str, str]:
-    """Queries that give a table's rows: as they are, none, each twice, and each with one column altered, by turns."""
+    """Return queries for the rows of a table: unchanged, missing, doubled, and with one column altered per row."""
     columns = [
         f"if(turn = {compared.index(name)}, {ALTERED[of].format(name)}, {name}) as {name}" if name in compared else name
         for name, of in types.items()
@@ -82,7 +82,7 @@ def tampered(table: str, types: dict[str, str], compared: list[str]) -> dict[str
 
 
 @pytest.mark.both_at_length
-def test_whatever_differs_is_found(fixtures, compiled):
+def test_document_tests_find_every_difference(fixtures, compiled):
     from pyspark.sql import SparkSession
 
     spark = SparkSession.active()
@@ -105,7 +105,7 @@ def test_whatever_differs_is_found(fixtures, compiled):
                 ("missing", "expected"): stated,
                 ("too many", "built"): stated,
                 ("differing", "expected"): stated,
-                # Where a name was altered, the row may be no example's any more.
+                # With an altered name, the row may belong to an unknown example.
                 **{key: rows for key, rows in found.items() if key == ("differing", "built")},
             }
         if not is_right:

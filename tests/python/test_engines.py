@@ -1,6 +1,6 @@
-"""Two engines, one answer: the kernel, SQL rounds, and a kernel that goes on from some rounds give the same tables.
+"""The kernel, SQL rounds, and a kernel that continues after some rounds compute the same tables.
 
-The log is made of other implementations' test cases beside a signed one, so each case is a tangle of its own.
+The log consists of a signed log and of test cases of other implementations; each case is a separate tangle.
 """
 
 import gzip
@@ -19,9 +19,9 @@ TABLES = (
     *("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks"),
     *("tangle_missing", "tangle_writer_faults", "tangle_next"),
 )
-# Small enough that the cases are on both sides of it.
+# The limit is small, so that cases lie on both sides of it.
 ANCESTOR_LIMIT = 8
-# SQL rounds run once for each level.
+# SQL runs one round for each level.
 LONGEST_THREAD = 24
 ENGINES = {
     "sql": {"tangle_engine": "sql"},
@@ -42,13 +42,13 @@ THREADS = [case for case in cases("ssb_sort") if 1 < len(case["thread"]) <= LONG
 
 
 def roots_of(case: dict) -> list[str]:
-    """List the nodes without previous, which the peer takes for roots; there is a tangle for each."""
+    """List the nodes without previous, which the peer treats as roots; each has its own tangle."""
     roots = dict.fromkeys(node["key"] for node in case["candidates"] if node["previous"] is None)
     return list(roots) or ["nobody"]
 
 
 def graph_messages(case: dict) -> list[dict]:
-    """Make messages of a case's nodes. Roots other than the tangle's own have an empty list there."""
+    """Make messages from the nodes of a case. In each tangle, the roots of other tangles have an empty `previous`."""
     name, messages = case["case"], []
     for number, node in enumerate(case["candidates"]):
         tangles = {}
@@ -68,7 +68,7 @@ def graph_messages(case: dict) -> list[dict]:
 
 @pytest.fixture(scope="module")
 def variables(tmp_path_factory) -> dict:
-    """Write the log."""
+    """Write the log; return the vars of its builds."""
     folder = tmp_path_factory.mktemp("engines")
     messages = [message for case in GRAPHS for message in graph_messages(case)]
     messages += [message for case in THREADS for message in case["thread"]]
@@ -78,13 +78,13 @@ def variables(tmp_path_factory) -> dict:
 
 
 def contents(built) -> dict[str, list[tuple]]:
-    """Read the tables, rows in a fixed order."""
+    """Read the tables; sort the rows of each."""
     return {table: sorted((tuple(row.values()) for row in built.rows(table)), key=repr) for table in TABLES}
 
 
 @pytest.fixture(scope="module")
 def built(variables, project):
-    """Build with the kernel, and keep its rows: other engines compute the same tables."""
+    """Build with the kernel, and keep its rows, because other engines write the same tables."""
     kernel = project("engines", **variables, tangle_engine="kernel")
     kernel.run("--select", *selection_of(*TABLES))
     kernel.kept = contents(kernel)
@@ -95,14 +95,14 @@ def built(variables, project):
 
 @pytest.fixture(scope="module", params=ENGINES)
 def other(request, built, variables, project):
-    """Build the tables that depend on the engine once more."""
+    """Rebuild the tables that depend on the engine with another engine."""
     engine = project("engines", **variables, **ENGINES[request.param])
     engine.run("--select", *(f"int_tangle_edges+,{selected}" for selected in selection_of(*TABLES)))
     return request.param, engine
 
 
 def test_engines_agree(built, other):
-    """All tables, row by row."""
+    """All rows of all tables are equal."""
     ours = contents(other[1])
     for table in TABLES:
         assert len(built.kept[table]) > 100
@@ -111,8 +111,8 @@ def test_engines_agree(built, other):
         assert ours[table] == built.kept[table]
 
 
-def test_rounds_are_a_prefix(built, other):
-    """SQL settles every member, or those up to a depth; with the kernel alone the rounds are left out."""
+def test_sql_rounds_settle_the_lowest_depths(built, other):
+    """SQL settles every member, or every member up to a depth; the kernel alone does not run rounds."""
     name, engine = other
     columns = ["tangle_name", "root_id", "message_id", "depth"]
     rows = engine.rows("int_tangle_depths")
@@ -126,8 +126,8 @@ def test_rounds_are_a_prefix(built, other):
     assert built.depths == []
 
 
-def test_settled_tangles_are_reached_in_sql(built, other):
-    """SQL lists the pairs and clocks of the tangles that it settled, and the kernel those of the other tangles."""
+def test_sql_computes_pairs_and_clocks_of_settled_tangles(built, other):
+    """SQL computes pairs and clocks of the tangles that it settled; the kernel computes those of other tangles."""
     name, engine = other
     deepest = {(row["tangle_name"], row["root_id"]): row["depth"] for row in built.rows("tangles")}
     frontier = [row["depth"] for row in engine.rows("int_tangle_depths") if row["is_frontier"]]
@@ -145,7 +145,7 @@ def test_settled_tangles_are_reached_in_sql(built, other):
 
 
 def test_tangle_graph(built):
-    """Members and tips as the peer says, of a case with several roots those that follow one of them alone."""
+    """Members and tips equal the peer's. With several roots, a tangle has the nodes that follow only its root."""
     members, tips, edges = defaultdict(set), defaultdict(set), defaultdict(set)
     for row in built.rows("tangle_messages"):
         if row["is_member"]:
@@ -172,8 +172,8 @@ def test_tangle_graph(built):
                 assert inside - followed == set(expected["tips"])
 
 
-def test_threads_are_there(built):
-    """Each thread is a tangle of the old form, with all its messages as candidates."""
+def test_threads_are_tangles(built):
+    """Each thread is a `legacy_thread` tangle with all its messages as candidates."""
     tangles = {row["root_id"]: row for row in built.rows("tangles") if row["tangle_name"] == "legacy_thread"}
     for case in THREADS:
         root = next(m["key"] for m in case["thread"] if "root" not in m["value"]["content"])
@@ -181,7 +181,7 @@ def test_threads_are_there(built):
 
 
 class Graph:
-    """A slow, independent version of a tangle, on plain dictionaries."""
+    """A slow, independent version of a tangle with plain dictionaries."""
 
     def __init__(self, candidates: list[dict]):
         known = {row["message_id"]: row for row in candidates if row["claim_error"] is None}
@@ -201,7 +201,7 @@ class Graph:
                     distances[ancestor] = max(distances.get(ancestor, 0), distance + 1)
 
     def places(self) -> dict[str, tuple]:
-        """Say each member's depth, its places in the three orders, and whether it is a tip, a fork, a merge."""
+        """Return each member's depth, positions in the three orders, and whether it is a tip, a fork, a merge."""
         by_depth = sorted(self.rows, key=lambda key: (self.depth[key], key))
         asserted = {key: row["asserted_at"] for key, row in self.rows.items()}
         by_asserted = sorted(self.rows, key=lambda key: (asserted[key] is None, asserted[key] or 0, key))
@@ -227,7 +227,7 @@ class Graph:
         return min((time for time in times if time is not None), default=float("inf"))
 
     def edges(self) -> set[tuple]:
-        """List links, and whether another path implies them."""
+        """Return the links, each with whether another path implies it."""
         return {
             (key, parent, any(parent in self.ancestors[other] for other in links))
             for key, links in self.links.items()
@@ -250,7 +250,7 @@ class Graph:
         return found
 
     def known_followed(self) -> dict[str, set[str]]:
-        """List, for each member, those of its previous that its author's latest earlier member follows."""
+        """List, for each member, the previous messages that its author's latest earlier member follows."""
         left_out = self.left_out()
         orderly = {row["author"] for row in self.rows.values()}
         if len(self.rows) > ANCESTOR_LIMIT:
@@ -268,7 +268,7 @@ class Graph:
         }
 
     def is_own(self, key: str, other: str) -> bool:
-        """Say whether two members have the same author."""
+        """Return whether two members have the same author."""
         return self.rows[key]["author"] == self.rows[other]["author"]
 
     def own_before(self, key: str) -> list[str]:
@@ -278,13 +278,13 @@ class Graph:
         return sorted(own, key=lambda other: (self.rows[other]["sequence"], other))
 
     def pairs(self) -> set[tuple]:
-        """List ancestors, of a graph that is not too large."""
+        """List the ancestors, in a graph up to the limit."""
         if len(self.rows) > ANCESTOR_LIMIT:
             return set()
         return {(key, *pair) for key, distances in self.ancestors.items() for pair in distances.items()}
 
     def clocks(self) -> set[tuple]:
-        """List the latest of each author's messages that a member follows, of a graph that is too large for pairs."""
+        """List the latest message of each author that a member follows, in a graph above the limit."""
         latest: dict[tuple, int] = {}
         for key, distances in self.ancestors.items() if len(self.rows) > ANCESTOR_LIMIT else ():
             for ancestor in distances:
@@ -295,7 +295,7 @@ class Graph:
 
 @pytest.fixture(scope="module")
 def graphs(built) -> dict[tuple, Graph]:
-    """Work out all tangles the slow way."""
+    """Compute all tangles with the slow version."""
     candidates = defaultdict(list)
     for row in built.candidates:
         if row["root_id"] is not None:
@@ -311,7 +311,7 @@ def by_graph(built, table: str, *columns: str) -> dict[tuple, set[tuple]]:
     return found
 
 
-def test_places(built, graphs):
+def test_depths_orders_and_marks(built, graphs):
     """Membership, depth, orders, tips, forks and merges of every tangle."""
     columns = (
         "message_id",
@@ -342,19 +342,19 @@ def test_edges(built, graphs):
 
 
 def test_ancestors(built, graphs):
-    """Ancestors and distances in tangles up to the limit alone."""
+    """Only tangles up to the limit have ancestors and distances."""
     found = by_graph(built, "tangle_ancestors", "message_id", "ancestor_id", "distance")
     assert found == {name: graph.pairs() for name, graph in graphs.items() if graph.pairs()}
 
 
 def test_clocks(built, graphs):
-    """Clocks in tangles above the limit alone."""
+    """Only tangles above the limit have clocks."""
     found = by_graph(built, "tangle_clocks", "message_id", "author", "sequence")
     assert found == {name: graph.clocks() for name, graph in graphs.items() if graph.clocks()}
 
 
 def test_faults_of_writers(built, graphs):
-    """In tangles with ancestors and in those with clocks."""
+    """Writer faults equal the slow version's, in tangles with ancestors and in tangles with clocks."""
     expected = {}
     for name, graph in graphs.items():
         redundant = defaultdict(set)
@@ -374,8 +374,8 @@ def test_faults_of_writers(built, graphs):
     assert len({(fault, sizes[name, root]) for name, root, _, fault in found}) == 6
 
 
-def test_what_is_awaited(built):
-    """The causes of all messages set aside, and the messages that each missing id holds back."""
+def test_root_causes_and_missing_messages(built):
+    """The root causes of all messages set aside, and the counts of messages that each missing id blocks."""
     links = defaultdict(list)
     for row in built.rows("tangle_edges"):
         links[row["tangle_name"], row["root_id"], row["message_id"]].append(row["previous_id"])
@@ -404,8 +404,8 @@ def test_what_is_awaited(built):
     assert any(row[4] > row[3] for row in rows) and any(row[5] < row[4] for row in rows)
 
 
-def test_the_next_message_is_a_member(built):
-    """Of each tangle; then it is the only tip, and its depth is the one that was said."""
+def test_next_message_joins_its_tangle(built):
+    """The message made from `tangle_next` becomes the only tip of its tangle, at the stated depth."""
     following = {(row["tangle_name"], row["root_id"]): row for row in built.rows("tangle_next")}
     told = [row for row in built.rows("tangles") if row["tangle_name"] != "feed" and row["member_count"]]
     assert following.keys() == {(row["tangle_name"], row["root_id"]) for row in told}

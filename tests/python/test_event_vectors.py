@@ -1,4 +1,4 @@
-"""Event logs through dbt: order, edits and rejects of timelines with known answers, and of random ones.
+"""Builds of event logs: order, edits and rejects of timelines with known answers and of random timelines.
 
 The expected rows of a timeline come from the oracle, or from the package `scuttlesort`.
 """
@@ -35,7 +35,7 @@ def arrivals_of(case):
 
 
 def random_arrivals(seed):
-    """Make a timeline with duplicates, cycles, missing causes, ties and gaps; an event arrives once at a time."""
+    """Make a timeline with duplicates, cycles, missing causes, ties and gaps; an event arrives once per time."""
     rng = random.Random(seed)
     names = [f"{chance}{place}" for place, chance in enumerate(rng.sample("abcdefgh", 8))]
     keys = rng.sample([(arrival * 7 - 20, name) for arrival in range(8) for name in names], 24)
@@ -50,8 +50,8 @@ TIMELINES = {name: arrivals_of(case) for name, case in CASES.items()} | RANDOM
 SMALL_TIMELINES = {name: arrivals for name, arrivals in TIMELINES.items() if name not in MEDIUM}
 LINES = [to_line(arrival) for arrivals in TIMELINES.values() for arrival in arrivals]
 
-# The same event at the same time with other causes, another author, one without a name, none, or nothing else: which
-# one stays is not said, but it must not be for the order of lines to say.
+# The same event at the same time: with other causes, another author, an empty author, without an author, or equal.
+# Any of these arrivals may stay, but the choice must not depend on the order of lines.
 CONTESTED = [
     to_line(Arrival(f"contested {number}", event, after, 1, author))
     for number in range(20)
@@ -62,21 +62,21 @@ CONTESTED = [
 
 @pytest.fixture(scope="module")
 def vectors(project, tmp_path_factory):
-    """Build all timelines, a script for every arrival."""
+    """Build all timelines, with a script for every arrival."""
     folder = tmp_path_factory.mktemp("vectors")
     write(folder / "log.jsonl", LINES + CONTESTED)
     return Built(project("event_vectors", event_log=str(folder)).build(*SELECTED, *CAUTIOUS))
 
 
-def test_random_timelines_have_everything():
-    """The random timelines contain the cases that they are for."""
+def test_random_timelines_cover_all_verdicts():
+    """The random timelines contain accepted arrivals, duplicates and cycles."""
     verdicts = Counter(verdict for arrivals in RANDOM.values() for verdict in admit(sort(arrivals))[1])
     assert all(verdicts[verdict] > 20 for verdict in (None, "duplicate", "cycle"))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "peer_error" not in case])
 def test_peer_agrees(name, vectors):
-    """Order, ranks and tips are the peer's; the commands lead there, with at most as many for each arrival."""
+    """Order, ranks and tips equal the peer's; the commands give this order, at most the peer's number per arrival."""
     case = CASES[name]
     rows = vectors.rows(name)
     assert [row["event_id"] for row in rows] == case["order"] == vectors.replay(name)
@@ -90,13 +90,13 @@ def test_peer_agrees(name, vectors):
 
 
 @pytest.mark.parametrize("name", SMALL_TIMELINES)
-def test_every_arrival(name, vectors):
-    """After each arrival the order is the converged one, by the fewest commands. Cycles are refused by our own rule."""
+def test_order_after_every_arrival(name, vectors):
+    """After each arrival the fewest commands give the converged order; the project's own rule refuses cycles."""
     vectors.check_timeline(name, SMALL_TIMELINES[name], 1)
 
 
 def test_peer_errors_are_cycles(vectors):
-    """Where the peer raises, only the event that closes the cycle is refused."""
+    """If the peer raises an error, only the event that closes the cycle is refused."""
     errors = {name: case["peer_error"]["at"] for name, case in CASES.items() if "peer_error" in case}
     assert errors
     for name, event in errors.items():
@@ -112,7 +112,7 @@ def test_all_lines_are_events_or_rejects(vectors):
 
 @pytest.fixture(scope="module")
 def shuffled(project, tmp_path_factory):
-    """Build the same lines in another order, seven files, one of them packed, named by a glob; in 13 partitions."""
+    """Build the same lines in another order, in seven files (one compressed) named by a glob, in 13 partitions."""
     folder = tmp_path_factory.mktemp("shuffled_events")
     scatter(folder, LINES + CONTESTED, 7, "part")
     write(folder / "other.jsonl", [b"not of this log"])
@@ -123,7 +123,7 @@ def shuffled(project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", [*TABLES, "int_timeline_order"])
 def test_order_of_lines_and_files(table, vectors, shuffled):
-    """Every table is the same."""
+    """The order of lines and files does not change a table."""
     assert contents(vectors.project, table)
     assert contents(shuffled, table) == contents(vectors.project, table)
 
@@ -134,14 +134,14 @@ def test_order_of_lines_and_files(table, vectors, shuffled):
 
 @pytest.fixture(scope="module", params=[3, 1000])
 def batched(request, vectors, project):
-    """Build all timelines with fewer scripts."""
+    """Build all timelines with larger batches."""
     log = vectors.project.vars["event_log"]
     built = project(f"event_batches_{request.param}", event_log=log, edit_batch_size=request.param)
     return request.param, Built(built.build(*SELECTED, *CAUTIOUS))
 
 
-def test_every_batch(batched):
-    """After each batch the order is the converged one of the arrivals so far, by the fewest commands."""
+def test_order_after_every_batch(batched):
+    """After each batch the fewest commands give the converged order of the arrivals so far."""
     size, built = batched
     for name, arrivals in SMALL_TIMELINES.items():
         built.check_timeline(name, arrivals, size)
@@ -149,7 +149,7 @@ def test_every_batch(batched):
 
 @pytest.mark.parametrize("name", MEDIUM)
 def test_batches_of_larger_timelines(name, batched):
-    """The last order is the peer's; large batches are few enough to look at each."""
+    """The last order equals the peer's; of large batches, every one is compared with the oracle."""
     size, built = batched
     arrivals = MEDIUM[name]["arrivals"]
     scripts = built.scripts(name)
@@ -170,8 +170,8 @@ def test_the_order_does_not_depend_on_batches(vectors, batched):
         assert contents(batched[1].project, table) == contents(vectors.project, table)
 
 
-def test_no_batches(vectors, project):
-    """Size 0 turns commands off and changes no other column."""
+def test_batch_size_zero_turns_edits_off(vectors, project):
+    """Batch size 0 turns commands off; all other columns stay equal."""
     log = vectors.project.vars["event_log"]
     built = project("event_batches_0", event_log=log, edit_batch_size=0).build(*SELECTED, *CAUTIOUS)
     assert built.rows("timeline_edits") == []
@@ -183,8 +183,8 @@ def test_no_batches(vectors, project):
         assert [row[name] for name in of_edits] == [0, 0.0, None, None, None, None]
 
 
-def test_timelines_without_scripts_say_why(project, tmp_path):
-    """A limit takes the scripts of a timeline, never its order; another limit makes them anew."""
+def test_timelines_beyond_an_edit_limit_state_the_reason(project, tmp_path):
+    """Above a limit a timeline has an order but lacks scripts; a build with another limit writes them."""
     logs = {
         "exploding": oracle.interleaved_chains(30),
         "long": [(f"{n}", []) for n in range(200)],
@@ -209,7 +209,7 @@ def test_timelines_without_scripts_say_why(project, tmp_path):
 
 
 def test_max_previous(vectors, project):
-    """Events with more distinct causes are refused, and the other rows are those of a log without them."""
+    """Events with more distinct causes are refused; other rows equal those of a log without these events."""
     log = vectors.project.vars["event_log"]
     built = project("event_max_previous", event_log=log, max_previous=2, edit_batch_size=3)
     built = Built(built.run(*SELECTED))

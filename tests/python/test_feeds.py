@@ -1,4 +1,4 @@
-"""Feeds of hostile structure: builds compared with the chain rule in a few plain lines.
+"""Feeds of hostile structure: builds compared with a short plain version of the chain rule.
 
 The rule: a chain starts with the one message of sequence 1 and null previous, and continues while exactly one message
 has the next sequence and names the chain's last message as its previous.
@@ -18,7 +18,7 @@ MAX_INT, MIN_INT = 2**31 - 1, -(2**31)
 
 
 class Feed:
-    """Everything ever signed with one key, whether it will be in the log or not."""
+    """All messages signed with one key, in the log or lost."""
 
     def __init__(self, name: str):
         self.author = Author.from_seed(f"feed {name}")
@@ -26,7 +26,7 @@ class Feed:
         self.time = 0
 
     def write(self, writer: Author | None = None, count: int = 1, **place) -> Message:
-        """Publish `count` messages, all of them different; with `sequence` or `previous`, there."""
+        """Publish `count` different messages, optionally with a given `sequence` or `previous`."""
         for _ in range(count):
             self.time += 1
             self.messages.append((writer or self.author).publish(POST, self.time, **place))
@@ -43,7 +43,7 @@ class Feed:
 
 
 def random_feed(name: str, rng: random.Random) -> Feed:
-    """Write a feed with several devices that know of each other only in part, and lose some of it."""
+    """Write a feed from several devices that know only some of its messages; lose some messages."""
     feed = Feed(name)
     writers = [feed.author]
     lost = []
@@ -69,7 +69,7 @@ def random_feed(name: str, rng: random.Random) -> Feed:
 
 
 def made_feeds() -> dict[str, Feed]:
-    """Write the feeds that a random one seldom happens to be."""
+    """Write feeds of shapes that random feeds rarely have."""
     feeds = {}
 
     def feed(name, count=0):
@@ -104,7 +104,7 @@ def made_feeds() -> dict[str, Feed]:
     stranger = feed("previous by another author", 1)
     stranger.write(sequence=2, previous=feeds["one message"].at(1)["key"])
 
-    # The first message of a fork is lost: the rest of the branch hangs in the air, beside the chain.
+    # The first message of a fork is lost: the rest of the branch is disconnected from the chain.
     beside = feed("long branch after a lost fork", 60)
     branch = beside.author.fork(beside.at(3))
     lost = beside.write(branch)
@@ -139,7 +139,7 @@ def made_feeds() -> dict[str, Feed]:
     other.write(branch, 10)
     other.lose(*[m for m in other.messages if m["value"]["sequence"] > 5][:25])
 
-    # 32 bits wrap around: the least sequence has no predecessor.
+    # 32-bit integers wrap around: the least sequence lacks a predecessor.
     edges = feed("the edges of 32 bits", 3)
     last = edges.write(sequence=MAX_INT, previous=NOBODY)
     edges.write(sequence=MAX_INT, previous=edges.at(3)["key"])
@@ -148,7 +148,7 @@ def made_feeds() -> dict[str, Feed]:
 
 
 def chain_of(messages: list[dict]) -> list[str]:
-    """Follow the rule."""
+    """Return the ids of the chain."""
     at = defaultdict(list)
     for message in messages:
         at[message["sequence"]].append(message)
@@ -189,14 +189,14 @@ def naive_feed(messages: list[dict]) -> dict:
 
 @pytest.fixture(scope="module")
 def feeds() -> dict[str, Feed]:
-    """All feeds, by name."""
+    """Write all feeds; return them by name."""
     rng = random.Random(7)
     return made_feeds() | {f"random {i}": random_feed(f"random {i}", rng) for i in range(RANDOM_FEEDS)}
 
 
 @pytest.fixture(scope="module")
 def built(feeds, project, tmp_path_factory):
-    """Build the log of all that is not lost."""
+    """Build the log of all messages that are not lost."""
     lines = [to_line(message) for feed in feeds.values() for message in feed.messages]
     random.Random(8).shuffle(lines)
     log = tmp_path_factory.mktemp("feeds") / "log.jsonl"
@@ -207,7 +207,7 @@ def built(feeds, project, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(feeds) -> dict[str, list[dict]]:
-    """The messages of each feed by author, each once."""
+    """Return the distinct messages of each author."""
     messages = {
         message["key"]: message["value"] | {"key": message["key"]}
         for feed in feeds.values()
@@ -220,7 +220,7 @@ def expected(feeds) -> dict[str, list[dict]]:
 
 
 def test_feeds(feeds, built, expected):
-    """Length, fork, gap and status of every feed."""
+    """Length, fork, gap and status of every feed equal the rule's."""
     names = {feed.author.feed_id: name for name, feed in feeds.items()}
     ours = {row.pop("author"): row for row in built.rows("feeds")}
     naive = {author: naive_feed(messages) for author, messages in expected.items()}
@@ -229,8 +229,8 @@ def test_feeds(feeds, built, expected):
     assert not wrong, (len(wrong), wrong[:3])
 
 
-def test_what_comes_next_is_in_the_chain(built, expected):
-    """Messages made from `feed_next` extend the chain; a forked feed cannot be extended."""
+def test_feed_next_extends_the_chain(built, expected):
+    """Messages made from `feed_next` extend the chain; forked feeds are absent from the table."""
     ours = {row["author"]: row for row in built.rows("feed_next")}
     for author, messages in expected.items():
         feed = naive_feed(messages)
@@ -244,14 +244,14 @@ def test_what_comes_next_is_in_the_chain(built, expected):
     assert not ours
 
 
-def test_every_kind_of_feed_is_there(expected):
-    """The random feeds end in every way there is."""
+def test_random_feeds_cover_every_status(expected):
+    """The random feeds have every status."""
     ends = Counter(naive_feed(messages)["status"] for messages in expected.values())
     assert min(ends[status] for status in ("complete", "gap", "forked", "bad_link")) >= 10, ends
 
 
 def test_messages_in_the_chain(built, expected):
-    """Which messages the chain is made of."""
+    """The messages in the chain equal those of the rule."""
     in_chain = {row["message_id"]: row["in_chain"] for row in built.rows("feed_messages")}
     naive = {
         message["key"]: message["key"] in chain
@@ -262,8 +262,8 @@ def test_messages_in_the_chain(built, expected):
     assert in_chain == naive
 
 
-def test_reasons(built, expected):
-    """Why a message is not in the chain, in terms of its sequence and of the chain's end."""
+def test_reasons_of_messages_off_the_chain(built, expected):
+    """The reason of a message off the chain follows from its sequence and the end of the chain."""
     ours = {row["message_id"]: row["reason"] for row in built.rows("feed_messages")}
     wrong = []
     for author, messages in expected.items():
@@ -284,6 +284,6 @@ def test_reasons(built, expected):
 
 
 def test_a_feed_whose_messages_are_all_lost_has_no_row(feeds, built):
-    """A name alone does not identify an author."""
+    """Only authors with a message in the log have a row."""
     empty = {feed.author.feed_id for feed in feeds.values() if not feed.messages}
     assert not empty & {row["author"] for row in built.rows("feeds")}

@@ -1,4 +1,4 @@
-"""Faults in the files of a log, through dbt: the other files are read, and the faulty file is named."""
+"""Builds of logs with faulty files: other files are read, and rejects name the faulty file."""
 
 import gzip
 import json
@@ -19,8 +19,8 @@ EVERY_LOG = pytest.mark.parametrize("log", LOGS)
 
 
 @EVERY_LOG
-def test_all_lines_that_can_be_read(log, odd_files):
-    """Each file's lines, numbered without holes, are those there were before the damage."""
+def test_readable_lines_are_kept(log, odd_files):
+    """All lines of a file before the damage are read, with consecutive numbers."""
     _, _, table, reason = LOGS[log]
     counts = {}
     for name, found in odd_files.rows(table, log, "damaged", ["source_file", "row_id", reason]).items():
@@ -32,8 +32,8 @@ def test_all_lines_that_can_be_read(log, odd_files):
 
 
 @EVERY_LOG
-def test_every_fault_is_a_row(log, odd_files):
-    """Behind the last line of its file, with its reason, and in words where the table has them."""
+def test_every_fault_is_a_reject(log, odd_files):
+    """Each fault is a reject after the last line of its file, with a reason, and a detail if the table has one."""
     rejects = odd_files.rejects(log, "damaged")
     faults = {
         name: [(row["line"], row["reason"]) for row in rows if row["reason"] in FAULTS.values()]
@@ -46,15 +46,15 @@ def test_every_fault_is_a_row(log, odd_files):
     assert all(len(row.get("detail", "some words")) > 9 for row in rows)
 
 
-def test_lines_of_packed_files_are_used(odd_files):
-    """Messages of whole and of damaged files alike: each line of any file is part of a message, or a reject."""
+def test_lines_of_compressed_files_are_used(odd_files):
+    """Each line of any file, intact or damaged, is part of a message or a reject."""
     lines = odd_files.built.rows("stg_ssb__lines", ["message_id", "check_error"])
     sound = Counter(row["message_id"] for row in lines if row["check_error"] is None)
     messages = odd_files.built.rows("ssb_messages")
     assert {row["message_id"]: row["line_count"] for row in messages if row["is_usable"]} == sound
     assert sum(row["line_count"] for row in odd_files.built.rows("ssb_rejects")) == len(lines) - sound.total()
     rejects = [row for rows in odd_files.rejects("ssb", "damaged").values() for row in rows]
-    # Two files are cut off within a line.
+    # Two files end within a line.
     refused = Counter(row["reason"] in FAULTS.values() for row in rejects)
     assert refused == {True: len(FAULTS), False: 2}
     of_these = odd_files.rows("stg_ssb__lines", "ssb", "damaged", ["source_file"])
@@ -62,7 +62,7 @@ def test_lines_of_packed_files_are_used(odd_files):
 
 
 def test_logs_without_a_sound_line(project, tmp_path):
-    """Two logs are a damaged file alone: the build is green, and each has exactly one reject."""
+    """The build of logs that are one damaged file succeeds, and each log has one reject."""
     contents = {"ssb": b"no gzip", "pzp": gzip.compress(b"{}\n")[:5], "event": gzip.compress(b"{}\n\nx\n")}
     for log, content in contents.items():
         (tmp_path / log).mkdir()
@@ -79,8 +79,8 @@ def test_logs_without_a_sound_line(project, tmp_path):
     }
 
 
-def test_a_link_that_leads_nowhere(project, tmp_path):
-    """Named itself, it is an error that says so."""
+def test_dangling_link_is_an_error(project, tmp_path):
+    """A log var that names a dangling link gives an error with the var and the path."""
     (tmp_path / "log.jsonl").symlink_to("nowhere")
     result = project("no_file", event_log=str(tmp_path / "log.jsonl")).invoke_parsed(
         "run", "--select", "stg_events__lines"
@@ -93,14 +93,14 @@ def test_a_link_that_leads_nowhere(project, tmp_path):
 
 @pytest.fixture(scope="module")
 def spark(fixtures):
-    """The session that dbt runs in."""
+    """Return the session of dbt."""
     from pyspark.sql import SparkSession
 
     return SparkSession.active()
 
 
 def files_at(spark, path) -> Counter:
-    """Read a path, and count the lines of each file, by its name."""
+    """Read a path; count the lines of each file by its name."""
     from dbt_tangles.ingest.log_lines import read_lines
 
     rows = read_lines(spark, str(path), "some_log", Reading(100)).collect()
@@ -114,8 +114,8 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_names(name, spark, tmp_path):
-    """A file, or a folder, is found by the very name it has, though a glob of that form would match others."""
+def test_paths_with_glob_characters(name, spark, tmp_path):
+    """A path that exists is read literally, even if it is also a glob that matches other files."""
     lines = gzip.compress(b"1\n2") if name.endswith(".gz") else b"1\n2"
     for other in ("a.jsonl", "b.jsonl", "ab.jsonl", "a1.jsonl"):
         (tmp_path / other).write_bytes(b"1\n")
@@ -145,8 +145,8 @@ def test_globs(glob, spark, tmp_path):
     assert sorted(files_at(spark, tmp_path / glob)) == sorted(GLOBS[glob].split())
 
 
-def test_links_that_globs_match(spark, tmp_path):
-    """Those that lead nowhere are said, if the glob, or a folder that it matches, has them."""
+def test_dangling_links_that_globs_match(spark, tmp_path):
+    """Dangling links are faults if the glob matches them or a folder that contains them."""
     from dbt_tangles.ingest.log_lines import read_lines
 
     (tmp_path / "a").mkdir()
@@ -166,7 +166,7 @@ def test_links_that_globs_match(spark, tmp_path):
 
 @pytest.mark.spark
 def test_globs_and_colons(spark, tmp_path):
-    """Spark's globs stumble over colons: that is said, and how to go on."""
+    """Spark's globs fail on names with colons: the error states the cause and the remedy."""
     (tmp_path / "a:b.jsonl").write_bytes(b"1\n")
     with pytest.raises(ValueError, match=r"some_log: .*colon.*folder"):
         files_at(spark, tmp_path / "*")
@@ -174,8 +174,8 @@ def test_globs_and_colons(spark, tmp_path):
 
 
 @pytest.mark.spark
-def test_plain_logs_are_spark_s(spark, tmp_path):
-    """A log without compressed files takes neither Python nor a job to be read."""
+def test_plain_logs_are_read_by_spark_alone(spark, tmp_path):
+    """The plan of a log without compressed files is a text scan without Python; making it does not start a job."""
     from dbt_tangles.ingest.log_lines import read_lines
 
     (tmp_path / "log.jsonl").write_bytes(b"1\n")
@@ -189,7 +189,7 @@ def test_plain_logs_are_spark_s(spark, tmp_path):
 
 @pytest.mark.spark
 def test_files_on_other_file_systems(spark, tmp_path, monkeypatch):
-    """A small file that is not on a local disk comes through Spark; a large one is read by Spark itself."""
+    """A small remote file is decompressed by the project; Spark decompresses a large remote file."""
     from dbt_tangles.ingest import log_lines as lines
 
     packed = gzip.compress(b"1\n2\n3\n")
@@ -215,8 +215,8 @@ def test_files_on_other_file_systems(spark, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["log.jsonl", "log.gz"])
-def test_a_file_that_vanishes(name, spark, tmp_path):
-    """Between the listing and the reading: the error says which."""
+def test_error_names_a_deleted_file(name, spark, tmp_path):
+    """The error names a file that is deleted between listing and reading."""
     from dbt_tangles.ingest.log_lines import read_lines
 
     (tmp_path / name).write_bytes(gzip.compress(b"1\n"))
@@ -235,18 +235,18 @@ def test_other_errors_are_not_about_files():
 
 
 @pytest.mark.parametrize("schema", ["a-b", "Tangles", "12", "a b", "../a", "a;b", "", "ü", "a" * 129, "a.b", "`a`"])
-def test_schemas(schema, project, manifest):
-    """A name that Spark cannot take is refused before the first model."""
+def test_run_refuses_unusable_schema_names(schema, project, manifest):
+    """A schema name that Spark cannot use is refused before the first model."""
     check_schema_is_refused(schema, project(schema).invoke("run", manifest=manifest))
 
 
-def test_schemas_are_parsed(project):
-    """The name is refused also by commands that only parse."""
+def test_parse_refuses_unusable_schema_names(project):
+    """Commands that only parse refuse such a schema name too."""
     check_schema_is_refused("a-b", project("a-b").invoke("parse"))
 
 
 def check_schema_is_refused(schema, result):
-    """The refusal names the variable, and shows the schema as it was given."""
+    """Check that the error names the variable and shows the given schema."""
     assert not result.success
     said = str(result.exception) + "".join(each.message for each in result.result or [])
     assert f"TANGLES_SCHEMA (the schema of the profile's target) is {json.dumps(schema)}, but" in said
@@ -256,7 +256,7 @@ JINJA = [
     *("{{ 1 }}", "/logs/{{ target.name }}", "/logs/{% raw %}x{% endraw %}", "/logs/{# nothing #}x"),
     *("/logs/{% raw %}x", "/logs/{{", "{#"),
 ]
-#: Values for all logs at once.
+#: Values for the vars of all four logs.
 JINJA_OF_LOGS = [
     dict(zip(("ssb_log", "pzp_log", "autobase_log", "event_log"), values, strict=True))
     for values in (JINJA[:4], JINJA[3:])
@@ -264,7 +264,7 @@ JINJA_OF_LOGS = [
 
 
 def check_jinja_is_refused(values, result):
-    """Each value is shown as it was given, with the name of its var."""
+    """Check that the error shows each given value with the name of its var."""
     assert not result.success
     for log, value in values.items():
         assert f"var '{log}' is {json.dumps(value)}, but" in str(result.exception)
@@ -272,14 +272,14 @@ def check_jinja_is_refused(values, result):
 
 @pytest.mark.parametrize("values", JINJA_OF_LOGS)
 def test_jinja_in_vars(values, project):
-    """It is refused, not run, wherever the var is given."""
+    """Jinja in a var of the command line is refused instead of run."""
     check_jinja_is_refused(values, project("jinja", **values).invoke("parse"))
 
 
 @pytest.mark.parametrize("values", JINJA_OF_LOGS)
 @pytest.mark.parametrize("scope", ["", "  tangles:\n  "])
-def test_jinja_in_vars_of_the_project(values, scope, project, tmp_path):
-    """Names that quotes cannot fix are refused too."""
+def test_jinja_in_vars_of_dbt_project(values, scope, project, tmp_path):
+    """Jinja in a var of dbt_project.yml is refused too."""
     for entry in ROOT.iterdir():
         if entry.name in {"models", "python_models", "macros", "seeds", "tests", "docs"}:
             (tmp_path / entry.name).symlink_to(entry)

@@ -1,4 +1,4 @@
-"""The first build of a newcomer, on a machine without machine code of kernels."""
+"""A first build, on a machine without compiled kernels."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from dbt_tangles.kernel_runtime.compiled import TIER
 
 
 def build_fixtures(folder, tier):
-    """Build the tables of the fixtures in a process of its own; return the names of kernels that it compiled."""
+    """Build the tables of the fixtures in a separate process; return the names of the kernels that it compiled."""
     environ = {name: value for name, value in os.environ.items() if name != TIER}
     environ |= {
         "NUMBA_CACHE_DIR": str(folder / "cache"),

@@ -1,4 +1,4 @@
-"""The materialization `fixpoint` in other projects than this one: its own example, and what it refuses."""
+"""The materialization `fixpoint` in another project: its documented example, further models, and an invalid model."""
 
 import re
 import textwrap
@@ -17,7 +17,7 @@ STAFF = """
         ('ada', null), ('ben', 'ada'), ('cyd', 'ada'), ('dan', 'ben'), ('eve', 'dan'), ('fay', 'gus'), ('gus', 'fay')
         as t (employee, superior)
 """
-# Each number waits for the two before it, which settle in different rounds.
+# Each number waits for the two numbers before it, which settle in different rounds.
 SUMS = """
     {{ config(
         materialized='fixpoint',
@@ -43,7 +43,7 @@ ADDENDS = """
     select 0 as n, cast(null as bigint) as addend union all select 1, null
     union all select id + 2, explode(array(id, id + 1)) from range(28)
 """
-# Everything before, again and again from all that is known.
+# Each round reads all rows of earlier rounds.
 BEFORE = """
     {{ config(materialized='fixpoint', meta={'result_columns': ['n', 'earlier'], 'first_round': 1, 'rounds': 20}) }}
     select 1 as n, 0 as earlier, true as is_settled
@@ -57,7 +57,7 @@ BEFORE = """
 
 
 def example() -> str:
-    """The model in the documentation of the materialization."""
+    """Return the model in the documentation of the materialization."""
     macros = yaml.safe_load((ROOT / "macros" / "_macros.yml").read_text())["macros"]
     (text,) = [macro["description"] for macro in macros if macro["name"] == "materialization_fixpoint_spark"]
     return textwrap.dedent(re.search(r"```sql\n(.*?)```", text, re.DOTALL)[1])
@@ -65,7 +65,7 @@ def example() -> str:
 
 @pytest.fixture(scope="module")
 def built(project, tmp_path_factory):
-    """A project with four such models."""
+    """Build a project of fixpoint models and their inputs."""
     models = {
         "staff.sql": STAFF,
         "levels.sql": example(),
@@ -79,41 +79,41 @@ def built(project, tmp_path_factory):
     return project("fixpoints", installing(folder, models, **settings)).build(*SELECTED)
 
 
-def test_its_own_example(built):
-    """Two who are each other's superior are nowhere."""
+def test_documented_example(built):
+    """The documented example gives each employee a level, except two employees who are each other's superior."""
     assert {(row["employee"], row["level"]) for row in built.rows("levels")} == {
         *(("ada", 0), ("ben", 1), ("cyd", 1), ("dan", 2), ("eve", 3))
     }
 
 
-def test_rounds_and_rounds(built):
-    """More rounds than are kept as tables, each row once, waiting rows left out on the way."""
+def test_many_rounds(built):
+    """With more rounds than are kept as tables, each number appears once; settled numbers stop waiting."""
     expected = [1, 1]
     while len(expected) < 30:
         expected.append(expected[-1] + expected[-2])
     assert sorted((row["n"], row["total"]) for row in built.rows("sums")) == list(enumerate(expected))
 
 
-def test_all_rounds_and_a_limit(built):
-    """What settled long ago is there, and rounds end at their limit."""
+def test_earlier_rounds_and_round_limit(built):
+    """`all_rounds` returns the rows of all earlier rounds; the rounds stop at the limit."""
     assert sorted((row["n"], row["earlier"]) for row in built.rows("before")) == [
         (n, earlier) for n in range(1, 21) for earlier in range(n)
     ]
 
 
-def test_nothing_settles(built):
+def test_empty_base_query(built):
     assert built.table("nothing").num_rows == 0
 
 
-def test_no_round_is_left(built):
-    """Rounds are tables only while they are needed."""
+def test_round_tables_are_dropped(built):
+    """The tables of rounds are dropped after the build."""
     names = {path.name for path in (built.warehouse / "fixpoints.db").iterdir()}
     assert {"levels", "sums", "before", "nothing"} <= names
     assert not [name for name in names if "__round" in name or "__waiting" in name]
 
 
-def test_a_round_is_a_line(built):
-    """The log counts the rows of each round; a session stores them without a table."""
+def test_log_counts_the_rows_of_each_round(built):
+    """The log has the row counts of each round; the session stores rounds without creating tables."""
     log = (built.warehouse / "logs" / "fixpoints" / "dbt.log").read_text()
     assert "sums: step 0: 2 numbers settled" in log
     assert "sums: step 1: 1 numbers settled, 1 wait" in log
@@ -122,7 +122,7 @@ def test_a_round_is_a_line(built):
 
 
 def test_one_query_is_refused(project, tmp_path):
-    """With what is wrong."""
+    """The error states the number of queries and the queries that a fixpoint needs."""
     folder = installing(tmp_path / "p", {"one.sql": "{{ config(materialized='fixpoint') }} select 1 as n"})
     result = project("one_query", folder).invoke("run", *SELECTED)
     (message,) = [r.message for r in result.result if r.status == "error"]

@@ -1,4 +1,4 @@
-"""The committed fixture seeds equal the output of their command."""
+"""The committed fixture seeds equal the output of `python -m fixtures`."""
 
 import pytest
 import yaml
@@ -12,13 +12,13 @@ def test_every_seed_is_written():
     assert make_seeds().keys() == {path.stem for path in SEEDS.rglob("*.csv")}
 
 
-def test_check_is_clean():
+def test_committed_seeds_are_current():
     assert main(["--check"]) == 0
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_columns_of_statements_are_described(system):
-    """The yml that the tests of models read has the columns of the written rows, each with a type."""
+    """The seeds' yml lists the columns of the written rows, each with a type."""
     (seed,) = yaml.safe_load((SEEDS / f"_expected_{system}__seeds.yml").read_text())["seeds"]
     statements = seed["config"]["meta"]["statements"]
     headers = {name: header.split() for name, header in SYSTEMS[system].HEADERS.items()}
@@ -28,7 +28,7 @@ def test_columns_of_statements_are_described(system):
 
 @pytest.mark.parametrize("seed", make_seeds())
 def test_check_notices_a_difference(seed, tmp_path, capsys):
-    """A seed that was edited by hand fails the check, which leaves it alone."""
+    """`--check` fails on a seed that was edited by hand, without changing it."""
     for path in SEEDS.glob("*.csv"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     edited = tmp_path / f"{seed}.csv"

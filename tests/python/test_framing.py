@@ -1,4 +1,4 @@
-"""Mistakes by which any number of messages are one line: each is named, in the four kernels alike."""
+"""Framing mistakes, which put several messages on one line: the four kernels name each mistake."""
 
 import json
 
@@ -26,14 +26,14 @@ KEYS = {"ssb": "key", "pzp": "id", "autobase": "base", "events": "timeline"}
 
 
 def told(kernel: str, line: bytes, length: int | None = None) -> tuple[str, str]:
-    """Reason and detail of a line."""
+    """Return the reason and the detail of a line."""
     table = pa.Table.from_batches(KERNELS[kernel](iter([batch_of([line[:MOST]], [length or len(line)])])))
     [row] = table.to_pylist()
     return row["check_error" if kernel == "ssb" else "reject_reason"], row["detail"]
 
 
 def frames(*objects: bytes) -> bytes:
-    """Write a flumelog-offset log: length, data, length, place of the end, each number of 32 bits."""
+    """Write a flumelog-offset log: length, data, length, offset of the end; each number has 32 bits."""
     log = b""
     for data in objects:
         length = len(data).to_bytes(4, "big")
@@ -43,7 +43,7 @@ def frames(*objects: bytes) -> bytes:
 
 
 def mistakes(key: str, count: int) -> dict[str, tuple[bytes, str]]:
-    """Write some objects in every wrong way: reason by the line of each."""
+    """Write some objects with every mistake; return the lines by reason and variant."""
     objects = [json.dumps({key: f"é{number}", "x": "y" * 300}).encode() for number in range(count)]
     text = b"\n".join(objects).decode()
     return {
@@ -68,7 +68,7 @@ def mistakes(key: str, count: int) -> dict[str, tuple[bytes, str]]:
 @pytest.mark.parametrize("count", [2, 20])
 @pytest.mark.parametrize("kind", mistakes("", 2))
 def test_mistakes_are_named(kernel, count, kind):
-    """In short lines, and in those too long to be read, of which the beginning is looked at."""
+    """The reason names the mistake of short lines, and of too long lines, of which only the beginning is examined."""
     line = mistakes(KEYS[kernel], count)[kind]
     reason, detail = told(kernel, line)
     assert reason == ("malformed" if kernel == "events" else kind.partition(",")[0])
@@ -76,8 +76,8 @@ def test_mistakes_are_named(kernel, count, kind):
 
 
 @EVERY_KERNEL
-def test_the_place_is_told(kernel):
-    """In characters, as editors count them."""
+def test_detail_names_the_place(kernel):
+    """The detail counts characters, as editors do."""
     one = json.dumps({KEYS[kernel]: "é" * 10}, ensure_ascii=False)
     assert f"begins at character {len(one) + 1}" in told(kernel, (one + one).encode())[1]
     assert f"begins at character {len(one) + 2}" in told(kernel, f"{one}\r{one}\r".encode())[1]
@@ -93,16 +93,16 @@ def test_the_place_is_told(kernel):
     "line",
     [b"", b"\0", b"\0" * 5000, b"{", b'{"a":1}x', b'{"a":1}\0\0\0', b"\0\0\0\0{}", b"[1,", b"[[", b"1 2", b"x{}{}"],
 )
-def test_no_mistake_is_made_up(kernel, line):
-    """What is wrong with these lines is not how the file is cut."""
+def test_other_faults_are_not_framing_mistakes(kernel, line):
+    """Lines that are invalid for other reasons are not reported as framing mistakes."""
     assert framing_mistake(line) is None
     reason, detail = told(kernel, line)
     assert reason in ("malformed_json", "malformed", "too_long")
     assert detail.startswith(("not JSON at column ", "NUL bytes alone", "empty line", "line longer than 2000 bytes"))
 
 
-def test_good_lines_are_never_looked_at(monkeypatch):
-    """A mistake is looked for in lines alone that gave no JSON value, or were too long."""
+def test_valid_lines_skip_the_framing_check(monkeypatch):
+    """Only lines that are not JSON or too long are examined for a framing mistake."""
 
     def fail(_raw):
         raise AssertionError
@@ -115,15 +115,15 @@ def test_good_lines_are_never_looked_at(monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["1", "1.0", "1e0", "10e-1", "0.1e1"])
-def test_whole_numbers_are_told_by_value(text):
-    """As JavaScript has them, whatever their form; by one rule for all four logs."""
+def test_whole_numbers_in_any_notation(text):
+    """As in JavaScript, the value decides and not the notation; one rule holds for all four logs."""
     value = json.loads(text)
     assert whole_number(value, 1, 1) == int32(value) == int64(value) == safe_integer(value) == 1
     assert type(whole_number(value, 0, 9)) is int
 
 
 @pytest.mark.parametrize("value", [1.5, "1", True, None, [1], {}, float("inf"), float("nan"), 2**63, -1e300])
-def test_what_is_no_whole_number(value):
+def test_values_that_are_not_whole_numbers(value):
     assert int32(value) is int64(value) is safe_integer(value) is whole_number(value, -(2**62), 2**62) is None
 
 
@@ -138,8 +138,8 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("kernel", WHOLE)
-def test_a_whole_number_by_value_gives_the_same_row(kernel):
-    """7.0 is 7 wherever a log's line has a number."""
+def test_number_notation_does_not_change_the_row(kernel):
+    """In every field with a number, 7.0 gives the same row as 7."""
     document, names = WHOLE[kernel]
 
     def row_of(line: dict) -> dict:
@@ -156,7 +156,7 @@ def test_a_whole_number_by_value_gives_the_same_row(kernel):
         assert row_of(document | {name: half})["reject_reason"] is not None
 
 
-def test_lengths_of_a_start_are_told_by_value():
+def test_start_lengths_in_any_notation():
     line = {"base": "b", "indexers": [WRITER], "start": {WRITER: 4.0}}
     [row] = pa.Table.from_batches(KERNELS["autobase"](iter([batch_of([json.dumps(line).encode()])]))).to_pylist()
     assert row["start"] == [{"writer": WRITER, "length": 4}]

@@ -1,4 +1,4 @@
-"""Secrets of groups stay in staging and a network's key stays out: other tables, files and output are free of them."""
+"""Secrets of groups stay in staging tables, and a network's key is absent from all tables, files and output."""
 
 from base64 import b64decode, b64encode
 from collections import Counter
@@ -18,13 +18,13 @@ SPELT = b64encode(NETWORK_KEY).decode()
 
 @pytest.fixture(scope="module")
 def log():
-    """Write the lines."""
+    """Write the lines of the log."""
     return secret_log()
 
 
 @pytest.fixture(scope="module")
 def built(log, tmp_path_factory):
-    """Build everything in a folder of its own, make the docs and show the messages; return the folder."""
+    """Build everything in a separate folder, generate the docs and show the messages; return the folder."""
     folder = tmp_path_factory.mktemp("secrets")
     log_path = tmp_path_factory.mktemp("secret_log") / "log.jsonl"
     log_path.write_bytes(b"\n".join(log.lines) + b"\n")
@@ -39,19 +39,19 @@ def built(log, tmp_path_factory):
 
 
 def tables(built, of_staging):
-    """Return the folders of tables."""
+    """Return the folders of the staging tables, or of all other tables."""
     found = sorted(path for path in (built / "warehouse" / f"{SCHEMA}.db").iterdir() if path.is_dir())
     return [path for path in found if path.name.startswith("stg_") == of_staging]
 
 
 def found_in(log, data):
-    """Return the names of the secrets that are somewhere in bytes."""
+    """Return the names of the secrets that these bytes contain."""
     found = {name for name, key in log.secrets.items() if any(form in data for form in forms(key))}
     return found | ({"passphrase"} if PASSPHRASE.encode() in data else set())
 
 
-def test_the_search_finds_what_is_there(log, built):
-    """All are in the log, in each form that was written there; keys of valid inits are in staging, as bytes."""
+def test_search_finds_every_secret_of_the_log(log, built):
+    """The search finds all secrets in the log, in each written form, and keys of valid inits as bytes in staging."""
     written = b"\n".join(log.lines)
     assert found_in(log, written) == {*log.secrets, "passphrase"}
     assert all(spelt.encode() in written for name in ("text", "names") for spelt in spellings(log.secrets[name]))
@@ -60,12 +60,12 @@ def test_the_search_finds_what_is_there(log, built):
     assert found_in(log, everything_in(lines)) == valid
     keys = {row for row in read(lines)["epoch_key"].to_pylist() if row is not None}
     assert keys == {b64decode(log.secrets[name]) for name in valid}
-    # Footers of parquet files are not packed.
+    # Footers of parquet files are not compressed.
     assert found_in(log, b"".join(path.read_bytes() for path in lines.iterdir()))
 
 
 def test_no_table_has_a_secret(log, built):
-    """Of every table but staging, all values."""
+    """All values of all tables except staging are free of secrets."""
     others = tables(built, False)
     names = {path.name for path in others}
     assert {"ssb_messages", "ssb_rejects", "tangle_messages", "group_messages", "int_group_results"} <= names
@@ -85,12 +85,12 @@ def test_no_file_has_a_secret(log, built):
     assert any(path.suffix == ".parquet" for path in files) and any("compiled" in path.parts for path in files)
     found = {str(path.relative_to(built)): found_in(log, path.read_bytes()) for path in files}
     assert not any(found.values()), {name: secrets for name, secrets in found.items() if secrets}
-    # The output is there.
+    # The output contains the fingerprint, so the search had output to read.
     assert fingerprint_of(log.secrets["epoch"]).encode() in (built / "stdout").read_bytes()
 
 
-def test_tables_with_secrets_are_for_their_owner_alone(log, built):
-    """And the steps between their contents, if there are any; the others are open as the umask says."""
+def test_only_the_owner_can_read_tables_with_secrets(log, built):
+    """This includes existing folders of these tables below `.steps`; the umask decides for other tables."""
     holding = [path for path in (*tables(built, True), *tables(built, False)) if found_in(log, everything_in(path))]
     assert [path.name for path in holding] == ["stg_ssb__lines"]
     for folder in (*holding, *(path.parent / ".steps" / path.name for path in holding)):
@@ -99,12 +99,12 @@ def test_tables_with_secrets_are_for_their_owner_alone(log, built):
     assert {path.stat().st_mode & 0o044 for path in tables(built, False)} == {0o044}
 
 
-def test_fingerprints_are_there(log, built):
-    """In place of each secret its fingerprint: in contents, and where epochs have their keys."""
+def test_fingerprints_replace_secrets(log, built):
+    """Contents and the key columns of epochs have the fingerprint in place of each secret."""
     folder = built / "warehouse" / f"{SCHEMA}.db"
     contents = "\n".join(content for content in read(folder / "ssb_messages")["content"].to_pylist() if content)
     missing = {name for name in log.stored if fingerprint_of(log.secrets[name]) not in contents}
-    # A copy of a secret that stands in something that is hidden as a whole.
+    # This copy of a secret is within a value that is redacted as a whole.
     assert missing == {"in junk"}
     rivals = [name for name in log.secrets if name.startswith("rival")]
     assert sum(fingerprint_of(log.secrets[name]) in contents for name in rivals) == 1
@@ -115,8 +115,8 @@ def test_fingerprints_are_there(log, built):
     assert {log.ids["previous"], log.ids["ids of epoch"]}.isdisjoint(epochs)
 
 
-def test_messages_are_judged_with_their_secrets(log, built):
-    """Replacing secrets keeps all verdicts; an id that was a secret is removed."""
+def test_redaction_keeps_all_verdicts(log, built):
+    """Messages get the same verdicts as with their secrets; a fingerprint replaces an id that contains a secret."""
     folder = built / "warehouse" / f"{SCHEMA}.db"
     rows = {row["message_id"]: row for row in read(folder / "group_messages").to_pylist()}
     verdicts = {
@@ -145,15 +145,15 @@ def test_messages_are_judged_with_their_secrets(log, built):
 
 
 def column_names(data_type, name=""):
-    """List the names of a column and of the fields in it."""
+    """Yield the names of a column and of its nested fields."""
     yield name
     for number in range(data_type.num_fields if not isinstance(data_type, pa.Schema) else len(data_type)):
         inner = data_type.field(number)
         yield from column_names(inner.type, inner.name)
 
 
-def test_no_column_is_for_keys(built):
-    """Neither the key nor its place among the keys of a group has a column outside of staging."""
+def test_keys_have_columns_in_staging_only(built):
+    """Outside staging, tables lack columns for the key and for its rank among the keys of a group."""
     for path in tables(built, False):
         names = {*column_names(read(path).schema)}
         assert not any("key_rank" in name or "epoch_key" in name for name in names), path.name
@@ -162,13 +162,13 @@ def test_no_column_is_for_keys(built):
 
 
 def leaks(folder) -> list[str]:
-    """Files below a folder that hold a part of the key in any spelling."""
+    """Return the files below a folder that contain a part of the key in any spelling."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return [str(path.relative_to(folder)) for path in files if any(form in path.read_bytes() for form in forms(SPELT))]
 
 
-def test_the_networks_messages_are_usable_and_no_others(log, built):
-    """So the key was there."""
+def test_only_messages_of_the_network_are_usable(log, built):
+    """Only signatures with the network's key are valid, so the build used the key."""
     folder = built / "warehouse" / f"{SCHEMA}.db"
     authors = Counter(row["author"] for row in read(folder / "ssb_messages").to_pylist() if row["is_usable"])
     assert authors[Author.from_seed("member").feed_id] == 2
@@ -181,8 +181,8 @@ def test_the_networks_messages_are_usable_and_no_others(log, built):
     }
 
 
-def test_the_key_is_nowhere(built, tmp_path):
-    """The secret is absent from all files, also from the packed pages of tables."""
+def test_no_file_has_the_network_key(built, tmp_path):
+    """The key is absent from all files, also from the compressed pages of tables."""
     (tmp_path / "with_the_key").write_bytes(b"..." + NETWORK_KEY.hex().encode() + b"...")
     assert leaks(tmp_path) == ["with_the_key"]
     names = {path.name for path in built.rglob("*")}

@@ -1,4 +1,4 @@
-"""Logs of private groups through dbt: the answers of peers, and hostile lines.
+"""Builds of logs of private groups, compared with the answers of peers and with the results stated for hostile lines.
 
 `group_stories` states the expected result beside each hostile line.
 """
@@ -37,7 +37,7 @@ class Built:
     """The tables of a build, by group."""
 
     def __init__(self, project):
-        """Read them."""
+        """Read the tables of a project."""
         self.project = project
         self.messages = {row["message_id"]: row for row in project.rows("group_messages")}
         self.epochs, self.people, self.findings = {}, {}, {}
@@ -49,7 +49,7 @@ class Built:
             self.findings.setdefault(row["group_id"], []).append(row)
 
     def feeds(self, group_id, epoch_id, flag):
-        """Return the feeds of an epoch that have a flag."""
+        """Return the feeds of an epoch for which a flag is true."""
         people = self.people.get(group_id, {})
         return {feed_id for (epoch, feed_id), row in people.items() if epoch == epoch_id and row[flag]}
 
@@ -59,7 +59,7 @@ class Built:
 
 
 def cases(kind):
-    """Read cases. Of a group that several saw, each has messages of its own: all ids of a case are made new."""
+    """Read cases. Each case gets new message ids, because several cases may contain the same group."""
     found = []
     with gzip.open(DATA / "groups" / f"{kind}.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -79,7 +79,7 @@ CASES = EPOCHS + FULLSTACK
 
 
 def lines_of(cases, keys=None):
-    """Print all messages of cases, in no order; `keys` replaces strings."""
+    """Print all messages of cases in random order; `keys` maps strings to their replacements."""
     lines = [json.dumps({"key": m["key"], "value": m["value"]}) for case in cases for m in case["messages"]]
     if keys:
         pattern = re.compile("|".join(map(re.escape, keys)))
@@ -95,19 +95,19 @@ def log_of_cases(project, folder, schema, keys=None):
 
 @pytest.fixture(scope="module")
 def peers(project, tmp_path_factory):
-    """Build all that peers were asked about, as one log."""
+    """Build one log of all cases."""
     return Built(log_of_cases(project, tmp_path_factory.mktemp("peers"), "groups_of_peers").build(*SELECTED))
 
 
-def test_every_group_is_one_that_peers_know(peers):
-    """Cases stay separate, and all their messages are accepted."""
+def test_groups_are_those_of_the_peers(peers):
+    """Every case is a separate group, and all its messages are accepted."""
     assert peers.epochs.keys() == {normalise(case["root"]) for case in CASES}
     assert peers.project.rows("ssb_rejects") == []
     assert peers.messages.keys() == {normalise(m["key"]) for case in CASES for m in case["messages"]}
 
 
 def test_schemas_agree(peers):
-    """A message is set aside for its schema exactly where the peers' schemas refuse it."""
+    """A message is set aside for its schema exactly if the peers' schemas refuse it."""
     agreed = Counter()
     of_graph = {None, "unconnected_epoch", "unknown_epoch"}
     for case in EPOCHS:
@@ -124,7 +124,7 @@ def test_schemas_agree(peers):
 
 @pytest.mark.parametrize(("kind", "found"), [("epochs", EPOCHS), ("fullstack", FULLSTACK)], ids=["epochs", "fullstack"])
 def test_answers_agree(kind, found, peers):
-    """Epochs, tips, added, excluded and missing feeds, and the preferred epoch; keys by their fingerprints."""
+    """Epochs, tips, feeds (added, excluded, missing) and preferred epoch equal the peers'; keys by fingerprint."""
     agreed = Counter()
     for case in found:
         theirs, group_id = case["expected"]["head"], normalise(case["root"])
@@ -183,8 +183,8 @@ def test_answers_agree(kind, found, peers):
         assert all(agreed[name] for name in ("single_tip", "subset", "overlap", "disjoint", "many_tips", "missing"))
 
 
-def test_who_was_added_again_and_dropped(peers):
-    """Excluded in the first epoch, added again in the second, left out of the third: peers report no missing member."""
+def test_dropped_after_return(peers):
+    """A feed excluded, added again and left out in successive epochs is a finding; peers do not report it missing."""
     (case,) = [case for case in FULLSTACK if "readd" in case["case"]]
     group_id = normalise(case["root"])
     (found,) = [row for row in peers.findings[group_id] if row["finding"] == "dropped_after_return"]
@@ -197,7 +197,7 @@ def test_who_was_added_again_and_dropped(peers):
 
 
 def recipe(root, candidates):
-    """Follow a tangle's recipe: {id: previous} of the candidates, the root's null; return the members."""
+    """Return the members of a tangle by its recipe; `candidates` maps ids to previous, null for the root."""
     members = {root} if root in candidates and candidates[root] is None else set()
     while True:
         more = {
@@ -211,7 +211,7 @@ def recipe(root, candidates):
 
 
 def tangle(case, name):
-    """Sort the messages of a case into tangles: {root: {id: previous}}."""
+    """Group the messages of a case into tangles: {root: {id: previous}}."""
     tangles = {}
     for message in case["messages"]:
         content = message["value"]["content"]
@@ -228,8 +228,8 @@ def tangle(case, name):
     return tangles
 
 
-def test_members_are_those_of_the_recipe(peers):
-    """Feeds added by a member of the members tangle count; other additions are exactly the findings of that kind."""
+def test_members_follow_the_tangle_recipe(peers):
+    """Adds in the members tangle make members; the other adds are exactly the findings `unconnected_add`."""
     agreed = Counter()
     for case in CASES:
         group_id = normalise(case["root"])
@@ -264,15 +264,15 @@ def test_members_are_those_of_the_recipe(peers):
     assert agreed["unconnected adds"] > 0 and agreed["connected", False] > 0
 
 
-def test_keys_are_compared_and_nothing_else(peers, project, tmp_path):
-    """The keys of all epochs but the tips in the opposite order: only fingerprints differ."""
+def test_key_order_matters_only_among_tips(peers, project, tmp_path):
+    """Reversing the order of keys of all epochs except tips changes only fingerprints."""
     keys = {}
     for case in CASES:
         head = case["expected"]["head"]
         secrets = sorted(epoch["secretHex"] for epoch in head["epochs"] if epoch["id"] not in head["tips"])
         in_base64 = [b64encode(bytes.fromhex(secret)).decode() for secret in secrets]
         swapped = dict(zip(in_base64, reversed(in_base64), strict=True))
-        # A message that several cases share has the same keys in each, so all cases share one order of keys.
+        # Cases that share messages share keys, so their keys are swapped only once.
         if not swapped.keys() & keys.keys():
             keys |= swapped
     tips = {one["id"]: one["secretHex"] for c in CASES for one in c["expected"]["head"]["epochs"]}
@@ -297,13 +297,13 @@ def test_keys_are_compared_and_nothing_else(peers, project, tmp_path):
     for table in ("int_group_results", "group_epochs"):
         for built in (peers.project, other.project):
             assert by_group(built.rows(table)).keys() == {normalise(case["root"]) for case in CASES}
-    # Rows come as the worker gives them; on Sail several threads write them.
+    # The worker decides the order of rows; on Sail several threads write them.
     if ENGINE == "local":
         assert by_group(peers.project.rows("int_group_results")) == by_group(other.project.rows("int_group_results"))
 
 
 def by_group(rows):
-    """Return the subjects of each group's rows, in their order."""
+    """Return the subjects of the rows of each group, in row order."""
     found = {}
     for row in rows:
         found.setdefault(row["group_id"], []).append((row.get("row_kind"), row["epoch_id"], row.get("feed_id")))
@@ -322,14 +322,14 @@ def told():
 
 @pytest.fixture(scope="module")
 def hostile(told, project, tmp_path_factory):
-    """Build it, in one partition."""
+    """Build the hostile lines in one partition."""
     log = write(tmp_path_factory.mktemp("hostile_groups") / "log.jsonl", told.lines)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
         return Built(project("hostile_groups", ssb_log=log, verify_signatures=False).build(*SELECTED))
 
 
-def test_every_line_has_its_outcome(told, hostile):
+def test_every_line_has_its_stated_result(told, hostile):
     """Every usable message of a group's type has a row with the stated result."""
     usable = {row["message_id"]: row for row in hostile.project.rows("ssb_messages") if row["is_usable"]}
     assert usable.keys() == told.expected.keys() | told.others
@@ -350,7 +350,7 @@ def test_every_line_has_its_outcome(told, hostile):
 
 
 def test_hostile_findings(told, hostile):
-    """In the small groups, all that is found."""
+    """The findings of the small groups equal the stated findings."""
     for group_id, expected in told.findings.items():
         if told.names[group_id] == "mutants/R":
             continue
@@ -364,7 +364,7 @@ def test_hostile_findings(told, hostile):
 
 
 def test_hostile_epochs(hostile):
-    """Which epochs there are, and which of them is preferred."""
+    """Each story has the stated epochs, preference and preferred epoch."""
 
     def epochs(story):
         rows = hostile.epochs[message_id(f"{story}/R")]
@@ -424,7 +424,7 @@ def test_hostile_feeds(hostile):
 
 
 def test_opaque_messages_are_counted(hostile):
-    """Encrypted messages are counted by feed, without those that were given back."""
+    """Encrypted messages are counted by feed, without those that an exporter decrypted."""
     counts = {row["author"]: (row["opaque_count"], row["message_count"]) for row in hostile.project.rows("feeds")}
     assert counts["@sealed"] == (OPAQUE + 1, OPAQUE + 6)
     assert counts["@writer"][0] == 0
@@ -433,7 +433,7 @@ def test_opaque_messages_are_counted(hostile):
 
 @pytest.fixture(scope="module")
 def shuffled(told, project, tmp_path_factory):
-    """Make the tables anew: another order, some lines again, five files, one of them packed, thirteen partitions."""
+    """Rebuild with another order, repeated lines, five files (one compressed) and 13 partitions."""
     folder = tmp_path_factory.mktemp("shuffled_groups")
     scatter(folder, told.lines + random.Random("again").sample(told.lines, len(told.lines) // 5))
     with pytest.MonkeyPatch.context() as patch:
@@ -445,7 +445,7 @@ def shuffled(told, project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
 def test_order_files_and_partitions(table, hostile, shuffled):
-    """Every table is the same."""
+    """Order, files and partitions do not change a table."""
     expected = contents(hostile.project, table)
     assert expected
     assert contents(shuffled, table) == expected

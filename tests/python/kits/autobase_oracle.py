@@ -16,7 +16,7 @@ from typing import NamedTuple
 #: The broken variants of the rule.
 RULE = "autobase"
 BROKEN_RULES = (
-    "one quorum is enough",  # A node with enough acknowledgements needs no votes.
+    "one quorum is enough",  # A node with enough acknowledgements does not need votes.
     "concurrent nodes do not matter",  # Every node that sees the target votes for it.
     "weak votes count",  # The last known node of a log counts as if it saw the quorum.
     "nobody knows better",  # Below a merge, nodes that could have been settled unseen are ignored.
@@ -47,7 +47,7 @@ class Base:
     """A base as one observer knows it.
 
     Attributes:
-        indexers: Keys of the writers whose nodes are votes.
+        indexers: Keys of the writers that vote with their nodes.
         nodes: The known nodes.
         floor: The length of each indexer's log that was settled before; these nodes are not in `nodes`.
     """
@@ -256,7 +256,7 @@ class Machine:
         return []
 
     def run(self) -> tuple[list[Id], int]:
-        """Settle nodes until the known nodes settle no further one.
+        """Settle nodes as long as the known nodes settle another one.
 
         Returns:
             The order of the known nodes, without relayed nodes that are not settled; and its settled length.

@@ -22,7 +22,7 @@ class HostileLog(Log):
     """
 
     def __init__(self, folder):
-        """Start with no lines."""
+        """Start without lines."""
         super().__init__(folder)
         self.base_lines = Counter()
         self.known = {}

@@ -62,7 +62,7 @@ def logs(draw):
 
 
 def known_rows(rows: list[dict], answers: list[dict]) -> list[dict]:
-    """Return the members with their depths; leave out graphs whose kind or id is null."""
+    """Return the members with their depths; leave out graphs with a null kind or id."""
     return [
         {name: row[name] for name in DEPTH_SCHEMA.names[:3]} | {"depth": answer["depth"]}
         for row, answer in zip(rows, answers, strict=True)

@@ -45,7 +45,7 @@ class GroupLog:
     """
 
     def __init__(self):
-        """Start with no lines."""
+        """Start without lines."""
         self.lines, self.expected, self.others, self.names, self.findings = [], {}, set(), {}, {}
 
     def say(self, name, content, kind, reason=None, in_group=None, epoch=None, *, key=None, **envelope):
