@@ -12,6 +12,7 @@ from dbt_tangles.algorithms.graph.clocks import author_clocks
 from dbt_tangles.algorithms.graph.walk import DEPTH_SCHEMA, WALK_OUTPUT_SCHEMA, walk_graphs
 from dbt_tangles.kernel_runtime.arrow_batches import append_columns, append_reasons, collect
 from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, GroupBuffer, group_counts
+from dbt_tangles.reasons import TangleReason
 
 GRAPH = DEPTH_SCHEMA.names[:2]
 #: Up to this many rows are buffered before graphs are counted.
@@ -57,7 +58,9 @@ def walk_partition(
 
 def _too_large(candidates: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Set all candidates aside as `tangle_too_large`; rows with a claim error keep that reason."""
-    return append_reasons(candidates, WALK_OUTPUT_SCHEMA, "set_aside_reason", "claim_error", "tangle_too_large")
+    return append_reasons(
+        candidates, WALK_OUTPUT_SCHEMA, "set_aside_reason", "claim_error", TangleReason.TANGLE_TOO_LARGE.value
+    )
 
 
 def causes_of_partition(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

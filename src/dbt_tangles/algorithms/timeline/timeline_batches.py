@@ -9,6 +9,7 @@ from dbt_tangles.algorithms.timeline.order import order_timelines
 from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, PLACE_SCHEMA
 from dbt_tangles.kernel_runtime.arrow_batches import append_columns, append_reasons
 from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, GroupBuffer
+from dbt_tangles.reasons import EventReason
 
 
 def order_of_partition(
@@ -51,4 +52,6 @@ def _arrivals(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 def _too_large(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Refuse all arrivals of a timeline that is too large."""
-    return append_reasons(map(_arrivals, batches), PLACE_SCHEMA, "reason", "refusal", "timeline_too_large")
+    return append_reasons(
+        map(_arrivals, batches), PLACE_SCHEMA, "reason", "refusal", EventReason.TIMELINE_TOO_LARGE.value
+    )

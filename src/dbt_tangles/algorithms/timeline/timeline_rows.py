@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.timeline.admission import ACCEPTED, CYCLE, DUPLICATE, REFUSED
 from dbt_tangles.algorithms.timeline.schemas import EDIT_TYPE
+from dbt_tangles.reasons import EventReason
 
 if TYPE_CHECKING:
     from dbt_tangles.algorithms.timeline.updates import Updates
@@ -39,7 +40,7 @@ def scatter(size: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
 def reason_column(verdict: np.ndarray, refusal: pa.ChunkedArray) -> pa.ChunkedArray:
     """Give the reason of each refused row, from its verdict or from before; null for accepted rows."""
     names = [None] * (max(ACCEPTED, DUPLICATE, CYCLE, REFUSED) + 1)
-    names[DUPLICATE], names[CYCLE] = "duplicate", "cycle"
+    names[DUPLICATE], names[CYCLE] = EventReason.DUPLICATE.value, EventReason.CYCLE.value
     return pc.coalesce(refusal, pa.array(names, pa.string()).take(pa.array(verdict)))
 
 

@@ -20,6 +20,7 @@ from dbt_tangles.formats.ssb.canonical import MalformedJsonError, json_fault, pa
 from dbt_tangles.ingest.json_numbers import int64
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int64
+from dbt_tangles.reasons import EventReason
 
 # Lines per turn: few enough for their objects to stay in the processor's caches, and for one bad line to delay few good
 # ones.
@@ -27,7 +28,7 @@ _TURN_ROWS = 256
 
 _INT64 = range(-(2**63), 2**63)
 #: The reason of every rejected line; `detail` says more.
-MALFORMED = "malformed"
+MALFORMED = EventReason.MALFORMED.value
 _LINE_REASONS = LineReasons(MALFORMED, MALFORMED, MALFORMED, MALFORMED)
 
 _NEEDED = ("timeline", "event", "after", "arrival")
