@@ -27,6 +27,7 @@ from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, order_base_batch
 from dbt_tangles.algorithms.autobase.consensus import order_views
 from dbt_tangles.algorithms.autobase.quorums import quorum_batches
 from dbt_tangles.algorithms.autobase.view_changes import view_change_batches
+from dbt_tangles.algorithms.autobase.views import ViewArrays
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -71,12 +72,12 @@ def run(options: Namespace) -> Part:
     return results, goals
 
 
-def settling(count: int, indexers: int) -> autobase_bases.Arrays:
+def settling(count: int, indexers: int) -> ViewArrays:
     """Make a base whose nodes are nearly all settled; all writers are indexers."""
     return autobase_bases.arrays(autobase_bases.gossip(count, indexers, random.Random(1)), indexers)
 
 
-def timed(part: str, views: list[autobase_bases.Arrays], repeats: int) -> list[dict]:
+def timed(part: str, views: list[ViewArrays], repeats: int) -> list[dict]:
     """Measure the order of each view, in turns."""
     seconds = in_turns(repeats, *(partial(order_views, view) for view in views))
     results = []
@@ -127,7 +128,7 @@ def stalled(scale: float, repeats: int) -> Part:
 def growth(
     part: str,
     who: str,
-    views: list[autobase_bases.Arrays],
+    views: list[ViewArrays],
     full_sizes: tuple[int, ...],
     limit: float,
     scale: float,

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.views import ViewArrays
 
 LATE = 0.3  # of the nodes are written without knowing the last few turns, at most as many as there are writers
 KEY_BYTES = 32
@@ -31,21 +32,6 @@ class Draft(NamedTuple):
     writer: int
     length: int
     previous: list[int]
-
-
-class Arrays(NamedTuple):
-    """One view of one base, in the form that `order_views` takes."""
-
-    view_start: np.ndarray
-    start: np.ndarray
-    previous: np.ndarray
-    writer: np.ndarray
-    length: np.ndarray
-    batch: np.ndarray
-    indexer: np.ndarray
-    is_relayed: np.ndarray
-    floor_start: np.ndarray
-    floor: np.ndarray
 
 
 def gossip(count: int, writers: int, rng: random.Random) -> Iterator[Draft]:
@@ -94,7 +80,7 @@ def acked(count: int, writers: int) -> Iterator[Draft]:
         yield Draft(writer, number // writers + 1, [*previous, own] if begin and own not in previous else previous)
 
 
-def arrays(drafts: Iterator[Draft], indexers: int) -> Arrays:
+def arrays(drafts: Iterator[Draft], indexers: int) -> ViewArrays:
     """Number the nodes of a base by writer and length; the first `indexers` writers are indexers."""
     written = list(drafts)
     nodes = len(written)
@@ -107,7 +93,7 @@ def arrays(drafts: Iterator[Draft], indexers: int) -> Arrays:
     np.cumsum(np.fromiter((len(draft.previous) for draft in ordered), np.int64, nodes), out=start[1:])
     previous = np.fromiter((each for draft in ordered for each in draft.previous), np.int64, start[-1])
     writer = writer[by_writer]
-    return Arrays(
+    return ViewArrays(
         np.array([0, nodes], np.int64),
         start,
         place[previous],

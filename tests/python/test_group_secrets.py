@@ -90,11 +90,11 @@ def test_no_file_has_a_secret(log, built):
 
 
 def test_only_the_owner_can_read_tables_with_secrets(log, built):
-    """This includes existing folders of these tables below `.steps`; the umask decides for other tables."""
+    """The umask decides for other tables."""
     holding = [path for path in (*tables(built, True), *tables(built, False)) if found_in(log, everything_in(path))]
     assert [path.name for path in holding] == ["stg_ssb__lines"]
-    for folder in (*holding, *(path.parent / ".steps" / path.name for path in holding)):
-        for path in [folder, *folder.rglob("*")] if folder.exists() else []:
+    for folder in holding:
+        for path in [folder, *folder.rglob("*")]:
             assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
     assert {path.stat().st_mode & 0o044 for path in tables(built, False)} == {0o044}
 

@@ -35,7 +35,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Answer with one 
 
 
 def with_exit_code(function: Callable[..., int]) -> Callable[..., None]:
-    """Decorate a command: its result becomes the exit code, and an CommandError is printed with exit code 2."""
+    """Decorate a command: its result becomes the exit code, and a CommandError is printed with exit code 2."""
 
     @functools.wraps(function)
     def run(*args: Any, **values: Any) -> None:
@@ -50,7 +50,7 @@ def with_exit_code(function: Callable[..., int]) -> Callable[..., None]:
 
 
 def with_tables(function: Callable[..., int]) -> Callable[..., None]:
-    """Decorate a command: add the options `warehouse` and `schema`, and `says_exit_code`."""
+    """Decorate a command: add the options `warehouse` and `schema`, and `with_exit_code`."""
     return _WAREHOUSE(schema(with_exit_code(function)))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import stat
 from functools import cached_property
 from glob import escape
 from pathlib import Path
@@ -34,6 +35,14 @@ class CommandError(Exception):
 def _is_unicode(text: str) -> bool:
     """Whether a text has no lone surrogates; Python decodes arguments that are not UTF-8 to such."""
     return not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def _is_irregular(path: Path) -> bool:
+    """Whether a path is neither a regular file nor gone: one call, as a build may remove the file at any moment."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 class Tables:
@@ -74,7 +83,7 @@ class Tables:
             return []
         names = [file for file in found if file.endswith(".parquet") and file[0] not in "._"]
         for file in names:
-            if (folder / file).exists() and not (folder / file).is_file():  # opening a pipe would block
+            if _is_irregular(folder / file):  # Opening a pipe would block.
                 raise CommandError(f"{folder / file}: not a regular file; remove it or rebuild the table")
         return [str(folder / file) for file in names]
 

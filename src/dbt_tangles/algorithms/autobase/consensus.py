@@ -145,6 +145,23 @@ class Placement(NamedTuple):
 
 
 @inner
+def _place_settled(nodes, graph, settled, placement, scratch, at):
+    """Place settled nodes from `at` on, each time the first ready one; return the end of the order."""
+    return place_first_ready(
+        nodes,
+        graph.child_start,
+        graph.child,
+        settled,
+        placement.hidden,
+        placement.unplaced,
+        None,
+        scratch.heap,
+        placement.order,
+        at,
+    )
+
+
+@inner
 def _find_tail(tails, search):
     """Find the first confirmed tail, or -1."""
     indexer, _, view, waiting, _, scratch = search
@@ -247,18 +264,7 @@ def confirm_groups(merge_count, graph, search, placement, at):
         size = settle_group(group, size, graph, view, settled)
         tail_count = update_tails(group[:size], tail_count, graph.indexer, view, scratch.tails)
         wake(group[:size], levels, search)
-        at = place_first_ready(
-            group[:size],
-            graph.child_start,
-            graph.child,
-            settled,
-            placement.hidden,
-            placement.unplaced,
-            None,
-            scratch.heap,
-            placement.order,
-            at,
-        )
+        at = _place_settled(group[:size], graph, settled, placement, scratch, at)
         while levels > 1 and settled[merges.level_node[levels - 1]]:
             levels -= 1
 
@@ -333,15 +339,4 @@ def _place_rest(view, graph, is_relayed, settled, placement, at, scratch):
             placement.hidden[x] = is_relayed[x]
             scratch.group[size] = x
             size += 1
-    return place_first_ready(
-        scratch.group[:size],
-        graph.child_start,
-        graph.child,
-        settled,
-        placement.hidden,
-        placement.unplaced,
-        None,
-        scratch.heap,
-        placement.order,
-        at,
-    )
+    return _place_settled(scratch.group[:size], graph, settled, placement, scratch, at)
