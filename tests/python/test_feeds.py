@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from fixtures.ssb.author import Author, Message, to_line
+from lint_kit import feed_messages_of, feeds_of, findings_of
 
 RANDOM_FEEDS = 200
 POST = {"type": "post", "text": ""}
@@ -287,3 +288,8 @@ def test_a_feed_whose_messages_are_all_lost_has_no_row(feeds, built):
     """Only authors with a message in the log have a row."""
     empty = {feed.author.feed_id for feed in feeds.values() if not feed.messages}
     assert not empty & {row["author"] for row in built.rows("feeds")}
+
+
+def test_lint_judges_feeds_as_a_build_does(built):
+    """`tangles lint` finds the same messages outside of chains, with the same reasons."""
+    assert feeds_of(findings_of("ssb", built.vars["ssb_log"])) == feed_messages_of(built)

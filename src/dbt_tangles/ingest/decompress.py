@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bz2
 import io
+import re
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -190,3 +191,7 @@ _UNPACKERS: dict[str, Callable[[Any], Iterator[bytes]]] = {
 
 #: The suffixes of compressed files that `unpack` reads.
 SUFFIXES = tuple(_UNPACKERS)
+
+#: Names of compressed files that are not read. Spark would read most of them as text. It takes .lz4 and .snappy for
+#: Hadoop's own formats, and then tries to allocate gigabytes for files of other tools.
+UNREAD_SUFFIX = re.compile(r"[.](7z|br|lz|lz4|lzma|lzo|rar|snappy|sz|tbz2?|tgz|txz|xz|z|zip)$", re.IGNORECASE)

@@ -17,7 +17,7 @@ from dbt_spark_python.incremental.earlier import ExtendedTable
 from dbt_spark_python.incremental.plan import VERSION
 from dbt_spark_python.input_files import find_files, uri
 from dbt_tangles.ingest import line_cache, unpack
-from dbt_tangles.ingest.decompress import SUFFIXES
+from dbt_tangles.ingest.decompress import SUFFIXES, UNREAD_SUFFIX
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
 from dbt_tangles.ingest.log_files import find_log, list_dangling
 from dbt_tangles.reasons import FileFault
@@ -33,9 +33,6 @@ MAX_CONTENT_BYTES = 2**25
 BLOCK_BYTES = 2**25
 
 _UNPACKED = re.compile(rf"[.]({'|'.join(SUFFIXES)})$", re.IGNORECASE)
-# Spark would read these as text. It takes .lz4 and .snappy for Hadoop's own formats, and then tries to allocate
-# gigabytes for files of other tools.
-_NOT_READ = re.compile(r"[.](7z|br|lz|lz4|lzma|lzo|rar|snappy|sz|tbz2?|tgz|txz|xz|z|zip)$", re.IGNORECASE)
 
 
 def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
@@ -63,7 +60,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         return _read_local_lines(spark, path, name, reading)
     place, files = find_log(spark, path, name)
     is_local = files[0].startswith("file:")
-    not_read = list(filter(_NOT_READ.search, files))
+    not_read = list(filter(UNREAD_SUFFIX.search, files))
     # Hadoop's local file system lists names with a colon, but cannot open them.
     unpacked = [
         file
@@ -73,7 +70,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
     links = list_dangling(place)
     _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: links})
     file_name, file_size = sf.col("_metadata.file_name"), sf.col("_metadata.file_size")
-    is_not_read = file_name.rlike(f"(?i){_NOT_READ.pattern}")
+    is_not_read = file_name.rlike(f"(?i){UNREAD_SUFFIX.pattern}")
     is_unpacked = (file_name.rlike(f"(?i){_UNPACKED.pattern}") | sf.lit(not reading.is_by_line)) & ~is_not_read
     if is_local:
         is_unpacked = is_unpacked | (file_name.contains(":") & ~is_not_read)
@@ -116,12 +113,12 @@ def _lines_of_text(text: DataFrame) -> DataFrame:
 def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
     """Read files like `read_lines`, in Python only: Sail's readers do not report a line's place (until 0.6.6)."""
     found = find_files(path, name)
-    not_read = [file for file, _ in found.files if _NOT_READ.search(file)]
+    not_read = [file for file, _ in found.files if UNREAD_SUFFIX.search(file)]
     _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: found.dangling})
     blocks = [(file, 0, None, FileFault.UNSUPPORTED_COMPRESSION.value) for file in not_read]
     blocks += [(file, 0, None, FileFault.DANGLING_LINK.value) for file in found.dangling]
     for file, size in found.files:
-        if _NOT_READ.search(file):
+        if UNREAD_SUFFIX.search(file):
             continue
         if _UNPACKED.search(file) or not reading.is_by_line:
             blocks.append((file, 0, None, None))

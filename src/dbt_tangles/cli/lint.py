@@ -1,0 +1,109 @@
+"""`tangles lint`: judges lines, signatures, feeds and claims of logs, without dbt and without an engine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, islice
+
+import click
+
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, with_exit_code
+from dbt_tangles.cli.page import print_json, quantity, truncate
+from dbt_tangles.cli.tables import CommandError
+
+TEXT, SARIF, GITHUB, JSON = "text", "sarif", "github", "json"
+KINDS = ("ssb", "pzp", "autobase", "events")
+
+
+@click.command("lint")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option("--kind", type=click.Choice(KINDS), help="The kind of the logs, if their lines do not tell it.")
+@click.option("--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty).")
+@click.option("--ignore", multiple=True, metavar="REASON", help="Leave findings with this reason out; may be repeated.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice((TEXT, SARIF, GITHUB)),
+    default=TEXT,
+    show_default=True,
+    help="Lines FILE:LINE: reason: detail; a SARIF log; or annotations of GitHub Actions.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    metavar="N",
+    help="Print the first N findings.",
+)
+@as_json
+@with_exit_code
+def command(
+    logs: tuple[str, ...], kind: str | None, pretty: bool, ignore: tuple[str, ...], form: str, limit: int, as_json: bool
+) -> int:
+    """Judge the lines, signatures, feeds and claims of logs, without building tables.
+
+    LOG is a file, a folder or a glob; .gz, .bz2 and .zst are unpacked. Exit code 0: clean; 1: findings; 2: wrong use.
+    """
+    # Imported here, because the verifiers need more modules than the other commands.
+    from dbt_tangles.lint.findings import UnknownKindError, group_by_kind, judge, reading_of
+    from dbt_tangles.lint.log_files import LogPathError, find_files
+
+    try:
+        files = [file for log in logs for file in find_files(log)]
+        groups = group_by_kind(files, reading_of(kind, pretty), kind)
+        judged = [judge(each, group, reading_of(each, pretty)) for each, group in groups.items()]
+    except (LogPathError, UnknownKindError, ValueError) as error:
+        raise CommandError(str(error)) from error
+    counts: Counter[str] = Counter()
+    findings = _counted(chain.from_iterable(each.findings for each in judged), ignore, counts)
+    shown = islice(findings, limit)
+    if as_json:
+        rows = [finding._asdict() | {"detail": _bounded(finding.detail)} for finding in shown]
+    else:
+        _write(shown, form)
+    for _ in findings:  # counts the rest
+        pass
+    total = counts.total()
+    if as_json:
+        logs_read = [{"kind": each.kind, "files": each.files, "lines": each.lines} for each in judged]
+        print_json({"logs": logs_read, "total": total, "counts": dict(counts.most_common()), "findings": rows})
+    else:
+        _write_summary(sum(each.lines for each in judged), total, limit)
+    return NOT_FOUND if total else FOUND
+
+
+def _counted(findings: Iterator, ignored: Sequence[str], counts: Counter[str]) -> Iterator:
+    for finding in findings:
+        if finding.reason not in ignored:
+            counts[finding.reason] += 1
+            yield finding
+
+
+def _bounded(text: str | None) -> str | None:
+    from dbt_tangles.lint.forms import MOST_DETAIL
+
+    return text and truncate(text, MOST_DETAIL)
+
+
+def _write(findings: Iterator, form: str) -> None:
+    from dbt_tangles.lint import forms
+
+    if form == SARIF:
+        from dbt_tangles.cli.init import version
+
+        print_json(forms.as_sarif(findings, version()))
+        return
+    write = forms.as_text if form == TEXT else forms.as_github
+    with suppress(BrokenPipeError):
+        for finding in findings:
+            click.echo(write(finding))
+
+
+def _write_summary(lines: int, total: int, limit: int) -> None:
+    """Write the number of lines and findings to the standard error, so that the output has findings only."""
+    more = f"; the first {limit:,} are shown (--limit)" if total > limit else ""
+    words = quantity(total, "finding{|s}") if total else "no finding"
+    click.echo(f"{quantity(lines, 'line{|s}')}: {words}{more}", err=True)

@@ -1,0 +1,49 @@
+"""Findings in event logs: malformed lines, repeated events and cycles, as in `timeline_rejects`.
+
+`order_of_partition` is the kernel of `int_timeline_order`; it admits the arrivals (ScuttleSort, section 2.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pyarrow as pa
+
+from dbt_tangles.formats.events.verify_lines import verify_batches
+
+_KEPT = "select * exclude (block_start, row_id), row_id + 1 as line from batch"
+
+_ARRIVALS = """select timeline_id, event_id, causes, null::varchar[] as feed_causes, null::varchar[] as both_causes,
+    null::varchar[] as weak_causes, author, arrival, false as is_tangle, null::varchar as refusal, source_file, line
+from lines where reject_reason is null"""
+
+_FINDINGS = """insert into found
+select source_file, line, line_digest, reject_reason, detail, event_id, 1 from lines where reject_reason is not null
+union all
+select source_file, line, line_digest, placed.reason,
+    if(placed.reason = 'duplicate', 'the event arrived before', 'the event would follow itself'), event_id, 1
+from placed inner join lines using (source_file, line, event_id) where placed.reason is not null"""
+
+
+def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.RecordBatch]) -> int:
+    """Verify the lines of event logs, and write the findings into the table `found`; see `ssb.check_lines`."""
+    count = 0
+    for batch in verify_batches(batches):
+        database.register("batch", pa.Table.from_batches([batch]))
+        database.execute(f"insert into lines {_KEPT}" if count else f"create table lines as {_KEPT}")
+        count += len(batch)
+    if count:
+        database.register("placed", _admit(pa.table(database.sql(_ARRIVALS))))
+        database.execute(_FINDINGS)
+    return count
+
+
+def _admit(arrivals: pa.Table) -> pa.Table:
+    # Imported here, because numba loads slowly and the other kinds of logs do not need it.
+    from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+    from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
+
+    batches = arrivals.cast(INPUT_SCHEMA).to_batches()
+    placed = order_of_partition(iter(batches), batch_size=0, edit_limit=0)
+    return pa.Table.from_batches(placed, OUTPUT_SCHEMA).select(["source_file", "line", "event_id", "reason"])

@@ -1,0 +1,110 @@
+"""Judges the files of logs, each by the rules of its kind, and yields the findings by file and line."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import duckdb
+
+from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES
+from dbt_tangles.ingest.line_format import Reading
+from dbt_tangles.lint import log_files
+from dbt_tangles.lint.log_kinds import KINDS, SSB
+
+#: Equal lines of a file up to this number have a finding each, as in merge_equal_rejects.sql.
+MOST_EQUAL = 100
+_FOUND = """create table found (source_file varchar, line bigint, line_digest blob, reason varchar, detail varchar,
+    id varchar, line_count bigint)"""
+_MERGED = f"""with numbered as (
+    select *, row_number() over (partition by source_file, reason, line_digest order by line) as number,
+        count(*) over (partition by source_file, reason, line_digest) as equal_lines
+    from found
+)
+select source_file, line, reason, detail, id,
+    if(line_digest is not null and equal_lines > {MOST_EQUAL}, equal_lines, line_count) as line_count
+from numbered where line_digest is null or equal_lines <= {MOST_EQUAL} or number = 1
+order by source_file, line, reason, detail nulls first, id nulls first"""
+_ROWS = 10_000
+
+
+class Finding(NamedTuple):
+    """A finding.
+
+    Attributes:
+        file: The file, as the user names it.
+        line: The line, from 1; objects count where blank lines separate them.
+        kind: The kind of the log.
+        reason: A code of `dbt_tangles.reasons`.
+        detail: More about this line, if the check states it.
+        id: The id of the message, node or event, if it is known.
+        line_count: The number of equal lines or of messages that the finding stands for.
+    """
+
+    file: str
+    line: int
+    kind: str
+    reason: str
+    detail: str | None
+    id: str | None
+    line_count: int
+
+
+class UnknownKindError(Exception):
+    """The kind of a log is not recognised."""
+
+
+class Judged(NamedTuple):
+    """The files of one kind of log, the number of their lines, and their findings."""
+
+    kind: str
+    files: Sequence[str]
+    lines: int
+    findings: Iterator[Finding]
+
+
+def group_by_kind(files: Sequence[str], reading: Reading, kind: str | None) -> dict[str, list[str]]:
+    """Group files by the kind of their logs, which is recognised by their content unless it is given.
+
+    A file whose lines tell no kind, such as a damaged one, belongs to the kind of the others.
+
+    Raises:
+        UnknownKindError: No file tells its kind.
+    """
+    kinds = {file: kind or log_files.kind_of(file, reading) for file in dict.fromkeys(files)}
+    known = [each for each in kinds.values() if each]
+    if not known:
+        raise UnknownKindError(
+            f"{files[0]}: no line of it is a message of a known kind; name the kind with --kind {'|'.join(KINDS)}"
+        )
+    by_kind: dict[str, list[str]] = {}
+    for file, each in kinds.items():
+        by_kind.setdefault(each or max(set(known), key=known.count), []).append(file)
+    return by_kind
+
+
+def judge(kind: str, files: Sequence[str], reading: Reading) -> Judged:
+    """Judge the files of one kind as one log.
+
+    Raises:
+        LogPathError: A file cannot be read.
+        ValueError: The network key in the environment is not valid.
+    """
+    database = duckdb.connect(":memory:", config={"autoinstall_known_extensions": False, "temp_directory": ""})
+    database.execute(_FOUND)
+    check = importlib.import_module(f"dbt_tangles.lint.{kind}").check_lines
+    lines = check(database, (batch for file in files for batch in log_files.read_lines(file, reading)))
+    return Judged(kind, files, lines, _findings(database, kind))
+
+
+def _findings(database: duckdb.DuckDBPyConnection, kind: str) -> Iterator[Finding]:
+    cursor = database.execute(_MERGED)
+    while rows := cursor.fetchmany(_ROWS):
+        for file, line, reason, detail, id_, line_count in rows:
+            yield Finding(file, line, kind, reason, detail, id_, line_count)
+
+
+def reading_of(kind: str | None, is_pretty: bool) -> Reading:
+    """Return how the lines of a log are read; only SSB logs may separate objects by blank lines."""
+    return Reading(MAX_LINE_BYTES, "\n\n" if is_pretty and kind in (None, SSB) else "\n")

@@ -1,0 +1,90 @@
+"""Writes findings as lines, as workflow commands of GitHub Actions, and as SARIF 2.1.0.
+
+All texts may come from a hostile log: they are bounded, and every character that is not printable is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from urllib.parse import quote
+
+from dbt_tangles.cli.page import escape_unprintable, truncate
+from dbt_tangles.lint.findings import Finding
+from dbt_tangles.lint.log_kinds import AUTOBASE, EVENTS, PZP, SSB
+from dbt_tangles.reasons import EventReason, meanings
+
+MOST_DETAIL = 300
+#: Kind: the columns of reasons that its findings use, see `dbt_tangles.reasons`.
+_COLUMNS = {
+    SSB: (
+        "ssb_rejects.reason",
+        "feed_messages.reason",
+        "tangle_messages.set_aside_reason",
+        "group_messages.set_aside_reason",
+    ),
+    PZP: ("pzp_rejects.reason",),
+    AUTOBASE: ("autobase_rejects.reason",),
+    EVENTS: ("timeline_rejects.reason",),
+}
+_meanings = cache(meanings)
+
+
+def meaning(kind: str, reason: str) -> str:
+    """Return the meaning of a reason in the findings of a kind of log."""
+    return next((found[reason] for column in _COLUMNS[kind] if reason in (found := _meanings(column))), "")
+
+
+def detail(finding: Finding) -> str:
+    """Describe a finding in one bounded sentence; the meaning of its reason comes first."""
+    # The details of repeated events and cycles repeat the meanings of their reasons.
+    is_repeated = finding.reason in (EventReason.DUPLICATE, EventReason.CYCLE) and finding.kind == EVENTS
+    own = f"({finding.detail})" if finding.detail and not is_repeated else ""
+    words = " ".join(filter(None, [meaning(finding.kind, finding.reason), own]))
+    many = f" [{finding.line_count:,} times]" if finding.line_count > 1 and finding.detail is None else ""
+    return truncate(escape_unprintable(words), MOST_DETAIL) + many
+
+
+def as_text(finding: Finding) -> str:
+    """Write a finding as `FILE:LINE: reason: detail`."""
+    return f"{escape_unprintable(finding.file)}:{finding.line}: {finding.reason}: {detail(finding)}"
+
+
+def as_github(finding: Finding) -> str:
+    """Write a finding as an error annotation of GitHub Actions."""
+    file = _escaped(escape_unprintable(finding.file)).replace(":", "%3A").replace(",", "%2C")
+    return f"::error file={file},line={finding.line},title={finding.reason}::{_escaped(detail(finding))}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def as_sarif(findings: Iterable[Finding], version: str) -> dict:
+    """Write findings as a SARIF log (OASIS, 2.1.0) with one run; the rules are the reasons that occur."""
+    results, rules = [], {}
+    for finding in findings:
+        rules[finding.reason] = meaning(finding.kind, finding.reason)
+        place = {"artifactLocation": {"uri": _uri(finding.file)}, "region": {"startLine": max(finding.line, 1)}}
+        results.append(
+            {
+                "ruleId": finding.reason,
+                "level": "error",
+                "message": {"text": detail(finding)},
+                "locations": [{"physicalLocation": place}],
+            }
+        )
+    driver = {
+        "name": "tangles",
+        "version": version,
+        "rules": [{"id": reason, "shortDescription": {"text": words}} for reason, words in sorted(rules.items())],
+    }
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}],
+    }
+
+
+def _uri(file: str) -> str:
+    return quote(file.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,40 @@
+"""Recognises the kind of a log by the fields of its first lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+SSB, PZP, AUTOBASE, EVENTS = "ssb", "pzp", "autobase", "events"
+KINDS = (SSB, PZP, AUTOBASE, EVENTS)
+#: The number of lines that are examined.
+SAMPLE = 200
+
+
+def recognise(lines: Iterable[bytes]) -> str | None:
+    """Return the kind that most of some lines have; None if no line has a known kind.
+
+    Args:
+        lines: Lines or objects of a log, damaged ones included.
+    """
+    counts = Counter(kind for line in lines if (kind := _kind_of(line)))
+    return min(counts, key=lambda kind: (-counts[kind], KINDS.index(kind))) if counts else None
+
+
+def _kind_of(line: bytes) -> str | None:
+    try:
+        document: Any = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    if type(document) is not dict:
+        return None
+    if "timeline" in document and "event" in document:
+        return EVENTS
+    if type(document.get("base")) is str:
+        return AUTOBASE
+    if "metadata" in document or type(document.get("msg")) is dict:
+        return PZP
+    return SSB if "value" in document or ("author" in document and "content" in document) else None

@@ -1,0 +1,217 @@
+"""`tangles lint`: kinds of logs, forms of findings, bounds, exit codes and time."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from cli_kit import HOSTILE, assert_harmless
+from conftest import DATA
+from dbt_tangles.cli.cli import main
+from dbt_tangles.lint import forms
+from dbt_tangles.lint.findings import Finding
+from dbt_tangles.lint.log_kinds import recognise
+from fixtures.ssb.author import Author, to_line
+
+NODE = {"base": "b", "indexers": ["ab" * 32]}
+EVENT = {"timeline": "t", "event": "e", "after": [], "arrival": 1}
+MOOT = {"data": None, "metadata": {}, "sigkey": "", "sig": ""}
+
+
+def lint(*words: str):
+    return CliRunner().invoke(main, ["lint", *map(str, words)])
+
+
+def write(path, *documents, raw: bytes = b""):
+    path.write_bytes(b"".join(json.dumps(document).encode() + b"\n" for document in documents) + raw)
+    return path
+
+
+@pytest.fixture
+def feed(tmp_path):
+    """A feed of three messages in a file."""
+    alice = Author.from_seed("lint")
+    messages = [alice.publish({"type": "post", "text": str(n)}, n) for n in range(3)]
+    path = tmp_path / "feed.jsonl"
+    path.write_bytes(b"\n".join(map(to_line, messages)) + b"\n")
+    return path
+
+
+def test_clean(feed):
+    result = lint(feed)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "3 lines: no finding\n")
+
+
+def test_one_finding_a_line(feed):
+    with feed.open("ab") as file:
+        file.write(b"{}\nnot JSON\n")
+    result = lint(feed)
+    assert result.exit_code == 1 and result.stderr == "5 lines: 2 findings\n"
+    first, second = result.stdout.splitlines()
+    assert first == f"{feed}:4: not_a_message: The line is JSON without a message in it: a bare key, a live marker, ..."
+    assert second.startswith(f"{feed}:5: malformed_json: ") and second.endswith(
+        "(not JSON at column 1: expecting value)"
+    )
+
+
+def test_a_gap_is_one_finding(feed):
+    lines = feed.read_bytes().splitlines(keepends=True)
+    feed.write_bytes(lines[0] + lines[2])
+    (line,) = lint(feed).stdout.splitlines()
+    assert ":2: after_gap: " in line and "verified up to sequence 1; 1 message comes after sequence 2" in line
+
+
+def test_a_forged_line_is_found(feed):
+    feed.write_bytes(feed.read_bytes().replace(b'"text":"1"', b'"text":"x"'))
+    assert [line.split(": ")[1] for line in lint(feed).stdout.splitlines()] == ["bad_signature", "after_gap"]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".GZ"])
+def test_compressed(feed, suffix):
+    packed = feed.with_suffix(suffix)
+    packed.write_bytes(gzip.compress(feed.read_bytes()))
+    assert lint(packed).exit_code == 0
+    packed.write_bytes(gzip.compress(feed.read_bytes())[:-4])
+    result = lint(packed)
+    assert result.exit_code == 1 and f"{packed}:4: truncated_file: " in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "document"),
+    [
+        ("ssb", {"key": "%", "value": {"author": "@", "content": {}}}),
+        ("ssb", {"author": "@", "content": {}}),
+        ("pzp", {"id": "i", "msg": MOOT}),
+        ("pzp", MOOT),
+        ("autobase", NODE),
+        ("events", EVENT),
+    ],
+)
+def test_kinds_are_recognised(kind, document):
+    assert recognise([b"not JSON", b"[]", json.dumps(document).encode()]) == kind
+
+
+def test_most_lines_decide_the_kind():
+    lines = [json.dumps(each).encode() for each in (NODE, EVENT, EVENT)]
+    assert recognise(lines) == "events" and recognise([b"{}", b"1"]) is None
+
+
+def test_logs_of_several_kinds(tmp_path, feed):
+    write(tmp_path / "events.jsonl", EVENT, EVENT | {"arrival": 2})
+    write(tmp_path / "nodes.jsonl", NODE, NODE | {"indexers": ["cd" * 32]})
+    answer = json.loads(lint(tmp_path, "--json").stdout)
+    assert {log["kind"]: log["lines"] for log in answer["logs"]} == {"ssb": 3, "events": 2, "autobase": 2}
+    assert answer["counts"] == {"duplicate": 1, "conflicting_base": 1} and answer["total"] == 2
+    (duplicate,) = [row for row in answer["findings"] if row["kind"] == "events"]
+    assert (duplicate["line"], duplicate["id"]) == (2, "e")
+
+
+def test_a_given_kind_counts(tmp_path):
+    result = lint(write(tmp_path / "log", EVENT), "--kind", "ssb")
+    assert ":1: not_a_message: " in result.stdout
+
+
+def test_objects_between_blank_lines(tmp_path):
+    assert lint(DATA / "ssb" / "variants_pretty.txt", "--pretty").stdout.count("malformed_json") == 0
+    assert lint(DATA / "ssb" / "variants_pretty.txt", "--kind", "ssb").stdout.count("malformed_json") > 10
+
+
+def test_ignored_reasons(feed):
+    lines = feed.read_bytes().splitlines(keepends=True)
+    feed.write_bytes(lines[0] + lines[2] + b"{}\n")
+    assert lint(feed, "--ignore", "after_gap", "--ignore", "not_a_message").exit_code == 0
+    assert lint(feed, "--ignore", "after_gap").stdout.count("\n") == 1
+
+
+def test_limit(tmp_path):
+    path = write(tmp_path / "log", *({"timeline": "t", "event": n} for n in range(5)))
+    result = lint(path, "--limit", 2)
+    assert result.stdout.count("\n") == 2 and "5 findings; the first 2 are shown" in result.stderr
+    answer = json.loads(lint(path, "--limit", 2, "--json").stdout)
+    assert len(answer["findings"]) == 2 and answer["counts"] == {"malformed": 5}
+
+
+def test_many_equal_lines_are_one_finding(tmp_path, feed):
+    feed.write_bytes(feed.read_bytes() + b"{}\n" * 101)
+    (line,) = lint(feed).stdout.splitlines()
+    assert ":4: not_a_message: " in line and line.endswith(" [101 times]")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere.jsonl"], "no file is there"),
+        (["empty.jsonl"], "name the kind with --kind"),
+        (["fifo"], "not a regular file"),
+        ([], "Missing argument"),
+    ],
+)
+def test_wrong_use(tmp_path, monkeypatch, words, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.jsonl").touch()
+    os.mkfifo(tmp_path / "fifo")
+    result = lint(*words)
+    assert result.exit_code == 2 and said in result.stderr and result.stdout == ""
+
+
+def test_a_wrong_network_key(feed, monkeypatch):
+    monkeypatch.setenv("TANGLES_SSB_HMAC_KEY", "secret")
+    result = lint(feed)
+    assert result.exit_code == 2 and "TANGLES_SSB_HMAC_KEY" in result.stderr and "secret" not in result.output
+
+
+def test_sarif(feed):
+    feed.write_bytes(feed.read_bytes() + b"{}\n")
+    log = json.loads(lint(feed, "--format", "sarif").stdout)
+    (run,) = log["runs"]
+    (result,) = run["results"]
+    assert log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "tangles"
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [result["ruleId"]] == ["not_a_message"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place == {"artifactLocation": {"uri": str(feed)}, "region": {"startLine": 4}}
+
+
+def test_annotations(tmp_path):
+    path = write(tmp_path / "a,b: 100%.jsonl", EVENT | {"after": 1})
+    (line,) = lint(path, "--format", "github").stdout.splitlines()
+    name = str(path).replace("%", "%25").replace(",", "%2C").replace(":", "%3A")
+    assert line.startswith(f"::error file={name},line=1,title=malformed::")
+
+
+@pytest.mark.parametrize("form", ["text", "sarif", "github"])
+def test_hostile_texts(tmp_path, form):
+    """Names of files and texts of logs are escaped and bounded in every form."""
+    place = tmp_path / HOSTILE.replace("/", "").replace("\x00", "")
+    write(place, EVENT | {"event": HOSTILE}, EVENT | {"event": HOSTILE, "arrival": 2}, raw=b"\x1b[31m" * 10_000 + b"\n")
+    for words in ([], ["--json"]) if form == "text" else ([],):
+        result = lint(place, "--format", form, *words)
+        assert result.exit_code == 1
+        assert_harmless(result)
+    long = Finding("f", 1, "ssb", "bad_link", "x" * 10_000, None, 1)
+    assert len(forms.as_text(long)) < 400 and len(forms.as_github(long)) < 400
+
+
+PROGRAM = """
+import sys
+from dbt_tangles.cli.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(*sorted(name for name in ("dbt", "numba", "pyspark", "rich") if name in sys.modules))
+"""
+
+
+def test_a_small_log_takes_a_moment(tmp_path):
+    """24 lines need neither dbt nor an engine nor a compiler; the limit is generous for a busy machine."""
+    with (DATA / "ssb" / "small.jsonl").open("rb") as file:
+        (tmp_path / "log.jsonl").write_bytes(b"".join(next(file) for _ in range(24)))
+    begin = time.monotonic()
+    command = [sys.executable, "-c", PROGRAM, "lint", str(tmp_path / "log.jsonl"), "--format", "sarif"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stdout.rpartition("}")[2].split() == [] and done.stderr == "24 lines: 3 findings\n", done
+    assert time.monotonic() - begin < 5
