@@ -23,7 +23,8 @@ _KEPT = """select source_file, row_id + 1 as line, line_digest, message_id, text
     [claim for claim in claims if claim.defect is not null
         or (claim.root_id = message_id and not claim.is_root)
         or (claim.tangle_name = 'epoch' and content_type is distinct from 'group/init')
-        or (claim.tangle_name = 'group' and claim.is_root and content_type is distinct from 'group/init')] as bad_claims,
+        or (claim.tangle_name = 'group' and claim.is_root and content_type is distinct from 'group/init')
+    ] as bad_claims,
     group_claim.invalid_reason as group_error from batch"""
 
 _REJECTS = """insert into found
