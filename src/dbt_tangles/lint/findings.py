@@ -70,13 +70,13 @@ def group_by_kind(files: Sequence[str], reading: Reading, kind: str | None) -> d
     A file whose lines tell no kind, such as a damaged one, belongs to the kind of the others.
 
     Raises:
-        UnknownKindError: No file tells its kind.
+        UnknownKindError: The kinds of all files are unknown.
     """
     kinds = {file: kind or log_files.kind_of(file, reading) for file in dict.fromkeys(files)}
     known = [each for each in kinds.values() if each]
     if not known:
         raise UnknownKindError(
-            f"{files[0]}: no line of it is a message of a known kind; name the kind with --kind {'|'.join(KINDS)}"
+            f"{files[0]}: its lines are of an unknown kind; name the kind with --kind {'|'.join(KINDS)}"
         )
     by_kind: dict[str, list[str]] = {}
     for file, each in kinds.items():

@@ -20,19 +20,21 @@ from dbt_tangles.reasons import FileFault
 
 
 class LogPathError(Exception):
-    """A path leads to no file, or a file cannot be read."""
+    """Files are missing at a path, or a file cannot be read."""
 
 
 def find_files(path: str) -> list[str]:
     """List the files at a path: a file, a folder with all visible files below it, or the matches of a glob.
 
     Raises:
-        LogPathError: The path leads to no file.
+        LogPathError: Files are missing at the path.
     """
     places = [path] if os.path.lexists(path) else sorted(glob.glob(path, recursive=True))
     files = [file for place in places for file in _files_below(place)]
     if not files:
-        raise LogPathError(f"{path}: no file is there; name a log file, a folder of logs or a glob")
+        raise LogPathError(
+            f"{path}: the file does not exist, or the folder is empty; name a log file, a folder of logs or a glob"
+        )
     return files
 
 

@@ -15,7 +15,7 @@ SAMPLE = 200
 
 
 def recognise(lines: Iterable[bytes]) -> str | None:
-    """Return the kind that most of some lines have; None if no line has a known kind.
+    """Return the kind of most lines; None if all kinds are unknown.
 
     Args:
         lines: Lines or objects of a log, damaged ones included.

@@ -145,7 +145,7 @@ def test_many_equal_lines_are_one_finding(tmp_path, feed):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nowhere.jsonl"], "no file is there"),
+        (["nowhere.jsonl"], "the file does not exist"),
         (["empty.jsonl"], "name the kind with --kind"),
         (["fifo"], "not a regular file"),
         ([], "Missing argument"),
