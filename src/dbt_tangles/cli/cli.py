@@ -20,6 +20,7 @@ COMMANDS = {
     "diff": "dbt_tangles.cli.diff",
     "check": "dbt_tangles.cli.check",
     "report": "dbt_tangles.report.command",
+    "send": "dbt_tangles.cli.send",
     "lint": "dbt_tangles.cli.lint",
     "init": "dbt_tangles.cli.init",
 }

@@ -9,7 +9,7 @@ from itertools import chain, islice
 
 import click
 
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, with_exit_code
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_answer, with_exit_code
 from dbt_tangles.cli.page import print_json, quantity, truncate
 from dbt_tangles.cli.tables import CommandError
 
@@ -69,7 +69,7 @@ def command(
     total = counts.total()
     if as_json:
         logs_read = [{"kind": each.kind, "files": each.files, "lines": each.lines} for each in judged]
-        print_json({"logs": logs_read, "total": total, "counts": dict(counts.most_common()), "findings": rows})
+        print_json_answer({"logs": logs_read, "total": total, "counts": dict(counts.most_common()), "findings": rows})
     else:
         _write_summary(sum(each.lines for each in judged), total, limit)
     return NOT_FOUND if total else FOUND

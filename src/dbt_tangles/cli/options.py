@@ -54,11 +54,21 @@ def with_tables(function: Callable[..., int]) -> Callable[..., None]:
     return _WAREHOUSE(schema(with_exit_code(function)))
 
 
+def schema_name() -> str:
+    """Return the name and version of the JSON answers of the current command; docs/reference/schemas describes them."""
+    return f"tangles/{click.get_current_context().info_name}/1"
+
+
+def print_json_answer(answer: dict) -> None:
+    """Print the JSON answer of the current command, with the name of its schema."""
+    print_json({"schema": schema_name(), **answer})
+
+
 def print_answer(tables: Tables, answer: dict, write: Callable[[Page, dict], None], as_json: bool) -> None:
     """Print an answer and the tables that it lacks."""
     missing = sorted(tables.missing)
     if as_json:
-        print_json({**answer, "missing_tables": missing})
+        print_json_answer({**answer, "missing_tables": missing})
         return
     page = Page()
     write(page, answer)

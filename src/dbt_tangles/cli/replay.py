@@ -12,8 +12,8 @@ from rich.progress import Progress
 
 from dbt_tangles.algorithms.timeline.verify_edits import Report, TableError, replay
 from dbt_tangles.cli.missing_tables import describe_missing_tables
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, with_tables
-from dbt_tangles.cli.page import Page, print_json, quantity
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_answer, with_tables
+from dbt_tangles.cli.page import Page, quantity
 from dbt_tangles.cli.tables import CommandError
 
 _SHOWN = 20
@@ -46,7 +46,7 @@ def command(timelines: tuple[str, ...], updates: bool, as_json: bool, warehouse:
         except TableError as error:
             raise CommandError(str(error)) from error
     if as_json:
-        print_json({**report._asdict(), "agree": report.agree})
+        print_json_answer({**report._asdict(), "agree": report.agree})
     else:
         _write(Page(), report)
     return NOT_FOUND if report.differ else FOUND

@@ -32,7 +32,7 @@ class CommandError(Exception):
     """A command cannot answer; the message names the problem, its place and a remedy."""
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
     """Whether a text has no lone surrogates; Python decodes arguments that are not UTF-8 to such."""
     return not any("\ud800" <= c <= "\udfff" for c in text)
 
@@ -131,7 +131,7 @@ class Tables:
         Raises:
             CommandError: A table cannot be read, or has the columns of another version.
         """
-        if any(isinstance(value, str) and not _is_unicode(value) for value in values.values()):
+        if any(isinstance(value, str) and not is_unicode(value) for value in values.values()):
             return []  # Columns hold valid Unicode only.
         names = set(_NAME.findall(sql))
         text = _NAME.sub(r"read_parquet($files_of_\1, hive_partitioning = false)", sql)

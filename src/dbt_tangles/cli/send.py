@@ -1,0 +1,72 @@
+"""`tangles send`: the messages that a peer lacks, and the ranges to ask it for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TextIO
+
+import click
+
+from dbt_tangles.cli import replication
+from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, schema_name, with_tables
+from dbt_tangles.cli.page import escape_unprintable, quantity
+from dbt_tangles.cli.tables import CommandError, Tables
+
+_SHOWN = 3
+
+
+@click.command("send")
+@click.option(
+    "--to",
+    "peer_file",
+    type=click.File(encoding="utf-8", errors="backslashreplace"),
+    metavar="FILE",
+    help='The messages that the peer has: {"AUTHOR": LENGTH, ...}, ["ID", ...], or its answer to --clock; - reads the '
+    "standard input.",
+)
+@click.option("--ask", is_flag=True, help="Print the ranges to ask for: those of the peer, or without --to all gaps.")
+@click.option("--clock", is_flag=True, help="Print the lengths of this warehouse's feeds, to be sent to a peer.")
+@as_json
+@with_tables
+def command(peer_file: TextIO | None, ask: bool, clock: bool, as_json: bool, warehouse: str, schema: str) -> int:
+    """List the messages that a peer lacks, in an order that it can apply.
+
+    A message comes after the message before it in its feed, and after the messages that it follows in tangles. Messages
+    outside of the verified chain of their feed are not sent. With --json, each line is a JSON object.
+    """
+    if clock and (peer_file or ask):
+        raise click.UsageError("--clock prints this warehouse's own clock; give it without --to and --ask")
+    if not (peer_file or ask or clock):
+        raise click.UsageError("give --to FILE, --ask or --clock")
+    tables = Tables(warehouse, schema)
+    for name in ("feeds", "feed_messages", "ssb_messages"):
+        if not tables.has(name):
+            raise CommandError(f"{tables.folder}: {name} is not built; build it with all tables that it reads")
+    if clock:
+        print_json_answer({"clock": replication.own_clock(tables)})
+        return FOUND
+    peer = replication.read_peer(peer_file) if peer_file else None
+    if ask:
+        rows = replication.ranges_to_ask(tables, peer) if peer else replication.missing_here(tables)
+        _write(rows, as_json)
+        return FOUND
+    peer_clock, unknown = replication.clock_of(tables, peer)
+    messages = replication.lacking(tables, peer_clock)
+    _write(({"message_id": m.message_id, "author": m.author, "sequence": m.sequence} for m in messages), as_json)
+    if unknown:
+        shown = ", ".join(map(escape_unprintable, unknown[:_SHOWN]))
+        words = quantity(len(unknown), "id{ is|s are} unknown here")
+        click.echo(f"tangles: {words} ({shown}); `tangles send --ask` lists all", err=True)
+    return FOUND
+
+
+def _write(rows: Iterable[dict], as_json: bool) -> None:
+    schema = {"schema": schema_name()}
+    with suppress(BrokenPipeError):
+        for row in rows:
+            if as_json:
+                click.echo(json.dumps({**schema, **row}))
+            else:
+                click.echo(" ".join(escape_unprintable(str(value)) for value in row.values()))

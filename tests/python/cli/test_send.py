@@ -1,0 +1,185 @@
+"""`tangles send`: what a peer lacks, in an order it can apply, and what to ask it for."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cli_story as story
+from cli_kit import HOSTILE, Warehouse, assert_harmless
+
+AUTHORS = "@a", "@b", "@c"
+
+
+def claim(root: str, *previous: str) -> dict:
+    return {"tangle_name": "t", "root_id": root, "previous": [*previous], "is_root": False}
+
+
+def write_log(root, posts: list[tuple[str, list[str]]]) -> tuple[Warehouse, list[dict]]:
+    """Write feeds from (author, linked ids) in order of publication; a message's id is its author and sequence."""
+    warehouse, messages, lengths = Warehouse(root), [], dict.fromkeys(AUTHORS, 0)
+    for author, links in posts:
+        sequence = lengths[author] = lengths[author] + 1
+        claims = [claim(links[0], *links[1:])] if links else []
+        row = story.message(f"%{author}{sequence}", author, sequence, tangle_claims=claims)
+        messages.append(row | {"previous_id": f"%{author}{sequence - 1}" if sequence > 1 else None})
+    warehouse.write("ssb_messages", *messages)
+    places = ("message_id", "author", "sequence")
+    warehouse.write("feed_messages", *({**{k: m[k] for k in places}, "in_chain": True} for m in messages))
+    ends = {author: (n, f"%{author}{n}") for author, n in lengths.items() if n}
+    warehouse.write("feeds", *(story.feed(author, *end) for author, end in ends.items()))
+    warehouse.write("tangle_missing")
+    return warehouse, messages
+
+
+def send(warehouse: Warehouse, tmp_path, said, *words: str) -> list[dict]:
+    """Run `tangles send --json` with a peer's statement; check and drop the schema of each line."""
+    (tmp_path / "peer.json").write_text(json.dumps(said))
+    result = warehouse.ask("send", "--to", str(tmp_path / "peer.json"), "--json", *words)
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert all(row.pop("schema") == "tangles/send/1" for row in rows)
+    return rows
+
+
+def ids(rows: list[dict]) -> list[str]:
+    return [row["message_id"] for row in rows]
+
+
+@pytest.fixture
+def log(tmp_path) -> Warehouse:
+    """@b answers @a1 and @c1 answers @b1; @a2 follows in its feed, @a3 joins both."""
+    posts = [("@a", []), ("@b", ["%@a1"]), ("@c", ["%@a1", "%@b1"]), ("@a", []), ("@a", ["%@a1", "%@c1", "%@a2"])]
+    return write_log(tmp_path / "wh", posts)[0]
+
+
+def test_all_to_a_peer_with_nothing(log, tmp_path):
+    rows = send(log, tmp_path, {})
+    assert rows[0] == {"message_id": "%@a1", "author": "@a", "sequence": 1}
+    assert ids(rows) == ["%@a1", "%@a2", "%@b1", "%@c1", "%@a3"] == ids(send(log, tmp_path, []))
+
+
+def test_a_clock(log, tmp_path):
+    assert ids(send(log, tmp_path, {"@a": 2, "@b": 1, "@unknown": 9})) == ["%@c1", "%@a3"]
+    assert send(log, tmp_path, {"@a": 3, "@b": 1, "@c": 1}) == []
+
+
+def test_tips(log, tmp_path):
+    """Tips stand for all that they follow, and a named message ends its author's feed."""
+    assert ids(send(log, tmp_path, ["%@c1"])) == ["%@a2", "%@a3"]
+    assert ids(send(log, tmp_path, ["%@c1", "%@a2"])) == ["%@a3"]
+    assert send(log, tmp_path, {"tips": ["%@a3"]}) == []
+
+
+def test_ids_that_are_unknown(log, tmp_path):
+    (tmp_path / "peer.json").write_text('["%new", "%@b1"]')
+    result = log.ask("send", "--to", str(tmp_path / "peer.json"))
+    assert result.exit_code == 0 and "1 id is unknown here (%new)" in result.stderr
+    assert result.stdout.splitlines() == ["%@a2 @a 2", "%@c1 @c 1", "%@a3 @a 3"]
+    assert send(log, tmp_path, ["%new", "%@b1"], "--ask") == [{"message_id": "%new"}]
+
+
+def test_ranges_to_ask(log, tmp_path):
+    assert send(log, tmp_path, {"@a": 5, "@b": 1, "@z": 2}, "--ask") == [
+        {"author": "@a", "from_sequence": 4, "to_sequence": 5},
+        {"author": "@z", "from_sequence": 1, "to_sequence": 2},
+    ]
+
+
+def test_own_clock_is_a_statement_for_peers(log, tmp_path):
+    answer = log.json("send", "--clock")
+    assert answer == {"schema": "tangles/send/1", "clock": {"@a": 3, "@b": 1, "@c": 1}}
+    assert send(log, tmp_path, answer) == [] == send(log, tmp_path, answer, "--ask")
+
+
+def test_gaps_and_missing_messages(tmp_path):
+    """Without a peer's statement, --ask lists the holes of feeds and the messages that tangles wait for."""
+    warehouse = story.write(tmp_path / "wh")
+    gap = story.feed(story.CAROL, 1, story.C1) | {"status": "gap", "message_count": 2, "max_sequence": 4}
+    chain = [(story.C1, 1, True, None), (story.C7, 4, False, "after_gap")]
+    warehouse.write("feeds", gap)
+    warehouse.write(
+        "feed_messages",
+        *({"message_id": m, "author": story.CAROL, "sequence": n, "in_chain": c, "reason": r} for m, n, c, r in chain),
+    )
+    rows = [json.loads(line) for line in warehouse.ask("send", "--ask", "--json").stdout.splitlines()]
+    assert [{k: v for k, v in row.items() if k != "schema"} for row in rows] == [
+        {"author": story.CAROL, "from_sequence": 2, "to_sequence": 3},
+        {"message_id": story.GONE},
+    ]
+
+
+def test_messages_outside_of_chains_are_not_sent(tmp_path):
+    warehouse = story.write_broken_feed(Warehouse(tmp_path / "wh"))
+    assert ids(send(warehouse, tmp_path, {})) == [story.A1, story.C1]
+
+
+def test_a_cycle_of_links_keeps_feeds_in_sequence(tmp_path):
+    """Ids that are hashes form no cycle, but claimed ids may."""
+    warehouse, _ = write_log(tmp_path / "wh", [("@a", ["%@b2"]), ("@a", []), ("@b", ["%@a2"]), ("@b", [])])
+    assert ids(send(warehouse, tmp_path, {})) == ["%@a1", "%@a2", "%@b1", "%@b2"]
+
+
+@given(st.data())
+def test_any_replica_can_apply(tmp_path_factory, data):
+    """Of random logs: a peer that has the beginnings of feeds gets exactly the rest, causes first."""
+    posts, published = [], []
+    lengths = dict.fromkeys(AUTHORS, 0)
+    for author in data.draw(st.lists(st.sampled_from(AUTHORS), max_size=12)):
+        links = data.draw(st.lists(st.sampled_from(published), max_size=3, unique=True)) if published else []
+        posts.append((author, links))
+        lengths[author] += 1
+        published.append(f"%{author}{lengths[author]}")
+    folder = tmp_path_factory.mktemp("log")
+    warehouse, messages = write_log(folder / "wh", posts)
+    clock = {author: data.draw(st.integers(0, length)) for author, length in lengths.items()}
+    sent = ids(send(warehouse, folder, clock))
+    held = {m["message_id"] for m in messages if m["sequence"] <= clock[m["author"]]}
+    assert len(sent) == len(set(sent)) and held | {*sent} == {*published} and held.isdisjoint(sent)
+    causes = {m["message_id"]: {m["previous_id"], *posts[n][1]} - {None} for n, m in enumerate(messages)}
+    will_have = held | {*sent}
+    for id_ in sent:
+        assert causes[id_] & will_have <= held
+        held.add(id_)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("1", "neither a clock nor a list"),
+        ('{"@a": -1}', "not a whole number"),
+        ('{"@a": true}', "not a whole number"),
+        ('{"@a": 1e99}', "not a whole number"),
+        ("[1]", "neither a clock nor a list"),
+    ],
+)
+def test_statements_that_cannot_be_read(log, tmp_path, text, said):
+    (tmp_path / "peer.json").write_text(text)
+    result = log.ask("send", "--to", str(tmp_path / "peer.json"))
+    assert result.exit_code == 2 and said in result.stderr and result.stdout == ""
+
+
+@pytest.mark.parametrize("words", [[], ["--clock", "--ask"]])
+def test_wrong_use(log, words):
+    assert log.ask("send", *words).exit_code == 2
+
+
+def test_missing_tables(tmp_path):
+    result = Warehouse(tmp_path / "wh").write("feeds").ask("send", "--clock")
+    assert result.exit_code == 2 and "feed_messages is not built" in result.stderr
+
+
+def test_hostile_texts(tmp_path):
+    warehouse, _ = write_log(tmp_path / "wh", [])
+    row = story.message(HOSTILE, HOSTILE, 1)
+    warehouse.write("ssb_messages", row).write("feeds", story.feed(HOSTILE, 1, HOSTILE))
+    warehouse.write("feed_messages", {"message_id": HOSTILE, "author": HOSTILE, "sequence": 1, "in_chain": True})
+    for said in ({HOSTILE: 0, "\ud800": 1}, [HOSTILE + "x", "\ud800"]):
+        (tmp_path / "peer.json").write_text(json.dumps(said))
+        for words in ([], ["--json"], ["--ask"], ["--ask", "--json"]):
+            result = warehouse.ask("send", "--to", str(tmp_path / "peer.json"), *words)
+            assert result.exit_code == 0, result.output
+            assert_harmless(result)

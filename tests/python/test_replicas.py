@@ -1,0 +1,91 @@
+"""Two replicas that exchange only what `tangles send` lists end with the same tables."""
+
+import json
+import random
+
+import pytest
+from click.testing import CliRunner
+
+from dbt_tangles.cli.cli import main
+from fixtures.ssb.author import Author, to_line
+from log_files import contents, write
+
+MODELS = ("ssb_messages", "feeds", "feed_messages", "tangle_messages", "tangles", "tangle_missing")
+WRITERS, MESSAGES = 5, 60
+
+
+def publish() -> list[dict]:
+    """Publish threads between several writers, who know all earlier messages."""
+    rng = random.Random(3)
+    writers = [Author.from_seed(f"replica {n}") for n in range(WRITERS)]
+    published: list[dict] = []
+    for n in range(MESSAGES):
+        content = {"type": "post", "text": str(n)}
+        if published and rng.random() < 0.7:
+            root, *previous = (message["key"] for message in [published[0], *rng.sample(published, min(2, n))])
+            content["tangles"] = {"thread": {"root": root, "previous": previous or [root]}}
+        elif not published:
+            content["tangles"] = {"thread": {"root": None, "previous": None}}
+        published.append(rng.choice(writers).publish(content, n))
+    return published
+
+
+class Replica:
+    """A replica: a folder of logs, and its tables."""
+
+    def __init__(self, project, name: str, folder, messages: list[dict]) -> None:
+        self.folder, self.built = folder / name, project(f"replica_{name}", ssb_log=str(folder / name))
+        self.folder.mkdir()
+        self.messages: dict[str, dict] = {}
+        self.take(messages)
+
+    def take(self, messages: list[dict]) -> None:
+        """Add messages to the log and build the tables."""
+        self.messages |= {message["key"]: message for message in messages}
+        write(self.folder / f"{len(self.messages)}.jsonl", list(map(to_line, messages)))
+        self.built.build("--select", *(f"+{model}" for model in MODELS), "--exclude", "resource_type:seed")
+
+    def ask(self, *words: str) -> str:
+        """Run `tangles send` on the tables."""
+        place = ["--warehouse", str(self.built.warehouse), "--schema", self.built.schema]
+        result = CliRunner().invoke(main, ["send", *place, *words])
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    def send_to(self, peer: "Replica") -> list[dict]:
+        """List what the peer lacks, given only its clock, and check that it can apply each message in this order."""
+        clock = peer.folder.parent / f"{peer.folder.name}.json"
+        clock.write_text(peer.ask("--clock"))
+        sent = [json.loads(line) for line in self.ask("--to", str(clock), "--json").splitlines()]
+        held = dict(json.loads(clock.read_text())["clock"])
+        for row in sent:
+            value = self.messages[row["message_id"]]["value"]
+            assert (row["author"], row["sequence"]) == (value["author"], value["sequence"])
+            assert held.get(row["author"], 0) + 1 == row["sequence"]
+            held[row["author"]] = row["sequence"]
+        return [self.messages[row["message_id"]] for row in sent]
+
+
+@pytest.fixture(scope="module")
+def replicas(project, tmp_path_factory) -> list[Replica]:
+    """Each replica has other beginnings of the feeds; one has a message behind a gap, which the other fills."""
+    published, folder = publish(), tmp_path_factory.mktemp("replicas")
+    authors = sorted({message["value"]["author"] for message in published})
+    have = [{author: 3 + 5 * ((n + side) % 2) for n, author in enumerate(authors)} for side in (0, 1)]
+    logs = [[m for m in published if m["value"]["sequence"] <= clock[m["value"]["author"]]] for clock in have]
+    behind = next(m for m in logs[1] if m not in logs[0] and m["value"]["sequence"] > have[0][m["value"]["author"]] + 1)
+    return [Replica(project, "a", folder, [*logs[0], behind]), Replica(project, "b", folder, logs[1])]
+
+
+def test_an_exchange_makes_replicas_equal(replicas):
+    one, other = replicas
+    assert contents(one.built, "feeds") != contents(other.built, "feeds")
+    to_other, to_one = one.send_to(other), other.send_to(one)
+    assert to_other and to_one
+    one.take(to_one)
+    other.take(to_other)
+    assert one.send_to(other) == [] == other.send_to(one)
+    assert one.messages == other.messages
+    for model in MODELS:
+        rows = [contents(replica.built, model, "line_count") for replica in replicas]
+        assert rows[0] == rows[1], model
