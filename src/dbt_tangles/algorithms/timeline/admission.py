@@ -19,6 +19,8 @@ O(arrivals / block) passes; a single cycle costs O(log(arrivals)) passes. The co
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dbt_tangles.algorithms.structures.components import strong_components
@@ -71,14 +73,55 @@ def admit(
         raise ValueError("timelines, events, causes and refusals are not of the same rows")
     if cause_start[-1] != len(cause) or block < 1:
         raise ValueError("the causes are not those of the rows, or a block holds nothing")
-    verdict, knotted = _admit_all(timeline_start, event, cause_start, cause, refused)
+    arrivals = _Arrivals(event, cause_start, cause)
+    verdict, knotted = _admit_all(timeline_start, arrivals, refused)
     if knotted.any():
         waiting = np.repeat(knotted, np.diff(timeline_start)) & ~refused
         events = int(event.max()) + 1
         every = np.ones(events, np.bool_)
-        component, size = strong_components(*_all_causes(events, event, cause_start, cause, waiting), every)
-        _admit_some(event, cause_start, cause, waiting, component, size, block, verdict)
+        component, size = strong_components(*_all_causes(events, arrivals, waiting), every)
+        _admit_some(arrivals, waiting, component, size, block, verdict)
     return verdict
+
+
+class _Arrivals(NamedTuple):
+    """The arrivals of all timelines, see `admit`."""
+
+    event: np.ndarray
+    cause_start: np.ndarray
+    cause: np.ndarray
+
+
+class _State(NamedTuple):
+    """The events admitted so far, and scratch for sorting them.
+
+    Attributes:
+        chosen: int32[events]; the row whose causes count, or -1 for events that are not admitted.
+        component: int32[events]; causes of another component are ignored.
+        edge: int64[events], scratch.
+        path: int32[...], scratch for as many events as are sorted.
+    """
+
+    chosen: np.ndarray
+    component: np.ndarray
+    edge: np.ndarray
+    path: np.ndarray
+
+
+class _Bits(NamedTuple):
+    """One bit for each new event of a block.
+
+    Attributes:
+        bit: int32[events]; the bit of an event, or -1. All -1 between blocks.
+        place: int32[events]; the row of an admitted event in `carried`.
+        carried: uint64[admitted events or more, words]; the events of the block that each admitted event follows.
+        words: int64[1]; the number of words that the block's bits take.
+    """
+
+    bit: np.ndarray
+    place: np.ndarray
+    carried: np.ndarray
+    words: np.ndarray
 
 
 @inner
@@ -108,23 +151,21 @@ def _enter(rows, event, chosen, nodes, count, verdict):
 
 
 @inner
-def _sorts(nodes, count, chosen, component, cause_start, cause, edge, path, order):
+def _sorts(nodes, count, arrivals, state, order):
     """Sort events topologically, causes first.
 
     Args:
         nodes: int32[...]; the first `count` are the events to sort.
         count: Their number.
-        chosen: int32[events]; the row whose causes count, or -1.
-        component: int32[events]; causes of another component are ignored.
-        cause_start: int64[rows + 1].
-        cause: int32[causes].
-        edge: int64[events], scratch.
-        path: int32[count or more], scratch.
+        arrivals: The arrivals.
+        state: The admitted events, including those to sort.
         order: int32[count or more]; filled; meaningless after a failure.
 
     Returns:
         Whether the events have such an order, that is, form no cycle.
     """
+    cause_start, cause = arrivals.cause_start, arrivals.cause
+    chosen, component, edge, path = state.chosen, state.component, state.edge, state.path
     for i in range(count):
         edge[nodes[i]] = _UNSEEN
     placed = 0
@@ -160,7 +201,7 @@ def _sorts(nodes, count, chosen, component, cause_start, cause, edge, path, orde
 
 
 @compiled
-def _admit_all(timeline_start, event, cause_start, cause, refused):
+def _admit_all(timeline_start, arrivals, refused):
     """Accept the first arrival of every event in all timelines without a cycle.
 
     Returns:
@@ -169,16 +210,15 @@ def _admit_all(timeline_start, event, cause_start, cause, refused):
     Raises:
         ValueError: A cause is an event of another timeline.
     """
+    event, cause_start, cause = arrivals.event, arrivals.cause_start, arrivals.cause
     events = 0
     for row in range(len(event)):
         events = max(events, event[row] + 1)
     verdict = np.full(len(event), np.int8(REFUSED))
     knotted = np.zeros(len(timeline_start) - 1, np.bool_)
-    component = np.zeros(events, np.int32)
     chosen = np.full(events, np.int32(-1))
-    edge = np.empty(events, np.int64)
+    state = _State(chosen, np.zeros(events, np.int32), np.empty(events, np.int64), np.empty(events, np.int32))
     nodes = np.empty(events, np.int32)
-    path = np.empty(events, np.int32)
     order = np.empty(events, np.int32)
     for t in range(len(timeline_start) - 1):
         first, end = timeline_start[t], timeline_start[t + 1]
@@ -202,17 +242,18 @@ def _admit_all(timeline_start, event, cause_start, cause, refused):
                 chosen[event[row]] = row
                 nodes[count] = event[row]
                 count += 1
-        knotted[t] = not _sorts(nodes, count, chosen, component, cause_start, cause, edge, path, order)
+        knotted[t] = not _sorts(nodes, count, arrivals, state, order)
     return verdict, knotted
 
 
 @compiled
-def _all_causes(events, event, cause_start, cause, waiting):
+def _all_causes(events, arrivals, waiting):
     """Collect the causes of all waiting rows, by event.
 
     Returns:
         Compressed rows, int64[events + 1] and int32[...]; a cause may occur repeatedly.
     """
+    event, cause_start, cause = arrivals.event, arrivals.cause_start, arrivals.cause
     start = np.zeros(events + 1, np.int64)
     for row in range(len(event)):
         if waiting[row]:
@@ -230,21 +271,66 @@ def _all_causes(events, event, cause_start, cause, waiting):
 
 
 @compiled
-def _admit_some(event, cause_start, cause, waiting, component, size, block, verdict):
+def _admit_some(arrivals, waiting, component, size, block, verdict):
     """Judge the waiting rows component by component; fill their verdicts."""
     events = len(component)
-    components = len(size)
+    chosen = np.full(events, np.int32(-1))
+    row_start, queue = _queue_components(arrivals.event, waiting, component, size, chosen, verdict)
     largest = 0
+    for k in range(len(size)):
+        if row_start[k] < row_start[k + 1]:
+            largest = max(largest, size[k])
+    state = _State(chosen, component, np.empty(events, np.int64), np.empty(largest, np.int32))
+    words = (min(block, largest) + 63) >> 6
+    bits = _Bits(
+        np.full(events, np.int32(-1)),
+        np.empty(events, np.int32),
+        np.empty((largest, words), np.uint64),
+        np.empty(1, np.int64),
+    )
+    order = np.empty(largest, np.int32)
+    other = np.empty(largest, np.int32)
+    for k in range(len(size)):
+        inside = 0  # Number of admitted events of the component: the first of `order`, causes first.
+        at, end = row_start[k], row_start[k + 1]
+        at_once = max(end - at, block)
+        while at < end:
+            stop = min(at + at_once, end)
+            if stop - at > block:
+                count = _enter(queue[at:stop], arrivals.event, chosen, order, inside, verdict)
+                if _sorts(order, count, arrivals, state, other):
+                    inside = count
+                    at = stop
+                    at_once *= 2
+                    order, other = other, order
+                else:
+                    for i in range(inside, count):
+                        chosen[order[i]] = -1
+                    at_once = max(block, (stop - at) // 2)
+            else:
+                inside, refusals = _judge_block(queue[at:stop], arrivals, state, bits, order, inside, verdict)
+                _sorts(order, inside, arrivals, state, other)
+                at = stop
+                at_once = block if refusals else 2 * block
+                order, other = other, order
+
+
+@compiled
+def _queue_components(event, waiting, component, size, chosen, verdict):
+    """Admit waiting rows whose events are alone in their components, and queue all others by component.
+
+    Returns:
+        Compressed rows, int64[components + 1] and int32[...]; the queued rows of each component in order.
+    """
+    components = len(size)
     row_start = np.zeros(components + 1, np.int64)
     for row in range(len(event)):
         if waiting[row] and size[component[event[row]]] > 1:
             row_start[component[event[row]] + 1] += 1
-            largest = max(largest, size[component[event[row]]])
     for k in range(components):
         row_start[k + 1] += row_start[k]
     queue = np.empty(row_start[components], np.int32)
     fill = row_start[:-1].copy()
-    chosen = np.full(events, np.int32(-1))
     for row in range(len(event)):
         if not waiting[row]:
             continue
@@ -257,123 +343,84 @@ def _admit_some(event, cause_start, cause, waiting, component, size, block, verd
         else:
             verdict[row] = ACCEPTED
             chosen[x] = row
-    edge = np.empty(events, np.int64)
-    place = np.empty(events, np.int32)
-    bit = np.full(events, np.int32(-1))
-    order = np.empty(largest, np.int32)
-    other = np.empty(largest, np.int32)
-    path = np.empty(largest, np.int32)
-    width = (min(block, largest) + 63) >> 6
-    carried = np.empty((largest, width), np.uint64)
-    for k in range(components):
-        inside = 0  # Number of admitted events of the component: the first of `order`, causes first.
-        at, end = row_start[k], row_start[k + 1]
-        at_once = max(end - at, block)
-        while at < end:
-            stop = min(at + at_once, end)
-            if stop - at > block:
-                count = _enter(queue[at:stop], event, chosen, order, inside, verdict)
-                if _sorts(order, count, chosen, component, cause_start, cause, edge, path, other):
-                    inside = count
-                    at = stop
-                    at_once *= 2
-                    order, other = other, order
-                else:
-                    for i in range(inside, count):
-                        chosen[order[i]] = -1
-                    at_once = max(block, (stop - at) // 2)
-            else:
-                inside, refusals = _judge_block(
-                    queue[at:stop],
-                    event,
-                    cause_start,
-                    cause,
-                    chosen,
-                    component,
-                    order,
-                    inside,
-                    place,
-                    bit,
-                    carried,
-                    verdict,
-                )
-                _sorts(order, inside, chosen, component, cause_start, cause, edge, path, other)
-                at = stop
-                at_once = block if refusals else 2 * block
-                order, other = other, order
+    return row_start, queue
 
 
-@compiled
-def _judge_block(rows, event, cause_start, cause, chosen, component, order, inside, place, bit, carried, verdict):
+@inner
+def _add_followed(follows, at, row, arrivals, state, bits):
+    """Set the bits of all events of the block that an arrival follows through its causes, in row `at` of `follows`."""
+    own = state.component[arrivals.event[row]]
+    bit = bits.bit
+    for e in range(arrivals.cause_start[row], arrivals.cause_start[row + 1]):
+        c = arrivals.cause[e]
+        if state.component[c] != own:
+            continue
+        if bit[c] >= 0:
+            follows[at, bit[c] >> 6] |= np.uint64(1) << np.uint64(bit[c] & 63)
+        elif state.chosen[c] >= 0:
+            for w in range(bits.words[0]):
+                follows[at, w] |= bits.carried[bits.place[c], w]
+
+
+@inner
+def _has(follows, at, bit):
+    """Whether a bit is set in row `at`."""
+    return (follows[at, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1) != 0
+
+
+@inner
+def _unite(follows, at, other):
+    """Set the bits of row `other` in row `at`."""
+    for w in range(follows.shape[1]):
+        follows[at, w] |= follows[other, w]
+
+
+@inner
+def _judge_block(rows, arrivals, state, bits, order, inside, verdict):
     """Judge one block of arrivals in order; fill their verdicts.
 
     Args:
         rows: int32[block], arrivals of events of one component.
-        event: int32[rows].
-        cause_start: int64[rows + 1].
-        cause: int32[causes].
-        chosen: int32[events]; set for newly admitted events.
-        component: int32[events].
+        arrivals: The arrivals.
+        state: The admitted events; `chosen` is set for newly admitted events.
+        bits: Scratch.
         order: int32[...]; the first `inside` are the component's admitted events, causes first. Newly admitted events
             are added behind them.
         inside: Number of admitted events before.
-        place: int32[events], scratch.
-        bit: int32[events], all -1; scratch.
-        carried: uint64[inside or more, words], scratch.
         verdict: int8[rows].
 
     Returns:
         The number of admitted events, and the number of arrivals that were refused for a cycle.
     """
-    bits = refusals = 0
+    event, bit, chosen = arrivals.event, bits.bit, state.chosen
+    count = refusals = entries = 0
     for row in rows:
         x = event[row]
         if chosen[x] < 0 and bit[x] < 0:
-            bit[x] = bits
-            bits += 1
-    words = (bits + 63) >> 6
+            bit[x] = count
+            count += 1
+    words = (count + 63) >> 6
+    bits.words[0] = words
     # Events admitted before carry the bits of the block's events that they follow.
     for i in range(inside):
-        node = order[i]
-        place[node] = i
-        carried[i, :words] = 0
-        for e in range(cause_start[chosen[node]], cause_start[chosen[node] + 1]):
-            c = cause[e]
-            if component[c] != component[node]:
-                continue
-            if bit[c] >= 0:
-                carried[i, bit[c] >> 6] |= np.uint64(1) << np.uint64(bit[c] & 63)
-            elif chosen[c] >= 0:
-                for w in range(words):
-                    carried[i, w] |= carried[place[c], w]
+        bits.place[order[i]] = i
+        bits.carried[i, :words] = 0
+        _add_followed(bits.carried, i, chosen[order[i]], arrivals, state, bits)
     # Newly admitted events carry the bits of all events that they follow, also of those not yet admitted.
-    above = np.empty((bits, words), np.uint64)
-    entered = np.empty(bits, np.int32)
-    follows = np.empty(words, np.uint64)
-    entries = 0
+    follows = np.empty((count + 1, words), np.uint64)
+    entered = np.empty(count, np.int32)
     for row in rows:
         x = event[row]
         if chosen[x] >= 0:
             verdict[row] = DUPLICATE
             continue
-        follows[:] = 0
-        for e in range(cause_start[row], cause_start[row + 1]):
-            c = cause[e]
-            if component[c] != component[x]:
-                continue
-            if bit[c] >= 0:
-                follows[bit[c] >> 6] |= np.uint64(1) << np.uint64(bit[c] & 63)
-            elif chosen[c] >= 0:
-                for w in range(words):
-                    follows[w] |= carried[place[c], w]
-        for i in range(entries):
-            b = entered[i]
-            if (follows[b >> 6] >> np.uint64(b & 63)) & np.uint64(1):
-                for w in range(words):
-                    follows[w] |= above[b, w]
         own = bit[x]
-        own_word, own_shift = own >> 6, np.uint64(own & 63)
-        if (follows[own_word] >> own_shift) & np.uint64(1):
+        follows[count] = 0  # The last row is that of the arrival until it is admitted.
+        _add_followed(follows, count, row, arrivals, state, bits)
+        for i in range(entries):
+            if _has(follows, count, entered[i]):
+                _unite(follows, count, entered[i])
+        if _has(follows, count, own):
             verdict[row] = CYCLE
             refusals += 1
             continue
@@ -381,11 +428,9 @@ def _judge_block(rows, event, cause_start, cause, chosen, component, order, insi
         chosen[x] = row
         order[inside + entries] = x
         for i in range(entries):
-            b = entered[i]
-            if (above[b, own_word] >> own_shift) & np.uint64(1):
-                for w in range(words):
-                    above[b, w] |= follows[w]
-        above[own, :] = follows
+            if _has(follows, entered[i], own):
+                _unite(follows, entered[i], count)
+        follows[own] = follows[count]
         entered[entries] = own
         entries += 1
     for row in rows:

@@ -17,17 +17,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.timeline.blocks import clear, insert, new_order
-from dbt_tangles.algorithms.timeline.ranks import Links, Work, find_ranks, link, rank_alone
+from dbt_tangles.algorithms.timeline.blocks import Order, clear, insert, new_order
+from dbt_tangles.algorithms.timeline.ranks import Links, Work, find_ranks, link, new_links, new_work, rank_alone
 from dbt_tangles.algorithms.timeline.scripts import (
+    Script,
     choose_kept,
     count_commands,
+    grow_output,
     name_dropped,
+    new_output,
     new_script,
+    split_columns,
     write_commands,
+    write_insertion,
 )
 from dbt_tangles.algorithms.timeline.small_batch_insert import let_in_one_by_one
-from dbt_tangles.algorithms.timeline.stable_frame import renew
+from dbt_tangles.algorithms.timeline.stable_frame import Lift, renew
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
 
@@ -129,14 +134,36 @@ def script(event_start: np.ndarray, old_position: np.ndarray, new_position: np.n
     )
 
 
+class _State(NamedTuple):
+    """The order of one timeline while its events arrive, and the arrays that its changes need."""
+
+    order: Order
+    links: Links
+    work: Work
+    script: Script
+
+
+@compiled
+def _new_state(event_start, cause_start, cause):
+    """Allocate the state for the largest timeline."""
+    n = len(cause_start) - 1
+    largest = np.int64(0)
+    for t in range(len(event_start) - 1):
+        largest = max(largest, event_start[t + 1] - event_start[t])
+    largest += 1
+    order = new_order(n, largest)
+    return _State(order, new_links(n, cause_start, cause), new_work(n, largest), new_script(largest))
+
+
 @inner
-def _change(order, links, work, s, events, rank, bottom, show):
+def _change(state, events, rank, bottom, show):
     """Insert a batch that may raise earlier events; return the numbers of changed events, items and dropped events."""
+    order, work, s = state.order, state.work, state.script
     if show and 1 < len(events) <= FEW:
-        changed, items = let_in_one_by_one(order, links, work, s, events)
+        changed, items = let_in_one_by_one(order, state.links, work, s, events)
     else:
-        changed, top, lift = find_ranks(order, links, work, events, len(events) == 1, rank, bottom)
-        items = renew(order, work, s, events, changed, bottom, top, lift, show)
+        changed, top, lift = find_ranks(order, state.links, work, events, len(events) == 1, rank, bottom)
+        items = renew(order, work, s, events, changed, Lift(work.base, bottom, top, lift), show)
     dropped = 0
     if show:
         dropped = choose_kept(s, changed, items, order.size[1] - items)
@@ -144,88 +171,60 @@ def _change(order, links, work, s, events, rank, bottom, show):
     return changed, items, dropped
 
 
+@inner
+def _end_of_batch(batch, at, shown, end):
+    """Return the end of the arrivals that are inserted together from `at` on: one batch, or all published arrivals."""
+    if at < shown:
+        return shown
+    stop = at + 1
+    while stop < end and batch[stop] == batch[at]:
+        stop += 1
+    return stop
+
+
 @compiled
 def _edit_stream(event_start, cause_start, cause, arrived, batch, published, command_limit):
-    n = len(cause_start) - 1
-    largest = np.int64(0)
-    for t in range(len(event_start) - 1):
-        largest = max(largest, event_start[t + 1] - event_start[t])
-    largest += 1
-    span = np.zeros((n + 1, 2), np.int64)
-    for c in cause:
-        span[c + 1, 0] += 1
-    for event in range(n):
-        span[event + 1, 0] += span[event, 0]
-        span[event, 1] = span[event, 0]
-    links = Links(cause_start, cause, span, np.empty(len(cause), np.int32))
-    order = new_order(n, largest)
-    work = Work(
-        np.zeros(1, np.int64),
-        np.zeros(1, np.int64),
-        np.empty(largest, np.int32),
-        np.empty(largest, np.int32),
-        np.empty(largest, np.int64),
-        np.empty(largest, np.int32),
-        np.empty(largest, np.int32),
-        np.empty(n, np.int32),
-        np.empty(largest, np.int64),
-        np.empty(largest, np.int64),
-        np.empty(largest, np.int64),
-        np.zeros(n, np.int32),
-        np.empty(largest, np.int64),
-    )
-    s = new_script(largest)
-    out = np.empty((1024, 3), np.int32)
-    out_batch = np.empty(1024, np.int64)
+    state = _new_state(event_start, cause_start, cause)
+    order, links, attempts, s = state.order, state.links, state.work.attempts, state.script
+    out = new_output()
     count = 0
     for t in range(len(event_start) - 1):
-        if published[t] == event_start[t + 1] - event_start[t]:
+        at, end = event_start[t], event_start[t + 1]
+        if published[t] == end - at:
             continue  # All events are published.
-        work.attempts[0] = 0
+        attempts[0] = 0
         clear(order)
         begun = count
-        at = event_start[t]
-        end = event_start[t + 1]
         shown = at + published[t]
         while at < end:
-            stop = shown
-            if at >= shown:
-                stop = at + 1
-                while stop < end and batch[stop] == batch[at]:
-                    stop += 1
-            for k in range(at, stop):
-                link(links, arrived[k])
+            show = at >= shown
+            stop = _end_of_batch(batch, at, shown, end)
+            events = arrived[at:stop]
+            for x in events:
+                link(links, x)
             rank = np.int64(0)
             bottom = np.int64(0)
-            if stop == at + 1:
-                x = arrived[at]
-                rank, bottom = rank_alone(order, links, x)
-                if bottom > rank:
-                    # Earlier events keep their ranks.
-                    put = insert(order, (rank << 32) | x)
-                    if at >= shown:
-                        if count - begun >= command_limit:
-                            count = begun
-                            break
-                        out, out_batch = _grown(out, out_batch, count, count + 1)
-                        out[count, 0] = x
-                        out[count, 1] = -1
-                        out[count, 2] = put
-                        out_batch[count] = batch[at]
-                        count += 1
-                    at = stop
-                    continue
-            show = at >= shown
-            changed, items, dropped = _change(order, links, work, s, arrived[at:stop], rank, bottom, show)
+            if len(events) == 1:
+                rank, bottom = rank_alone(order, links, events[0])
+            if bottom > rank:  # Earlier events keep their ranks.
+                put = insert(order, (rank << 32) | events[0])
+                wanted = count + 1
+            else:
+                put = np.int64(-1)
+                changed, items, dropped = _change(state, events, rank, bottom, show)
+                wanted = count + count_commands(s, changed, items, dropped) if show else count
             if show:
-                wanted = count + count_commands(s, changed, items, dropped)
                 if wanted - begun > command_limit:
                     count = begun
                     break
-                out, out_batch = _grown(out, out_batch, count, wanted)
-                count = write_commands(s, changed, items, dropped, batch[at], out, out_batch, count)
+                out = grow_output(out, count, wanted)
+                if put >= 0:
+                    write_insertion(out, count, events[0], put, batch[at])
+                    count = wanted
+                else:
+                    count = write_commands(s, changed, items, dropped, batch[at], out, count)
             at = stop
-    return _split_columns(out, out_batch, count)
+    return split_columns(out, count)
 
 
 @compiled
@@ -234,8 +233,7 @@ def _scripts(event_start, old_position, new_position):
     for t in range(len(event_start) - 1):
         largest = max(largest, event_start[t + 1] - event_start[t])
     s = new_script(largest + 1)
-    out = np.empty((1024, 3), np.int32)
-    out_batch = np.empty(1024, np.int64)
+    out = new_output()
     count = 0
     seen = np.zeros(largest + 1, np.bool_)
     for t in range(len(event_start) - 1):
@@ -262,9 +260,9 @@ def _scripts(event_start, old_position, new_position):
                 seen[old] = True
                 s.before_old[old] = 0
         choose_kept(s, changed, items, 0)
-        out, out_batch = _grown(out, out_batch, count, count + items)
-        count = write_commands(s, changed, items, 0, 0, out, out_batch, count)
-    return _split_columns(out, out_batch, count)
+        out = grow_output(out, count, count + items)
+        count = write_commands(s, changed, items, 0, 0, out, count)
+    return split_columns(out, count)
 
 
 @compiled
@@ -289,19 +287,3 @@ def number_steps(event_start, event, batch):
             end = event_start[timeline]
         step[i] = 1 if is_first or batch[i] != batch[i - 1] else step[i - 1] + 1
     return step
-
-
-@compiled
-def _grown(out, out_batch, count, wanted):
-    if wanted <= len(out):
-        return out, out_batch
-    larger = np.empty((max(wanted, len(out) * 3 // 2), 3), np.int32)
-    larger_batch = np.empty(len(larger), np.int64)
-    larger[:count] = out[:count]
-    larger_batch[:count] = out_batch[:count]
-    return larger, larger_batch
-
-
-@compiled
-def _split_columns(out, out_batch, count):
-    return out[:count, 0].copy(), out_batch[:count].copy(), out[:count, 1].copy(), out[:count, 2].copy()

@@ -19,7 +19,7 @@ import numpy as np
 
 from dbt_tangles.algorithms.structures.heap import drop_first, push
 from dbt_tangles.algorithms.timeline.blocks import BLOCK, COUNT, FRESH, LIFT, RANK, SEEN, find, rank_of
-from dbt_tangles.kernel_runtime.compiled import inner
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 NO_LIMIT = 1 << 62
 FIRST_LIMIT = 128  # Steps of the first attempt at a batch, beside those that its size makes natural.
@@ -32,6 +32,18 @@ class Links(NamedTuple):
     cause: np.ndarray  # int32[links].
     span: np.ndarray  # int64[events, 2]; the start of its effects, and the end of the effects that have arrived.
     effect: np.ndarray  # int32[links].
+
+
+@compiled
+def new_links(events, cause_start, cause):
+    """Make room for the effects of each event; no event has arrived."""
+    span = np.zeros((events + 1, 2), np.int64)
+    for c in cause:
+        span[c + 1, 0] += 1
+    for event in range(events):
+        span[event + 1, 0] += span[event, 0]
+        span[event, 1] = span[event, 0]
+    return Links(cause_start, cause, span, np.empty(len(cause), np.int32))
 
 
 @inner
@@ -67,6 +79,26 @@ class Work(NamedTuple):
     line: np.ndarray  # int64[largest]; keys of a part of the new order.
     member: np.ndarray  # int32[events]; the last small batch in which the event was new or changed.
     was_at: np.ndarray  # int64[largest]; position and event of that batch's changed events, in the order before it.
+
+
+@compiled
+def new_work(events, largest):
+    """Allocate scratch for the events of all timelines, of which the largest has `largest` - 1 events."""
+    return Work(
+        attempts=np.zeros(1, np.int64),
+        few=np.zeros(1, np.int64),
+        queue=np.empty(largest, np.int32),
+        ready=np.empty(largest, np.int32),
+        heap=np.empty(largest, np.int64),
+        base=np.empty(largest, np.int32),
+        changed=np.empty(largest, np.int32),
+        index=np.empty(events, np.int32),
+        old_key=np.empty(largest, np.int64),
+        new_key=np.empty(largest, np.int64),
+        line=np.empty(largest, np.int64),
+        member=np.zeros(events, np.int32),
+        was_at=np.empty(largest, np.int64),
+    )
 
 
 @inner
@@ -280,28 +312,10 @@ def _lift_and_lower(order, links, work, x, rank, bottom, limit):
     Raises:
         ValueError: The event follows itself.
     """
-    spot, block, entry, directory = order.spot, order.block, order.entry, order.directory
-    cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
-    base, candidates, touched = work.base, work.queue, work.changed
-    used = order.size[0]
+    spot, base, touched, span = order.spot, work.base, work.changed, links.span
     work.attempts[0] += 1
-    attempt = work.attempts[0]
-    size = 0
-    steps = np.int64(0)
-    place, i = find(order, bottom << 32)
-    while place < used and steps <= limit:
-        at = directory[place]
-        if i == block[at, COUNT]:
-            place += 1
-            i = 0
-            continue
-        y = entry[at, i]
-        if spot[y, RANK] + block[at, LIFT] > bottom:
-            break
-        candidates[size] = y
-        size += 1
-        steps += 1
-        i += 1
+    size = _list_level(order, bottom, work.queue, limit)
+    steps = np.int64(size)
     spot[x, FRESH] = rank
     lift = rank + 1 - bottom
     level = bottom
@@ -310,42 +324,21 @@ def _lift_and_lower(order, links, work, x, rank, bottom, limit):
         base[level] = lift
         begin = changed
         for k in range(size):
-            y = candidates[k]
-            needed = np.int64(0)
-            for e in range(cause_start[y], cause_start[y + 1]):
-                c = cause[e]
-                if spot[c, FRESH] >= 0:
-                    needed = max(needed, np.int64(spot[c, FRESH]) + 1)
-                elif spot[c, BLOCK] >= 0:
-                    held = rank_of(order, c)
-                    if held >= bottom:
-                        held += base[held]
-                    needed = max(needed, held + 1)
-            steps += 1 + cause_start[y + 1] - cause_start[y]
+            y = work.queue[k]
+            needed = _needed_rank(order, links, base, bottom, y)
+            steps += 1 + links.cause_start[y + 1] - links.cause_start[y]
             if needed < level + lift:
                 spot[y, FRESH] = needed
                 touched[changed] = y
                 changed += 1
         if changed == begin:
             return changed, level, lift
-        if changed - begin == size:
-            # All candidates go; the entry after so many tells whether the level has other events.
-            place, i = find(order, level << 32)
-            i += size
-            while place < used and i >= block[directory[place], COUNT]:
-                i -= block[directory[place], COUNT]
-                place += 1
-            if place == used or rank_of(order, entry[directory[place], i]) > level:
-                lift -= 1
+        if changed - begin == size and _has_only(order, level, size):
+            lift -= 1
         size = 0
         for k in range(begin, changed):
             y = touched[k]
-            for e in range(span[y, 0], span[y, 1]):
-                z = effect[e]
-                if spot[z, SEEN] != attempt and spot[z, BLOCK] >= 0 and rank_of(order, z) == level + 1:
-                    spot[z, SEEN] = attempt
-                    candidates[size] = z
-                    size += 1
+            size = _add_effects(order, links, work, y, level + 1, size)
             steps += 1 + span[y, 1] - span[y, 0]
         if size == 0:
             return changed, level, lift
@@ -354,3 +347,66 @@ def _lift_and_lower(order, links, work, x, rank, bottom, limit):
         spot[touched[k], FRESH] = -1
     spot[x, FRESH] = -1
     return -1, level, lift
+
+
+@inner
+def _list_level(order, level, candidates, limit):
+    """List the events of a level, one more than the limit at most; return their number."""
+    directory, block = order.directory, order.block
+    place, i = find(order, level << 32)
+    size = 0
+    while place < order.size[0] and size <= limit:
+        at = directory[place]
+        if i == block[at, COUNT]:
+            place += 1
+            i = np.int64(0)
+            continue
+        y = order.entry[at, i]
+        if order.spot[y, RANK] + block[at, LIFT] > level:
+            break
+        candidates[size] = y
+        size += 1
+        i += 1
+    return size
+
+
+@inner
+def _needed_rank(order, links, base, bottom, event):
+    """Return the rank that an event needs, given the lifts of the levels below it and the fresh ranks found so far."""
+    spot = order.spot
+    needed = np.int64(0)
+    for e in range(links.cause_start[event], links.cause_start[event + 1]):
+        c = links.cause[e]
+        if spot[c, FRESH] >= 0:
+            needed = max(needed, np.int64(spot[c, FRESH]) + 1)
+        elif spot[c, BLOCK] >= 0:
+            held = rank_of(order, c)
+            if held >= bottom:
+                held += base[held]
+            needed = max(needed, held + 1)
+    return needed
+
+
+@inner
+def _has_only(order, level, size):
+    """Whether a level has no more than `size` events: the entry after so many is of a higher level."""
+    directory, block = order.directory, order.block
+    place, i = find(order, level << 32)
+    i += size
+    while place < order.size[0] and i >= block[directory[place], COUNT]:
+        i -= block[directory[place], COUNT]
+        place += 1
+    return place == order.size[0] or rank_of(order, order.entry[directory[place], i]) > level
+
+
+@inner
+def _add_effects(order, links, work, event, level, size):
+    """Add the effects of an event that stand on a level to the candidates, each once; return the candidates' number."""
+    spot, attempt = order.spot, work.attempts[0]
+    for e in range(links.span[event, 0], links.span[event, 1]):
+        z = links.effect[e]
+        if spot[z, SEEN] != attempt and spot[z, BLOCK] >= 0 and rank_of(order, z) == level:
+            spot[z, SEEN] = attempt
+            work.queue[size] = z
+            size += 1
+    return size

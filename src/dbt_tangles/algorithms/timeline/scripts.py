@@ -45,6 +45,38 @@ class Script(NamedTuple):
     step_mover: np.ndarray  # int32[steps]; -1 for new events.
 
 
+class Output(NamedTuple):
+    """Space for commands, which grows; see `Commands` in `edits`."""
+
+    command: np.ndarray  # int32[space, 3]; event, position taken from or -1, position put at.
+    batch: np.ndarray  # int64[space].
+
+
+@compiled
+def new_output():
+    """Allocate space for the first commands."""
+    return Output(np.empty((1024, 3), np.int32), np.empty(1024, np.int64))
+
+
+@compiled
+def grow_output(out, count, wanted):
+    """Return space for `wanted` commands with the first `count` commands of `out`."""
+    if wanted <= len(out.command):
+        return out
+    command = np.empty((max(wanted, len(out.command) * 3 // 2), 3), np.int32)
+    batch = np.empty(len(command), np.int64)
+    command[:count] = out.command[:count]
+    batch[:count] = out.batch[:count]
+    return Output(command, batch)
+
+
+@compiled
+def split_columns(out, count):
+    """Return the columns of the first `count` commands: event, batch, taken, put."""
+    event, taken, put = out.command[:count, 0], out.command[:count, 1], out.command[:count, 2]
+    return event.copy(), out.batch[:count].copy(), taken.copy(), put.copy()
+
+
 @compiled
 def new_script(size):
     """Allocate arrays for scripts of at most `size` commands."""
@@ -86,71 +118,98 @@ def choose_kept(s, changed, items, frame):
     one that does not depend on the later gap, and one to which the start of the later gap is added. Hence two trees of
     maxima over the old order find the best earlier run.
     """
-    before_old, before_new, old_of, kept, run = s.before_old, s.before_new, s.old_of, s.kept, s.run
-    low, high, worth, previous, begin, length = s.low, s.high, s.worth, s.previous, s.begin, s.length
-    best, nearest, net, dropped = s.best, s.nearest, s.net, s.dropped
+    runs = _find_runs(s, items)
+    _number_runs(s, changed, runs)
+    chosen = _choose_last_run(s, runs, frame)
+    return _mark_kept(s, chosen, frame)
+
+
+@inner
+def _find_runs(s, items):
+    """Split changed events into runs, in the new order; return the number of runs."""
+    before_old, before_new, length = s.before_old, s.before_new, s.length
     runs = 0
     last = -2
     last_new = -1
     for j in range(items):
-        i = old_of[j]
+        i = s.old_of[j]
         if i < 0:
             continue
-        kept[i] = False
-        run[i] = 0
+        s.kept[i] = False
+        s.run[i] = 0
         if i == last + 1 and before_old[i] == before_old[last] and before_new[j] == last_new:
             length[runs - 1] += 1
         else:
-            low[runs] = min(before_old[i], before_new[j])
-            high[runs] = max(before_old[i], before_new[j])
-            begin[runs] = i
+            s.low[runs] = min(before_old[i], before_new[j])
+            s.high[runs] = max(before_old[i], before_new[j])
+            s.begin[runs] = i
             length[runs] = 1
             runs += 1
         last = i
         last_new = before_new[j]
+    return runs
+
+
+@inner
+def _number_runs(s, changed, runs):
+    """Number the runs in the old order, and empty the trees of maxima."""
     for r in range(runs):
-        run[begin[r]] = 1
-        best[r + 1] = -1
-        nearest[r + 1] = -1
+        s.run[s.begin[r]] = 1
+        s.best[r + 1] = -1
+        s.nearest[r + 1] = -1
     total = 0
     for i in range(changed):
-        total += run[i]
-        run[i] = total - 1
+        total += s.run[i]
+        s.run[i] = total - 1
+
+
+@inner
+def _choose_last_run(s, runs, frame):
+    """Find the run before each run for which most events stay; return the last run that stays, or -1."""
+    worth, net, low, high, best, nearest = s.worth, s.net, s.low, s.high, s.best, s.nearest
     top = np.int64(frame)
     chosen = -1
     for r in range(runs):
         most = np.int64(low[r])
-        previous[r] = -1
-        at = run[begin[r]]
+        s.previous[r] = -1
+        place = np.int64(s.run[s.begin[r]])
+        at = place
         while at > 0:
             o = best[at]
             if o >= 0 and worth[o] > most:
                 most = np.int64(worth[o])
-                previous[r] = o
+                s.previous[r] = o
             o = nearest[at]
             if o >= 0 and net[o] + low[r] > most:
                 most = np.int64(net[o] + low[r])
-                previous[r] = o
+                s.previous[r] = o
             at &= at - 1
-        most += length[r]
+        most += s.length[r]
         worth[r] = most
         net[r] = most - high[r]
         if most + frame - high[r] > top:
             top = most + frame - high[r]
             chosen = r
-        raise_maximum(best, runs, np.int64(run[begin[r]]), r, worth)
-        raise_maximum(nearest, runs, np.int64(run[begin[r]]), r, net)
+        raise_maximum(best, runs, place, r, worth)
+        raise_maximum(nearest, runs, place, r, net)
+    return chosen
+
+
+@inner
+def _mark_kept(s, chosen, frame):
+    """Mark the events of the chosen runs as kept; list the frame events that move, and return their number."""
+    dropped = s.dropped
     # Backwards, so the numbers of the moving events descend.
     count = 0
     start = np.int64(frame)
     while chosen >= 0:
-        for i in range(begin[chosen], begin[chosen] + length[chosen]):
-            kept[i] = True
-        for f in range(min(high[chosen], start) - 1, low[chosen] - 1, -1):
+        for i in range(s.begin[chosen], s.begin[chosen] + s.length[chosen]):
+            s.kept[i] = True
+        for f in range(min(s.high[chosen], start) - 1, s.low[chosen] - 1, -1):
             dropped[count] = f
             count += 1
-        start = min(start, np.int64(low[chosen]))
-        chosen = previous[chosen]
+        start = min(start, np.int64(s.low[chosen]))
+        chosen = s.previous[chosen]
     for k in range(count // 2):
         dropped[k], dropped[count - 1 - k] = dropped[count - 1 - k], dropped[k]
     return count
@@ -176,66 +235,88 @@ def count_commands(s, changed, items, dropped):
 
 
 @inner
-def write_commands(s, changed, items, dropped, number, out, out_batch, count):
-    """Write the commands in the new order; return the number of commands so far.
+def write_insertion(out, count, event, position, number):
+    """Write the only command of batch `number`: the insertion of an event."""
+    out.command[count, 0] = event
+    out.command[count, 1] = -1
+    out.command[count, 2] = position
+    out.batch[count] = number
+
+
+@inner
+def write_commands(s, changed, items, dropped, number, out, count):
+    """Write the commands in the new order as batch `number`; return the number of commands so far.
 
     Each event is placed right after the event that precedes it in the new order, and so before movers that still wait
     in the same gap between two staying events.
     """
-    before_old, before_new, old_of, kept, gone = s.before_old, s.before_new, s.old_of, s.kept, s.dropped
-    mover_kept, mover_of, mover_of_dropped, unplaced = s.mover_kept, s.mover_of, s.mover_of_dropped, s.unplaced
-    step_event, step_kept, step_mover = s.step_event, s.step_kept, s.step_mover
+    movers = _number_movers(s, changed, dropped)
+    steps = _list_steps(s, items, dropped)
+    for k in range(1, movers + 1):
+        s.unplaced[k] = 1
+    gather_sums(s.unplaced, movers)
+    for step in range(steps):
+        mover = np.int64(s.step_mover[step])
+        before = s.step_kept[step]
+        taken = np.int64(-1)
+        if mover >= 0:
+            add(s.unplaced, movers, mover, -1)
+            stays = s.mover_kept[mover]
+            low = first_not_below(s.step_kept, step, stays + 1)
+            taken = stays + low + sum_before(s.unplaced, mover)
+        low = first_not_below(s.mover_kept, movers, before)
+        out.command[count, 0] = s.step_event[step]
+        out.command[count, 1] = taken
+        out.command[count, 2] = before + step + sum_before(s.unplaced, low)
+        out.batch[count] = number
+        count += 1
+    return count
+
+
+@inner
+def _number_movers(s, changed, dropped):
+    """Number the events that move, in the old order; return how many there are."""
+    before_old, kept, gone = s.before_old, s.kept, s.dropped
     movers = 0
     stay = 0
     d = 0
     for i in range(changed + 1):
         while d < dropped and (i == changed or gone[d] < before_old[i]):
-            mover_kept[movers] = gone[d] - d + stay
-            mover_of_dropped[d] = movers
+            s.mover_kept[movers] = gone[d] - d + stay
+            s.mover_of_dropped[d] = movers
             movers += 1
             d += 1
         if i < changed:
             if kept[i]:
                 stay += 1
             else:
-                mover_kept[movers] = before_old[i] - d + stay
-                mover_of[i] = movers
+                s.mover_kept[movers] = before_old[i] - d + stay
+                s.mover_of[i] = movers
                 movers += 1
+    return movers
+
+
+@inner
+def _list_steps(s, items, dropped):
+    """List the events to place, in the new order; return how many there are."""
+    before_new, old_of, gone = s.before_new, s.old_of, s.dropped
     steps = 0
     stay = 0
     d = 0
     for j in range(items + 1):
         while d < dropped and (j == items or gone[d] < before_new[j]):
-            step_event[steps] = s.dropped_event[d]
-            step_kept[steps] = gone[d] - d + stay
-            step_mover[steps] = mover_of_dropped[d]
+            s.step_event[steps] = s.dropped_event[d]
+            s.step_kept[steps] = gone[d] - d + stay
+            s.step_mover[steps] = s.mover_of_dropped[d]
             steps += 1
             d += 1
         if j < items:
             i = old_of[j]
-            if i >= 0 and kept[i]:
+            if i >= 0 and s.kept[i]:
                 stay += 1
             else:
-                step_event[steps] = s.item[j]
-                step_kept[steps] = before_new[j] - d + stay
-                step_mover[steps] = mover_of[i] if i >= 0 else -1
+                s.step_event[steps] = s.item[j]
+                s.step_kept[steps] = before_new[j] - d + stay
+                s.step_mover[steps] = s.mover_of[i] if i >= 0 else -1
                 steps += 1
-    for k in range(1, movers + 1):
-        unplaced[k] = 1
-    gather_sums(unplaced, movers)
-    for step in range(steps):
-        mover = np.int64(step_mover[step])
-        before = step_kept[step]
-        taken = np.int64(-1)
-        if mover >= 0:
-            add(unplaced, movers, mover, -1)
-            stays = mover_kept[mover]
-            low = first_not_below(step_kept, step, stays + 1)
-            taken = stays + low + sum_before(unplaced, mover)
-        low = first_not_below(mover_kept, movers, before)
-        out[count, 0] = step_event[step]
-        out[count, 1] = taken
-        out[count, 2] = before + step + sum_before(unplaced, low)
-        out_batch[count] = number
-        count += 1
-    return count
+    return steps

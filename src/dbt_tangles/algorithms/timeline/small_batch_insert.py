@@ -12,7 +12,7 @@ from dbt_tangles.algorithms.structures.search import first_not_below
 from dbt_tangles.algorithms.structures.sorting import insertion_sort
 from dbt_tangles.algorithms.timeline.blocks import insert, key_of, position_of_event
 from dbt_tangles.algorithms.timeline.ranks import find_ranks, link, rank_alone, unlink
-from dbt_tangles.algorithms.timeline.stable_frame import renew
+from dbt_tangles.algorithms.timeline.stable_frame import Lift, renew
 from dbt_tangles.kernel_runtime.compiled import inner
 
 MANY = 1024  # With more changed events the rest of the batch is inserted at once: each step visits all of them.
@@ -44,7 +44,7 @@ def let_in_one_by_one(order, links, work, s, events):
             step = events[entered:end]
             found, top, lift = find_ranks(order, links, work, step, len(step) == 1, rank, bottom)
             changed = _remember(order, work, events, entered, changed, found)
-            renew(order, work, s, step, found, bottom, top, lift, False)
+            renew(order, work, s, step, found, Lift(work.base, bottom, top, lift), False)
         entered = end
     for i in range(changed):
         event = work.was_at[i] & 0xFFFFFFFF

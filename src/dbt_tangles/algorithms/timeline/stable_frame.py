@@ -6,6 +6,8 @@ level rise alike, the rise costs one addition per block, and one step for each e
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from dbt_tangles.algorithms.structures.sorting import insertion_sort
@@ -25,11 +27,21 @@ from dbt_tangles.algorithms.timeline.blocks import (
 from dbt_tangles.algorithms.timeline.ranks import NO_LIMIT
 from dbt_tangles.kernel_runtime.compiled import inner
 
+
+class Lift(NamedTuple):
+    """The lift of whole levels."""
+
+    base: np.ndarray  # int32[levels]; the lift of the levels from `bottom` to `top`.
+    bottom: int  # The lowest lifted level.
+    top: int  # The last level in `base`, or -1 where no level is lifted.
+    above: int  # The lift of all levels above.
+
+
 SWEEP = 64  # Passing over so many entries takes about as long as finding, removing and inserting one.
 
 
 @inner
-def renew(order, work, s, events, changed, bottom, top, lift, show):
+def renew(order, work, s, events, changed, lift, show):
     """Make the new order from the ranks that `find_ranks` found; return the number of items.
 
     Where `show` is true, fill `before_old`, `before_new`, `old_of` and `item` of the script.
@@ -47,40 +59,52 @@ def renew(order, work, s, events, changed, bottom, top, lift, show):
         start = min(start, key_of(order, z))
         new_key[len(events) + i] = (np.int64(spot[z, FRESH]) << 32) | z
     insertion_sort(new_key[:items])
-    if top >= 0:
-        start = bottom << 32
-    else:
-        start = min(start, new_key[0])
-        bottom = np.int64(NO_LIMIT)
-    swept = _merge_items(order, work, s, changed, items, start, bottom, top, lift)
+    start = lift.bottom << 32 if lift.top >= 0 else min(start, new_key[0])
+    swept = _merge_items(order, work, s, changed, items, start, lift)
     for i in range(changed):
         spot[work.changed[i], FRESH] = -1
     if not swept:
-        _take_out(order, work, s, changed, items, bottom, top, lift, show)
+        _take_out(order, work, s, changed, items, lift, show)
         for j in range(items):
             insert(order, new_key[j])
     return items
 
 
 @inner
-def _merge_items(order, work, s, changed, items, start, bottom, top, lift):
+def _merge_items(order, work, s, changed, items, start, lift):
     """Merge the items into the part of the order that they leave and enter, unless that part is too long.
 
     Fills `before_old`, `before_new`, `old_of` and `item`; returns whether the items were merged.
     """
-    spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
-    new_key, line = work.new_key, work.line
-    used = order.size[0]
-    limit = SWEEP * (items + 1)
     start_place, start_i = find(order, start)
-    before = position_of(order, start_place, start_i)
-    place, i = start_place, start_i
+    length, end_place, end_i = _merge_keys(order, work, s, changed, items, start_place, start_i, lift)
+    if length < 0:
+        return False
+    # All entries but the number of new events fit into the places of earlier entries.
+    fitting = length - items + changed
+    _write_keys(order, work.line[:fitting], start_place, start_i)
+    if lift.top >= 0:
+        _lift_from(order, lift, end_place, end_i)
+    for k in range(fitting, length):
+        insert(order, work.line[k])
+    for j in range(items):
+        s.item[j] = work.new_key[j] & 0xFFFFFFFF
+        s.old_of[j] = work.index[s.item[j]]
+    return True
+
+
+@inner
+def _merge_keys(order, work, s, changed, items, place, i, lift):
+    """Fill `line` with the new keys of a part of the order; return their number, -1 if too many, and the part's end."""
+    spot, block, entry, directory = order.spot, order.block, order.entry, order.directory
+    new_key, line = work.new_key, work.line
+    limit = SWEEP * (items + 1)
+    before = position_of(order, place, i)
     seen = 0
     j = 0
     frame = 0
-    length = 0
     while seen < changed or j < items:
-        if place == used:
+        if place == order.size[0]:
             key = np.int64(NO_LIMIT)
         else:
             at = directory[place]
@@ -96,47 +120,41 @@ def _merge_items(order, work, s, changed, items, start, bottom, top, lift):
                 seen += 1
                 continue
             level = np.int64(spot[event, RANK]) + block[at, LIFT]
-            key = ((level + _lifted(work.base, bottom, top, lift, level)) << 32) | event
+            key = ((level + _lift_of(lift, level)) << 32) | event
         while j < items and new_key[j] < key:
             s.before_new[j] = before + frame
-            line[length] = new_key[j]
-            length += 1
+            line[frame + j] = new_key[j]
             j += 1
         if j == items and seen == changed:
             break
+        line[frame + j] = key
         i += 1
         frame += 1
-        line[length] = key
-        length += 1
         if frame > limit:
-            return False
-    end_place, end_i = place, i
-    # All entries but the number of new events fit into the places of earlier entries.
-    place, i = start_place, start_i
-    for k in range(frame + changed):
+            return -1, place, i
+    return frame + j, place, i
+
+
+@inner
+def _write_keys(order, line, place, i):
+    """Write keys over the entries from a place on."""
+    spot, block, entry, directory = order.spot, order.block, order.entry, order.directory
+    for key in line:
         while i == block[directory[place], COUNT]:
             place += 1
             i = np.int64(0)
         at = directory[place]
-        event = line[k] & 0xFFFFFFFF
+        event = key & 0xFFFFFFFF
         entry[at, i] = event
-        spot[event, RANK] = (line[k] >> 32) - block[at, LIFT]
+        spot[event, RANK] = (key >> 32) - block[at, LIFT]
         spot[event, BLOCK] = at
         if i == 0:
-            first[place] = line[k]
+            order.first[place] = key
         i += 1
-    if top >= 0:
-        _lift_from(order, work.base, bottom, top, lift, end_place, end_i)
-    for k in range(frame + changed, length):
-        insert(order, line[k])
-    for j in range(items):
-        s.item[j] = new_key[j] & 0xFFFFFFFF
-        s.old_of[j] = work.index[s.item[j]]
-    return True
 
 
 @inner
-def _take_out(order, work, s, changed, items, bottom, top, lift, show):
+def _take_out(order, work, s, changed, items, lift, show):
     """Remove changed events from the order one by one, and find the places of all items."""
     for i in range(changed):
         z = work.changed[i]
@@ -146,9 +164,9 @@ def _take_out(order, work, s, changed, items, bottom, top, lift, show):
         z = work.old_key[i] & 0xFFFFFFFF
         work.index[z] = i
         s.before_old[i] = remove(order, z)
-    if top >= 0:
-        place, k = find(order, bottom << 32)
-        _lift_from(order, work.base, bottom, top, lift, place, k)
+    if lift.top >= 0:
+        place, k = find(order, lift.bottom << 32)
+        _lift_from(order, lift, place, k)
     if show:
         for j in range(items):
             event = work.new_key[j] & 0xFFFFFFFF
@@ -159,15 +177,15 @@ def _take_out(order, work, s, changed, items, bottom, top, lift, show):
 
 
 @inner
-def _lifted(base, bottom, top, lift, level):
-    """Return the lift of a level: that of `base` from `bottom` to `top`, and `lift` above."""
-    if level < bottom:
+def _lift_of(lift, level):
+    """Return the lift of a level."""
+    if lift.top < 0 or level < lift.bottom:
         return np.int64(0)
-    return lift if level > top else np.int64(base[level])
+    return lift.above if level > lift.top else np.int64(lift.base[level])
 
 
 @inner
-def _lift_from(order, base, bottom, top, lift, place, i):
+def _lift_from(order, lift, place, i):
     """Lift entries from a place on by the lifts of their levels."""
     spot, block, entry, directory, first = order.spot, order.block, order.entry, order.directory, order.first
     used = order.size[0]
@@ -175,8 +193,8 @@ def _lift_from(order, base, bottom, top, lift, place, i):
         at = directory[place]
         count = block[at, COUNT]
         if i < count:
-            low = _lifted(base, bottom, top, lift, rank_of(order, entry[at, i]))
-            high = _lifted(base, bottom, top, lift, rank_of(order, entry[at, count - 1]))
+            low = _lift_of(lift, rank_of(order, entry[at, i]))
+            high = _lift_of(lift, rank_of(order, entry[at, count - 1]))
             # Lifts fall with the level, so no later entry is lifted.
             if low == 0:
                 return
@@ -187,6 +205,6 @@ def _lift_from(order, base, bottom, top, lift, place, i):
             else:
                 for k in range(i, count):
                     y = entry[at, k]
-                    spot[y, RANK] += _lifted(base, bottom, top, lift, rank_of(order, y))
+                    spot[y, RANK] += _lift_of(lift, rank_of(order, y))
         i = np.int64(0)
         place += 1
