@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, starts, sums
-from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
-from dbt_tangles.algorithms.graph.links import look_up
-from dbt_tangles.algorithms.graph.orders import in_order, positions
-from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
+from dbt_tangles.algorithms.graph.arrays import keep_entries, starts, sums
+from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.graph.topological_generations import children, generations
-from dbt_tangles.algorithms.timeline.admission import ACCEPTED, CYCLE, admit
-from dbt_tangles.algorithms.timeline.arrivals import (
-    causes_of_arrivals,
-    causes_of_events,
-    missing_causes,
-    number_accepted,
-)
-from dbt_tangles.algorithms.timeline.cycle_breaking import cyclic_links
+from dbt_tangles.algorithms.timeline.admission import ACCEPTED
+from dbt_tangles.algorithms.timeline.admitted_arrivals import Arrivals, Listed, Names, admit_arrivals, number_names
+from dbt_tangles.algorithms.timeline.arrivals import causes_of_events, missing_causes, number_accepted
 from dbt_tangles.algorithms.timeline.edits import edit_stream, number_steps
-from dbt_tangles.algorithms.timeline.published import integers, read_published
-from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, PLACE_SCHEMA
+from dbt_tangles.algorithms.timeline.published import read_published
+from dbt_tangles.algorithms.timeline.schemas import PLACE_SCHEMA
 from dbt_tangles.algorithms.timeline.timeline_rows import (
     Edits,
     cyclic_column,
@@ -35,27 +27,17 @@ from dbt_tangles.algorithms.timeline.timeline_rows import (
     update_columns,
 )
 from dbt_tangles.algorithms.timeline.updates import updates
-from dbt_tangles.kernel_runtime.spill_buffer import Rows, chunks_of
+from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 NO_LIMIT = 2**63 - 1
-#: The columns that distinguish lines of one event, places last.
-_SAID = [name for name in INPUT_SCHEMA.names if name not in ("timeline_id", "event_id")]
 
 
-class Arrivals(NamedTuple):
-    """The arrivals of all timelines, in order within each timeline.
+class Limits(NamedTuple):
+    """The settings of edit scripts, see `order_timelines`."""
 
-    Attributes:
-        start: int64[timelines + 1], into the arrivals.
-        node: int32[arrivals].
-        verdict: int8[arrivals], see `admission`.
-        batch: int64[arrivals], from 1; 0 without edit scripts.
-    """
-
-    start: np.ndarray
-    node: np.ndarray
-    verdict: np.ndarray
-    batch: np.ndarray
+    batch_size: int
+    arrivals: int
+    commands: int
 
 
 class Events(NamedTuple):
@@ -74,6 +56,46 @@ class Events(NamedTuple):
     cause_start: np.ndarray
     cause: np.ndarray
     number: np.ndarray
+
+
+class _Target(NamedTuple):
+    """The places of the result's rows.
+
+    Attributes:
+        row: int64[...]; the row of the input for each row of the result.
+        of_arrival: int64[arrivals], a row of the result.
+        of_event: int64[events], a row of the result.
+        is_in: bool[...]; whether the row is an accepted arrival.
+    """
+
+    row: np.ndarray
+    of_arrival: np.ndarray
+    of_event: np.ndarray
+    is_in: np.ndarray
+
+    def spread_arrivals(self, values: np.ndarray) -> np.ndarray:
+        """Put a value of each arrival at its row."""
+        return scatter(len(self.row), self.of_arrival, values)
+
+    def spread_events(self, values: np.ndarray) -> pa.Array:
+        """Put a value of each event at its row; null elsewhere."""
+        return pa.array(scatter(len(self.row), self.of_event, values), mask=~self.is_in)
+
+
+class _Order(NamedTuple):
+    """The input table and all that its rows are made from."""
+
+    table: pa.Table | Rows
+    names: Names
+    listed: Listed
+    arrivals: Arrivals
+    events: Events
+    target: _Target
+
+    @property
+    def event_row(self) -> np.ndarray:
+        """The row of the input of each event: int64[events]."""
+        return self.names.nodes.row[self.arrivals.node[self.events.arrival]]
 
 
 def order_timelines(
@@ -116,92 +138,72 @@ def order_timelines(
         ValueError: An event_id is null.
         OverflowError: There are more than 2^31 - 1 rows or causes.
     """
-    ids = strings_of(chunks_of(table, "event_id"))
-    if not ids.valid.all():
-        raise ValueError("an event_id is null")
-    timeline, timeline_count = group_rows(strings_of(chunks_of(table, "timeline_id")))
-    nodes = number_nodes(timeline, timeline_count, ids)
-    name = number_ids(nodes, ids)
-    is_new = np.ones(len(table), np.bool_)
-    if "is_published" in table.column_names:
-        is_new = ~flags(table, "is_published")
-
-    # Admission.
-    causes = lists_of(chunks_of(table, "causes"))
-    list_start, list_end = causes.starts[nodes.row], causes.starts[nodes.row + 1]
-    found = look_up(nodes, ids, causes, is_new[nodes.row], np.zeros(len(table), np.bool_))
-    del causes
-    start, node = in_order(nodes.graph_start, integers(table, "arrival")[nodes.row], is_new[nodes.row])
-    _settle_ties(table, nodes, name, node)
-    listed = causes_of_arrivals(node, name, list_start, list_end, found)
-    refused = table["refusal"].is_valid().to_numpy()[nodes.row[node]]
-    verdict = admit(start, name[node], *listed, refused)
-    is_message = table["weak_causes"].is_valid().to_numpy()[nodes.row[node]]
-    knotted = sums((verdict == CYCLE) & is_message, start) > 0
-    cyclic = np.zeros(len(listed[1]), np.bool_)
-    if knotted.any():
-        weak = lists_of(chunks_of(table, "weak_causes"))
-        found_weak = look_up(nodes, ids, weak, is_new[nodes.row], np.zeros(len(table), np.bool_))
-        weak_links = causes_of_arrivals(node, name, weak.starts[nodes.row], weak.starts[nodes.row + 1], found_weak)
-        cyclic = cyclic_links(name[node], *listed, *weak_links, np.repeat(knotted, np.diff(start)))
-        verdict = admit(start, name[node], *keep_entries(*listed, ~cyclic), refused)
-    ordinal = np.arange(len(node)) - np.repeat(start[:-1], np.diff(start)) + 1
-    arrivals = Arrivals(start, node, verdict, (ordinal - 1) // batch_size + 1 if batch_size else np.zeros_like(ordinal))
-    events = _events(arrivals, name, *keep_entries(*listed, ~cyclic))
-
-    # The order.
+    names = number_names(table)
+    arrivals, listed = admit_arrivals(table, names)
+    events = _events(arrivals, names.number)
+    order = _Order(table, names, listed, arrivals, events, _target(names, arrivals, events))
     rank, position, is_tip = _places(events)
-
-    # The published order, and the script from it to the new order.
-    published = read_published(nodes, name, is_new)
-    row = nodes.row[node]
-    is_long = np.diff(start) > edit_limit
-    edits, is_over = None, np.zeros(len(is_long), np.bool_)
-    if batch_size:
-        edits, is_over = _edits(arrivals, events, is_long, edit_command_limit)
-    event_of_published = events.number[published.name]
-    update = updates(table, ids, events.start, row[events.arrival], position, published, event_of_published)
-    missing = missing_causes(events.arrival, node, name, list_start, list_end, found, events.number)
-
-    # Back to rows.
-    ours = np.flatnonzero(is_new)
-    out = np.cumsum(is_new) - 1  # the place of each row in the result
-    out_row, out_event = out[row], out[row[events.arrival]]
-    cyclic_owner = np.repeat(out_row, np.diff(listed[0]))[cyclic]
-    cyclic_row = row[events.arrival[events.number[listed[1][cyclic]]]]
-    refusal = table["refusal"].cast(pa.string())
-    if len(ours) < len(table):
-        refusal = refusal.take(ours)
-    timeline_of_row = pa.array(timeline[ours])
-    is_in = scatter(len(ours), out_event, np.True_)
-    columns = [
-        *script_columns(timeline[ours], is_long, is_over, batch_size, edit_command_limit),
-        pa.array(scatter(len(ours), out_row, ordinal)),
-        reason_column(scatter(len(ours), out_row, verdict), refusal),
-        pa.array(scatter(len(ours), out_event, rank), mask=~is_in),
-        pa.array(scatter(len(ours), out_event, position), mask=~is_in),
-        pa.array(scatter(len(ours), out_event, is_tip), mask=~is_in),
-        missing_column(table["causes"], missing, out_event, is_in),
-        cyclic_column(table["event_id"], cyclic_row, cyclic_owner, is_in),
-        edit_column(edits, out_event, is_in),
-        update.publication.take(timeline_of_row),
-        update.previous_publication.take(timeline_of_row),
-        *update_columns(
-            update,
-            number_steps(events.start, update.commands.event, update.commands.batch),
-            out_event,
-            table,
-            len(ours),
-        ),
-    ]
-    return pa.table(columns, schema=PLACE_SCHEMA)
+    columns = {
+        "ordinal": pa.array(order.target.spread_arrivals(arrivals.ordinal)),
+        "reason": _reasons(order),
+        "rank": order.target.spread_events(rank),
+        "position": order.target.spread_events(position),
+        "is_tip": order.target.spread_events(is_tip),
+        "missing_causes": _missing(order),
+        "cyclic_causes": _cyclic(order),
+        **_scripts(order, Limits(batch_size, edit_limit, edit_command_limit)),
+        **_updates(order, position),
+    }
+    return pa.table([columns[name] for name in PLACE_SCHEMA.names], schema=PLACE_SCHEMA)
 
 
-def _events(arrivals: Arrivals, name: np.ndarray, cause_start: np.ndarray, cause: np.ndarray) -> Events:
+def _events(arrivals: Arrivals, name: np.ndarray) -> Events:
     accepted = arrivals.verdict == ACCEPTED
     number, arrival = number_accepted(arrivals.node, name, accepted)
     start = starts(sums(accepted, arrivals.start))
-    return Events(start, arrival, *causes_of_events(arrival, cause_start, cause, number), number)
+    causes = keep_entries(arrivals.cause_start, arrivals.cause, ~arrivals.is_cyclic)
+    return Events(start, arrival, *causes_of_events(arrival, *causes, number), number)
+
+
+def _target(names: Names, arrivals: Arrivals, events: Events) -> _Target:
+    out = (np.cumsum(names.is_new) - 1)[names.nodes.row[arrivals.node]]
+    row = np.flatnonzero(names.is_new)
+    return _Target(row, out, out[events.arrival], scatter(len(row), out[events.arrival], np.True_))
+
+
+def _reasons(order: _Order) -> pa.ChunkedArray:
+    refusal = order.table["refusal"].cast(pa.string())
+    if len(order.target.row) < len(order.table):
+        refusal = refusal.take(order.target.row)
+    return reason_column(order.target.spread_arrivals(order.arrivals.verdict), refusal)
+
+
+def _missing(order: _Order) -> pa.ListArray:
+    names, arrivals, events, target = order.names, order.arrivals, order.events, order.target
+    missing = missing_causes(events.arrival, arrivals.node, names.number, *order.listed, events.number)
+    return missing_column(order.table["causes"], missing, target.of_event, target.is_in)
+
+
+def _cyclic(order: _Order) -> pa.ListArray:
+    arrivals, events, target = order.arrivals, order.events, order.target
+    owner = np.repeat(target.of_arrival, np.diff(arrivals.cause_start))[arrivals.is_cyclic]
+    source = order.event_row[events.number[arrivals.cause[arrivals.is_cyclic]]]
+    return cyclic_column(order.table["event_id"], source, owner, target.is_in)
+
+
+def _updates(order: _Order, position: np.ndarray) -> dict[str, pa.Array]:
+    """Write the scripts from the published orders to the new ones."""
+    names, events, target = order.names, order.events, order.target
+    published = read_published(names.nodes, names.number, names.is_new)
+    places = events.start, order.event_row, position
+    update = updates(order.table, names.ids, *places, published, events.number[published.name])
+    timeline = pa.array(names.timeline[target.row])
+    step = number_steps(events.start, update.commands.event, update.commands.batch)
+    return {
+        "publication": update.publication.take(timeline),
+        "previous_publication": update.previous_publication.take(timeline),
+        **update_columns(update, step, target.of_event, order.table, len(target.row)),
+    }
 
 
 def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -211,32 +213,21 @@ def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return rank, positions(events.start, rank), np.diff(effects.start) == 0
 
 
-def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
-    """Sort arrivals of one event that share an arrival number by their columns, places last, in place.
-
-    A null sorts before all values. Rows that are equal in every column keep their order.
-    """
-    arrival = integers(table, "arrival")[nodes.row[node]]
-    is_tied = (name[node[1:]] == name[node[:-1]]) & (arrival[1:] == arrival[:-1])
-    tied = np.flatnonzero(is_tied)
-    if not len(tied):
-        return
-    places = np.unique(np.concatenate([tied, tied + 1]))
-    rows = nodes.row[node[places]]
-    keys = list(zip(*(map(_nulls_first, table[name].take(pa.array(rows)).to_pylist()) for name in _SAID), strict=True))
-    run = np.concatenate([[0], np.cumsum(~is_tied)])[places]  # Tied arrivals have no end of a run between them.
-    by_key = sorted(range(len(places)), key=lambda i: (run[i], keys[i]))
-    node[places] = node[places[by_key]]
+def _scripts(order: _Order, limits: Limits) -> dict[str, pa.Array]:
+    """Write the commands of all batches, except for timelines that exceed a limit."""
+    arrivals, target = order.arrivals, order.target
+    is_long = np.diff(arrivals.start) > limits.arrivals
+    edits, is_over = None, np.zeros(len(is_long), np.bool_)
+    if limits.batch_size:
+        edits, is_over = _edits(arrivals, order.events, is_long, limits)
+    timeline = order.names.timeline[target.row]
+    return {
+        **script_columns(timeline, is_long, is_over, limits.batch_size, limits.commands),
+        "edits": edit_column(edits, target.of_event, target.is_in),
+    }
 
 
-def _nulls_first(value: Any) -> tuple[bool, Any]:
-    """Make a sort key that distinguishes null from empty values, also within lists."""
-    return value is not None, list(map(_nulls_first, value)) if type(value) is list else value
-
-
-def _edits(
-    arrivals: Arrivals, events: Events, is_long: np.ndarray, edit_command_limit: int
-) -> tuple[Edits, np.ndarray]:
+def _edits(arrivals: Arrivals, events: Events, is_long: np.ndarray, limits: Limits) -> tuple[Edits, np.ndarray]:
     """Write the commands of all batches, except for timelines that are long or take more commands than the limit.
 
     Returns:
@@ -246,8 +237,9 @@ def _edits(
     sizes = np.diff(events.start)
     arrived = np.empty(len(arrivals.node), np.int32)
     arrived[events.arrival] = np.arange(len(events.arrival), dtype=np.int32)
-    stream = events.start, events.cause_start, events.cause, arrived[accepted], arrivals.batch[accepted]
-    commands = edit_stream(*stream, np.where(is_long, sizes, 0), edit_command_limit)
+    batch = (arrivals.ordinal[accepted] - 1) // limits.batch_size + 1
+    stream = events.start, events.cause_start, events.cause, arrived[accepted], batch
+    commands = edit_stream(*stream, np.where(is_long, sizes, 0), limits.commands)
     step = number_steps(events.start, commands.event, commands.batch)
     has_commands = np.zeros(len(sizes), np.bool_)
     has_commands[np.searchsorted(events.start, commands.event[step == 1], side="right") - 1] = True

@@ -53,7 +53,7 @@ def _lists(items: pa.Array, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArr
 
 def script_columns(
     timeline: np.ndarray, is_long: np.ndarray, is_over: np.ndarray, batch_size: int, command_limit: int
-) -> list[pa.Array]:
+) -> dict[str, pa.Array]:
     """Give the settings of the scripts of each row's timeline, and the reason where they were left out.
 
     Args:
@@ -70,11 +70,11 @@ def script_columns(
     is_asked = ~long & (batch_size > 0)
     reasons = pa.array([None, "too_long", "too_many_commands"])
     which = np.where(long & (batch_size > 0), 1, np.where(is_over[timeline], 2, 0))
-    return [
-        pa.array(np.where(long, 0, batch_size), pa.int32()),
-        pa.array(np.full(len(timeline), command_limit, np.int64), mask=~is_asked),
-        reasons.take(pa.array(which)),
-    ]
+    return {
+        "edit_batch_size": pa.array(np.where(long, 0, batch_size), pa.int32()),
+        "edit_command_limit": pa.array(np.full(len(timeline), command_limit, np.int64), mask=~is_asked),
+        "edits_left_out": reasons.take(pa.array(which)),
+    }
 
 
 def missing_column(
@@ -125,7 +125,7 @@ def edit_column(edits: Edits | None, out_event: np.ndarray, is_in: np.ndarray) -
     return _lists(pa.StructArray.from_arrays(arrays, fields=list(EDIT_TYPE)), owners, is_in)
 
 
-def update_columns(updates: Updates, step: np.ndarray, out: np.ndarray, table: pa.Table | Rows, size: int) -> list:
+def update_columns(updates: Updates, step: np.ndarray, out: np.ndarray, table: pa.Table | Rows, size: int) -> dict:
     """Give each row its command in the script from the last published order: step, from, to.
 
     Args:
@@ -145,8 +145,8 @@ def update_columns(updates: Updates, step: np.ndarray, out: np.ndarray, table: p
         "update_to_position": pa.array(scatter(size, place, commands.put), mask=~is_named),
     }
     if not len(updates.kept_row):
-        return [*made.values()]
+        return made
     kept = np.full(size, -1)
     kept[out[updates.kept_event]] = updates.kept_row
     rows = pa.array(kept, mask=kept < 0)
-    return [pc.coalesce(column, table[name].take(rows)) for name, column in made.items()]
+    return {name: pc.coalesce(column, table[name].take(rows)) for name, column in made.items()}

@@ -1,0 +1,152 @@
+"""The arrivals of timelines, read from a table, sorted by arrival, and admitted or refused one after the other.
+
+Source: ScuttleSort 2022-05-09, section 2.2. `admission` judges the arrivals; this module numbers names and breaks the
+cycles of messages, which are never refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, sums
+from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
+from dbt_tangles.algorithms.graph.links import look_up
+from dbt_tangles.algorithms.graph.orders import in_order
+from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of
+from dbt_tangles.algorithms.timeline.admission import CYCLE, admit
+from dbt_tangles.algorithms.timeline.arrivals import causes_of_arrivals
+from dbt_tangles.algorithms.timeline.cycle_breaking import cyclic_links
+from dbt_tangles.algorithms.timeline.published import integers
+from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
+from dbt_tangles.kernel_runtime.spill_buffer import Rows, chunks_of
+
+#: The columns that distinguish lines of one event, places last.
+_SAID = [name for name in INPUT_SCHEMA.names if name not in ("timeline_id", "event_id")]
+
+
+class Names(NamedTuple):
+    """The numbers of timelines and events.
+
+    Attributes:
+        ids: The event ids of the rows.
+        timeline: int32[rows].
+        nodes: The rows by timeline and name.
+        number: int32[nodes], the number of each node's name; ascends by name within a timeline.
+        is_new: bool[rows]; false for rows of the published order.
+    """
+
+    ids: Strings
+    timeline: np.ndarray
+    nodes: Nodes
+    number: np.ndarray
+    is_new: np.ndarray
+
+
+class Listed(NamedTuple):
+    """The causes that each node lists: items `start` to `end` of the column `causes`, and their nodes, or -1."""
+
+    start: np.ndarray
+    end: np.ndarray
+    found: np.ndarray
+
+
+class Arrivals(NamedTuple):
+    """The arrivals of all timelines, in order within each timeline.
+
+    Attributes:
+        start: int64[timelines + 1], into the arrivals.
+        node: int32[arrivals].
+        verdict: int8[arrivals], see `admission`.
+        ordinal: int64[arrivals], the place in the timeline, from 1.
+        cause_start: int64[arrivals + 1], into the causes.
+        cause: int32[...], the numbers of the causes' names.
+        is_cyclic: bool[...], causes that are left out because they close a cycle of messages.
+    """
+
+    start: np.ndarray
+    node: np.ndarray
+    verdict: np.ndarray
+    ordinal: np.ndarray
+    cause_start: np.ndarray
+    cause: np.ndarray
+    is_cyclic: np.ndarray
+
+
+def number_names(table: pa.Table | Rows) -> Names:
+    """Number the timelines and events of a table.
+
+    Raises:
+        ValueError: An event_id is null.
+    """
+    ids = strings_of(chunks_of(table, "event_id"))
+    if not ids.valid.all():
+        raise ValueError("an event_id is null")
+    timeline, timeline_count = group_rows(strings_of(chunks_of(table, "timeline_id")))
+    nodes = number_nodes(timeline, timeline_count, ids)
+    is_new = np.ones(len(table), np.bool_)
+    if "is_published" in table.column_names:
+        is_new = ~flags(table, "is_published")
+    return Names(ids, timeline, nodes, number_ids(nodes, ids), is_new)
+
+
+def _look_up_lists(table: pa.Table | Rows, names: Names, column: str) -> Listed:
+    """Find the nodes of the ids that a list column holds."""
+    lists = lists_of(chunks_of(table, column))
+    row = names.nodes.row
+    found = look_up(names.nodes, names.ids, lists, names.is_new[row], np.zeros(len(table), np.bool_))
+    return Listed(lists.starts[row], lists.starts[row + 1], found)
+
+
+def admit_arrivals(table: pa.Table | Rows, names: Names) -> tuple[Arrivals, Listed]:
+    """Sort the arrivals of each timeline and admit or refuse them.
+
+    Args:
+        table: The input of `order.order_timelines`.
+        names: Its numbers.
+
+    Returns:
+        The arrivals, and the causes that each node lists.
+    """
+    nodes, number = names.nodes, names.number
+    listed = _look_up_lists(table, names, "causes")
+    start, node = in_order(nodes.graph_start, integers(table, "arrival")[nodes.row], names.is_new[nodes.row])
+    _settle_ties(table, nodes, number, node)
+    causes = causes_of_arrivals(node, number, *listed)
+    row = nodes.row[node]
+    refused = table["refusal"].is_valid().to_numpy()[row]
+    verdict = admit(start, number[node], *causes, refused)
+    is_message = table["weak_causes"].is_valid().to_numpy()[row]
+    knotted = sums((verdict == CYCLE) & is_message, start) > 0
+    is_cyclic = np.zeros(len(causes[1]), np.bool_)
+    if knotted.any():
+        weak = causes_of_arrivals(node, number, *_look_up_lists(table, names, "weak_causes"))
+        is_cyclic = cyclic_links(number[node], *causes, *weak, np.repeat(knotted, np.diff(start)))
+        verdict = admit(start, number[node], *keep_entries(*causes, ~is_cyclic), refused)
+    ordinal = np.arange(len(node)) - np.repeat(start[:-1], np.diff(start)) + 1
+    return Arrivals(start, node, verdict, ordinal, *causes, is_cyclic), listed
+
+
+def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
+    """Sort arrivals of one event that share an arrival number by their columns, places last, in place.
+
+    A null sorts before all values. Rows that are equal in every column keep their order.
+    """
+    arrival = integers(table, "arrival")[nodes.row[node]]
+    is_tied = (name[node[1:]] == name[node[:-1]]) & (arrival[1:] == arrival[:-1])
+    tied = np.flatnonzero(is_tied)
+    if not len(tied):
+        return
+    places = np.unique(np.concatenate([tied, tied + 1]))
+    rows = nodes.row[node[places]]
+    keys = list(zip(*(map(_nulls_first, table[name].take(pa.array(rows)).to_pylist()) for name in _SAID), strict=True))
+    run = np.concatenate([[0], np.cumsum(~is_tied)])[places]  # Tied arrivals have no end of a run between them.
+    by_key = sorted(range(len(places)), key=lambda i: (run[i], keys[i]))
+    node[places] = node[places[by_key]]
+
+
+def _nulls_first(value: Any) -> tuple[bool, Any]:
+    """Make a sort key that distinguishes null from empty values, also within lists."""
+    return value is not None, list(map(_nulls_first, value)) if type(value) is list else value
