@@ -1,4 +1,4 @@
-# make build | test | test-all | integration | docs | site | notebook | bench | cluster-demo | cluster-faults | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-all | integration | docs | site | proof | notebook | bench | cluster-demo | cluster-faults | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 # ENGINE=sail builds with Sail in place of Spark (docs/reference/engines.md).
 PYTHON ?= python3
 VENV := .venv
@@ -19,7 +19,7 @@ else
 READY = $(VENV)/installed
 endif
 
-.PHONY: build test test-all integration docs site notebook bench cluster-demo cluster-faults servers wheels lint clean
+.PHONY: build test test-all integration docs site proof notebook bench cluster-demo cluster-faults servers wheels lint clean
 
 # Unit tests are for development: `make test` runs them.
 build: $(READY)
@@ -27,7 +27,7 @@ build: $(READY)
 
 # Builds are tested on Sail where it has a wheel, and some on Spark as well; without Sail, all on Spark. `test-all` has
 # besides what searches at length, and more of it on Spark.
-test test-all: $(VENV)/installed lint
+test test-all: $(VENV)/installed lint proof
 	@$(MAKE) --no-print-directory $(VENV)/sail || echo "no Sail here: all tests run on Spark"
 	tests/run.sh $(if $(filter test-all,$@),all)
 
@@ -48,6 +48,14 @@ site: $(VENV)/installed requirements-docs.lock
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-docs.lock
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "site: target/site/index.html"
+
+# The lemmas of docs/explanation/convergence.md, proved by an SMT solver.
+proof: $(VENV)/proof
+	$(BIN)/pytest -q tests/proofs
+
+$(VENV)/proof: $(VENV)/installed requirements-proof.lock
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-proof.lock
+	@touch $@
 
 # Builds the log that docs/notebook.ipynb is about, and keeps what its cells answer.
 notebook: export TANGLES_TARGET := sail

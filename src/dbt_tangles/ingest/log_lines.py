@@ -69,14 +69,8 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
     ]
     links = list_dangling(place)
     _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: links})
-    file_name, file_size = sf.col("_metadata.file_name"), sf.col("_metadata.file_size")
-    is_not_read = file_name.rlike(f"(?i){UNREAD_SUFFIX.pattern}")
-    is_unpacked = (file_name.rlike(f"(?i){_UNPACKED.pattern}") | sf.lit(not reading.is_by_line)) & ~is_not_read
-    if is_local:
-        is_unpacked = is_unpacked | (file_name.contains(":") & ~is_not_read)
-    else:
-        is_unpacked = is_unpacked & (file_size <= MAX_CONTENT_BYTES)
-
+    is_not_read = sf.col("_metadata.file_name").rlike(f"(?i){UNREAD_SUFFIX.pattern}")
+    is_unpacked = _is_unpacked(reading, is_local) & ~is_not_read
     text = place.read("text", lineSep=reading.separator)
     if not_read or unpacked:  # Spark skips whole files by their metadata, without opening them
         text = text.where(~(is_not_read | is_unpacked))
@@ -97,6 +91,15 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         paths = spark.createDataFrame([(link,) for link in links], "source_file string").coalesce(1)
         lines = lines.union(_faults(paths, FileFault.DANGLING_LINK))
     return lines
+
+
+def _is_unpacked(reading: Reading, is_local: bool) -> Column:
+    """Whether Python reads a file, unless its format is unsupported."""
+    file_name = sf.col("_metadata.file_name")
+    is_unpacked = file_name.rlike(f"(?i){_UNPACKED.pattern}") | sf.lit(not reading.is_by_line)
+    if is_local:
+        return is_unpacked | file_name.contains(":")
+    return is_unpacked & (sf.col("_metadata.file_size") <= MAX_CONTENT_BYTES)
 
 
 def _lines_of_text(text: DataFrame) -> DataFrame:

@@ -13,7 +13,7 @@ from dbt_tangles.algorithms.structures import bits, fenwick, search
 from dbt_tangles.algorithms.structures.components import strong_components
 from dbt_tangles.algorithms.structures.gallop import galloping
 from dbt_tangles.algorithms.structures.heap import drop_first, push
-from dbt_tangles.algorithms.structures.kahn import place_first_ready
+from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
 from dbt_tangles.algorithms.structures.sorting import insertion_sort, merge_sort
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
@@ -100,7 +100,7 @@ def placed(child_start, child, waiting, hidden):
     order = np.full(n, -1)
     chosen = np.ones(n, np.bool_)
     heap = np.empty(n, np.int64)
-    end = place_first_ready(range(n), child_start, child, chosen, hidden, waiting, None, heap, order, 0)
+    end = place_first_ready(range(n), Unplaced(child_start, child, chosen, waiting, heap), hidden, None, order, 0)
     return order[:end].copy()
 
 

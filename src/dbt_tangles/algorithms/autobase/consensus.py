@@ -36,7 +36,7 @@ from dbt_tangles.algorithms.autobase.settling import settle_group
 from dbt_tangles.algorithms.autobase.tails import Tails, list_tails, update_tails
 from dbt_tangles.algorithms.autobase.views import Graph, View, ViewArrays, check_views, find_logs
 from dbt_tangles.algorithms.graph.topological_generations import children
-from dbt_tangles.algorithms.structures.kahn import place_first_ready
+from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 __all__ = ["clocks", "order_views"]
@@ -147,18 +147,8 @@ class Placement(NamedTuple):
 @inner
 def _place_settled(nodes, graph, settled, placement, scratch, at):
     """Place settled nodes from `at` on, each time the first ready one; return the end of the order."""
-    return place_first_ready(
-        nodes,
-        graph.child_start,
-        graph.child,
-        settled,
-        placement.hidden,
-        placement.unplaced,
-        None,
-        scratch.heap,
-        placement.order,
-        at,
-    )
+    unplaced = Unplaced(graph.child_start, graph.child, settled, placement.unplaced, scratch.heap)
+    return place_first_ready(nodes, unplaced, placement.hidden, None, placement.order, at)
 
 
 @inner

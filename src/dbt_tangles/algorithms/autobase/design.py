@@ -34,7 +34,7 @@ from dbt_tangles.algorithms.autobase.settling import settle_group
 from dbt_tangles.algorithms.autobase.unseen_nodes import may_be_settled_unseen, prepare_unseen, update_contenders
 from dbt_tangles.algorithms.autobase.views import View, ViewArrays, find_logs
 from dbt_tangles.algorithms.autobase.votes import next_degree_votes
-from dbt_tangles.algorithms.structures.kahn import place_first_ready
+from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 #: The most nodes of a view: the rule takes at least quadratic time.
@@ -154,18 +154,8 @@ def _leading_tail(x, view, follower, work):
 @inner
 def _place(size, graph, work, at):
     """Place the first `size` nodes of the group from `at` on; the end of the order."""
-    return place_first_ready(
-        work.group[:size],
-        graph.child_start,
-        graph.child,
-        work.settled,
-        work.hidden,
-        work.unplaced,
-        None,
-        work.heap,
-        work.order,
-        at,
-    )
+    unplaced = Unplaced(graph.child_start, graph.child, work.settled, work.unplaced, work.heap)
+    return place_first_ready(work.group[:size], unplaced, work.hidden, None, work.order, at)
 
 
 @inner

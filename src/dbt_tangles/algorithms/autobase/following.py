@@ -200,6 +200,12 @@ def follow_writers(bases, logs, steps_per_node, more_steps):
                 found[first : first + at - old_at] = writer.known.order[old_at:at]
                 count += 1
                 changes.settled_start[count] = first + at - old_at
+    return _trim_changes(changes, found, count)
+
+
+@compiled
+def _trim_changes(changes, found, count):
+    """Return the first `count` changes."""
     return LogChanges(
         changes.node[:count].copy(),
         changes.old_length[:count].copy(),

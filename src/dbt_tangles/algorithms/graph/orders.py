@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.structures.kahn import place_first_ready
+from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 
@@ -137,11 +137,11 @@ def thread_positions(graph_start, start, child_start, child, depth, time):
     waiting = np.empty(n, np.int32)
     for node in range(n):
         waiting[node] = start[node + 1] - start[node]
-    heap = np.empty(n, np.int32)
+    unplaced = Unplaced(child_start, child, is_member, waiting, np.empty(n, np.int32))
     order = np.empty(n, np.int32)
     for g in range(len(graph_start) - 1):
         nodes = range(graph_start[g], graph_start[g + 1])
-        count = place_first_ready(nodes, child_start, child, is_member, None, waiting, time, heap, order, 0)
+        count = place_first_ready(nodes, unplaced, None, time, order, 0)
         for i in range(count):
             position[order[i]] = i
     return position

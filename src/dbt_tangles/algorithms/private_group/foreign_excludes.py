@@ -164,18 +164,24 @@ def foreign_excludes(
         )
         rows = _fill_batch(charges, is_within, scratch, state, batch)
         if rows:
-            at = member_row[batch.epoch[:rows]]
-            is_known = batch.count[:rows] >= 0
             listed = nodes.row[batch.listed[: batch.start[rows]]]
-            # A null offset makes a null list.
-            offsets = pa.array(batch.start[: rows + 1], mask=np.append(~is_known, False))
-            columns = [
-                group_ids.take(pa.array(at)).cast(pa.string()),
-                message_ids.take(pa.array(at, mask=~is_known)).cast(pa.string()),
-                pa.ListArray.from_arrays(offsets, message_ids.take(pa.array(listed)).cast(pa.string())),
-                pa.array(batch.count[:rows], mask=~is_known),
-            ]
-            yield pa.record_batch(columns, schema=FOREIGN_OUTPUT_SCHEMA)
+            yield _make_record_batch(batch, member_row[batch.epoch[:rows]], listed, group_ids, message_ids)
+
+
+def _make_record_batch(
+    batch: _Batch, row: np.ndarray, listed: np.ndarray, group_ids: pa.Array, message_ids: pa.Array
+) -> pa.RecordBatch:
+    """Name the epochs of a batch, by their rows, and the listed messages, by theirs."""
+    is_known = batch.count[: len(row)] >= 0
+    # A null offset makes a null list.
+    offsets = pa.array(batch.start[: len(row) + 1], mask=np.append(~is_known, False))
+    columns = [
+        group_ids.take(pa.array(row)).cast(pa.string()),
+        message_ids.take(pa.array(row, mask=~is_known)).cast(pa.string()),
+        pa.ListArray.from_arrays(offsets, message_ids.take(pa.array(listed)).cast(pa.string())),
+        pa.array(batch.count[: len(row)], mask=~is_known),
+    ]
+    return pa.record_batch(columns, schema=FOREIGN_OUTPUT_SCHEMA)
 
 
 def _select_groups(table: pa.Table) -> tuple[pa.Table, np.ndarray, int]:

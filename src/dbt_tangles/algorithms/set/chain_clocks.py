@@ -67,8 +67,7 @@ def build_chain_clocks(begin, end, start, previous, clocks, limit):
 
     A message extends the latest chain whose end it descends from, or begins a new chain. A message that extends the
     chain of its only previous message shares that message's clock. The entry of a clock for the message's own chain is
-    therefore
-    unused: all earlier messages on that chain are ancestors.
+    therefore unused: all earlier messages on that chain are ancestors.
 
     Args:
         begin: The first message of the set.
@@ -109,10 +108,7 @@ def build_chain_clocks(begin, end, start, previous, clocks, limit):
             own[chain[p]] = max(own[chain[p]], previous[e])
             for c in range(width[p]):
                 own[c] = max(own[c], clock[clock_at[p] + c])
-        best = -1
-        for c in range(wide):
-            if own[c] >= 0 and own[c] == last[c] and (best < 0 or own[c] > own[best]):
-                best = c
+        best = _latest_end(own, last, wide)
         if best < 0:
             best = chains
             chains += 1
@@ -123,6 +119,16 @@ def build_chain_clocks(begin, end, start, previous, clocks, limit):
         clock[used : used + wide] = own[:wide]
         used += wide
     return steps
+
+
+@inner
+def _latest_end(own, last, wide):
+    """Return the chain with the latest end among the ancestors, or -1 if no ancestor ends a chain."""
+    best = -1
+    for c in range(wide):
+        if own[c] >= 0 and own[c] == last[c] and (best < 0 or own[c] > own[best]):
+            best = c
+    return best
 
 
 @inner

@@ -87,6 +87,29 @@ class _Scratch(NamedTuple):
     reach_of: np.ndarray
 
 
+class _Missed(NamedTuple):
+    """Messages that miss backlinks, as in `Reachability`; with space for more."""
+
+    fault: np.ndarray
+    left_start: np.ndarray
+    left_out: np.ndarray
+
+
+@compiled
+def _append_faults(missed, faults, found, scratch):
+    """Append the `found` messages of one set to the first `faults` messages."""
+    left = missed.left_start[faults]
+    fault = with_space(missed.fault, faults, found)
+    left_start = with_space(missed.left_start, faults + 1, found)
+    for k in range(found):
+        fault[faults + k] = scratch.fault[k]
+        left_start[faults + k + 1] = left + scratch.fault_end[k]
+    count = left_start[faults + found] - left
+    left_out = with_space(missed.left_out, left, count)
+    left_out[left : left + count] = scratch.left_out[:count]
+    return _Missed(fault, left_start, left_out)
+
+
 @compiled
 def find_reachability(tangles, backlinks, counted, item_start, item, touches, room):
     """Find missing backlinks, bridged messages and holders, each set independently of the others.
@@ -113,9 +136,7 @@ def find_reachability(tangles, backlinks, counted, item_start, item, touches, ro
     limit = STEPS_PER_ENTRY * room
     is_checked = np.ones(sets, np.bool_)
     is_bridged = np.zeros(len(depth), np.bool_)
-    fault = np.empty(64, np.int32)
-    left_start = np.zeros(64, np.int64)
-    left_out = np.empty(64, np.int32)
+    missed = _Missed(np.empty(64, np.int32), np.zeros(64, np.int64), np.empty(64, np.int32))
     faults = 0
     held_start = np.zeros(len(item) + 1, np.int64)
     held_by = np.empty(len(touches.added), np.int32)
@@ -138,21 +159,13 @@ def find_reachability(tangles, backlinks, counted, item_start, item, touches, ro
             is_bridged[begin:end] = False
             _list_last_touches(of, first, item[first:last], held_start, held_by)
         else:
-            left = left_start[faults]
-            fault = with_space(fault, faults, found)
-            left_start = with_space(left_start, faults + 1, found)
-            for k in range(found):
-                fault[faults] = scratch.fault[k]
-                faults += 1
-                left_start[faults] = left + scratch.fault_end[k]
-            count = left_start[faults] - left
-            left_out = with_space(left_out, left, count)
-            left_out[left : left + count] = scratch.left_out[:count]
+            missed = _append_faults(missed, faults, found, scratch)
+            faults += found
         base += touch_count
     return Reachability(
-        fault[:faults].copy(),
-        left_start[: faults + 1].copy(),
-        left_out[: left_start[faults]].copy(),
+        missed.fault[:faults].copy(),
+        missed.left_start[: faults + 1].copy(),
+        missed.left_out[: missed.left_start[faults]].copy(),
         is_bridged,
         held_start,
         held_by[: held_start[-1]].copy(),

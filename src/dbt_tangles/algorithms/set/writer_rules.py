@@ -118,9 +118,7 @@ def check_writer_rules(tangles, entries, room):
     marks = _allocate_marks(len(clocks.chain), len(linked.touch_message))
     buffer = FaultBuffer(np.empty((room, FIELDS), np.int32), np.empty(room, np.int32), np.zeros(2, np.int64))
     budget = np.empty(1, np.int64)
-    add_start, latest_by, touch_start = touches.add_start, superseders.latest, marks.touch_start
     pool, pool_state, open_at, open_count, merged = pending[0], pending[1], pending[2], pending[3], pending[5]
-    after, before = marks.after, linked.before
     base = np.int64(0)
     for s in range(len(set_start) - 1):
         begin, end = set_start[s], set_start[s + 1]
@@ -144,19 +142,15 @@ def check_writer_rules(tangles, entries, room):
             else:
                 inherited = merged[: merge_pending_lists(m, state, pending)]
             budget[0] -= len(inherited)
-            latest_by[here] = -1
+            superseders.latest[here] = -1
             first = touch_count
             if is_entry[m]:
                 names = record_superseded(m, begin, names, list_start, superseded, superseders)
-                touch_count = add_touches(m, first, touches, base, linked)
-                for q in range(first, touch_count):
-                    after[q] = -1
-                    if before[q] >= 0:
-                        after[before[q]] = q
-            touch_start[here + 1] = touch_count
+                touch_count = _add_touches(m, first, touches, base, linked, marks.after)
+            marks.touch_start[here + 1] = touch_count
             if is_entry[m]:
                 _check_must(m, first, touch_count, state, buffer, pending.spare)
-                if add_start[m + 1] > add_start[m]:
+                if touches.add_start[m + 1] > touches.add_start[m]:
                     _check_should(m, inherited, state, marks, buffer)
                 _check_standing(m, first, list_start, superseded, state, marks, buffer)
             store_pending_list(m, first, touch_count, is_only, inherited, state, pending)
@@ -166,6 +160,17 @@ def check_writer_rules(tangles, entries, room):
             rows, left_out = _make_room(rows, row_count, left_out, left, buffer)
             row_count, left = _copy_faults(rows, row_count, left_out, left, buffer)
     return rows[: FIELDS * row_count].copy(), left_out[:left].copy(), is_checked
+
+
+@inner
+def _add_touches(m, first, touches, base, linked, after):
+    """Add the touches of a message from `first` on, and link each to the touch before it; return their end."""
+    end = add_touches(m, first, touches, base, linked)
+    for q in range(first, end):
+        after[q] = -1
+        if linked.before[q] >= 0:
+            after[linked.before[q]] = q
+    return end
 
 
 @compiled

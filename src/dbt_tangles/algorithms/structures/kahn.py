@@ -6,6 +6,10 @@ direct successors of each node.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from dbt_tangles.algorithms.structures.heap import drop_first, push
 from dbt_tangles.kernel_runtime.compiled import inner
 
@@ -43,26 +47,41 @@ def extend_depths(children, waiting, depth, deepest, queue, head, tail):
     return tail
 
 
+class Unplaced(NamedTuple):
+    """The nodes to place in an order.
+
+    Attributes:
+        child_start: int64[nodes + 1].
+        child: int32[edges].
+        chosen: bool[nodes], the nodes to place or already placed.
+        waiting: int32[nodes], unplaced predecessors of each node. Updated.
+        heap: int32[number of placed nodes, or more], scratch.
+    """
+
+    child_start: np.ndarray
+    child: np.ndarray
+    chosen: np.ndarray
+    waiting: np.ndarray
+    heap: np.ndarray
+
+
 @inner
-def place_first_ready(nodes, child_start, child, chosen, hidden, waiting, key, heap, order, placed):
+def place_first_ready(nodes, unplaced, hidden, key, order, placed):
     """Append nodes to a topological order, the first ready node by key each time.
 
     Args:
         nodes: Chosen nodes, including all ready ones.
-        child_start: int64[nodes + 1].
-        child: int32[edges].
-        chosen: bool[nodes], the nodes to place or already placed.
+        unplaced: The nodes to place, an `Unplaced`.
         hidden: bool[nodes], nodes that are skipped in the order and release their successors at once; None if all are
             shown.
-        waiting: int32[nodes], unplaced predecessors of each node. Updated.
         key: The sort key, as in `heap.is_before`.
-        heap: int32[number of placed nodes, or more], scratch.
         order: int32[...], written from `placed` on.
         placed: Length of the order before the call.
 
     Returns:
         The new length of the order.
     """
+    child_start, child, chosen, waiting, heap = unplaced
     size = 0
     # The free end of the heap array holds a stack of ready hidden nodes.
     stacked = len(heap)

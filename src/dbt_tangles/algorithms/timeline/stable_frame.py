@@ -76,13 +76,13 @@ def _merge_items(order, work, s, changed, items, start, lift):
 
     Fills `before_old`, `before_new`, `old_of` and `item`; returns whether the items were merged.
     """
-    start_place, start_i = find(order, start)
-    length, end_place, end_i = _merge_keys(order, work, s, changed, items, start_place, start_i, lift)
+    length, end_place, end_i = _merge_keys(order, work, s, changed, items, start, lift)
     if length < 0:
         return False
     # All entries but the number of new events fit into the places of earlier entries.
     fitting = length - items + changed
-    _write_keys(order, work.line[:fitting], start_place, start_i)
+    place, i = find(order, start)
+    _write_keys(order, work.line[:fitting], place, i)
     if lift.top >= 0:
         _lift_from(order, lift, end_place, end_i)
     for k in range(fitting, length):
@@ -94,11 +94,12 @@ def _merge_items(order, work, s, changed, items, start, lift):
 
 
 @inner
-def _merge_keys(order, work, s, changed, items, place, i, lift):
-    """Fill `line` with the new keys of a part of the order; return their number, -1 if too many, and the part's end."""
+def _merge_keys(order, work, s, changed, items, start, lift):
+    """Fill `line` with the new keys from a key on; return their number, or -1 if too many, and the end of the part."""
     spot, block, entry, directory = order.spot, order.block, order.entry, order.directory
     new_key, line = work.new_key, work.line
     limit = SWEEP * (items + 1)
+    place, i = find(order, start)
     before = position_of(order, place, i)
     seen = 0
     j = 0
