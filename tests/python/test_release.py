@@ -85,7 +85,13 @@ def test_an_engine_comes_by_an_extra(wheels):
 def test_the_locks_have_what_both_need(wheels):
     """The locks have all requirements of both wheels and of the extras of a clone."""
     locked: set[str] = set()
-    for file, extras in {"": ["", "spark"], "-sail": ["engines"], "-servers": ["thrift"], "-docs": ["docs"], "-proof": ["proof"]}.items():
+    for file, extras in {
+        "": ["", "spark"],
+        "-sail": ["engines"],
+        "-servers": ["thrift"],
+        "-docs": ["docs"],
+        "-proof": ["proof"],
+    }.items():
         locked |= set(re.findall(r"^([\w.-]+)==", (ROOT / f"requirements{file}.lock").read_text(), re.M))
         for extra in extras:
             wanted = {name.lower() for name in all_requirements(wheels, extra)}
