@@ -34,14 +34,16 @@ now as (
 select
     coalesce(now.group_key, earlier.group_key) as group_key,
     now.digest,
-    if(now.digest <=> earlier.digest, earlier.version, {{ plan.since + 1 }}) as version
+    if(now.digest <=> earlier.digest, earlier.version, {{ plan.since + 1 }}) as version,
+    now.digest is null as is_gone
 from now
 full outer join {{ this }} as earlier on now.group_key = earlier.group_key
 {%- else -%}
 select
     group_key,
     digest,
-    cast(1 as bigint) as version
+    cast(1 as bigint) as version,
+    false as is_gone
 from now
 {%- endif %}
 {% endmacro %}
