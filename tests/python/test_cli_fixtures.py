@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import fixture_seeds
+from answer_schemas import validate
 from conftest import ROOT
 from dbt_tangles.cli import graphs, log_places, terminal_graph, why_line, why_message, why_node, why_pzp
 from dbt_tangles.cli.cli import main
@@ -36,7 +37,7 @@ def ask(fixtures):
         options = ["--warehouse", str(fixtures.warehouse), "--schema", fixtures.schema, "--json"]
         result = CliRunner().invoke(main, [words[0], *options, *words[1:]])
         assert result.exit_code in (0, 1), result.output
-        return result.exit_code, json.loads(result.stdout)
+        return result.exit_code, validate(json.loads(result.stdout))
 
     return run
 

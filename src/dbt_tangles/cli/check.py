@@ -11,7 +11,7 @@ from dbt_tangles.cli.options import FOUND, NOT_FOUND, USAGE, as_json, print_answ
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, Page, quantity, truncate
 from dbt_tangles.cli.peer_answers import AGREE, DIFFER, KINDS, UNKNOWN, UNREADABLE, check, only_in_one
 from dbt_tangles.cli.peer_reasons import explain
-from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.tables import CommandError, Tables
 
 _SAMPLES = {bool: "true", int: "N", str: '"ID"', list: '["ID", …]'}
 _SHOWN = 20
@@ -48,6 +48,8 @@ def command(answers: TextIO, as_json: bool, warehouse: str, schema: str) -> int:
         counts[each["verdict"]] += 1
         if each["verdict"] != AGREE and len(kept) < _KEPT:
             kept.append(each)
+    if not counts:
+        raise CommandError(f"{answers.name}: has no statement; give one JSON object a line (--help lists their kinds)")
     differing = [each for each in kept if each["verdict"] == DIFFER]
     for n, each in enumerate(differing):
         key = each.pop("key")

@@ -50,6 +50,10 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
         raise CommandError(
             f"{pair.a.folder} and {pair.b.folder} have no table in common; build the same models in both warehouses"
         )
+    if not any(pair.rows(f"select 1 from {{{whose}__{each['table']}}} limit 1") for each in tables for whose in "ab"):
+        raise CommandError(
+            f"{pair.a.folder} and {pair.b.folder} have no row to compare; build both from their logs (`tangles status`)"
+        )
     has_same = all(not each[side]["total"] for each in tables if each["is_input"] for side in ("only_a", "only_b"))
     find_inputs(pair)
     for each in tables:

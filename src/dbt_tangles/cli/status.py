@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dbt_tangles.cli import problems, rounds, runs, verdict_counts, verify
+from dbt_tangles.cli import gates, problems, rounds, runs, verdict_counts, verify
 from dbt_tangles.cli.duplicate_tangles import find_duplicates, later_duplicates
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, join_names, quantity
@@ -31,21 +31,43 @@ _MOST_BROKEN, _MOST_NAMES = 5, 5
     "--verify",
     "verifies",
     is_flag=True,
-    help="Instead, read all bytes of the tables and list the files that differ from the published ones.",
+    help="Read all bytes of the tables and list the files that differ from the published ones; with --fail-on in "
+    "addition, else instead.",
+)
+@click.option(
+    "--fail-on",
+    "conditions",
+    type=gates.Gates(),
+    metavar="NAME[=N],...",
+    help=f"Exit code 1 if a number exceeds N (0): {', '.join(gates.CONDITIONS)}.",
 )
 @as_json
 @with_tables
-def command(target_path: str, verifies: bool, as_json: bool, warehouse: str, schema: str) -> int:
-    """Show the latest runs and their logs, the rows of each table by verdict, and problems to look at."""
+def command(
+    target_path: str, verifies: bool, conditions: dict[str, int] | None, as_json: bool, warehouse: str, schema: str
+) -> int:
+    """Show the latest runs and their logs, the rows of each table by verdict, and problems to look at.
+
+    Exit code 1: the last run failed, a condition of --fail-on is not met, or --verify finds a damaged file.
+    """
     tables = Tables(warehouse, schema)
-    if verifies:
+    if verifies and not conditions:
         found = verify.verify(tables)
         print_answer(tables, {"tables": str(tables.folder), "verified": found}, verify.write, as_json)
         return NOT_FOUND if found["damaged"] else FOUND
+    answer = describe(tables, target_path)
+    answer["conditions"] = gates.check(tables, conditions) if conditions else None
+    answer["verified"] = verify.verify(tables) if verifies else None
+    print_answer(tables, answer, write, as_json)
+    return NOT_FOUND if _is_bad(answer) else FOUND
+
+
+def describe(tables: Tables, target_path: str) -> dict:
+    """Collect the answer: runs, tests, counts and problems."""
     last = runs.last_runs(tables)
     results = runs.results_of(Path(target_path))
     duplicates = find_duplicates(tables)
-    answer = {
+    return {
         "tables": str(tables.folder),
         "runs": last,
         "tests": results and {**results, "is_of_these_tables": any(results["run_id"] == run["run_id"] for run in last)},
@@ -54,8 +76,14 @@ def command(target_path: str, verifies: bool, as_json: bool, warehouse: str, sch
         "rounds": rounds.find_rounds(tables),
         "look_at": problems.find(tables, last, results),
     }
-    print_answer(tables, answer, write, as_json)
-    return FOUND
+
+
+def _is_bad(answer: dict) -> bool:
+    conditions, verified = answer["conditions"] or [], answer["verified"] or {"damaged": []}
+    is_failed = any(each["is_failed"] for each in conditions)
+    # A condition for failed runs replaces the rule that the last run must not have failed.
+    is_ruled = any(each["name"] == "failed_run" for each in conditions)
+    return is_failed or bool(verified["damaged"]) or (not is_ruled and gates.has_failed(answer["runs"]))
 
 
 def write(page: Page, answer: dict) -> None:
@@ -81,6 +109,10 @@ def write(page: Page, answer: dict) -> None:
         page.line(item["words"], indent=1)
         if item["ask"]:
             page.line((item["ask"], ID), indent=2)
+    if answer.get("verified"):
+        verify.write_found(page, answer["verified"])
+    if answer.get("conditions"):
+        gates.write(page, answer["conditions"])
 
 
 def _alike(duplicates: list[dict]) -> list[dict]:

@@ -67,6 +67,18 @@ def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
     return found
 
 
+def find_feeds(tables: Tables, given: str) -> list[Subject]:
+    """Find the feed of an id that begins with @ or `ssb:feed`; an empty list for other texts.
+
+    Raises:
+        CommandError: Several feeds match.
+    """
+    found = [subject for subject in _first(tables, given, ["feed"]) if subject.id.startswith("@")]
+    if len(found) > 1:
+        raise ambiguous(given, found)
+    return found
+
+
 def ambiguous(given: str, found: list[Subject]) -> CommandError:
     """Make the error that lists the matching subjects."""
     return CommandError("\n".join([f"{given} matches several; give one of:", *map(_say, found[: _MOST - 1])]))

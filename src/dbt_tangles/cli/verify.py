@@ -52,8 +52,12 @@ def _compare_bytes(folder: Path) -> tuple[dict[str, str] | None, dict[str, list[
 
 def write(page: Page, answer: dict) -> None:
     """Print the answer."""
-    found = answer["verified"]
     page.line((answer["tables"], STRONG))
+    write_found(page, answer["verified"])
+
+
+def write_found(page: Page, found: dict) -> None:
+    """Print the damaged files, and the command that rebuilds their tables."""
     page.line(
         f"{quantity(found['tables'], 'table{|s}')}, {quantity(found['files'], 'file{|s}')}, "
         f"{quantity(found['bytes'], 'byte{|s}')}: ",

@@ -24,8 +24,9 @@ def command(
 ) -> int:
     """Say whether a message is verified, and where it belongs or why it was set aside.
 
-    ID is an SSB message, a pzp message, an Autobase node or an event, whole or any unique prefix. SSB messages are
-    sigils (%...) or URIs (ssb:message/classic/...). Quotes, brackets, percent-encoding or a link around it are ignored.
+    ID is an SSB message, a pzp message, an Autobase node, an event or a feed, whole or any unique prefix. SSB messages
+    are sigils (%...) or URIs (ssb:message/classic/...). Quotes, brackets, percent-encoding or a link around it are
+    ignored.
     """
     if bool(id_) == bool(line):
         raise click.UsageError("give either an ID or --line FILE:N")
@@ -33,6 +34,8 @@ def command(
     if line:
         return _answer(tables, "dbt_tangles.cli.why_line", line, {}, as_json)
     found = find_one(tables, id_, kind)
+    if found is None and kind is None and (feeds := subjects.find_feeds(tables, id_)):
+        return _answer(tables, "dbt_tangles.cli.why_author", feeds[0].id, {}, as_json)
     if found is None:
         if tables.missing >= {places[0][0] for places in PLACES.values()}:
             raise CommandError(f"{tables.folder}: no table with ids is built; build ssb_messages or another one")
@@ -54,4 +57,6 @@ def _is_found(answer: dict) -> bool:
     """Whether the answer has any row; with `--in`, whether it has one in that tangle or set."""
     if answer.get("only") is not None:
         return bool(answer.get("tangles") or answer.get("sets"))
-    return any(answer.get(part) for part in ("message", "sets", "bases", "timelines", "rejects", "lines", "claimed_by"))
+    return any(
+        answer.get(part) for part in ("message", "feed", "sets", "bases", "timelines", "rejects", "lines", "claimed_by")
+    )

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import cli_story as story
+from answer_schemas import validate
 from cli_kit import HOSTILE, Warehouse, assert_harmless
 from cli_story import run
 from dbt_tangles.cli.cli import main
@@ -26,7 +27,7 @@ def pair(tmp_path):
 def differences(a: Warehouse, b: Warehouse) -> dict[str, tuple]:
     """Return the numbers of differences by table: only in A, only in B, different values."""
     result = ask(a, b, "--json")
-    answer = json.loads(result.stdout)
+    answer = validate(json.loads(result.stdout))
     sides = ("only_a", "only_b", "differ")
     counts = {row["table"]: tuple(row[side]["total"] for side in sides) for row in answer["tables"]}
     assert answer["is_same"] == (not any(map(any, counts.values()))) == (result.exit_code == 0)
@@ -114,3 +115,12 @@ def test_what_cannot_be_compared(pair, tmp_path):
     assert nothing.exit_code == 2 and "no table in common" in nothing.stderr
     shutil.rmtree(b.folder)
     assert ask(a, b).exit_code == 2 and "the folder has no tables" in ask(a, b).stderr
+
+
+def test_tables_without_rows_fail(tmp_path):
+    """A gate that compares no row does not pass."""
+    empty = [Warehouse(tmp_path / name).write("feeds").write("ssb_messages") for name in "ab"]
+    result = ask(*empty)
+    assert result.exit_code == 2 and "have no row to compare" in result.stderr
+    empty[1].write("feeds", story.feed(story.ALICE, 1, story.A1))
+    assert ask(*empty).exit_code == 1

@@ -10,6 +10,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
+from answer_schemas import validate
 from cli_kit import HOSTILE, assert_harmless
 from conftest import DATA
 from dbt_tangles.cli.cli import main
@@ -104,7 +105,7 @@ def test_most_lines_decide_the_kind():
 def test_logs_of_several_kinds(tmp_path, feed):
     write(tmp_path / "events.jsonl", EVENT, EVENT | {"arrival": 2})
     write(tmp_path / "nodes.jsonl", NODE, NODE | {"indexers": ["cd" * 32]})
-    answer = json.loads(lint(tmp_path, "--json").stdout)
+    answer = validate(json.loads(lint(tmp_path, "--json").stdout))
     assert {log["kind"]: log["lines"] for log in answer["logs"]} == {"ssb": 3, "events": 2, "autobase": 2}
     assert answer["counts"] == {"duplicate": 1, "conflicting_base": 1} and answer["total"] == 2
     (duplicate,) = [row for row in answer["findings"] if row["kind"] == "events"]
@@ -132,7 +133,7 @@ def test_limit(tmp_path):
     path = write(tmp_path / "log", *({"timeline": "t", "event": n} for n in range(5)))
     result = lint(path, "--limit", 2)
     assert result.stdout.count("\n") == 2 and "5 findings; the first 2 are shown" in result.stderr
-    answer = json.loads(lint(path, "--limit", 2, "--json").stdout)
+    answer = validate(json.loads(lint(path, "--limit", 2, "--json").stdout))
     assert len(answer["findings"]) == 2 and answer["counts"] == {"malformed": 5}
 
 

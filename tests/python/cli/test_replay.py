@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from answer_schemas import validate
 from dbt_tangles.algorithms.timeline import verify_edits
 from dbt_tangles.cli.cli import main
 
@@ -280,7 +281,7 @@ def test_as_data(write, capsys):
     tables = good_tables()
     tables["timeline_edits"][3]["to_position"] = 2
     assert run([*write(tables), "--json"]) == 1
-    report = json.loads(capsys.readouterr().out)
+    report = validate(json.loads(capsys.readouterr().out))
     assert report["agree"] == 1 and list(report["differ"]) == ["t"]
     assert report["timelines"] == 2 and report["events"] == 4 and report["commands"] == 5
 

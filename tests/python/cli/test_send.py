@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cli_story as story
+from answer_schemas import validate
 from cli_kit import HOSTILE, Warehouse, assert_harmless
 
 AUTHORS = "@a", "@b", "@c"
@@ -34,13 +35,12 @@ def write_log(root, posts: list[tuple[str, list[str]]]) -> tuple[Warehouse, list
 
 
 def send(warehouse: Warehouse, tmp_path, said, *words: str) -> list[dict]:
-    """Run `tangles send --json` with a peer's statement; check and drop the schema of each line."""
+    """Run `tangles send --json` with a peer's statement; validate each line and drop its schema."""
     (tmp_path / "peer.json").write_text(json.dumps(said))
     result = warehouse.ask("send", "--to", str(tmp_path / "peer.json"), "--json", *words)
     assert result.exit_code == 0, result.output
-    rows = [json.loads(line) for line in result.stdout.splitlines()]
-    assert all(row.pop("schema") == "tangles/send/1" for row in rows)
-    return rows
+    rows = [validate(json.loads(line)) for line in result.stdout.splitlines()]
+    return [{name: row[name] for name in row if name != "schema"} for row in rows]
 
 
 def ids(rows: list[dict]) -> list[str]:

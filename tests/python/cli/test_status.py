@@ -96,6 +96,14 @@ def test_a_run_that_is_no_success(warehouse, status, said):
     warehouse.write("runs", run("one", 1, tables=["tangles.feeds"]), run("two", 2, status, tables=["tangles.tangles"]))
     words = [item["words"] for item in warehouse.json("status")["look_at"]]
     assert said in words[0] and "come from 2 runs" in words[1]
+    assert warehouse.ask("status").exit_code == (status != "running")
+
+
+def test_the_last_run_that_ended_decides(warehouse):
+    """A failed run makes the command fail until a run succeeds; a running build changes neither."""
+    warehouse.write("runs", run("one", 1, "error"), run("two", 2, "running"))
+    assert warehouse.ask("status").exit_code == 1
+    warehouse.write("runs", run("one", 1, "error"), run("two", 2), run("three", 3, "running"))
     assert warehouse.ask("status").exit_code == 0
 
 

@@ -99,13 +99,42 @@ def test_an_id_that_lost_its_sigil(warehouse, tmp_path):
 
 
 @pytest.mark.parametrize("given", ["@ali", "ssb:feed/ed25519/ali", "ssb:feed/classic/alice"])
-def test_an_id_of_something_else(warehouse, given):
-    """The answer names the command that shows it."""
+def test_a_feed(warehouse, given):
+    """A feed is explained as a whole."""
     result = warehouse.ask("why", given)
-    assert result.exit_code == 1 and "the beginning of a feed" in result.stdout
-    assert f"tangles show {story.ALICE} --as feed" in result.stdout
-    assert warehouse.json("why", given)["known_as"] == [{"kind": "feed", "id": story.ALICE, "name": ""}]
+    assert result.exit_code == 0
+    assert "feed: complete, 3 messages up to sequence 3, verified up to 3\n" in result.stdout
+    assert f"next message of the feed: sequence 4, previous {A2}" in result.stdout
+    answer = warehouse.json("why", given)
+    assert (answer["kind"], answer["id"], answer["is_well"], answer["outside"]) == ("feed", story.ALICE, True, [])
     assert warehouse.json("show", given)["id"] == story.ALICE
+
+
+def test_a_feed_that_is_forked(warehouse):
+    """The answer counts all messages outside of the chain, and lists the first of them with reasons and a remedy."""
+    story.write_broken_feed(warehouse)
+    warehouse.write("feed_next")
+    answer = warehouse.json("why", story.CAROL)
+    assert answer["outside_counts"] == {"forked": 2, "after_forked": 4} and answer["next"] is None
+    assert [row["message_id"] for row in answer["outside"]][:2] == [story.C2, story.C2B] and not answer["is_well"]
+    text = warehouse.ask("why", story.CAROL).stdout
+    assert "forked: 2 messages. Several messages" in text and "must start a new feed" in text
+
+
+def test_beginnings_of_feeds(warehouse):
+    warehouse.write("feeds", story.feed("@ali1", 1, A1), story.feed("@ali2", 1, A1))
+    result = warehouse.ask("why", "@ali")
+    assert result.exit_code == 2 and "matches several" in result.stderr
+    assert warehouse.ask("why", "@nobody").exit_code == 1
+
+
+def test_an_id_of_something_else(warehouse):
+    """The answer names the command that shows it."""
+    warehouse.write("autobase_bases", {"base_id": "rooms/7", "status": "ok"})
+    result = warehouse.ask("why", "rooms/7")
+    assert result.exit_code == 1 and "the beginning of a base" in result.stdout
+    assert "tangles show rooms/7 --as base" in result.stdout
+    assert warehouse.json("why", "rooms/7")["known_as"] == [{"kind": "base", "id": "rooms/7", "name": ""}]
 
 
 def test_the_tangle_of_a_missing_root(tmp_path):

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import yaml
 from click.testing import CliRunner, Result
 
+from answer_schemas import validate
 from conftest import ROOT
 from dbt_tangles.cli.cli import main
 
@@ -121,7 +122,7 @@ class Warehouse:
         return CliRunner().invoke(main, [words[0], *options, *words[1:]], env=env)
 
     def json(self, *words: str) -> dict:
-        """Run `tangles` and return its answer as data."""
+        """Run `tangles` and return its answer as data, which is valid by its schema."""
         result = self.ask(*words, "--json")
         assert result.exit_code in (0, 1), result.output
-        return json.loads(result.stdout)
+        return validate(json.loads(result.stdout))

@@ -1,0 +1,129 @@
+"""The conditions of `tangles status --fail-on`: counts of rows that a gate does not allow, each with its first rows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import click
+
+from dbt_tangles.cli.page import BAD, GOOD, STRONG, Page
+from dbt_tangles.cli.tables import CommandError, Tables
+
+#: Statuses of runs that have not failed.
+UNFAILED = ("success", "running")
+_SHOWN, _LISTED = 10, 1000
+
+
+class Condition(NamedTuple):
+    """A condition.
+
+    Attributes:
+        query: Table: a query of the counted rows: a text `what`, and `n`, the number of lines that it stands for.
+    """
+
+    query: dict[str, str]
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that the condition counts."""
+        return [*self.query]
+
+
+def _of_rejects(table: str) -> str:
+    return f"""select coalesce(source_file || ':' || line, '{table}') || ' ' || reason as what,
+        greatest(line_count, 1) as n from {{{table}}}"""
+
+
+#: Name of a condition: its queries. `failed_run` reads the runs alone.
+CONDITIONS = {
+    "rejects": Condition(
+        {name: _of_rejects(name) for name in ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")}
+    ),
+    "forks": Condition(
+        {
+            "feeds": """select 'feed ' || author || ' at sequence ' || fork_sequence as what, 1 as n from {feeds}
+            where status = 'forked'"""
+        }
+    ),
+    "set_aside": Condition(
+        {
+            # Equal tangles of one root, such as thread and legacy_thread, set a message aside once.
+            "tangle_messages": """select distinct
+                message_id || ' ' || set_aside_reason || ', root ' || coalesce(root_id, 'unknown') as what, 1 as n
+            from {tangle_messages} where set_aside_reason is not null""",
+            "group_messages": """select message_id || ' ' || set_aside_reason || ', private groups' as what, 1 as n
+            from {group_messages} where set_aside_reason is not null""",
+            "set_messages": """select message_id || ' ' || reject_reason || ', set ' || set_id as what, 1 as n
+            from {set_messages} where not is_valid and not is_held and reject_reason is not null""",
+        }
+    ),
+    "failed_run": Condition(
+        {
+            "runs": f"""select run_id || ' ' || status as what, 1 as n from {{runs}} as r where status not in {UNFAILED}
+            and epoch_us(started_at) > coalesce(
+                (select max(epoch_us(s.started_at)) from {{runs}} as s where s.status = 'success'), -1)"""
+        }
+    ),
+}
+
+
+class Gates(click.ParamType):
+    """The value of `--fail-on`: names of conditions with the highest allowed numbers, separated by commas."""
+
+    name = "conditions"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, int]:
+        """Parse `NAME[=N],...`."""
+        found = {}
+        for part in value.split(","):
+            name, given, allowed = part.strip().partition("=")
+            if name not in CONDITIONS:
+                self.fail(f"{name!r} is not a condition; give one of {', '.join(CONDITIONS)}", param, ctx)
+            if given and not (allowed.isascii() and allowed.isdigit()):
+                self.fail(f"{part!r}: the allowed number is not a whole number from 0", param, ctx)
+            found[name] = int(allowed or 0)
+        return found
+
+
+def check(tables: Tables, gates: dict[str, int]) -> list[dict]:
+    """Count the rows of each condition.
+
+    Returns:
+        For each condition its `name`; `count`; `allowed`, the highest number that passes; `is_failed`; and `first`, the
+        first 1,000 rows as text.
+
+    Raises:
+        CommandError: All tables of a condition are missing, so that it would pass unchecked.
+    """
+    return [_check(tables, name, allowed, CONDITIONS[name]) for name, allowed in gates.items()]
+
+
+def _check(tables: Tables, name: str, allowed: int, condition: Condition) -> dict:
+    built = [table for table in condition.tables if tables.has(table)]
+    if not built:
+        raise CommandError(
+            f"{tables.folder}: --fail-on {name} finds no table to check; build one of {', '.join(condition.tables)}"
+        )
+    count, first = 0, []
+    for table in built:
+        query = condition.query[table]
+        count += tables.rows(f"select coalesce(sum(n), 0)::bigint as n from ({query})")[0]["n"]
+        first += [row["what"] for row in tables.rows(f"select what from ({query}) order by what limit {_LISTED}")]
+    return {"name": name, "count": count, "allowed": allowed, "is_failed": count > allowed, "first": first[:_LISTED]}
+
+
+def write(page: Page, found: list[dict]) -> None:
+    """Print the conditions, the failed ones with their first rows."""
+    page.line(("conditions:", STRONG))
+    for each in found:
+        style = BAD if each["is_failed"] else GOOD
+        page.line(f"{each['name']}: ", (f"{each['count']:,}", style), f", {each['allowed']:,} allowed", indent=1)
+        for what in each["first"][:_SHOWN] if each["is_failed"] else []:
+            page.line(what, indent=2)
+        if each["is_failed"] and each["count"] > _SHOWN:
+            page.line("… (--json lists more)", indent=2)
+
+
+def has_failed(runs: list[dict]) -> bool:
+    """Whether the latest run that ended has failed; `runs` are the latest runs, the last first."""
+    return next((run["status"] not in UNFAILED for run in runs if run["status"] != "running"), False)

@@ -1,0 +1,97 @@
+"""`tangles status --fail-on`: conditions, their limits and lists."""
+
+import pytest
+
+import cli_story as story
+from cli_kit import HOSTILE, assert_harmless
+from cli_story import run
+
+
+@pytest.fixture
+def warehouse(tmp_path, monkeypatch):
+    """A log with 2 messages set aside, 3 rejected lines, a forked feed, and 2 failed runs since the last success."""
+    monkeypatch.chdir(tmp_path)
+    warehouse = story.write(tmp_path / "wh")
+    reject = {"source_file": "file:/log", "reason": "bad_signature"}
+    warehouse.write("ssb_rejects", reject | {"line": 3}, reject | {"line": 5, "line_count": 2})
+    fork = story.feed(story.CAROL, 1, story.C1) | {"status": "forked", "fork_sequence": 2}
+    warehouse.write("feeds", story.feed(story.ALICE, 3, story.A2), fork)
+    runs = (run("one", 1, "error"), run("two", 2), run("three", 3, "error"), run("four", 4, "interrupted"))
+    return warehouse.write("runs", *runs)
+
+
+COUNTS = {"rejects": 3, "forks": 1, "set_aside": 2, "failed_run": 2}
+FIRST = {
+    "rejects": "file:/log:3 bad_signature",
+    "forks": f"feed {story.CAROL} at sequence 2",
+    "set_aside": f"{story.B1} missing_previous, root {story.ROOT}",
+    "failed_run": "four interrupted",
+}
+
+
+@pytest.mark.parametrize("name", [*COUNTS])
+def test_conditions(warehouse, name):
+    (found,) = warehouse.json("status", "--fail-on", name)["conditions"]
+    assert (found["name"], found["count"], found["allowed"], found["is_failed"]) == (name, COUNTS[name], 0, True)
+    assert found["first"][0] == FIRST[name]
+    text = warehouse.ask("status", "--fail-on", name).stdout
+    assert f"{name}: {COUNTS[name]}, 0 allowed" in text and FIRST[name] in text
+
+
+@pytest.mark.parametrize("name", [*COUNTS])
+def test_allowed_numbers(warehouse, name):
+    """A condition fails if its count is higher than the allowed number."""
+    codes = [
+        warehouse.ask("status", "--fail-on", f"failed_run=2,{name}={COUNTS[name] - less}").exit_code for less in (0, 1)
+    ]
+    assert codes == [0, 1]
+
+
+def test_a_failed_run_is_allowed_only_by_name(warehouse):
+    assert [warehouse.ask("status", *words).exit_code for words in ((), ("--fail-on", "rejects=3"))] == [1, 1]
+    assert warehouse.ask("status", "--fail-on", "failed_run=2").exit_code == 0
+
+
+def test_several_conditions(warehouse):
+    warehouse.write("runs", run("two", 2))
+    assert warehouse.ask("status", "--fail-on", "rejects=3,forks=1, set_aside=2,failed_run").exit_code == 0
+    assert warehouse.ask("status", "--fail-on", "rejects=3,forks,set_aside=2").exit_code == 1
+    assert warehouse.json("status")["conditions"] is None
+
+
+def test_tangles_that_are_equal_count_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    twins = story.write_twins(tmp_path / "wh")
+    (found,) = twins.json("status", "--fail-on", "set_aside")["conditions"]
+    assert found["count"] == 2
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("rejects,other", "'other' is not a condition"),
+        ("", "'' is not a condition"),
+        ("rejects=", None),
+        ("rejects=-1", "not a whole number"),
+        ("rejects=1.5", "not a whole number"),
+        ("rejects=٣", "not a whole number"),
+    ],
+)
+def test_wrong_conditions(warehouse, value, said):
+    result = warehouse.ask("status", "--fail-on", value)
+    assert result.exit_code == 2 and (said or "not a whole number") in result.stderr
+
+
+def test_a_condition_needs_a_table(tmp_path, monkeypatch):
+    """A gate that checks no table does not pass."""
+    monkeypatch.chdir(tmp_path)
+    result = story.write(tmp_path / "wh").ask("status", "--fail-on", "rejects")
+    assert result.exit_code == 2 and "finds no table to check; build one of ssb_rejects" in result.stderr
+
+
+def test_hostile_texts(warehouse):
+    warehouse.write("ssb_rejects", {"source_file": HOSTILE, "line": 1, "reason": HOSTILE})
+    for words in ([], ["--json"]):
+        result = warehouse.ask("status", "--fail-on", "rejects", *words)
+        assert result.exit_code == 1
+        assert_harmless(result)

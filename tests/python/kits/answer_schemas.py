@@ -1,0 +1,26 @@
+"""Validates JSON answers of `tangles` against the schemas in docs/reference/schemas."""
+
+import json
+from functools import cache
+
+from jsonschema import Draft202012Validator
+
+from conftest import ROOT
+
+SCHEMAS = ROOT / "docs" / "reference" / "schemas"
+
+
+@cache
+def validator(command: str) -> Draft202012Validator:
+    """Return the validator of a command's answers."""
+    schema = json.loads((SCHEMAS / f"{command}.schema.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def validate(answer: dict) -> dict:
+    """Assert that an answer names a schema and is valid by it; return the answer."""
+    tool, command, version = answer["schema"].split("/")
+    assert (tool, version) == ("tangles", "1")
+    validator(command).validate(answer)
+    return answer
