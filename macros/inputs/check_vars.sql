@@ -46,7 +46,10 @@
     {%- for name, kind in settings().items() -%}
         {%- set value = var(name) -%}
         {%- set number = value if value is integer and value is not boolean else -1 -%}
-        {%- if kind is not string -%}
+        {%- if kind == 'tangle types' -%}
+            {% do problems.extend(find_type_faults(value)) %}
+            {%- set is_right = true -%}
+        {%- elif kind is not string -%}
             {%- set is_right, wanted = value in kind, kind[:-1] | join(', ') ~ ' or ' ~ kind[-1] -%}
         {%- elif kind == 'boolean' -%}
             {%- set is_right, wanted = value is boolean, 'true or false' -%}

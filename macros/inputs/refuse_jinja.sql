@@ -6,8 +6,9 @@
     {%- set given = adapter.config.vars.to_dict() -%}
     {%- set scopes = [given, given.get(project_name) or {}, given.get('tangles') or {}, adapter.config.cli_vars] -%}
     {%- for name in logs() | list + settings() | list -%}
-        {%- for scope in scopes if scope.get(name) is string -%}
-            {%- for mark in ['{' ~ '{', '{' ~ '%', '{' ~ '#'] if mark in scope[name] -%}
+        {%- for scope in scopes if scope.get(name) is not none -%}
+            {%- set text = scope[name] if scope[name] is string else scope[name] | tojson -%}
+            {%- for mark in ['{' ~ '{', '{' ~ '%', '{' ~ '#'] if mark in text -%}
                 {% do problems.append(describe_wrong_value(name, scope[name], 'a plain value, without ' ~ mark)) %}
             {%- endfor -%}
         {%- endfor -%}

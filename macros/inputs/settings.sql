@@ -12,6 +12,7 @@
         'clock_limit': 'count',
         'graph_limit': 'positive',
         'rows_in_memory': 'positive',
+        'tangle_types': 'tangle types',
         'set_ghost_span': 'positive',
         'consensus_rule': ['autobase', 'design'],
         'quorum_degrees': 'positive',

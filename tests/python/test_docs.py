@@ -195,6 +195,7 @@ FOR_READERS = {
     "run_changes",
     "tangle_ancestors",
     "tangle_clocks",
+    "tangle_types",
 }
 
 

@@ -191,6 +191,25 @@ def test_vars_stay_where_they_are(consumer):
     assert max(row["batch"] for row in edits) == 60 // 10
 
 
+def test_types_of_tangles_are_added_and_replaced(consumer):
+    """The var adds a type and replaces a default one; the other default types stay."""
+    types = {row["tangle_name"]: row for row in installed_in(consumer, "tangles").rows("tangle_types")}
+    assert types["talk"] == {
+        "tangle_name": "talk",
+        "content_types": ["post"],
+        "root_content_types": ["post"],
+        "previous_rule": "members",
+        "reducer": None,
+        "description": "A talk",
+    }
+    profile = types["profile"]
+    assert (profile["content_types"], json.loads(profile["reducer"])) == (
+        ["profile/person"],
+        {"preferredName": "overwrite"},
+    )
+    assert types["epoch"]["content_types"] == ["group/init"]
+
+
 def test_hooks_leave_other_runs_alone(consumer):
     """A run without models of this project writes no run row, prints no counts and may have a wrong var."""
     parsed = manifest_of(consumer)

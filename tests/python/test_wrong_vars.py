@@ -63,6 +63,7 @@ WRONG_VARS = {
     "clock_limit": (-1,),
     "graph_limit": (0, -1, "x", 1.5, None, True),
     "unpack_limit": (0, -1, "many", 1.5, True, None),
+    "tangle_types": ({"tangle_name": "page"}, "page", None, 3, True),
     "rows_in_memory": (0, "many", None),
     "edit_batch_size": (-1, "x", "1", 1.5, None, True),
     "edit_limit": (-1, "x", 1.5, None, True),
@@ -104,3 +105,44 @@ def test_wrong_vars_are_parsed(project):
     wrong = {"ssb_log": 7, "sql_round_budget": "5", "max_previous": [2]}
     said = said_of(project("wrong_vars_parsed", **wrong).invoke("run"))
     assert all(is_refused(name, value, said) for name, value in wrong.items())
+
+
+NAMED = {"tangle_name": "page"}
+#: Wrong types of tangles, and the words of the error.
+WRONG_TYPES = {
+    "a text": ("page", 'has "page", but must have types with a tangle_name'),
+    "no name": ({"content_types": ["post"]}, "must have types with a tangle_name"),
+    "an empty name": ({"tangle_name": ""}, "must have types with a tangle_name"),
+    "a reserved name": ({"tangle_name": "feed"}, 'the type "feed" cannot be replaced'),
+    "an unknown key": ({**NAMED, "content_type": ["post"]}, 'has the unknown key "content_type"'),
+    "one content type": ({**NAMED, "content_types": "post"}, 'has the content_types "post", but must have a list'),
+    "no content types": ({**NAMED, "root_content_types": []}, "has the root_content_types [], but must have a list"),
+    "an empty content type": ({**NAMED, "content_types": ["a", ""]}, "but must have a list of content types"),
+    "an unknown rule": (
+        {**NAMED, "previous_rule": "feed"},
+        'has the previous_rule "feed", but must have members or one_member',
+    ),
+    "a reducer of texts": ({**NAMED, "reducer": ["title"]}, "but must have a map of 1 to 100 fields to strategies"),
+    "an empty reducer": ({**NAMED, "reducer": {}}, "but must have a map of 1 to 100 fields to strategies"),
+    "an unknown strategy": ({**NAMED, "reducer": {"title": "last"}}, 'has the strategy "last" of the field "title"'),
+    "a number": ({**NAMED, "description": 3}, "has the description 3, but must have a text"),
+}
+
+
+def test_wrong_tangle_types(project, manifest, warehouse):
+    """One run refuses every wrong type before any model runs; the error names the type."""
+    types = [given for given, _ in WRONG_TYPES.values()]
+    said = said_of(project("wrong_types", tangle_types=types).invoke("run", manifest=manifest))
+    assert [name for name, (_, words) in WRONG_TYPES.items() if words not in said] == []
+    assert not [path for path in (warehouse / "wrong_types.db").glob("*") if any(path.iterdir())]
+
+
+def test_a_repeated_tangle_type(project, manifest):
+    given = [{"tangle_name": "page"}, {"tangle_name": "page", "content_types": ["post"]}]
+    said = said_of(project("wrong_types", tangle_types=given).invoke("run", manifest=manifest))
+    assert "var 'tangle_types' has the type \"page\" twice: give it once" in said
+
+
+def test_jinja_in_a_tangle_type(project, manifest):
+    given = [{"tangle_name": "page", "content_types": ["{{ 1 + 1 }}"]}]
+    assert "without {{" in said_of(project("wrong_types", tangle_types=given).invoke("run", manifest=manifest))

@@ -1,4 +1,8 @@
-with usable as (
+with types as (
+    {{ select_tangle_types() }}
+),
+
+usable as (
     select * from {{ ref('ssb_messages') }}
     where is_usable
 ),
@@ -39,29 +43,43 @@ messages as (
         ) as claims
     from usable
     left join legacy_roots on usable.message_id = legacy_roots.message_id
+),
+
+claims as (
+    select
+        messages.*,
+        exploded.claim
+    from messages
+        lateral view explode(messages.claims) exploded as claim
 )
 
 select
     claim.tangle_name,
     case
-        when claim.is_root then messages.message_id
-        when claim.root_id != messages.message_id then claim.root_id
+        when claim.is_root then claims.message_id
+        when claim.root_id != claims.message_id then claim.root_id
     end as root_id,
-    messages.message_id,
-    messages.author,
-    messages.sequence,
-    messages.asserted_at,
-    messages.received_at,
+    claims.message_id,
+    claims.author,
+    claims.sequence,
+    claims.asserted_at,
+    claims.received_at,
     claim.previous,
     claim.is_root,
     case
         -- A message cannot contain its own id: a claim that names its own message as root is malformed.
-        when claim.root_id = messages.message_id and not claim.is_root then 'malformed_tangle'
+        when claim.root_id = claims.message_id and not claim.is_root then 'malformed_tangle'
         when claim.defect is not null then claim.defect
-        when claim.tangle_name = 'epoch' and not messages.content_type <=> 'group/init' then 'wrong_type'
+        when types.previous_rule = 'one_member' and size(array_distinct(claim.previous)) > 1 then 'malformed_tangle'
         when
-            claim.tangle_name = 'group' and claim.is_root and not messages.content_type <=> 'group/init'
+            not coalesce(
+                array_contains(
+                    if(claim.is_root, types.root_content_types, types.content_types),
+                    coalesce(claims.content_type, '')
+                ),
+                true
+            )
             then 'wrong_type'
     end as claim_error
-from messages
-    lateral view explode(messages.claims) exploded as claim
+from claims
+left join types on claim.tangle_name = types.tangle_name

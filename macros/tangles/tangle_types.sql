@@ -1,0 +1,110 @@
+{#- The types of tangles: the defaults, replaced and extended by the var `tangle_types`, by name. A var with a fault counts as
+    empty, so that a project with a wrong value can be parsed and `check_vars` can refuse it. -#}
+{% macro tangle_types() %}
+    {%- set types = {} -%}
+    {%- set given = var('tangle_types') -%}
+    {%- for type in default_tangle_types() + (given if find_type_faults(given) | length == 0 else []) -%}
+        {% do types.update({type.tangle_name: type}) %}
+    {%- endfor -%}
+    {{ return(types) }}
+{% endmacro %}
+
+
+{#- The types as a query, with a row per type and the columns of the table `tangle_types`. -#}
+{% macro select_tangle_types() -%}
+    {%- for name, type in tangle_types() | dictsort(true) %}
+    select
+        {{ string_literal(name) }} as tangle_name,
+        {{ text_array(type.content_types) }} as content_types,
+        {{ text_array(type.root_content_types or type.content_types) }} as root_content_types,
+        {{ string_literal(type.previous_rule or 'members') }} as previous_rule,
+        cast({{ string_literal(tojson(type.reducer, sort_keys=true) if type.reducer else none) }} as string) as reducer,
+        cast({{ string_literal(type.description) }} as string) as description
+    {%- if not loop.last %}
+
+    union all
+    {%- endif %}
+    {%- endfor %}
+{%- endmacro %}
+
+
+{#- An array of texts as SQL; none is null. -#}
+{% macro text_array(texts) -%}
+    cast(
+    {%- if texts is none or texts is not defined -%}
+        null
+    {%- else -%}
+        array({% for text in texts %}{{ string_literal(text) }}{{ ', ' if not loop.last }}{% endfor %})
+    {%- endif %} as array<string>)
+{%- endmacro %}
+
+
+{#- The faults of the var `tangle_types`, each as a sentence that names the type. -#}
+{% macro find_type_faults(types) %}
+    {%- if types is string or types is mapping or types is not sequence -%}
+        {{ return([describe_wrong_value('tangle_types', types, 'a list of types')]) }}
+    {%- endif -%}
+    {%- set faults, names = [], [] -%}
+    {%- for type in types -%}
+        {%- if type is not mapping or not is_text(type.tangle_name) -%}
+            {% do faults.append("var 'tangle_types' has " ~ type | tojson ~ ', but must have types with a tangle_name') %}
+        {%- else -%}
+            {%- for fault in find_faults_of_type(type) -%}
+                {% do faults.append("var 'tangle_types': the type " ~ type.tangle_name | tojson ~ ' ' ~ fault) %}
+            {%- endfor -%}
+            {%- if type.tangle_name in names -%}
+                {% do faults.append("var 'tangle_types' has the type " ~ type.tangle_name | tojson ~ ' twice: give it once') %}
+            {%- endif -%}
+            {% do names.append(type.tangle_name) %}
+        {%- endif -%}
+    {%- endfor -%}
+    {{ return(faults) }}
+{% endmacro %}
+
+
+{#- The faults of one type, each as the predicate of a sentence. -#}
+{% macro find_faults_of_type(type) %}
+    {%- set faults = [] -%}
+    {%- set keys = ['tangle_name', 'content_types', 'root_content_types', 'previous_rule', 'reducer', 'description'] -%}
+    {%- for key in type if key not in keys -%}
+        {% do faults.append('has the unknown key ' ~ key | tojson ~ ': the keys are ' ~ keys | join(', ')) %}
+    {%- endfor -%}
+    {%- if type.tangle_name in ['feed', 'legacy_thread'] -%}
+        {% do faults.append('cannot be replaced, because its messages do not use content.tangles: choose another name') %}
+    {%- endif -%}
+    {%- for key in ['content_types', 'root_content_types'] if type.get(key) is not none -%}
+        {%- if not is_text_list(type[key]) -%}
+            {% do faults.append('has the ' ~ key ~ ' ' ~ type[key] | tojson ~ ', but must have a list of content types') %}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if type.get('previous_rule') not in [none, 'members', 'one_member'] -%}
+        {% do faults.append('has the previous_rule ' ~ type.previous_rule | tojson ~ ', but must have members or one_member') %}
+    {%- endif -%}
+    {%- if type.get('description') is not none and type.description is not string -%}
+        {% do faults.append('has the description ' ~ type.description | tojson ~ ', but must have a text') %}
+    {%- endif -%}
+    {%- set reducer = type.get('reducer') -%}
+    {%- if reducer is not none and (reducer is not mapping or reducer | length not in range(1, 101)) -%}
+        {% do faults.append('has the reducer ' ~ reducer | tojson ~ ', but must have a map of 1 to 100 fields to strategies') %}
+    {%- elif reducer is not none -%}
+        {%- for field, strategy in reducer.items() if not is_text(field) or strategy not in ['overwrite', 'simple_set'] -%}
+            {% do faults.append('has the strategy ' ~ strategy | tojson ~ ' of the field ' ~ field | tojson
+                ~ ', but must have overwrite or simple_set') %}
+        {%- endfor -%}
+    {%- endif -%}
+    {{ return(faults) }}
+{% endmacro %}
+
+
+{% macro is_text(value) %}
+    {{ return(value is string and value | length > 0) }}
+{% endmacro %}
+
+
+{#- Whether a value is a list of at least one text. -#}
+{% macro is_text_list(value) %}
+    {{ return(
+        value is sequence and value is not string and value is not mapping
+        and value | length > 0 and value | select('string') | select | list | length == value | length
+    ) }}
+{% endmacro %}

@@ -1,0 +1,1 @@
+{{ select_tangle_types() }}
