@@ -161,6 +161,16 @@ def test_a_project_from_the_wheels(wheels, tmp_path):
         assert Path(place).is_relative_to(tmp_path), place
     few = "dbt run --select +largest_threads"
     check(python, tmp_path, begin(python, tmp_path, dbt_build=few))
+    judge_without_a_project(python.parent / "tangles", tmp_path)
+
+
+def judge_without_a_project(tangles: Path, folder: Path) -> None:
+    """Check that the wheel's commands judge and build a log without a project."""
+    event = '{{"timeline": "t", "event": "{}", "after": [], "arrival": 1}}\n'
+    (folder / "events.jsonl").write_text("".join(map(event.format, "abc")))
+    assert said(["lint", "events.jsonl"], folder, tangles) == ""
+    answer = said(["build", "events.jsonl", "--no-tests"], folder, tangles)
+    assert re.search(r"success, .*; it wrote \d+ of the tables", answer) and "1 timeline: with edits 1" in answer
 
 
 def test_without_an_engine_a_project_is_made(wheels, tmp_path):

@@ -20,6 +20,7 @@ COMMANDS = {
     "diff": "dbt_tangles.cli.diff",
     "check": "dbt_tangles.cli.check",
     "report": "dbt_tangles.report.command",
+    "build": "dbt_tangles.cli.build",
     "send": "dbt_tangles.cli.send",
     "lint": "dbt_tangles.cli.lint",
     "init": "dbt_tangles.cli.init",
@@ -51,7 +52,7 @@ def _first_sentence(command: click.Command | None) -> str:
 def main() -> None:
     """Query the tables of a tangles warehouse: where each message belongs, and why it was set aside.
 
-    All commands only read. They may run while a build replaces tables.
+    All commands but build only read. They may run while a build replaces tables.
     """
     # A terminal that cannot show a character gets an escape in its place.
     for stream in (sys.stdout, sys.stderr):

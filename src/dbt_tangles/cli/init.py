@@ -46,13 +46,16 @@ def project_name(folder: Path) -> str:
 
 def installed_target() -> str | None:
     """Return the target of profiles.yml for the installed engine, if any."""
-    for name, target in _TARGETS.items():
-        try:
-            distribution(name)
-        except PackageNotFoundError:
-            continue
-        return target
-    return None
+    return next((target for name, target in _TARGETS.items() if is_installed(name)), None)
+
+
+def is_installed(name: str) -> bool:
+    """Whether a distribution is installed."""
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def make_project(folder: Path) -> list[str]:

@@ -1,0 +1,143 @@
+"""`tangles build`: builds the tables of logs with the packaged dbt project, and ends with the answer of `status`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dbt_tangles.cli import gates, init, status
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
+from dbt_tangles.cli.page import escape_unprintable, join_names
+from dbt_tangles.cli.tables import CommandError, Tables
+
+#: Engine: its target in profiles.yml, and its distribution.
+ENGINES = {"sail": ("sail", "pysail"), "spark": ("local", "pyspark")}
+#: Kind of log: its var.
+LOG_VARS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
+#: The folder in the warehouse for the files of dbt: parsed project, results and log.
+OWN_FOLDER = ".tangles"
+#: Characters with a meaning in the globs of Spark.
+_GLOB = set("{}[]*?,\\")
+
+
+@click.command("build")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option("--engine", type=click.Choice([*ENGINES]), help="Default: Sail if it is installed, else Spark.")
+@click.option("--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it.")
+@click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
+@click.option("--tests/--no-tests", default=True, show_default=True, help="Run the data tests of the tables.")
+@click.option("--full-refresh", is_flag=True, help="Build every table in full.")
+@as_json
+@with_tables
+def command(
+    logs: tuple[str, ...],
+    engine: str | None,
+    kind: str | None,
+    given: tuple[str, ...],
+    warehouse: str,
+    schema: str,
+    as_json: bool,
+    **options: bool,
+) -> int:
+    """Build the tables of logs: verify every line, compute every table, run the tests, and print the status.
+
+    LOG is a file, a folder or a glob. The project is the one that is installed with this command. Exit code 0: all
+    steps succeeded; 1: a step failed; 2: wrong use.
+    """
+    variables = {**read_vars(given), **log_vars(logs, kind, any("ssb_log_format=pretty" in each for each in given))}
+    target = target_of(engine)
+    place = Path(warehouse).absolute()
+    os.environ |= {"TANGLES_WAREHOUSE": str(place), "TANGLES_SCHEMA": schema}
+    own = place / OWN_FOLDER
+    # Imported here, because dbt and its plugin load slowly.
+    from dbt_tangles.cli import build_run
+
+    outcome = build_run.run(variables, target, own, **options)
+    if not outcome.is_begun or not (place / f"{schema}.db").is_dir():
+        raise CommandError(
+            outcome.error or f"{place}: the build made no table; {own / 'logs' / 'dbt.log'} has the cause"
+        )
+    tables = Tables(place, schema)
+    answer = status.describe(tables, str(own / "target"))
+    print_answer(tables, {**answer, "error": outcome.error, "is_success": outcome.is_success}, _write, as_json)
+    return FOUND if outcome.is_success and not gates.has_failed(answer["runs"]) else NOT_FOUND
+
+
+def _write(page: Any, answer: dict) -> None:
+    if answer["error"]:
+        click.echo(f"tangles: {escape_unprintable(answer['error'])}", err=True)
+    status.write(page, answer | {"conditions": None, "verified": None})
+
+
+def read_vars(given: tuple[str, ...]) -> dict[str, Any]:
+    """Parse `NAME=VALUE` settings; values are YAML, as in dbt.
+
+    Raises:
+        CommandError: A name is not a var of the project, or a value is not YAML.
+    """
+    import yaml
+
+    known = yaml.safe_load((init.project_folder() / "dbt_project.yml").read_text())["vars"].keys() - LOG_VARS.values()
+    found = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or name not in known:
+            names = join_names(sorted(known))
+            raise CommandError(f"--var {each}: {name!r} is not a var; give NAME=VALUE with one of {names}")
+        try:
+            found[name] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise CommandError(f"--var {each}: the value is not YAML: {error}") from error
+    return found
+
+
+def log_vars(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> dict[str, str]:
+    """Return the var of each kind of log with its path: a single path as given, or a glob of all files.
+
+    Raises:
+        CommandError: A path leads to no file, a kind is unknown, or a name of several files is a glob.
+    """
+    from dbt_tangles.lint.findings import UnknownKindError, group_by_kind, reading_of
+    from dbt_tangles.lint.log_files import LogPathError, find_files
+
+    try:
+        files = {log: find_files(log) for log in logs}
+        groups = group_by_kind([file for each in files.values() for file in each], reading_of(kind, is_pretty), kind)
+    except (LogPathError, UnknownKindError) as error:
+        raise CommandError(str(error)) from error
+    found = {}
+    for each, members in groups.items():
+        whole = [log for log in files if {*files[log]} == {*members}]
+        found[LOG_VARS[each]] = os.path.abspath(whole[0]) if whole else _glob_of(members)
+    return found
+
+
+def _glob_of(files: list[str]) -> str:
+    paths = [os.path.abspath(file) for file in files]
+    if len(paths) == 1:
+        return paths[0]
+    if hostile := [path for path in paths if _GLOB & {*path}]:
+        raise CommandError(
+            f"{hostile[0]}: several logs of a kind form a glob, and this name has one of {{}}[]*?,\\; "
+            "put the logs of a kind into a folder and name the folder"
+        )
+    return "{" + ",".join(paths) + "}"
+
+
+def target_of(engine: str | None) -> str:
+    """Return the target of an engine, by default of the installed one, or that of TANGLES_TARGET.
+
+    Raises:
+        CommandError: The engine is not installed.
+    """
+    if engine is None and (target := os.environ.get("TANGLES_TARGET")):
+        return target
+    installed = [name for name, (_, package) in ENGINES.items() if init.is_installed(package)]
+    wanted = engine or next(iter(installed), None)
+    if wanted not in installed:
+        missing = f"the engine {engine} is not installed" if engine else "no engine is installed"
+        raise CommandError(f"{missing}: pip install 'dbt-tangles[{engine or 'sail'}]'")
+    return ENGINES[wanted][0]

@@ -1,0 +1,142 @@
+"""Runs dbt on the packaged project in this process, and tells its progress in words on the standard error."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import Any, NamedTuple
+
+import click
+from dbt.cli.main import dbtRunner
+from dbt_common.events.base_types import EventMsg
+
+from dbt_tangles.cli import init
+from dbt_tangles.cli.page import escape_unprintable, quantity, truncate
+
+#: Var of a log: the folders of models that its messages go through, with the words for their end.
+AREAS = {
+    "ssb_log": {
+        "ssb": "SSB messages verified",
+        "feeds": "feeds chained",
+        "tangles": "tangles ordered",
+        "groups": "private groups reduced",
+        "timelines": "timelines sorted",
+    },
+    "pzp_log": {"pzp": "pzp messages verified", "sets": "sets reduced"},
+    "autobase_log": {"autobase": "bases linearised"},
+    "event_log": {"events": "events read", "timelines": "timelines sorted"},
+}
+_MODEL, _TEST = "model", "test"
+_BAD = ("error", "fail", "runtime error")
+_LONGEST = 300
+
+
+class Outcome(NamedTuple):
+    """The result of a build.
+
+    Attributes:
+        is_success: Whether all steps succeeded.
+        is_begun: Whether any step ran.
+        error: The error that ended the build, if one did.
+    """
+
+    is_success: bool
+    is_begun: bool
+    error: str | None
+
+
+def run(variables: dict[str, Any], target: str, own: Path, tests: bool, full_refresh: bool) -> Outcome:
+    """Run `dbt build` without unit tests.
+
+    Args:
+        variables: The vars.
+        target: The target of profiles.yml.
+        own: The folder for the files of dbt.
+        tests: Whether the data tests run.
+        full_refresh: Whether every table is built in full.
+    """
+    project = str(init.project_folder())
+    places = ["--project-dir", project, "--profiles-dir", project, "--target", target, "--vars", json.dumps(variables)]
+    places += ["--target-path", str(own / "target"), "--log-path", str(own / "logs"), "--log-level", "none"]
+    places += ["--quiet", "--no-print"]
+    logs = [name for name in AREAS if name in variables]
+    for name in logs:
+        _say(f"{name} {variables[name]}")
+    _say(f"reading the project (engine: {'Spark' if target == 'local' else target})")
+    parsed = dbtRunner().invoke(["parse", *places])
+    if parsed.exception or not parsed.success:
+        return Outcome(False, False, _words(parsed.exception))
+    progress = Progress(parsed.result, logs)
+    words = ["build", *places, "--exclude-resource-type", "unit_test"]
+    words += [] if tests else ["--exclude-resource-type", "test"]
+    words += ["--full-refresh"] if full_refresh else []
+    done = dbtRunner(manifest=parsed.result, callbacks=[progress]).invoke(words)
+    _say(progress.end())
+    error = _words(done.exception) if done.exception else None
+    return Outcome(bool(done.success), progress.has_begun, error)
+
+
+def _words(error: BaseException | None) -> str:
+    lines = [line.strip() for line in str(error or "dbt failed").splitlines() if line.strip()]
+    return truncate(" ".join(lines), _LONGEST * 3)
+
+
+def _say(words: str) -> None:
+    click.echo(escape_unprintable(words), err=True)
+
+
+class Progress:
+    """A callback for dbt's events: prints a line when all tables of an area are built, and one for each failed step."""
+
+    def __init__(self, manifest: Any, logs: Sequence[str]) -> None:
+        self._words = {area: words for log in logs for area, words in AREAS[log].items()}
+        models = [node for node in manifest.nodes.values() if node.resource_type == _MODEL and node.config.enabled]
+        self._left = Counter(_area(node.original_file_path) for node in models)
+        self._sizes = dict(self._left)
+        self._counts: Counter[str] = Counter()
+        self._begin = time.monotonic()
+        self._lock = threading.Lock()
+
+    def __call__(self, event: EventMsg) -> None:
+        """Take one event. dbt calls this in the thread of the event."""
+        if event.info.name != "NodeFinished":
+            return
+        node = event.data.node_info
+        with self._lock:
+            kind = node.resource_type
+            self._counts[kind] += 1
+            if node.node_status in _BAD:
+                self._counts[f"failed {kind}"] += 1
+                message = " ".join(event.data.run_result.message.split())
+                _say(f"  {kind} {node.node_name}: {node.node_status}: {truncate(message, _LONGEST)}")
+            area = _area(node.node_path)
+            if kind == _MODEL and area in self._left:
+                self._left[area] -= 1
+                if not self._left[area] and area in self._words:
+                    _say(f"{self._seconds():>6.1f} s  {self._words[area]}: {quantity(self._sizes[area], 'table{|s}')}")
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether any step has ended."""
+        return bool(self._counts)
+
+    def _seconds(self) -> float:
+        return time.monotonic() - self._begin
+
+    def end(self) -> str:
+        """Return the summary: numbers of tables and tests, and of failed ones."""
+        parts = [
+            quantity(self._counts[kind], f"{word}{{|s}}") + (f" ({failed:,} failed)" if failed else "")
+            for kind, word in ((_MODEL, "table"), (_TEST, "test"))
+            if (failed := self._counts[f"failed {kind}"]) or self._counts[kind]
+        ]
+        return f"{self._seconds():>6.1f} s  {', '.join(parts) or 'no step ran'}"
+
+
+def _area(path: str) -> str:
+    """Return the folder of a model's file, which names its area."""
+    return PurePath(path).parent.name

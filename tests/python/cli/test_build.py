@@ -1,0 +1,156 @@
+"""`tangles build`: its vars, logs and engines, and the exit code of a build. `test_build_command.py` builds."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+import cli_story as story
+from answer_schemas import validate
+from cli_kit import HOSTILE, assert_harmless
+from cli_story import run
+from dbt_tangles.cli import build, build_run, init
+from dbt_tangles.cli.build import log_vars, read_vars, target_of
+from dbt_tangles.cli.cli import main
+from dbt_tangles.cli.tables import CommandError
+
+EVENT = '{"timeline": "t", "event": "e", "after": [], "arrival": 1}\n'
+NODE = '{"base": "b", "indexers": []}\n'
+
+
+def test_vars_are_yaml():
+    given = ("edit_batch_size=2", "verify_signatures=false", "tangle_engine=sql", "max_previous=null")
+    values = {"edit_batch_size": 2, "verify_signatures": False, "tangle_engine": "sql", "max_previous": None}
+    assert read_vars(given) == values
+
+
+@pytest.mark.parametrize("given", ["nothing=1", "ssb_log=x", "edit_batch_size", "edit_batch_size={"])
+def test_wrong_vars(given):
+    with pytest.raises(CommandError, match=r"^--var "):
+        read_vars((given,))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("a.jsonl", EVENT), ("b.jsonl", EVENT), ("c.jsonl", NODE)):
+        (tmp_path / name).write_text(text)
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "d.jsonl").write_text(NODE)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("logs", "expected"),
+    [
+        (["a.jsonl"], {"event_log": "{}/a.jsonl"}),
+        (["logs", "a.jsonl"], {"event_log": "{}/a.jsonl", "autobase_log": "{}/logs"}),
+        (["a.jsonl", "b.jsonl"], {"event_log": "{{{0}/a.jsonl,{0}/b.jsonl}}"}),
+        (["[ab].jsonl"], {"event_log": "{}/[ab].jsonl"}),
+        (["*.jsonl"], {"event_log": "{{{0}/a.jsonl,{0}/b.jsonl}}", "autobase_log": "{}/c.jsonl"}),
+    ],
+)
+def test_logs_become_vars(folder, logs, expected):
+    found = log_vars(tuple(logs), None, is_pretty=False)
+    assert found == {name: path.format(folder) for name, path in expected.items()}
+
+
+def test_names_that_are_globs(folder):
+    (folder / "{x}.jsonl").write_text(EVENT)
+    assert log_vars(("{x}.jsonl",), None, is_pretty=False) == {"event_log": f"{folder}/{{x}}.jsonl"}
+    with pytest.raises(CommandError, match="put the logs of a kind into a folder"):
+        log_vars(("{x}.jsonl", "a.jsonl"), None, is_pretty=False)
+
+
+def test_engines(monkeypatch):
+    monkeypatch.delenv("TANGLES_TARGET", raising=False)
+    installed = {"pysail", "pyspark"}
+    monkeypatch.setattr(init, "is_installed", lambda name: name in installed)
+    assert [target_of(engine) for engine in (None, "sail", "spark")] == ["sail", "sail", "local"]
+    installed.remove("pysail")
+    assert target_of(None) == "local"
+    with pytest.raises(CommandError, match=r"the engine sail is not installed: pip install 'dbt-tangles\[sail\]'"):
+        target_of("sail")
+    installed.clear()
+    with pytest.raises(CommandError, match="no engine is installed"):
+        target_of(None)
+    monkeypatch.setenv("TANGLES_TARGET", "cluster")
+    assert target_of(None) == "cluster"
+
+
+@pytest.fixture
+def built(folder, monkeypatch):
+    """Run the command with a stand-in for dbt that leaves the tables of the story."""
+
+    def ask(outcome: build_run.Outcome, *words: str, status: str = "success"):
+        seen = []
+        if not (folder / "wh").exists():
+            story.write(folder / "wh").write("runs", run("one", 1, status))
+        monkeypatch.setattr(build_run, "run", lambda *given, **options: seen.append((given, options)) or outcome)
+        monkeypatch.setenv("TANGLES_WAREHOUSE", "")
+        monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
+        monkeypatch.setattr(build, "target_of", lambda engine: engine or "sail")
+        place = ["--warehouse", str(folder / "wh")]
+        return CliRunner().invoke(main, ["build", "a.jsonl", *place, *words]), seen
+
+    return ask
+
+
+DONE = build_run.Outcome(True, True, None)
+
+
+def test_ends_with_the_status(built, folder):
+    result, [(given, options)] = built(DONE, "--var", "edit_limit=5", "--no-tests", "--full-refresh")
+    assert result.exit_code == 0 and "5 messages in tangles: member 3" in result.stdout
+    assert given[0] == {"edit_limit": 5, "event_log": f"{folder}/a.jsonl"} and given[2] == folder / "wh" / ".tangles"
+    assert options == {"tests": False, "full_refresh": True}
+    answer = validate(json.loads(built(DONE, "--json")[0].stdout))
+    assert answer["is_success"] and answer["error"] is None and answer["runs"][0]["run_id"] == "one"
+
+
+def test_a_failed_step(built):
+    failed = build_run.Outcome(False, True, HOSTILE)
+    result, _ = built(failed)
+    assert result.exit_code == 1 and "5 messages in tangles" in result.stdout and "\\x1b" in result.stderr
+    assert_harmless(result)
+
+
+def test_a_failed_run(built):
+    assert built(DONE, status="error")[0].exit_code == 1
+
+
+def test_a_build_that_does_not_begin(built):
+    result, _ = built(build_run.Outcome(False, False, "var 'edit_limit' is wrong"))
+    assert (result.exit_code, result.stdout) == (2, "") and "var 'edit_limit' is wrong" in result.stderr
+
+
+def node(name: str, folder: str, kind: str = "model", status: str = "success", message: str = "") -> SimpleNamespace:
+    """Make dbt's event about a step that has ended."""
+    about = SimpleNamespace(resource_type=kind, node_name=name, node_path=f"marts/{folder}/x.sql", node_status=status)
+    data = SimpleNamespace(node_info=about, run_result=SimpleNamespace(message=message))
+    return SimpleNamespace(info=SimpleNamespace(name="NodeFinished"), data=data)
+
+
+def test_progress_in_words(capsys):
+    """An area is told once all its tables are built; failed steps are told with their message."""
+    of_feeds, of_sets = (
+        SimpleNamespace(
+            resource_type="model", original_file_path=f"models/{area}/x.sql", config=SimpleNamespace(enabled=True)
+        )
+        for area in ("feeds", "sets")
+    )
+    manifest = SimpleNamespace(nodes={"a": of_feeds, "b": of_feeds, "c": of_sets})
+    progress = build_run.Progress(manifest, ["ssb_log"])
+    progress(SimpleNamespace(info=SimpleNamespace(name="RunResultFailure")))
+    assert not progress.has_begun
+    progress(node("one", "feeds"))
+    assert capsys.readouterr().err == ""
+    progress(node("two", "feeds"))
+    progress(node("three", "sets"))
+    progress(node("rows", "feeds", "test", "fail", "Got 2 results\n\x1b[31m"))
+    assert progress.has_begun
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.endswith(" s  feeds chained: 2 tables")
+    assert second == "  test rows: fail: Got 2 results \\x1b[31m"
+    assert progress.end().endswith(" s  3 tables, 1 test (1 failed)")
